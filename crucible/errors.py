@@ -1,0 +1,113 @@
+"""What can go wrong, as a tree.  A human's untidy note is never here: that is a Problem of the note.
+
+    CrucibleError                  exit 1; `str()` is one clear line, `.hint` the next step
+    ├── UsageError                 exit 2: what was asked makes no sense
+    │   ├── BadSessionId           an id outside the allow-list
+    │   ├── AmbiguousSession       a prefix with several candidates
+    │   └── UnknownFormat
+    ├── SessionNotFound
+    ├── VaultNotFound              no vault here or above, and no default
+    ├── VaultError                 the vault cannot be used (not a folder, settings broken)
+    ├── OutsideVault               a path that would leave the vault
+    ├── NoteChanged                the note changed on disk since it was read
+    ├── NoteExists                 an exclusive create found a file
+    ├── NoteUnreadable             permission, a folder where a file is expected, too large
+    ├── LockTimeout                another process holds the note
+    ├── EditRefused                an edit that overlaps another, or would not show when read back
+    └── TranscriptError            a transcript that cannot be read at all
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AmbiguousSession",
+    "BadSessionId",
+    "CrucibleError",
+    "EditRefused",
+    "LockTimeout",
+    "NoteChanged",
+    "NoteExists",
+    "NoteUnreadable",
+    "OutsideVault",
+    "SessionNotFound",
+    "TranscriptError",
+    "UnknownFormat",
+    "UsageError",
+    "VaultError",
+    "VaultNotFound",
+]
+
+
+class CrucibleError(Exception):
+    """The root.  `hint` says what to do next, or is empty."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(CrucibleError):
+    """What was asked makes no sense."""
+
+    exit_code = 2
+
+
+class BadSessionId(UsageError):
+    """An id outside `[A-Za-z0-9._-]`, too long, empty, or hidden."""
+
+
+class AmbiguousSession(UsageError):
+    """A prefix that several sessions share; `candidates` holds their ids."""
+
+    def __init__(self, prefix: str, candidates: list[str]) -> None:
+        super().__init__(
+            f"{prefix!r} fits {len(candidates)} sessions",
+            "one of: " + ", ".join(candidates[:10]) + (" …" if len(candidates) > 10 else ""),
+        )
+        self.candidates = candidates
+
+
+class UnknownFormat(UsageError):
+    """A format this command does not write."""
+
+
+class SessionNotFound(CrucibleError):
+    """No session of that id, path or prefix."""
+
+
+class VaultNotFound(CrucibleError):
+    """No vault here or above, and no default."""
+
+
+class VaultError(CrucibleError):
+    """The vault cannot be used."""
+
+
+class OutsideVault(CrucibleError):
+    """A path that would leave the vault, by an id, a link or a symlink."""
+
+
+class NoteChanged(CrucibleError):
+    """The note changed on disk since it was read."""
+
+
+class NoteExists(CrucibleError):
+    """An exclusive create found a file."""
+
+
+class NoteUnreadable(CrucibleError):
+    """The file cannot be read as a note: permission, a folder, too large."""
+
+
+class LockTimeout(CrucibleError):
+    """Another process holds the note."""
+
+
+class EditRefused(CrucibleError):
+    """Edits overlap, or would not show when the note is read back."""
+
+
+class TranscriptError(CrucibleError):
+    """A transcript that cannot be read at all."""

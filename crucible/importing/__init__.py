@@ -1,0 +1,1 @@
+"""Transcripts into a vault: created, updated, unchanged, unreadable."""

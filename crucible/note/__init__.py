@@ -1,0 +1,1 @@
+"""Obsidian Markdown as text: exact bytes in, edits out."""

@@ -1,0 +1,314 @@
+"""What happened in a session, whatever client logged it: a closed union of frozen values in the past tense.
+
+A dialect (`claude_code`, later `codex`, …) turns its client's rows into these and nothing else of that client passes
+this line.  Texts are raw: nothing is cut, contained or redacted yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeAlias
+
+__all__ = [
+    "Answered",
+    "At",
+    "CallEnd",
+    "Compacted",
+    "ContextSeen",
+    "ContinuedIn",
+    "Event",
+    "Faulted",
+    "Injected",
+    "Interrupted",
+    "PromptKind",
+    "Prompted",
+    "Reasoned",
+    "Replied",
+    "SubagentReturned",
+    "SubagentStarted",
+    "TaskChanged",
+    "TaskState",
+    "TasksListed",
+    "Titled",
+    "ToolReturned",
+    "ToolUsed",
+    "Unknown",
+    "Unreadable",
+    "UsageCounted",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where an event comes from.
+
+    `line` counts from 1 in the file; `row` is the client's id of the row ("" when it has none); `time` is aware, UTC;
+    `agent` is the subagent's id when the row belongs to one, "" in the trunk.
+    """
+
+    line: int
+    row: str = ""
+    time: datetime | None = None
+    agent: str = ""
+
+
+class PromptKind(StrEnum):
+    """How a human spoke."""
+
+    TYPED = "typed"
+    STEERING = "steering"
+    """Typed while the agent was working (queued)."""
+    COMMAND = "command"
+    """A slash command, text `/name args`."""
+    SHELL = "shell"
+    """A shell command the user ran, text `!command`."""
+    PLAN = "plan"
+    """The user accepted a plan; the text holds it."""
+
+
+class CallEnd(StrEnum):
+    """How a tool call ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    INTERRUPTED = "interrupted"
+    """Interrupted by the user, or cancelled because a sibling failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSeen:
+    """Where and with what the session ran; sent first and again whenever one of them changes."""
+
+    at: At
+    session: str
+    cwd: str = ""
+    branch: str = ""
+    version: str = ""
+    entrypoint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """A human said `text`; `images` counts pictures beside it."""
+
+    at: At
+    text: str
+    kind: PromptKind = PromptKind.TYPED
+    images: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """The agent said `text`.  `final` when this ended its turn."""
+
+    at: At
+    text: str
+    message: str = ""
+    model: str = ""
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    """The agent thought `text` aloud."""
+
+    at: At
+    text: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUsed:
+    """The agent called a tool.  `arguments` is the JSON object it gave (or `{"input": …}` for other JSON)."""
+
+    at: At
+    call: str
+    name: str
+    arguments: Mapping[str, object]
+    message: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """A call's result.  `feedback` is what the user said when rejecting it; an orphan names a call never seen."""
+
+    at: At
+    call: str
+    text: str
+    end: CallEnd = CallEnd.OK
+    feedback: str = ""
+    details: Mapping[str, object] | None = None
+    """Facts the client adds for a summary: `lines`, `files`, `exit_code`, `bytes` … flat, small, already ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentStarted:
+    """A call handed work to a subagent.  `agent` is its id, "" while unknown; sent again when the id becomes known."""
+
+    at: At
+    call: str
+    kind: str
+    task: str
+    title: str = ""
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentReturned:
+    """A subagent's work came back, at once or later (`background`); its tool result is folded into this."""
+
+    at: At
+    call: str
+    agent: str
+    text: str
+    end: CallEnd = CallEnd.OK
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """One task as the client has it; `priority` is "" when the client has none."""
+
+    id: str
+    content: str
+    status: str = "pending"
+    priority: str = ""
+    depends_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TasksListed:
+    """The whole task list was written anew (TodoWrite)."""
+
+    at: At
+    tasks: tuple[TaskState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChanged:
+    """One task was created or changed; None means that this part stayed as it was.  `status` may be `deleted`."""
+
+    at: At
+    id: str
+    content: str | None = None
+    status: str | None = None
+    adds_dependencies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UsageCounted:
+    """Tokens of one message of the model; a later event of the same `message` replaces an earlier one.
+
+    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.
+    """
+
+    at: At
+    message: str
+    model: str
+    fresh: int
+    cached: int
+    said: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The agent's turn ended in a finished answer."""
+
+    at: At
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The user stopped the agent."""
+
+    at: At
+    in_tool: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The client compacted its context; `summary` is what it kept."""
+
+    at: At
+    trigger: str = ""
+    tokens_before: int | None = None
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """The client named the session; `by_user` when a human did."""
+
+    at: At
+    title: str
+    by_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """Text that the client or a hook put into the conversation, nobody's words; kept whole, not in the note."""
+
+    at: At
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """The client or its API failed."""
+
+    at: At
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContinuedIn:
+    """The client went on in another native session."""
+
+    at: At
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A row, or a part of one, that could not be read."""
+
+    at: At
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A row of a type this dialect does not know."""
+
+    at: At
+    type: str
+
+
+Event: TypeAlias = (
+    ContextSeen
+    | Prompted
+    | Replied
+    | Reasoned
+    | ToolUsed
+    | ToolReturned
+    | SubagentStarted
+    | SubagentReturned
+    | TasksListed
+    | TaskChanged
+    | UsageCounted
+    | Answered
+    | Interrupted
+    | Compacted
+    | Titled
+    | Injected
+    | Faulted
+    | ContinuedIn
+    | Unreadable
+    | Unknown
+)
