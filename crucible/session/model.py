@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
+from crucible.note.scalars import Value
 from crucible.note.source import NOWHERE, Lines, Problem
 
 __all__ = [
@@ -36,10 +37,6 @@ __all__ = [
     "ToolCalls",
     "Value",
 ]
-
-Value: TypeAlias = "str | int | float | bool | None | list[Value] | dict[str, Value]"
-"""A frontmatter value by YAML 1.2 core meaning; dates and times stay text."""
-
 
 class Status(StrEnum):
     """Where a session stands."""

@@ -67,6 +67,8 @@ class PromptKind(StrEnum):
     """A shell command the user ran, text `!command`."""
     PLAN = "plan"
     """The user accepted a plan; the text holds it."""
+    TASK = "task"
+    """Nobody typed it: the task, or a further word, that another agent gave to a subagent (`at.agent` is set)."""
 
 
 class CallEnd(StrEnum):
@@ -160,7 +162,12 @@ class SubagentStarted:
 
 @dataclass(frozen=True, slots=True)
 class SubagentReturned:
-    """A subagent's work came back, at once or later (`background`); its tool result is folded into this."""
+    """A subagent's work came back, at once or later; its call's result is folded into this.
+
+    A subagent that goes on in the background comes back by a later event, and may come back again when it was given
+    more to do.  `text` is its report without the client's tail.  A call that the user rejected has a `ToolReturned`
+    too, with what the user said.
+    """
 
     at: At
     call: str

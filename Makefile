@@ -1,0 +1,89 @@
+# `make demo` and `make test` need nothing but Python 3.11 or newer; everything else is set up here.
+
+PYTHON ?= $(shell .ci/python)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+# Workers for pytest-xdist; `make test WORKERS=0` runs in one process.
+WORKERS ?= auto
+PYTEST_ARGS ?=
+DEMO   := build/demo-vault
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help demo test test-all coverage lint format types bench soak mutants docs docs-check build clean
+
+help: ## Show what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+# The stamps make pip run again only when pyproject.toml changed.
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || exit 1
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
+	$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed ## Import a real transcript into a copy of the example vault, list it and show it
+	@rm -rf $(DEMO) && mkdir -p build && cp -R vault-example $(DEMO)
+	$(BIN)/cru --vault $(DEMO) import claude-code tests/data/transcripts/claude-code
+	$(BIN)/cru --vault $(DEMO) session list
+	$(BIN)/cru --vault $(DEMO) session show "$$($(BIN)/cru --vault $(DEMO) session list --limit 1 --format json \
+	    | $(BIN)/python -c 'import json, sys; print(json.load(sys.stdin)[0]["id"])')"
+	@echo
+	@echo "The vault is $(DEMO): open that folder in Obsidian."
+
+test: $(VENV)/.installed-dev ## Run all tests
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-all: ## Run all tests with every Python of 3.11, 3.12 and 3.13 that is found
+	@for version in 3.11 3.12 3.13; do \
+	    if python=$$(.ci/python $$version); then \
+	        echo "== Python $$version ($$python)"; \
+	        $(MAKE) --no-print-directory test PYTHON="$$python" VENV=.cache/venv-$$version || exit 1; \
+	    else echo "== Python $$version: not found, skipped"; fi; \
+	done
+
+coverage: $(VENV)/.installed-dev ## Measure line coverage; the four rooms that read and write notes stand at 95 % or more
+	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report= $(PYTEST_ARGS)
+	$(BIN)/coverage report
+	@for room in note session vault transcript; do \
+	    printf '%-11s' $$room; $(BIN)/coverage report --include="crucible/$$room/*" --format=total --fail-under=95 || exit 1; \
+	done
+
+lint: $(VENV)/.installed-dev docs-check ## Check style and layout
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.installed-dev ## Put the code in its format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.installed-dev ## Check types
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev ## Measure reading, importing and start-up against their bars
+	$(BIN)/python benchmarks/run.py
+
+soak: $(VENV)/.installed-dev ## Run the property tests for long (HYPOTHESIS_PROFILE=soak)
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'not slow' $(PYTEST_ARGS)
+
+mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill
+	$(BIN)/mutmut run
+	$(BIN)/mutmut results | tail -n 40
+
+docs: $(VENV)/.installed-dev ## Write docs/cli.md from the commands' own help
+	$(BIN)/python -m crucible.cli.reference docs/cli.md
+
+docs-check: $(VENV)/.installed-dev ## Compare docs/cli.md with the commands' own help
+	$(BIN)/python -m crucible.cli.reference --check docs/cli.md
+
+build: $(VENV)/.installed-dev ## Build the wheel
+	$(BIN)/python -m build --wheel
+
+clean: ## Remove everything that was made here
+	rm -rf $(VENV) .cache build dist mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -1,0 +1,71 @@
+"""Parameter types and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from crucible.cli.door import Door
+from crucible.cli.opening import open_vault
+from crucible.errors import CrucibleError
+from crucible.vault.query import parse_when
+
+__all__ = ["BEGIN", "END", "SESSION", "Moment", "SessionRef", "format_option"]
+
+
+def format_option(*formats: str) -> Callable[[Any], Any]:
+    """`--format`, the first one being the default; anything else is refused."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="How to write it.",
+    )
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
+    """A date, a time or how long ago; what has no zone is in this machine's."""
+
+    name = "when"
+
+    def __init__(self, *, end: bool) -> None:
+        self.end = end
+
+    def convert(
+        self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        """An aware time; the clock is read here and nowhere below the doors."""
+        return (
+            value
+            if isinstance(value, datetime)
+            else parse_when(value, datetime.now().astimezone(), end=self.end)
+        )
+
+
+class SessionRef(click.ParamType):  # type: ignore[type-arg]
+    """A session's id, its path, or a beginning of its id that no other session shares."""
+
+    name = "id"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Ids by the files' names; no note is opened."""
+        # Completion parses the options before this one but calls nothing, so there is no Door yet.
+        door = Door(vault=ctx.find_root().params.get("vault"))
+        try:
+            ids = open_vault(door, quiet=True).session_ids()
+        except (CrucibleError, OSError):
+            return []
+        return [CompletionItem(name) for name in sorted(ids) if name.startswith(incomplete)]
+
+
+BEGIN = Moment(end=False)
+END = Moment(end=True)
+SESSION = SessionRef()

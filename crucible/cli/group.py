@@ -1,0 +1,166 @@
+"""A click group whose commands are known by name and help, and imported when one is called.
+
+Owns the root's options and the suggestion for a mistyped command.  Which commands there are is `main.COMMANDS`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import click
+from click.shell_completion import CompletionItem
+
+from crucible import __version__
+from crucible.cli.door import Door
+
+__all__ = ["LazyGroup", "build_group"]
+
+_ABOUT = r"""The work sessions of coding agents as Obsidian notes.
+
+\b
+  cru init ~/notes --default       make a vault and use it everywhere
+  cru import claude-code           bring Claude Code's sessions into it
+  cru session list --since 7d      what was done in the last week
+  cru session show 2026-11-21-add  one session, by the beginning of its id
+
+The vault is the one named by --vault or CRUCIBLE_VAULT, else the nearest folder with a .crucible, else your default.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 problems found.
+"""
+
+
+class _Entry(Protocol):
+    @property
+    def target(self) -> str: ...
+    @property
+    def help(self) -> str: ...
+
+
+class LazyGroup(click.Group):
+    """A group over the part of the command table that begins with `prefix`."""
+
+    def __init__(
+        self,
+        *args: Any,
+        prefix: str,
+        groups: Mapping[str, str],
+        table: Mapping[str, _Entry],
+        load: Callable[[str], click.Command],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.prefix = prefix
+        self.groups = groups
+        self.table = table
+        self.load = load
+
+    def _full(self, name: str) -> str:
+        return f"{self.prefix} {name}".strip()
+
+    def _help_of(self, name: str) -> str:
+        full = self._full(name)
+        return self.groups.get(full) or self.table[full].help
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the table's order, of what comes next after the prefix."""
+        depth = len(self.prefix.split())
+        names = (key.split() for key in self.table)
+        return list(dict.fromkeys(n[depth] for n in names if n[:depth] == self.prefix.split()))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports a command's module; a group is made without importing anything."""
+        full = self._full(cmd_name)
+        if full in self.table:
+            return self.load(self.table[full].target)
+        if full in self.groups:
+            return LazyGroup(
+                cmd_name,
+                help=self.groups[full],
+                prefix=full,
+                groups=self.groups,
+                table=self.table,
+                load=self.load,
+            )
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The help's list of commands, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._help_of(name)) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names from the table alone, then options."""
+        names = [n for n in self.list_commands(ctx) if n.startswith(incomplete)]
+        found = [CompletionItem(n, help=self._help_of(n)) for n in names]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A wrong name is answered with the near ones."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            near = difflib.get_close_matches(name, self.list_commands(ctx))
+            meant = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise click.UsageError(f"no command {name!r}{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def build_group(
+    groups: Mapping[str, str], table: Mapping[str, _Entry], load: Callable[[str], click.Command]
+) -> LazyGroup:
+    """The root group `cru` with the options that every command shares."""
+    return LazyGroup(
+        "cru",
+        help=_ABOUT,
+        callback=_enter,
+        params=_root_options(),
+        prefix="",
+        groups=groups,
+        table=table,
+        load=load,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def _root_options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--vault"],
+            type=click.Path(file_okay=True, path_type=Path),
+            metavar="DIR",
+            help="The vault to use [environment: CRUCIBLE_VAULT].",
+        ),
+        click.Option(
+            ["--color/--no-color"],
+            default=None,
+            help="Colours; by default on a terminal only, and never when NO_COLOR is set.",
+        ),
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Show the version.",
+        ),
+    ]
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"cru {__version__}")
+        ctx.exit()
+
+
+@click.pass_context
+def _enter(ctx: click.Context, vault: Path | None, color: bool | None) -> None:
+    if color is None and os.environ.get("NO_COLOR"):
+        color = False
+    ctx.color = color
+    ctx.obj = Door(vault=vault, color=color, terminal=sys.stdout.isatty())

@@ -1,0 +1,120 @@
+"""`cru session list`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import click
+import toons
+
+from crucible.cli.arguments import BEGIN, END, format_option
+from crucible.cli.door import Door
+from crucible.cli.opening import open_vault
+from crucible.cli.output import clean, say, write, write_json
+from crucible.errors import CrucibleError
+from crucible.session.model import Status
+from crucible.vault.query import SessionQuery, SessionRow, row_of, select, unreadable_row
+from crucible.vault.store import Vault
+
+__all__ = ["list_sessions"]
+
+_STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
+_TABLE = ("id", "status", "started", "participants")
+
+
+@click.command("list")
+@click.option("--status", type=click.Choice([s.value for s in Status]), help="Only sessions that stand so.")
+@click.option(
+    "--agent", metavar="NAME[@VERSION]", help="Only with this agent, in any version or in this one."
+)
+@click.option("--channel", metavar="NAME", help="Only on this channel, the session's or a phase's.")
+@click.option(
+    "--model", metavar="MODEL", help="Only with this model: all of its name, or words of it (opus)."
+)
+@click.option("--project", metavar="NAME", help="Only of this project.")
+@click.option(
+    "--since", type=BEGIN, metavar="WHEN", help="Only started since: 2026-11-21, today, 12h, 7d, 2w."
+)
+@click.option("--until", type=END, metavar="WHEN", help="Only started until then; a day counts to its end.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Only the first N.")
+@click.option("--children", is_flag=True, help="Subagents' sessions too.")
+@format_option("table", "json", "toon", "paths")
+@click.pass_obj
+def list_sessions(
+    door: Door,
+    *,
+    status: str | None,
+    agent: str | None,
+    channel: str | None,
+    model: str | None,
+    project: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int | None,
+    children: bool,
+    format_: str,
+) -> None:
+    r"""List sessions, newest first.
+
+    A note that cannot be read is a row with a problem, never absent; `cru session check` says what is wrong.
+
+    \b
+      cru session list --since 7d --agent claude-code
+      cru session list --status failed --format json
+      cru session list --project shop --format paths | xargs grep -l limiter
+    """
+    vault = open_vault(door)
+    query = SessionQuery(status, agent, channel, model, since, until, project, children, limit)
+    rows = select(_rows(vault), query)
+    _WRITERS[format_](vault, rows)
+
+
+def _rows(vault: Vault) -> Iterator[SessionRow]:
+    for path in vault.session_paths(lambda error: say(f"cru: {error}", style="yellow")):
+        shown = vault.relative(path)
+        try:
+            yield row_of(vault.read(path), shown)
+        except CrucibleError as error:
+            say(f"cru: {error}", style="yellow")
+            yield unreadable_row(shown)
+
+
+def _write_table(_: Vault, rows: Sequence[SessionRow]) -> None:
+    """The last column is not padded, so that a line is as long as it must be."""
+    cells = [[clean(_cell(row, name)) for name in _TABLE] for row in rows]
+    widths = [max(len(line[at]) for line in [_TABLE, *cells]) for at in range(len(_TABLE))]
+    click.secho(_line(_TABLE, widths), bold=True)
+    for line in cells:
+        styled = [*line]
+        styled[1] = click.style(line[1].ljust(widths[1]), fg=_STYLES.get(line[1]))
+        click.echo(_line(styled, widths))
+
+
+def _cell(row: SessionRow, name: str) -> str:
+    value = getattr(row, name)
+    return ", ".join(value) if isinstance(value, tuple) else (value or "-")
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _write_json(_: Vault, rows: Sequence[SessionRow]) -> None:
+    write_json([row.columns() for row in rows])
+
+
+def _write_toon(_: Vault, rows: Sequence[SessionRow]) -> None:
+    """A list inside a row would cost the tabular form, so participants are one text."""
+    flat = [row.columns() | {"participants": ", ".join(row.participants)} for row in rows]
+    # Through JSON, which has an escape for everything that a note can hold and a terminal cannot show.
+    write(toons.dumps({"sessions": json.loads(json.dumps(flat))}))
+
+
+def _write_paths(vault: Vault, rows: Sequence[SessionRow]) -> None:
+    for row in rows:
+        write(str(vault.root / row.path))
+
+
+_WRITERS = {"table": _write_table, "json": _write_json, "toon": _write_toon, "paths": _write_paths}

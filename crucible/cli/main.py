@@ -1,0 +1,127 @@
+"""The `cru` command: the table of commands, and the one place where an error becomes a line and an exit code.
+
+Owns what is imported when: `cru --version` imports nothing but this file, `cru --help` only click, and a command its
+own module when it is called.  This is the one file of the project that imports late.  What a command does is in the
+module its line in `COMMANDS` names.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted, 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crucible import __version__
+from crucible.errors import CrucibleError
+
+if TYPE_CHECKING:
+    import click
+
+__all__ = ["COMMANDS", "GROUPS", "Entry", "build_root", "load_command", "main"]
+
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+
+
+class Entry(NamedTuple):
+    """Where a command is, `module:name`, and its one line of help, known without importing it."""
+
+    target: str
+    help: str
+
+
+GROUPS: Mapping[str, str] = {
+    "import": "Bring other agents' logs into the vault.",
+    "session": "List, show, check and rename session notes.",
+}
+
+COMMANDS: Mapping[str, Entry] = {
+    "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
+    "import claude-code": Entry("crucible.cli.importing:claude_code", "Import Claude Code's transcripts."),
+    "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
+    "session show": Entry("crucible.cli.showing:show", "Show one session."),
+    "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes."),
+    "session rename": Entry("crucible.cli.renames:rename", "Give a session another id, and mend every link."),
+    "completion": Entry("crucible.cli.completion:completion", "Print the shell's completion script."),
+}
+
+
+def load_command(target: str) -> click.Command:
+    """Import `module:name`."""
+    from importlib import import_module
+
+    module, _, name = target.partition(":")
+    command: click.Command = getattr(import_module(module), name)
+    return command
+
+
+def build_root() -> click.Group:
+    """The `cru` group; its commands are not loaded yet."""
+    from crucible.cli.group import build_group
+
+    return build_group(GROUPS, COMMANDS, load_command)
+
+
+def main(args: Sequence[str] | None = None, **_: Any) -> int:
+    """Run `cru` and say how it ended; further keywords, as click's own runner passes them, mean nothing here."""
+    given = list(sys.argv[1:] if args is None else args)
+    if given == ["--version"]:
+        sys.stdout.write(f"cru {__version__}\n")
+        return 0
+    _never_fail_to_print()
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more on its way out; let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    return code
+
+
+def _run(args: list[str]) -> int:
+    import click
+
+    try:
+        return build_root().main(args, prog_name="cru", standalone_mode=False) or 0
+    except CrucibleError as error:
+        return _complain(str(error), error.hint, error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "cru"
+        return _complain(error.format_message(), f"see: {path} --help", error.exit_code)
+    except click.ClickException as error:
+        return _complain(error.format_message(), "", error.exit_code)
+    except click.Abort:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{place}{error.strerror or error}", "", 1)
+
+
+def _complain(message: str, hint: str, code: int) -> int:
+    from crucible.cli.output import say
+
+    say(f"cru: {message}", style="red")
+    if hint:
+        say(f"     {hint}")
+    return code
+
+
+def _never_fail_to_print() -> None:
+    """A terminal that lacks a character gets a `?` for it, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="replace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

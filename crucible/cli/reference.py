@@ -1,0 +1,60 @@
+"""`docs/cli.md`, written from every command's `--help`: `python -m crucible.cli.reference [--check] FILE`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from crucible.cli.main import build_root
+from crucible.templates import render_template
+
+__all__ = ["Described", "describe", "reference", "reference_text"]
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One command: `cru session list`, and its whole help."""
+
+    name: str
+    help: str
+
+
+def describe(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[Described]:
+    """The command and everything below it, in the order of the help."""
+    context = click.Context(
+        command, info_name=name, parent=parent, max_content_width=_WIDTH, terminal_width=_WIDTH, color=False
+    )
+    yield Described(
+        context.command_path, "\n".join(line.rstrip() for line in command.get_help(context).split("\n"))
+    )
+    if isinstance(command, click.Group):
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            if found is not None:
+                yield from describe(found, child, context)
+
+
+def reference_text() -> str:
+    """The whole page."""
+    return render_template("cli-reference.md.j2", commands=list(describe(build_root(), "cru")))
+
+
+@click.command
+@click.argument("page", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--check", is_flag=True, help="Write nothing; fail when the page differs.")
+def reference(page: Path, check: bool) -> None:
+    """Write the page, or compare it."""
+    text = reference_text()
+    if not check:
+        page.write_text(text, encoding="utf-8")
+    elif not page.is_file() or page.read_text(encoding="utf-8") != text:
+        raise click.ClickException(f"{page} is not what --help says; run: make docs")
+
+
+if __name__ == "__main__":
+    reference()

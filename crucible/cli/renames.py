@@ -1,0 +1,39 @@
+"""`cru session rename`."""
+
+from __future__ import annotations
+
+import click
+
+from crucible.cli.arguments import SESSION
+from crucible.cli.door import Door
+from crucible.cli.opening import load_note, open_vault
+from crucible.cli.output import say, say_problems, write
+from crucible.renaming.renaming import rename_session
+
+__all__ = ["rename"]
+
+_PROBLEMS = 3
+
+
+@click.command
+@click.argument("session", metavar="ID", type=SESSION)
+@click.argument("new", metavar="NEW")
+@click.pass_context
+def rename(ctx: click.Context, session: str, new: str) -> None:
+    r"""Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
+
+    Aliases and headings of the links stay, and code is left alone. A link that could mean another note too is left as
+    it is and named; the exit code is 3 then.
+
+    \b
+      cru session rename 2026-11-21-add-rate-limiter 2026-11-21-token-bucket
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    report = rename_session(vault, load_note(vault, session), new)
+    write(str(report.path))
+    for finding in report.left:
+        say_problems(vault.relative(finding.path), [finding.problem])
+    say(
+        f"{report.old_id} is {report.new_id} now: {report.links} links in {len(report.changed)} notes changed"
+    )
+    ctx.exit(_PROBLEMS if report.left else 0)

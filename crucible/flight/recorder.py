@@ -1,0 +1,258 @@
+"""Whole events of a session, one JSON object a line, in `.crucible/flight/<session_id>/`.
+
+Owns the three files and how a record is written: `tools.jsonl` has the calls and what came back, `events.jsonl` all
+other events, `meta.json` a summary.  Sequence numbers run over both files, so that merging by `seq` gives the order
+of events.  Reading back is `reading`'s; redaction happened before an event comes here.
+
+One process writes a session at a time.  Every write is whole lines in append mode; a line torn by a crash is cut off
+at the next opening, and an event that stands in the files already is not written again, so an import that died
+half-way can simply be repeated.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import orjson
+
+from crucible.errors import OutsideVault, VaultError
+from crucible.session.identity import check_session_id
+from crucible.transcript.events import Event, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
+
+__all__ = ["EVENTS", "META", "TOOLS", "FlightWriter", "flight_folder"]
+
+EVENTS, TOOLS, META = "events.jsonl", "tools.jsonl", "meta.json"
+_OF_TOOLS = ToolUsed | ToolReturned | SubagentStarted | SubagentReturned
+_BUFFER = 1 << 20
+_JSON = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def flight_folder(vault_root: Path, session_id: str) -> Path:
+    """Where a session's records lie; never outside the vault, whatever the id or a symlink says."""
+    folder = vault_root / ".crucible" / "flight" / check_session_id(session_id)
+    real, root = os.path.realpath(folder), os.path.realpath(vault_root)
+    if not real.startswith(root.rstrip(os.sep) + os.sep):
+        raise OutsideVault(f"{folder}: leads out of the vault, to {real}", f"the vault is {root}")
+    return Path(real)
+
+
+class FlightWriter:
+    """Appends the events of one session.  Use it in a `with`, or call `close`."""
+
+    def __init__(self, vault_root: Path, session_id: str, max_value_bytes: int = 65536) -> None:
+        self.folder = flight_folder(vault_root, session_id)
+        self.session_id = session_id
+        self.max_value_bytes = max_value_bytes
+        self.written = 0
+        with _Refusals(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._files = {name: _Lines(self.folder / name) for name in (EVENTS, TOOLS)}
+            self._seen, self._next = _what_is_there(self.folder)
+
+    def write(self, event: Event, phase: str = "", source: str = "") -> bool:
+        """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False when it is there already."""
+        values, cut = _values(event, self.max_value_bytes)
+        body: dict[str, object] = {"type": type(event).__name__, "source": source, **values}
+        key = hashlib.blake2b(_dump(body), digest_size=8).hexdigest()
+        if key in self._seen:
+            return False
+        record = {"seq": self._next, "key": key, "time": event.at.time, "phase": phase, **body}
+        line = _dump(record | {"cut": cut} if cut else record)
+        with _Refusals(self.folder):
+            self._files[TOOLS if isinstance(event, _OF_TOOLS) else EVENTS].append(line)
+        self._next += 1
+        self.written += 1
+        return True
+
+    def close(self) -> None:
+        """Write out what is buffered, and the summary."""
+        with _Refusals(self.folder):
+            for file in self._files.values():
+                file.close()
+            if self.written:
+                _write_meta(
+                    self.folder, {"version": 1, "session_id": self.session_id, "records": self._next - 1}
+                )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Lines:
+    """A file to which whole lines are appended."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.waiting = bytearray()
+        self.descriptor = -1
+        _heal(path)
+
+    def append(self, line: bytes) -> None:
+        self.waiting += line + b"\n"
+        if len(self.waiting) >= _BUFFER:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.waiting and self.descriptor < 0:
+            flags = (
+                os.O_WRONLY
+                | os.O_CREAT
+                | os.O_APPEND
+                | getattr(os, "O_NOFOLLOW", 0)
+                | getattr(os, "O_BINARY", 0)
+            )
+            self.descriptor = os.open(self.path, flags, 0o666)
+        while self.waiting:
+            del self.waiting[: os.write(self.descriptor, self.waiting)]
+
+    def close(self) -> None:
+        try:
+            self.flush()
+        finally:
+            self.waiting.clear()
+            if self.descriptor >= 0:
+                os.close(self.descriptor)
+            self.descriptor = -1
+
+
+class _Refusals:
+    """What the system refuses, said in one line."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if isinstance(error, OSError):
+            raise VaultError(
+                f"{self.folder}: cannot be written: {(error.strerror or str(error)).lower()}"
+            ) from error
+
+
+def _heal(path: Path) -> None:
+    """Cut off a last line that a crash left without its end."""
+    if not path.exists() or not (size := path.stat().st_size):
+        return
+    with path.open("r+b") as file:
+        end = size
+        while end:
+            start = max(0, end - _BUFFER)
+            file.seek(start)
+            at = file.read(end - start).rfind(b"\n")
+            if at >= 0:
+                end = start + at + 1
+                break
+            end = start
+        if end < size:
+            file.truncate(end)
+
+
+def _what_is_there(folder: Path) -> tuple[set[str], int]:
+    """The keys of the records written so far, and the next sequence number."""
+    seen: set[str] = set()
+    last = 0
+    for path in (folder / EVENTS, folder / TOOLS):
+        if path.exists():
+            with path.open("rb") as file:
+                for line in file:
+                    seq, key = _seq_and_key(line)
+                    seen.add(key)
+                    last = max(last, seq)
+    return seen, last + 1
+
+
+def _seq_and_key(line: bytes) -> tuple[int, str]:
+    try:
+        record = orjson.loads(line)
+        return int(record["seq"]), str(record["key"])
+    except (ValueError, KeyError, TypeError):
+        return 0, ""
+
+
+def _values(event: Event, limit: int) -> tuple[dict[str, object], dict[str, int]]:
+    """The event's fields and its place, too long texts cut; and the length in bytes that each cut one had."""
+    at = event.at
+    values: dict[str, object] = {"line": at.line, "row": at.row, "agent": at.agent}
+    cut: dict[str, int] = {}
+    for field in dataclasses.fields(event):
+        if field.name != "at":
+            # `agent` of a subagent's event is what it is about, not the file it stands in.
+            name = "of" if field.name == "agent" else "kind_of" if field.name == "type" else field.name
+            values[name] = _cut(getattr(event, field.name), name, limit, cut)
+    return values, cut
+
+
+def _cut(value: object, path: str, limit: int, cut: dict[str, int]) -> object:
+    if isinstance(value, str):
+        return _cut_text(value, path, limit, cut)
+    if isinstance(value, Mapping):
+        return {str(key): _cut(inner, f"{path}.{key}", limit, cut) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(inner, f"{path}.{at}", limit, cut) for at, inner in enumerate(value)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            f.name: _cut(getattr(value, f.name), f"{path}.{f.name}", limit, cut)
+            for f in dataclasses.fields(value)
+        }
+    return value
+
+
+def _cut_text(text: str, path: str, limit: int, cut: dict[str, int]) -> str:
+    if len(text) * 4 <= limit or len(data := text.encode("utf-8", "surrogatepass")) <= limit:
+        return text
+    cut[path] = len(data)
+    return data[:limit].decode("utf-8", "ignore")
+
+
+def _dump(record: Mapping[str, object]) -> bytes:
+    try:
+        return orjson.dumps(record, option=_JSON)
+    except (TypeError, RecursionError):
+        return _dump_odd(record)
+
+
+def _dump_odd(record: Mapping[str, object]) -> bytes:
+    """Lone surrogates, integers beyond 64 bits, nesting too deep for orjson: as much as JSON can hold."""
+    try:
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        kept = {key: value for key, value in record.items() if isinstance(value, int | float | None)}
+        named = {
+            key: _plain(record[key])
+            for key in ("key", "type", "source", "row", "agent", "time", "phase")
+            if key in record
+        }
+        text = json.dumps({**kept, **named, "lost": str(error)}, ensure_ascii=False)
+    return _SURROGATE.sub("\ufffd", text).encode("utf-8")
+
+
+def _plain(value: object) -> object:
+    return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if isinstance(value, datetime) else value and str(value)
+
+
+def _write_meta(folder: Path, facts: Mapping[str, object]) -> None:
+    temporary = folder / f"{META}.{os.getpid()}.tmp"
+    try:
+        temporary.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        temporary.replace(folder / META)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,245 @@
+r"""Code spans, and the escapes that stand inside a line.
+
+Owns where a line's code spans are, which of them every reader of Markdown takes for code, and the rules for the text
+outside them.  The start of a line, fences and the normal form are `contain`'s.
+
+Most escapes read "k backslashes before the mark become k+1": such a rule is its own inverse, whatever the text held.
+`<` and the backtick take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+__all__ = ["FIELDS", "Pass", "Rule", "code_span", "inline_passes", "read_code_span", "seal_inline", "unseal_inline"]
+
+FIELDS = ("started", "ended", "tokens")
+"""The keys of a phase's inline fields."""
+
+Pass = tuple[Callable[[str], str], Callable[[str], str]]
+"""What writes an escape over a whole text, and what takes it away again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    r"""One mark that must not be read as structure: a backslash goes between `before` and `mark`, both patterns.
+
+    `when` narrows which marks are escaped that have no backslash yet.  A mark that has some always gets one more, so
+    reading back needs no context.  A text without `hint` has nothing for the rule.  Lines begin after `\n`.
+    """
+
+    name: str
+    before: str
+    mark: str
+    hint: str = ""
+    when: str = ""
+
+    def compiled(self) -> Pass:
+        """The rule as a pass over a text."""
+        bare = self.when or self.mark
+        seal = re.compile(rf"(?:{self.before})(?=\\++(?:{self.mark})|(?:{bare}))", re.MULTILINE)
+        unseal = re.compile(rf"((?:{self.before})(?=\\++(?:{self.mark})))\\", re.MULTILINE)
+        hint = self.hint
+        return (
+            lambda text: seal.sub(r"\g<0>\\", text) if hint in text else text,
+            lambda text: unseal.sub(r"\1", text) if hint in text else text,
+        )
+
+
+# A link whose tail is plain stays.  Any other could end inside what we take for a code span, even some lines further
+# on, and every backtick after it would then open where we think it closes.
+_PLAIN = r"[^\s()\\`<>\[\]\0]"
+_PLAIN_TAIL = rf"\((?:{_PLAIN}|\({_PLAIN}*+\))*+\)"
+
+INLINE_RULES: tuple[Rule, ...] = (
+    Rule("wikilink", r"\[", r"\[", "["),
+    Rule("image", "!", r"\[", "!"),
+    Rule("comment", "%", "%", "%"),
+    Rule("math", r"\$", r"\$", "$"),
+    # A link definition vanishes from the page and gives every `[label]` of the note a meaning; its label may have
+    # begun on the line above, so the colon is the only sure sign.
+    Rule("definition", r"\]", ":", "]"),
+    Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\("),
+)
+
+_HTML = re.compile(r"(?<!\\)(\\++)<|<(?=[A-Za-z/!?])")
+_ESCAPED_HTML = re.compile(r"(?<!\\)(\\++)<")
+_URL = re.compile(r"://\S*")
+_ESCAPED_URL = re.compile(r":(?=\\++//)")
+_URL_ESCAPE = re.compile(r":\\(?=\\*+//)")
+
+
+def _halve(match: re.Match[str]) -> str:
+    """2k+1 backslashes back to k; an even number was never ours."""
+    run = len(match[1])
+    return match[0][(run + 1) // 2 :] if run % 2 else match[0]
+
+
+def _seal_url(match: re.Match[str]) -> str:
+    """An address swallows the backslash that should disarm a `<` or a backtick behind it, so it may be none."""
+    tail = match[0]
+    return tail.replace("://", ":\\//") if any(mark in tail for mark in "<`\0") else tail
+
+
+HTML_PASS: Pass = (
+    lambda text: _HTML.sub(r"\1\1\\<", text) if "<" in text else text,
+    lambda text: _ESCAPED_HTML.sub(_halve, text) if "\\<" in text else text,
+)
+URL_PASS: Pass = (
+    lambda text: _URL.sub(_seal_url, _ESCAPED_URL.sub(r":\\", text)) if "//" in text else text,
+    lambda text: _URL_ESCAPE.sub(":", text) if "//" in text else text,
+)
+
+
+def inline_passes(fields: Sequence[str]) -> tuple[Pass, ...]:
+    """Everything done outside code spans, in the order of writing."""
+    rules = list(INLINE_RULES)
+    if fields:
+        keys = "|".join(map(re.escape, fields))
+        rules.append(Rule("field", rf"\b(?i:{keys})[ \t*_]*+", "::", ":"))
+    return (HTML_PASS, URL_PASS, *(rule.compiled() for rule in rules))
+
+
+def seal_inline(text: str, passes: Sequence[Pass]) -> str:
+    """Escape what is not inside a trusted code span."""
+    masked, spans, filler = _mask(text, writing=True)
+    for seal, _ in passes:
+        masked = seal(masked)
+    return _unmask(masked, spans, filler)
+
+
+def unseal_inline(text: str, passes: Sequence[Pass]) -> str:
+    """The inverse of `seal_inline`."""
+    if "\\" not in text:
+        return text
+    masked, spans, filler = _mask(text, writing=False)
+    for _, unseal in reversed(passes):
+        masked = unseal(masked)
+    return _unmask(masked, spans, filler)
+
+
+# --- code spans ------------------------------------------------------------------------------------------------
+
+_RUN = re.compile(r"`+")
+_TICK = re.compile(r"(?<!\\)(\\*+)`")
+_ESCAPED_TICK = re.compile(r"(?<!\\)(\\++)`")
+_BARE_PIPE = re.compile(r"(?<!\\)\|")
+_TABLE_RULE = re.compile(r"^(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
+
+
+def _mask(text: str, *, writing: bool) -> tuple[str, list[str], str]:
+    """The text with each trusted code span as one filler, the spans, and the filler.
+
+    A line keeps its spans only when all its backticks pair on it; otherwise all of them are escaped (or, reading, get
+    their escapes taken away).  A span over several lines is therefore never code: trusting one let a `[[` through.
+    """
+    if "`" not in text:
+        return text, [], ""
+    filler = "\0" if "\0" not in text else _absent(text)
+    tabular = writing and _TABLE_RULE.search(text) is not None
+    lines, spans = text.split("\n"), list[str]()
+    for at, line in enumerate(lines):
+        if "`" in line:
+            found = _spans(line)
+            if found is None or (writing and not _trusted(line, found, tabular)):
+                lines[at] = _seal_ticks(line) if writing else _ESCAPED_TICK.sub(_halve, line)
+            else:
+                lines[at] = _cut_out(line, found, spans, filler)
+    return "\n".join(lines), spans, filler
+
+
+def _unmask(masked: str, spans: list[str], filler: str) -> str:
+    if not spans:
+        return masked
+    return "".join(chain.from_iterable(zip_longest(masked.split(filler), spans, fillvalue="")))
+
+
+def _absent(text: str) -> str:
+    """A code point the text does not hold.  NUL is no part of a normal form, but people's notes may hold anything."""
+    held = set(text)
+    return next(chr(code) for code in range(0x10FFFF, 0, -1) if chr(code) not in held)
+
+
+def _seal_ticks(line: str) -> str:
+    return _TICK.sub(r"\1\1\\`", line)
+
+
+def _cut_out(line: str, found: list[tuple[int, int]], spans: list[str], filler: str) -> str:
+    parts, at = [], 0
+    for start, end in found:
+        parts.append(line[at:start])
+        spans.append(line[start:end])
+        at = end
+    parts.append(line[at:])
+    return filler.join(parts)
+
+
+def _spans(line: str) -> list[tuple[int, int]] | None:
+    """The code spans of a line, or None when a backtick of it is in none."""
+    runs = [match.span() for match in _RUN.finditer(line)]
+    closers: list[int] = [0] * len(runs)
+    nearest: dict[int, int] = {}
+    for at in range(len(runs) - 1, -1, -1):
+        length = runs[at][1] - runs[at][0]
+        closers[at] = nearest.get(length, -1)
+        nearest[length] = at
+    found, at = [], 0
+    while at < len(runs):
+        start = runs[at][0]
+        if closers[at] < 0 or _odd_backslashes(line, start):
+            return None
+        found.append((start, runs[closers[at]][1]))
+        at = closers[at] + 1
+    return found
+
+
+def _odd_backslashes(line: str, at: int) -> bool:
+    first = at
+    while first and line[first - 1] == "\\":
+        first -= 1
+    return (at - first) % 2 == 1
+
+
+def _trusted(line: str, found: list[tuple[int, int]], tabular: bool) -> bool:
+    """Whether every reader takes these spans for code.
+
+    An autolink (`<1`, `www.`) that runs into a backtick swallows it.  A table's cells end at a bare `|`, code or not.
+    """
+    at = 0
+    for start, end in found:
+        word = line[line.rfind(" ", at, start) + 1 or at : start]
+        if "<" in word or "www." in word or (tabular and _BARE_PIPE.search(line, start, end)):
+            return False
+        at = end
+    return True
+
+
+def code_span(text: str) -> str:
+    """Text of one line as a code span that `read_code_span` gives back exactly; a newline becomes `⏎`."""
+    text = text.replace("\n", "⏎")
+    fence = "`" * (1 + max((len(run) for run in _RUN.findall(text)), default=0))
+    if not text.strip(" "):
+        return f"{fence} {text}{fence}"  # there is no empty code span, so blanks are written one longer
+    if text[0] == "`" or text[-1] == "`" or text[0] == text[-1] == " ":
+        return f"{fence} {text} {fence}"
+    return f"{fence}{text}{fence}"
+
+
+def read_code_span(line: str, at: int = 0) -> tuple[str, int] | None:
+    """The text of the code span that opens at `at`, and the offset behind it."""
+    opener = _RUN.match(line, at)
+    if opener is None or (at and line[at - 1] == "`"):
+        return None
+    fence = re.escape(opener[0])
+    closer = re.compile(rf"(?<!`){fence}(?!`)").search(line, opener.end())
+    if closer is None:
+        return None
+    text = line[opener.end() : closer.start()]
+    if not text.strip(" "):
+        text = text[1:]
+    elif text[0] == text[-1] == " ":
+        text = text[1:-1]
+    return text, closer.end()

@@ -1,0 +1,1 @@
+"""A session gets another id, and every link in the vault follows."""

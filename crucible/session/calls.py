@@ -1,0 +1,276 @@
+"""A tool call in one line, and its result in one shorter line: what a person would look for, nothing else.
+
+Owns the choice and the cuts of `format.md` section 4.  The whole arguments and results are the flight recorder's; marks,
+code spans and arrows are `session.markup`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from crucible.session.model import Outcome
+
+__all__ = ["CALL_LIMIT", "RESULT_LIMIT", "call_line", "one_line", "result_line"]
+
+CALL_LIMIT = 200
+RESULT_LIMIT = 100
+
+Arguments: TypeAlias = Mapping[str, object]
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])?|\x9b[0-?]*[ -/]*[@-~]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+# Read in order: the first of these that an unknown tool was given tells most.
+_TELLING = (
+    *("command", "cmd", "script", "code", "file_path", "notebook_path", "path", "filename", "file", "uri", "url"),
+    *("query", "pattern", "search", "question", "prompt", "message", "text", "title", "subject", "name", "skill"),
+    *("description", "input", "expression", "selector", "task_id", "taskId", "bash_id", "shell_id", "id"),
+)
+_PATHS = {"file_path", "notebook_path", "path", "filename", "file"}
+
+
+def one_line(text: str, limit: int) -> str:
+    """Newlines as `⏎`, runs of blanks as one, colours and control characters gone, cut to `limit - 1` and `…`."""
+    text = text[: 8 * limit + 4000].replace("\r\n", "\n").replace("\r", "\n")
+    text = _SURROGATE.sub("\ufffd", _CONTROL.sub("", _ANSI.sub("", text)))
+    text = re.sub(r"[ \t]+", " ", re.sub(r"[ \t]*\n[ \t]*", "\n", text)).strip(" \n")
+    text = text.replace("\n", "⏎")
+    return text if len(text) <= limit else text[: limit - 1].rstrip(" ") + "…"
+
+
+def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
+    """The tool's name, a blank and its arguments; a path below `cwd` is told from there on."""
+    tool = re.sub(r"[\s`]+", "_", one_line(name, 80)) or "tool"
+    told = _CALLS.get(name, _told)(arguments, cwd)
+    return one_line(f"{tool} {told}", CALL_LIMIT)
+
+
+def _told(arguments: Arguments, cwd: str) -> str:
+    """The most telling argument, or all of them as compact JSON."""
+    for key in _TELLING:
+        value = arguments.get(key)
+        if isinstance(value, str) and value.strip():
+            return _path(value, cwd) if key in _PATHS else value
+    return _compact(arguments) if arguments else ""
+
+
+def _compact(arguments: Arguments) -> str:
+    try:
+        return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), default=str)
+    except (ValueError, RecursionError):
+        return ", ".join(arguments)
+
+
+def _path(path: str, cwd: str) -> str:
+    """As one would type it where the agent stood: `src/app.py`, not `/home/me/shop/src/app.py`."""
+    base = cwd.rstrip("/\\")
+    if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
+        return path[len(base) + 1 :] or path
+    return path
+
+
+def _text(arguments: Arguments, *keys: str) -> str:
+    """The given arguments that are there, joined by blanks."""
+    found = (arguments.get(key) for key in keys)
+    return " ".join(str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip())
+
+
+def _search(arguments: Arguments, cwd: str) -> str:
+    """A pattern, and where it was looked for."""
+    where = _path(_text(arguments, "path"), cwd)
+    pattern = _text(arguments, "pattern")
+    return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(arguments)
+
+
+def _todos(arguments: Arguments, cwd: str) -> str:
+    """How long the list is, and what is being done."""
+    todos = arguments.get("todos")
+    if not isinstance(todos, list):
+        return _told(arguments, cwd)
+    doing = [t.get("content") for t in todos if isinstance(t, Mapping) and t.get("status") == "in_progress"]
+    count = f"{len(todos)} task{'' if len(todos) == 1 else 's'}"
+    return f"{count}, now: {doing[0]}" if doing else count
+
+
+def _task_update(arguments: Arguments, _cwd: str) -> str:
+    """`2 in_progress`."""
+    rest = [v for k, v in arguments.items() if k not in ("taskId", "status", "subject", "activeForm")]
+    said = _text(arguments, "taskId", "status", "subject")
+    return f"{said} {_compact({k: v for k, v in arguments.items() if v in rest})}" if rest and not said else said
+
+
+def _questions(arguments: Arguments, cwd: str) -> str:
+    """What was asked."""
+    asked = arguments.get("questions")
+    texts = [q.get("question") for q in asked if isinstance(q, Mapping)] if isinstance(asked, list) else []
+    return " / ".join(t for t in texts if isinstance(t, str)) or _told(arguments, cwd)
+
+
+def _plan(arguments: Arguments, cwd: str) -> str:
+    """A plan's first line."""
+    lines = [line.strip("# \t") for line in _text(arguments, "plan").split("\n")]
+    return next((line for line in lines if line), "") or _told(arguments, cwd)
+
+
+_CALLS: Mapping[str, Callable[[Arguments, str], str]] = {
+    "Grep": _search,
+    "Glob": _search,
+    "TodoWrite": _todos,
+    "TaskCreate": lambda arguments, cwd: _text(arguments, "subject") or _told(arguments, cwd),
+    "TaskUpdate": _task_update,
+    "AskUserQuestion": _questions,
+    "ExitPlanMode": _plan,
+    "Skill": lambda arguments, cwd: _text(arguments, "skill", "command", "args") or _told(arguments, cwd),
+    "Agent": lambda arguments, cwd: _text(arguments, "description") or _told(arguments, cwd),
+    "Task": lambda arguments, cwd: _text(arguments, "description") or _told(arguments, cwd),
+}
+
+
+def result_line(
+    name: str, text: str, outcome: Outcome = Outcome.OK, details: Mapping[str, object] | None = None
+) -> str:
+    """What came of a call; `name` is the tool's, `details` what the client counted (`lines`, `files` …)."""
+    match outcome:
+        case Outcome.FAILED:
+            told = _failure(text, details or {})
+        case Outcome.OK:
+            told = _RESULTS.get(name, _first)(text, details or {})
+        case _:
+            told = _first(text, {})
+    return one_line(told, RESULT_LIMIT)
+
+
+_ENDS = 20_000
+"""Code points of a long output that are looked at, at either end."""
+
+_EXIT = re.compile(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
+_WRAPPED = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
+_CAUSES = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        r"^(?:FAILED|ERROR) \S.*$",
+        r"^(?:[\w.]+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?$",
+        r"^(?:error(?:\[\w+\])?|fatal|panic|npm ERR!|E {2,})[: ].*$",
+        r"^.*?\b(?:error|failed|failure|cannot|not found|denied|No such file)\b.*$",
+    )
+)
+
+
+def _failure(text: str, details: Mapping[str, object]) -> str:
+    """The line that names the cause, best guess first; the exit code when nothing else was said."""
+    text = text if len(text) <= 2 * _ENDS else text[:_ENDS] + "\n" + text[-_ENDS:]
+    code = _EXIT.match(text)
+    said = _WRAPPED.sub("", _ANSI.sub("", text[code.end() :] if code else text))
+    for cause in _CAUSES:
+        found = cause.findall(said)
+        if found:
+            return str(found[-1] if cause is not _CAUSES[0] else found[0])
+    exit_code = code[1] if code else details.get("exit_code")
+    return _last(said, {}, "") or (f"exit code {exit_code}" if exit_code is not None else "failed")
+
+
+def _count(details: Mapping[str, object], key: str) -> int | None:
+    value = details.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _many(count: int, noun: str) -> str:
+    if count == 0:
+        return f"no {noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def _first(text: str, _details: Mapping[str, object]) -> str:
+    """The first line that says something."""
+    return next((line for line in text[:_ENDS].split("\n") if re.search(r"\w", line)), text[:_ENDS].strip()[:1000])
+
+
+def _last(text: str, _details: Mapping[str, object], otherwise: str = "ok") -> str:
+    """The last line that says something, without a frame of `=` or `-`."""
+    for line in reversed(text[-_ENDS:].split("\n")):
+        if re.search(r"\w", line):
+            return re.sub(r"^\s*[=-]{3,}\s+|\s+[=-]{3,}\s*$", "", line)
+    return text.strip()[:1000] or otherwise
+
+
+def _written(text: str, details: Mapping[str, object]) -> str:
+    lines = _count(details, "lines")
+    done = "created" if details.get("kind") == "create" or "created successfully" in text[:400] else "updated"
+    return done if lines is None else f"{done}, {_many(lines, 'line')}"
+
+
+def _edited(_said: str, details: Mapping[str, object]) -> str:
+    added, removed = _count(details, "added"), _count(details, "removed")
+    return "updated" if added is None or removed is None else f"updated, +{added} −{removed}"
+
+
+def _read(text: str, details: Mapping[str, object]) -> str:
+    lines, kind = _count(details, "lines"), details.get("kind")
+    if lines is None:
+        if isinstance(kind, str):
+            return kind
+        if not text.strip() or text.lstrip().startswith("<system-reminder>"):
+            return "empty" if not text.strip() or "empty" in text[:300] else _first(_WRAPPED.sub("", text), {})
+        lines = text.rstrip("\n").count("\n") + 1
+    return _many(lines, "line")
+
+
+def _matches(text: str, details: Mapping[str, object]) -> str:
+    matches, files = _count(details, "matches"), _count(details, "files")
+    if matches is not None:
+        return _many(matches, "match") + (f" in {_many(files, 'file')}" if files else "")
+    told = re.match(r"\s*Found (\d+) (?:total )?(file|match|line|occurrence)", text)
+    if told:
+        return _many(int(told[1]), "match" if told[2] == "occurrence" else told[2])
+    if not text.strip() or re.match(r"\s*No (?:files|matches)\b", text):
+        return "no files" if re.match(r"\s*No files", text) else "no matches"
+    return _many(text.strip("\n").count("\n") + 1, "match")
+
+
+def _files(text: str, details: Mapping[str, object]) -> str:
+    return _matches(text, {k: v for k, v in details.items() if k == "matches"}).replace("matches", "files").replace(
+        "match", "file"
+    )
+
+
+def _shell(text: str, details: Mapping[str, object]) -> str:
+    """The last line of what a command printed; what the client made of it when it printed nothing."""
+    background, note = details.get("background"), details.get("note")
+    if isinstance(background, str):
+        return f"in the background as {background}"
+    return _last(text, {}, note if isinstance(note, str) else "ok")
+
+
+def _found_pages(text: str, details: Mapping[str, object]) -> str:
+    results = _count(details, "results")
+    return _first(text, {}) if results is None else _many(results, "result")
+
+
+def _created_task(text: str, _details: Mapping[str, object]) -> str:
+    number = re.match(r"Task #(\S+) created", text)
+    return f"task {number[1]}" if number else _first(text, {})
+
+
+def _done(_said: str, _details: Mapping[str, object]) -> str:
+    return "ok"
+
+
+_RESULTS: Mapping[str, Callable[[str, Mapping[str, object]], str]] = {
+    "Bash": _shell,
+    "BashOutput": _last,
+    "WebSearch": _found_pages,
+    "Write": _written,
+    "Edit": _edited,
+    "MultiEdit": _edited,
+    "NotebookEdit": _edited,
+    "Read": _read,
+    "Grep": _matches,
+    "Glob": _files,
+    "TaskCreate": _created_task,
+    "TaskUpdate": _done,
+    "TodoWrite": _done,
+}

@@ -1,0 +1,348 @@
+"""A recorded session as values: what `recording` gathers, and the `Session` that is made of it.
+
+Owns the parts under recording (`Stretch`, `Call`, `Delegation`), the `Draft`, and how a draft becomes a session once ids,
+project and the notes of its subagents are known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from crucible.session.calls import one_line
+from crucible.session.model import (
+    AgentRef,
+    Entry,
+    Failure,
+    Mode,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    Subagent,
+    SubagentRef,
+    Task,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.session.standing import Turn, session_status
+from crucible.session.titles import UNTITLED, shortened
+
+__all__ = ["Call", "ChildNote", "Delegation", "Draft", "Setting", "Stretch", "Work", "session_of", "summary_of"]
+
+SUMMARY_LIMIT = 300
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call under recording."""
+
+    name: str
+    call: str
+    result: str = ""
+    outcome: Outcome = Outcome.PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Delegated work in a draft: a subagent callout whose link is not known yet.
+
+    `call` is the client's id of the call, `agent` of the subagent; each may be "".
+    """
+
+    call: str
+    agent: str = ""
+    kind: str = ""
+    title: str = ""
+    task: str = ""
+    summary: str | None = None
+    outcome: Outcome = Outcome.PENDING
+
+
+@dataclass(slots=True)
+class Delegation:
+    """Delegated work under recording."""
+
+    call: str
+    agent: str = ""
+    kind: str = ""
+    title: str = ""
+    task: str = ""
+    summary: str | None = None
+    outcome: Outcome = Outcome.PENDING
+
+    def learn(self, agent: str, kind: str, title: str, task: str) -> None:
+        """Take what is not empty."""
+        self.agent = agent or self.agent
+        self.kind = kind or self.kind
+        self.title = one_line(title, 200) or self.title
+        self.task = task or self.task
+
+    def answer(self, text: str, outcome: Outcome) -> None:
+        """The work came back."""
+        self.outcome = outcome
+        # What comes with a rejection is the client's own sentence; the user's words are told apart.
+        self.summary = self.summary if outcome is Outcome.REJECTED else summary_of(text) or self.summary
+
+    def frozen(self) -> Work:
+        """As it stands now."""
+        return Work(self.call, self.agent, self.kind, self.title, self.task, self.summary, self.outcome)
+
+
+_Open: TypeAlias = "list[str] | list[Call] | Delegation | Entry"
+
+
+@dataclass(slots=True)
+class Stretch:
+    """A phase or sub-phase under recording.  Adjacent prose is one list of texts, adjacent calls one list of calls."""
+
+    name: str
+    agent: AgentRef | None
+    started: datetime | None
+    entries: list[_Open] = field(default_factory=list)
+    parts: list[Stretch] = field(default_factory=list)
+    tokens: int = 0
+    last: datetime | None = None
+
+    def touch(self, time: datetime) -> None:
+        """Something happened here."""
+        self.last = time
+        if self.parts:
+            self.parts[-1].last = time
+
+    def add(self, entry: Entry) -> None:
+        """Prose joins prose; a failure told twice in a row is told once."""
+        before = self.entries[-1] if self.entries else None
+        if not isinstance(entry, Prose):
+            if not (isinstance(entry, Failure) and entry == before):
+                self.entries.append(entry)
+        elif isinstance(before, list) and isinstance(before[0], str):
+            before.append(entry.text)
+        else:
+            self.entries.append([entry.text])
+
+    def add_call(self, call: Call) -> None:
+        """A call joins the calls just before it."""
+        before = self.entries[-1] if self.entries else None
+        if isinstance(before, list) and isinstance(before[0], Call):
+            before.append(call)
+        else:
+            self.entries.append([call])
+
+    def drop_call(self, call: Call) -> None:
+        """Take back a call that turned out to be more than that."""
+        for place, entry in enumerate(self.entries):
+            if isinstance(entry, list) and any(item is call for item in entry):
+                entry.remove(call)  # type: ignore[arg-type]
+                if not entry:
+                    del self.entries[place]
+                return
+
+    def phase(self, closed: bool) -> DraftPhase:
+        """As it stands now; `closed` when nothing more will be said in it."""
+        parts = [part.phase(closed or part is not self.parts[-1]) for part in self.parts]
+        ended = self.last if closed else None
+        return DraftPhase(
+            Phase(self.name, self.agent, None, self.started, ended, self.tokens or None),
+            tuple(map(_frozen, self.entries)),
+            tuple(parts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPhase:
+    """A phase whose entries may be work without a link yet; `head` has neither entries nor sub-phases."""
+
+    head: Phase
+    entries: tuple[Entry | Work, ...]
+    parts: tuple[DraftPhase, ...]
+
+
+def _frozen(entry: _Open) -> Entry | Work:
+    if isinstance(entry, Delegation):
+        return entry.frozen()
+    if not isinstance(entry, list):
+        return entry
+    texts = [item for item in entry if isinstance(item, str)]
+    if texts:
+        return Prose("\n\n".join(texts))
+    return ToolCalls(tuple(ToolCall(c.call, c.result, c.outcome) for c in entry if isinstance(c, Call)))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A recorded session before it has an id.  `mark` is the last row in it, `waiting` a call without a result."""
+
+    title: str
+    started: datetime | None
+    last: datetime | None
+    turn: Turn
+    waiting: str
+    mark: str
+    branch: str
+    participants: tuple[AgentRef, ...]
+    model: str | None
+    tokens_used: int
+    tokens_cached: int
+    tasks: tuple[Task, ...]
+    task: str
+    phases: tuple[DraftPhase, ...]
+    delegations: tuple[Work, ...]
+    moved_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChildNote:
+    """The note of a subagent, as its parent tells it.  `entries` only where work is kept inline."""
+
+    session: str
+    kind: str = ""
+    model: str | None = None
+    tokens: int | None = None
+    summary: str | None = None
+    entries: tuple[Entry, ...] = ()
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a transcript does not say: names, the clock, the user's choices.
+
+    `children` holds subagents' notes by their id, `loose` those that no call in the transcript leads to.
+    """
+
+    id: str
+    source: str
+    now: datetime
+    idle: timedelta = timedelta(minutes=60)
+    project: str | None = None
+    parent: str | None = None
+    title: str = ""
+    started: datetime | None = None
+    mode: Mode = Mode.LINK
+    children: Mapping[str, ChildNote] = field(default_factory=dict)
+    loose: tuple[str, ...] = ()
+
+
+def session_of(draft: Draft, setting: Setting) -> Session:
+    """The session that a note will hold."""
+    status = session_status(draft.turn, draft.last, setting.now, setting.idle)
+    phases = [_phase(phase, setting) for phase in draft.phases]
+    loose = tuple(_callout(Work("", agent), setting) for agent in setting.loose)
+    phases = _with_loose(phases, loose)
+    numbered = tuple(_numbered(phase, f"phase-{n}") for n, phase in enumerate(phases, 1))
+    used = [w.agent for w in draft.delegations if w.agent in setting.children] + list(setting.loose)
+    children = [setting.children[agent] for agent in dict.fromkeys(used)] if setting.mode is not Mode.INLINE else []
+    paused = status is Status.PAUSED
+    client = setting.source.partition(":")[0]
+    return Session(
+        id=setting.id,
+        started=draft.started or setting.started,
+        status=status,
+        ended=_whole(draft.last) if status in (Status.COMPLETED, Status.FAILED) else None,
+        project=setting.project or None,
+        branch=draft.branch or None,
+        participants=draft.participants,
+        model=draft.model,
+        tokens_used=draft.tokens_used or None,
+        tokens_cached=draft.tokens_cached or None,
+        subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
+        parent=setting.parent,
+        resume_point=numbered[-1].id if paused and numbered else None,
+        pause_reason=_pause_reason(draft) if paused else None,
+        sources=(setting.source,),
+        synced_to=(f"{client}:{draft.mark}",) if draft.mark else (),
+        tags=("session",),
+        title=setting.title or draft.title or UNTITLED,
+        preamble=(Prose(draft.task),) if draft.task.strip() else (),
+        tasks=draft.tasks,
+        phases=numbered,
+    )
+
+
+def _whole(time: datetime | None) -> datetime | None:
+    return time.replace(microsecond=0) if time else None
+
+
+def _pause_reason(draft: Draft) -> str:
+    match draft.turn:
+        case Turn.INTERRUPTED:
+            return "interrupted by the user"
+        case Turn.UNASKED:
+            return "the prompt was not answered"
+        case _:
+            return f"no result of {shortened(draft.waiting, 80)}" if draft.waiting else "stopped in the middle of a turn"
+
+
+def _phase(phase: DraftPhase, setting: Setting) -> Phase:
+    entries = tuple(_callout(e, setting) if isinstance(e, Work) else e for e in phase.entries)
+    return replace(phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts))
+
+
+def _numbered(phase: Phase, ident: str) -> Phase:
+    parts = tuple(_numbered(part, f"{ident}.{n}") for n, part in enumerate(phase.subphases, 1))
+    return replace(phase, id=ident, subphases=parts)
+
+
+def _with_loose(phases: list[Phase], loose: tuple[Subagent, ...]) -> list[Phase]:
+    """Subagents that no call leads to stand at the end, so that nothing is lost."""
+    if not loose:
+        return phases
+    if not phases:
+        return [Phase("Subagents", entries=loose)]
+    last = phases[-1]
+    if last.subphases:
+        last = replace(last, subphases=(*last.subphases[:-1], _extended(last.subphases[-1], loose)))
+    else:
+        last = _extended(last, loose)
+    return [*phases[:-1], last]
+
+
+def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
+    return replace(phase, entries=(*phase.entries, *entries))
+
+
+_ENDS = {
+    Outcome.FAILED: "The subagent failed.",
+    Outcome.REJECTED: "The user rejected it.",
+    Outcome.INTERRUPTED: "The subagent was stopped.",
+}
+
+
+def _callout(work: Work, setting: Setting) -> Subagent:
+    child = setting.children.get(work.agent)
+    summary = work.summary or (child.summary if child else None)
+    kind = work.kind or (child.kind if child else "") or "agent"
+    agent = AgentRef(re.sub(r"[^\w.:/+-]", "-", one_line(kind, 80)) or "agent")
+    end = _ENDS.get(work.outcome, "")
+    if child is None:
+        # Nothing to link to: the callout has to say what the work was.
+        return Subagent(agent, None, Mode.LINK, None, "\n".join(p for p in (work.title or _head(work.task), end) if p), summary)
+    if setting.mode is Mode.INLINE:
+        task = child.task or work.task or None
+        return Subagent(agent, child.model, Mode.INLINE, None, end, summary, task, child.entries)
+    return Subagent(agent, child.model, setting.mode, child.session, end, summary)
+
+
+def _head(text: str) -> str:
+    return shortened(one_line(text, 4 * SUMMARY_LIMIT), SUMMARY_LIMIT)
+
+
+_LABEL = re.compile(r"(?:^|(?<=[\s*_#]))Summary:[*_]*\s*", re.MULTILINE)
+
+
+def summary_of(text: str) -> str | None:
+    """What a subagent's last answer comes to: what it calls its summary, else its first paragraph; at most 300."""
+    found = list(_LABEL.finditer(text))
+    if found:
+        text = text[found[-1].end() :]
+    for part in re.split(r"\n[ \t]*\n", text.strip()):
+        said = [line for line in part.split("\n") if not re.match(r"\s*(?:#{1,6}\s|[-=*_]{3,}\s*$|[`~]{3})", line)]
+        told = one_line(" ".join(said), 8 * SUMMARY_LIMIT).strip()
+        if re.search(r"\w", told):
+            return shortened(told, SUMMARY_LIMIT)
+    return None

@@ -1,0 +1,279 @@
+"""Callouts and tool-call lists of a note as entries of a phase.
+
+Given the lines of one quote or one list; which lines those are is for `reading`.  Writing the same entries is for
+`markup`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from crucible.note.callouts import RawCallout, unquote_lines
+from crucible.note.contain import QUOTE_END, Rule, read_code_span, uncontain, uncontain_line, whole_fences
+from crucible.note.source import Lines
+from crucible.session.model import (
+    AgentRef,
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Mode,
+    Outcome,
+    Subagent,
+    ToolCall,
+)
+
+__all__ = ["CALLOUT_KINDS", "INLINE_QUOTE", "MARKS", "fenced_lines", "read_calls", "read_entry"]
+
+MARKS = {
+    Outcome.FAILED: "❌",
+    Outcome.REJECTED: "🚫",
+    Outcome.INTERRUPTED: "⏹",
+    Outcome.PENDING: "⏳",
+}
+"""What a result summary starts with when a call did not simply succeed."""
+
+_OUTCOMES = {mark: outcome for outcome, mark in MARKS.items()}
+_CALL = re.compile(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
+_ITEM = re.compile(r"[-*+][ \t]+")
+_ARROW = re.compile(r"[ \t]*(?:→|->)[ \t]?")
+_CONTINUATION = re.compile(r"[ \t]*(?![-*+>#`~<\d])\S")
+_MARKED = re.compile(rf"(\\+)({'|'.join(MARKS.values())})")
+
+# --- tool calls ------------------------------------------------------------------------------------------------------
+
+
+def read_calls(lines: Sequence[str], first: int) -> tuple[list[ToolCall], int]:
+    """The calls at the head of a list that begins on line `first`, and how many lines they take.
+
+    An item that is no call ends them.  A wrapped result is joined; blank lines between items belong to the list.
+    """
+    calls: list[ToolCall] = []
+    at = taken = 0
+    while at < len(lines):
+        if not lines[at].strip(" \t"):
+            at += 1
+            continue
+        start = at
+        at += 1
+        while at < len(lines) and _CONTINUATION.match(lines[at]) and not _ITEM.match(lines[at]):
+            at += 1
+        text = " ".join([lines[start], *(line.strip(" \t") for line in lines[start + 1 : at])])
+        call = _read_call(text, Lines(first + start, first + at))
+        if call is None:
+            break
+        calls.append(call)
+        taken = at
+    return calls, taken
+
+
+def _read_call(line: str, lines: Lines) -> ToolCall | None:
+    simple = _CALL.match(line)
+    if simple:
+        call, result = simple[1], simple[2] or ""
+        if call[0] == " " == call[-1] and call.strip(" "):
+            call = call[1:-1]
+    else:
+        item = _ITEM.match(line)
+        span = read_code_span(line, item.end()) if item else None
+        arrow = _ARROW.match(line, span[1]) if span else None
+        if span is None or arrow is None:
+            return None
+        call, result = span[0], line[arrow.end() :]
+    outcome, result = _read_result(result.strip(" \t"))
+    return ToolCall(call, result, outcome, lines)
+
+
+def _read_result(text: str) -> tuple[Outcome, str]:
+    outcome = Outcome.OK
+    if text and text[0] in _OUTCOMES:
+        outcome = _OUTCOMES[text[0]]
+        text = text[1:].removeprefix("\ufe0f").lstrip(" ")
+    elif text[:1] == "\\" and (marked := _MARKED.match(text)):
+        text = text[1:] if marked else text
+    return outcome, uncontain_line(text)
+
+
+# --- callouts --------------------------------------------------------------------------------------------------------
+
+
+def _take_labels(lines: Sequence[str], labels: tuple[str, ...]) -> tuple[list[str], dict[str, list[str]]]:
+    """Lines before the first label, and each label's own lines.  Labels inside fences do not count.
+
+    A label's text runs to the next label or the end; a label that comes twice is text the second time.
+    """
+    head: list[str] = []
+    found: dict[str, list[str]] = {}
+    current = head
+    fenced = fenced_lines(lines)
+    for at, line in enumerate(lines):
+        label = None if at in fenced else next((x for x in labels if line.startswith(f"{x}:")), None)
+        if label and label not in found:
+            current = found[label] = [line[len(label) + 1 :].lstrip(" ")]
+        else:
+            current.append(line)
+    return head, found
+
+
+def fenced_lines(lines: Sequence[str]) -> frozenset[int]:
+    """The numbers of the lines that stand in whole fences."""
+    return frozenset(at for first, end in whole_fences("\n".join(lines)) for at in range(first, end))
+
+
+def _text(lines: Sequence[str]) -> str:
+    return uncontain("\n".join(_trim(lines)))
+
+
+def _trim(lines: Sequence[str]) -> Sequence[str]:
+    """Lines without the blank ones at both ends."""
+    first, end = 0, len(lines)
+    while first < end and not lines[first].strip(" \t"):
+        first += 1
+    while end > first and not lines[end - 1].strip(" \t"):
+        end -= 1
+    return lines[first:end]
+
+
+def _read_decision(raw: RawCallout, lines: Lines) -> Entry:
+    head, labels = _take_labels(_with_title(raw), ("Rationale",))
+    return Decision(_text(head), _labelled(labels, "Rationale"), lines)
+
+
+def _read_error(raw: RawCallout, lines: Lines) -> Entry:
+    head, labels = _take_labels(_with_title(raw), ("Resolution",))
+    return Failure(_text(head), _labelled(labels, "Resolution"), lines)
+
+
+def _with_title(raw: RawCallout) -> list[str]:
+    """A human may write the decision itself as the callout's title."""
+    return [raw.title, *raw.body] if raw.title else raw.body
+
+
+def _labelled(labels: dict[str, list[str]], label: str) -> str | None:
+    return _text(labels[label]) if label in labels else None
+
+
+_WORDS_END = re.compile(r'" -(?=[ \t]|$)')
+
+
+def _find_words_end(lines: Sequence[str]) -> tuple[int, int] | None:
+    """Line and column of the first `" - ` outside fences, or None."""
+    fenced = fenced_lines(lines)
+    for at, line in enumerate(lines):
+        found = None if at in fenced else _WORDS_END.search(line)
+        if found:
+            return at, found.start()
+    return None
+
+
+def _read_user(raw: RawCallout, lines: Lines) -> Entry:
+    body = list(_trim(_with_title(raw)))
+    if not body or not body[0].startswith('"'):
+        return Intervention(_text(body), None, lines)
+    body[0] = body[0][1:]
+    end = _find_words_end(body)
+    if end:
+        at, column = end
+        words, note = [*body[:at], body[at][:column]], [body[at][column + 3 :].removeprefix(" "), *body[at + 1 :]]
+        return Intervention(_words(words), _text(note) or None, lines)
+    if body[-1].endswith('"'):
+        body[-1] = body[-1][:-1]
+    return Intervention(_words(body), None, lines)
+
+
+def _words(lines: Sequence[str]) -> str:
+    return uncontain("\n".join(_trim(lines)), extra=(QUOTE_END,))
+
+
+_SUBAGENT_TITLE = re.compile(r"@?([^\s@(]+)(?:@([^\s(]+))?(?:\s+\(([^)]*)\))?\s*$")
+_MODE = re.compile(r"mode: *(inline|link|embed) *$")
+_LINK = re.compile(r"(?:(?:→|->) *)?(!?)\[\[([^\[\]|#]+)[^\[\]]*\]\] *$")
+
+EntriesReader = Callable[[list[str]], tuple[Entry, ...]]
+
+
+def read_subagent(raw: RawCallout, lines: Lines, read_entries: EntriesReader) -> Subagent:
+    """`[!subagent]`; `read_entries` reads the body of a phase, for work kept inline."""
+    title = _SUBAGENT_TITLE.match(raw.title)
+    agent = AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title) or "agent")
+    model = title[3] or None if title else None
+    body, mode = _take(raw.body, _MODE)
+    if mode and mode[1] == Mode.INLINE:
+        return _inline_subagent(agent, model, body, lines, read_entries)
+    body, link = _take(body, _LINK)
+    head, labels = _take_labels(body, ("Summary",))
+    kind = Mode(mode[1]) if mode else Mode.EMBED if link and link[1] else Mode.LINK
+    target = link[2].strip() if link else None
+    return Subagent(agent, model, kind, target, _text(head), _labelled(labels, "Summary"), lines=lines)
+
+
+def _take(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], re.Match[str] | None]:
+    """The lines without the first one, outside fences, that is all `pattern`, and its match."""
+    fenced = fenced_lines(lines)
+    for at, line in enumerate(lines):
+        found = None if at in fenced else pattern.match(line)
+        if found:
+            return lines[:at] + lines[at + 1 :], found
+    return lines, None
+
+
+INLINE_QUOTE = Rule("inline-quote", r"\n {0,3}", ">", ">")
+"""For the task and the text of an inline subagent: the work below them begins at the first quoted line."""
+
+
+def _inline_subagent(
+    agent: AgentRef, model: str | None, body: list[str], lines: Lines, read_entries: EntriesReader
+) -> Subagent:
+    """The whole work, one level deeper; before it the task, after it the summary."""
+    head, labels = _take_labels(body, ("Task", "Summary"))
+    start = head if "Task" not in labels else labels["Task"]
+    work_at = _work_start(start)
+    entries = read_entries(unquote_lines(_trim(start[work_at:])))
+    above = _unquoted_text(start[:work_at])
+    text, task = (_unquoted_text(head), above) if "Task" in labels else (above, None)
+    return Subagent(
+        agent, model, Mode.INLINE, None, text, _labelled(labels, "Summary"), task, entries, lines
+    )
+
+
+def _unquoted_text(lines: Sequence[str]) -> str:
+    return uncontain("\n".join(_trim(lines)), extra=(INLINE_QUOTE,))
+
+
+def _work_start(lines: list[str]) -> int:
+    """Where the quoted work begins."""
+    fenced = fenced_lines(lines)
+    return next((i for i, line in enumerate(lines) if line.startswith(">") and i not in fenced), len(lines))
+
+
+def _read_other(raw: RawCallout, lines: Lines) -> Entry:
+    return Callout(raw.kind, uncontain_line(raw.title), _text(raw.body), lines)
+
+
+_READERS: dict[str, Callable[[RawCallout, Lines], Entry]] = {
+    "decision": _read_decision,
+    "error": _read_error,
+    "user": _read_user,
+    "milestone": _read_other,
+    "observation": _read_other,
+    "agent_switch": _read_other,
+    "decision_needed": _read_other,
+    "approval_required": _read_other,
+    "task_complete": _read_other,
+}
+CALLOUT_KINDS = frozenset({*_READERS, "subagent", "abstract"})
+"""Callout kinds that mean something; all others are text."""
+
+
+def read_entry(raw: RawCallout, lines: Lines, read_entries: EntriesReader) -> Entry | None:
+    """The entry a callout makes, or None when its kind means nothing to a session."""
+    if raw.kind == "subagent":
+        return read_subagent(raw, lines, read_entries)
+    if raw.kind == "abstract":
+        return _read_other(raw, lines) if raw.title.strip().casefold() == "brief" else None
+    reader = _READERS.get(raw.kind)
+    return reader(raw, lines) if reader else None
+
+

@@ -1,0 +1,254 @@
+"""A session's parts as the lines of a note.  `reading` and `entries` are the way back.
+
+Every text that an agent, a tool or a person said passes `note.contain` here and nowhere else.  Names, titles and
+results are one line; cuts come before containing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import assert_never
+
+from crucible.note.callouts import quote_lines
+from crucible.note.contain import QUOTE_END, Rule, code_span, contain, contain_line, cut, normal, normal_line, slug
+from crucible.note.frontmatter import render_frontmatter
+from crucible.note.outline import SEPARATOR, TOOLS_LINE
+from crucible.session.entries import INLINE_QUOTE, MARKS, fenced_lines
+from crucible.session.fields import format_time, properties_of
+from crucible.session.model import (
+    AgentRef,
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Mode,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.session.tasks import render_tasks
+
+__all__ = [
+    "CALL_LIMIT",
+    "RESULT_LIMIT",
+    "render_body",
+    "render_call",
+    "render_entry",
+    "render_heading",
+    "render_phase",
+    "render_session",
+    "separates",
+]
+
+CALL_LIMIT = 200
+"""A call of more code points is cut to 199 and `…`."""
+
+RESULT_LIMIT = 100
+"""A result of more code points is cut to 99 and `…`."""
+
+# --- one line --------------------------------------------------------------------------------------------------------
+
+_MARKER_WORD = re.compile(r"\\*[@#]")
+_HASHES = re.compile(r"\\*#+$")
+
+
+def render_heading(level: int, name: str, agent: AgentRef | None = None, channel: str | None = None) -> str:
+    """`## Name @agent@version #channel`."""
+    text = contain_line(normal_line(name)) or "Untitled"
+    if text.casefold() == "summary" and level == 2 and not agent and not channel:
+        text += " (phase)"  # without a marker it would be the session's summary
+    markers = [_agent_marker(agent)] if agent else []
+    if channel and (found := slug(channel, "channel")):
+        markers.append(f"#{found}")
+    return " ".join(["#" * level, _protected(text, _MARKER_WORD), *markers])
+
+
+def _agent_marker(agent: AgentRef) -> str:
+    name = slug(agent.name, "agent")
+    return f"@{name}@{slug(agent.version, 'version')}" if agent.version else f"@{name}"
+
+
+def _protected(text: str, pattern: re.Pattern[str]) -> str:
+    """A backslash before the last word when it would be read as something else."""
+    head, blank, word = text.rpartition(" ")
+    return f"{head}{blank}\\{word}" if pattern.match(word) else text
+
+
+def render_title(title: str) -> str:
+    """The note's `# Title`."""
+    return f"# {_protected(contain_line(normal_line(title)) or 'Untitled', _HASHES)}"
+
+
+_MARKED = re.compile(rf"\\*(?:{'|'.join(MARKS.values())})")
+
+
+def render_call(call: ToolCall) -> str:
+    """One item of a tool-call list."""
+    line = cut(normal_line(call.call.replace("\n", "⏎")), CALL_LIMIT)
+    result = contain_line(cut(normal_line(call.result.replace("\n", "⏎")), RESULT_LIMIT))
+    if call.outcome is not Outcome.OK:
+        result = f"{MARKS[call.outcome]} {result}".rstrip(" ")
+    elif _MARKED.match(result):
+        result = f"\\{result}"
+    return f"- {code_span(line)} → {result}".rstrip(" ")
+
+
+# --- entries ---------------------------------------------------------------------------------------------------------
+
+
+def render_entry(entry: Entry) -> list[str]:
+    """The lines of one entry, without blank lines around it; no lines when it says nothing."""
+    match entry:
+        case Prose():
+            return _block(entry.text)
+        case ToolCalls():
+            return [TOOLS_LINE, *map(render_call, entry.calls)] if entry.calls else []
+        case Decision():
+            return _callout("decision", "", _labelled(_block(entry.text), "Rationale", entry.rationale))
+        case Failure():
+            return _callout("error", "", _labelled(_block(entry.text), "Resolution", entry.resolution))
+        case Intervention():
+            return _callout("user", "", _words(entry))
+        case Subagent():
+            return _subagent(entry)
+        case Callout():
+            return _callout(entry.kind, contain_line(normal_line(entry.title)), _block(entry.text))
+        case _:
+            assert_never(entry)
+
+
+def _block(text: str, *extra: Rule) -> list[str]:
+    safe = contain(normal(text), extra=extra)
+    return safe.split("\n") if safe else []
+
+
+def _callout(kind: str, title: str, body: Sequence[str]) -> list[str]:
+    return [f"> [!{kind}] {title}".rstrip(" "), *quote_lines(body)]
+
+
+_OPENS_BLOCK = re.compile(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
+
+
+def _labelled(above: list[str], label: str, text: str | None, *extra: Rule) -> list[str]:
+    """A label has a blank line before it unless the text above is a single plain line."""
+    if text is None:
+        return above
+    plain = not above or (len(above) == 1 and not _OPENS_BLOCK.match(above[0]))
+    lines = _block(text, *extra)
+    first, rest = (lines[0], lines[1:]) if lines and not _OPENS_BLOCK.match(lines[0]) else ("", lines)
+    return [*above, *([] if plain else [""]), f"{label}: {first}".rstrip(" "), *rest]
+
+
+def _words(entry: Intervention) -> list[str]:
+    """The exact words in quotes, then what was made of them."""
+    words = _block(entry.words, QUOTE_END)
+    if fenced_lines(words):
+        lines = ['"', *words, '"']
+    else:
+        words = words or [""]
+        words[-1] += '"'
+        lines = [f'"{words[0]}', *words[1:]]
+    note = _block(entry.note or "")
+    if not note:
+        return lines
+    if _OPENS_BLOCK.match(note[0]):
+        return [*lines[:-1], f"{lines[-1]} -", *note]
+    return [*lines[:-1], f"{lines[-1]} - {note[0]}", *note[1:]]
+
+
+def _subagent(entry: Subagent) -> list[str]:
+    """Our own lines come first: the mode, the link; then the text and the summary."""
+    title = _agent_marker(entry.agent)
+    if entry.model:
+        title += f" ({slug(entry.model, 'model')})"
+    lines = [f"mode: {entry.mode}"]
+    if entry.mode is Mode.INLINE:
+        return _callout("subagent", title, [*lines, *_inline_work(entry)])
+    if entry.link:
+        lines.append(f"{'!' if entry.mode is Mode.EMBED else ''}[[{entry.link}]]")
+    text = _block(entry.text)
+    if text:
+        text = ["", *text] if _OPENS_BLOCK.match(text[0]) else text
+    return _callout("subagent", title, [*lines, *_labelled(text, "Summary", entry.summary)])
+
+
+def _inline_work(entry: Subagent) -> list[str]:
+    lines = _block(entry.text, INLINE_QUOTE)
+    if entry.task is not None:
+        lines = _labelled(lines, "Task", entry.task, INLINE_QUOTE)
+    work = quote_lines(render_body(entry.entries))
+    if work:
+        lines = [*lines, "", *work]
+    if entry.summary is None:
+        return lines
+    return [*lines, "", *_labelled([], "Summary", entry.summary)]
+
+
+# --- sections --------------------------------------------------------------------------------------------------------
+
+
+def render_body(entries: Iterable[Entry]) -> list[str]:
+    """Entries one after another, a blank line between them."""
+    lines: list[str] = []
+    calls_before = False
+    for entry in entries:
+        new = render_entry(entry)
+        if not new:
+            continue
+        if lines:
+            lines.append("")
+        if calls_before and separates(new):
+            lines += [SEPARATOR, ""]
+        lines += new
+        calls_before = isinstance(entry, ToolCalls)
+    return lines
+
+
+_CONTINUES_LIST = re.compile(r"[ \t]|[-+*](?:[ \t]|$)|\d+[.)](?:[ \t]|$)")
+
+
+def separates(lines: Sequence[str]) -> bool:
+    """Whether prose that begins so would continue a list of tool calls above it."""
+    return bool(lines) and bool(_CONTINUES_LIST.match(lines[0]))
+
+
+def render_phase_fields(phase: Phase) -> list[str]:
+    """The inline fields that the phase has."""
+    fields = []
+    if phase.started:
+        fields.append(f"started:: {format_time(phase.started)}")
+    if phase.ended:
+        fields.append(f"ended:: {format_time(phase.ended)}")
+    if phase.tokens is not None:
+        fields.append(f"tokens:: {phase.tokens}")
+    return fields
+
+
+def render_phase(phase: Phase, level: int = 2) -> list[str]:
+    """Heading, fields, entries, sub-phases; blank lines between, none around."""
+    lines = [render_heading(level, phase.name, phase.agent, phase.channel)]
+    for part in (render_phase_fields(phase), render_body(phase.entries)):
+        if part:
+            lines += ["", *part]
+    for sub in phase.subphases:
+        lines += ["", *render_phase(sub, level + 1)]
+    return lines
+
+
+def render_session(session: Session) -> str:
+    """The whole text of a new note, LF line ends, a newline at the end."""
+    parts = [[render_title(session.title or session.id)], render_body(session.preamble)]
+    if session.tasks:
+        parts.append(render_tasks(session.tasks))
+    for at, phase in enumerate(session.phases):
+        parts.append([*(["---", ""] if at else []), *render_phase(phase)])
+    if session.summary is not None:
+        parts.append([*(["---", ""] if session.phases else []), "## Summary", "", *_block(session.summary)])
+    body = "\n\n".join("\n".join(part) for part in parts if part)
+    return f"{render_frontmatter(properties_of(session))}\n{body.rstrip(chr(10))}\n"

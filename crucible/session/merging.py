@@ -1,0 +1,380 @@
+"""A transcript that has grown, put onto a note that a human may have edited: a three-way merge into Edits.
+
+`base` is what an earlier import wrote, `now` what the transcript says today, and the note is whatever it is by now.  What
+`now` has beyond `base` goes into the note; what the human changed stays.  Owns which of the two wins; how a line is
+written is `editing`'s and `markup`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from crucible.note.outline import SEPARATOR
+from crucible.note.source import NOWHERE, Edit, Source
+from crucible.session.editing import (
+    add_entry,
+    add_phase,
+    add_subphase,
+    set_call,
+    set_field,
+    set_phase_field,
+    set_tasks,
+)
+from crucible.session.fields import format_time, link_to, subagent_value
+from crucible.session.markup import render_body, render_entry, separates
+from crucible.session.model import (
+    Entry,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    Subagent,
+    SubagentRef,
+    Task,
+    ToolCall,
+    ToolCalls,
+    Value,
+)
+
+__all__ = ["merge"]
+
+
+def merge(source: Source, note: Session, base: Session, now: Session, index: int = 0) -> list[Edit]:
+    """Edits that bring the note up to `now`; none when nothing was added since `base`.
+
+    `index` is the place in the note's `sources` of the transcript that `base` and `now` are about.
+    """
+    if base.synced_to == now.synced_to and _same_story(base, now):
+        return _quieted(source, note, now)
+    merged = _Merge(source, note)
+    merged.calls(base, now)
+    merged.phases(base, now)
+    return [
+        *_fields(source, note, base, now, last_phase=merged.last_phase, index=index),
+        *set_tasks(source, note, _tasks(note.tasks, base.tasks, now.tasks)),
+        *merged.edits,
+    ]
+
+
+def _same_story(base: Session, now: Session) -> bool:
+    return (base.phases, base.tasks, base.subagents) == (now.phases, now.tasks, now.subagents)
+
+
+# --- frontmatter -----------------------------------------------------------------------------------------------------
+
+
+def _quieted(source: Source, note: Session, now: Session) -> list[Edit]:
+    """Time alone turns `active` into what the session came to; a status that a human set is left alone."""
+    untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
+    if not untouched or now.status is Status.ACTIVE or now.status is None:
+        return []
+    phase = note.phases[-1].id if note.phases else None
+    return _set_all(source, note, _standing(now, phase))
+
+
+def _standing(now: Session, last_phase: str | None) -> dict[str, Value]:
+    return {
+        "status": str(now.status) if now.status else None,
+        "ended": format_time(now.ended) if now.ended else None,
+        "resume_point": last_phase if now.resume_point else None,
+        "pause_reason": now.pause_reason,
+    }
+
+
+def _fields(
+    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None, index: int
+) -> list[Edit]:
+    grown = base.synced_to != now.synced_to
+    wanted: dict[str, Value] = dict(_standing(now, last_phase)) if grown else {}
+    wanted["model"] = _chosen(note.model, base.model, now.model)
+    wanted["tokens_used"] = _counted(note.tokens_used, base.tokens_used, now.tokens_used)
+    wanted["tokens_cached"] = _counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
+    known = {str(agent) for agent in (*base.participants, *note.participants)}
+    wanted["participants"] = [
+        *map(str, note.participants),
+        *(str(agent) for agent in now.participants if str(agent) not in known),
+    ]
+    wanted["subagents"], wanted["subagent_logs"] = _subagents(note, base, now)
+    if grown:
+        wanted["synced_to"] = _synced(note, now, index)
+    return _set_all(source, note, wanted)
+
+
+def _set_all(source: Source, note: Session, wanted: dict[str, Value]) -> list[Edit]:
+    edits: list[Edit] = []
+    for key, found in wanted.items():
+        value = None if found == [] else found
+        if value != note.properties.get(key):
+            edits += set_field(source, note, key, value)
+    return edits
+
+
+def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
+    """A human's choice stays; else what the transcript says now."""
+    return now if note == base else note
+
+
+def _counted(note: int | None, base: int | None, now: int | None) -> int | None:
+    """A note may hold several sources: what this one grew by is added."""
+    if note is None:
+        return now if base is None else None
+    return max(0, note + (now or 0) - (base or 0))
+
+
+def _synced(note: Session, now: Session, index: int) -> Value:
+    """The list with this source's row; `sources` and `synced_to` go in step."""
+    rows = list(note.synced_to)
+    mark = now.synced_to[0] if now.synced_to else ""
+    if len(rows) != len(note.sources) or not 0 <= index < len(rows):
+        client = mark.partition(":")[0]
+        return [*(row for row in rows if len(note.sources) > 1 and row.partition(":")[0] != client), mark]
+    return [*rows[:index], mark, *rows[index + 1 :]]
+
+
+def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:
+    """`subagents` and `subagent_logs`: items that changed are written anew, new ones added, others left alone."""
+    before = {ref.session: ref for ref in base.subagents}
+    after = {ref.session: ref for ref in now.subagents}
+    raw = note.properties.get("subagents")
+    items: list[Value] = []
+    for place, ref in enumerate(note.subagents):
+        item = raw[place] if isinstance(raw, list) and len(raw) == len(note.subagents) else subagent_value(ref)
+        items.append(_subagent_item(item, before.get(ref.session), after.get(ref.session)))
+    there = {ref.session for ref in note.subagents}
+    items += [subagent_value(ref) for name, ref in after.items() if name not in there and name not in before]
+    logs = note.properties.get("subagent_logs")
+    links: list[Value] = list(logs) if isinstance(logs, list) else [logs] if logs else []
+    links += [link_to(name) for name in after if name not in before and link_to(name) not in links]
+    return items, links
+
+
+def _subagent_item(item: Value, before: SubagentRef | None, after: SubagentRef | None) -> Value:
+    if not isinstance(item, dict) or after is None or before == after:
+        return item
+    old, new = (subagent_value(ref) if ref else {} for ref in (before, after))
+    changed = {key: value for key, value in new.items() if item.get(key) in (None, old.get(key))}
+    return {**item, **changed}
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def _tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> list[Task]:
+    """The human's list with what the agent changed: by id, field by field."""
+    before, after = ({task.id: task for task in tasks} for tasks in (base, now))
+    merged: list[Task] = []
+    for task in note:
+        old, new = before.get(task.id), after.get(task.id)
+        if old is None or old == new:
+            merged.append(task)
+        elif new is not None:
+            merged.append(_task(task, old, new))
+        elif task != old:
+            merged.append(task)
+    there = {task.id for task in merged}
+    return [*merged, *(task for task in now if task.id not in before and task.id not in there)]
+
+
+def _task(note: Task, old: Task, new: Task) -> Task:
+    names = ("content", "status", "priority", "depends_on", "started", "completed")
+    changed = {name: getattr(new, name) for name in names if getattr(new, name) != getattr(old, name)}
+    return replace(note, **changed)
+
+
+# --- phases ----------------------------------------------------------------------------------------------------------
+
+
+class _Merge:
+    """The edits of a note's body, gathered against one reading of it.
+
+    `last_phase` is the id that the last phase of the transcript has in the note when the edits are made.
+    """
+
+    def __init__(self, source: Source, note: Session) -> None:
+        self.source = source
+        self.note = note
+        self.edits: list[Edit] = []
+        self.last_phase: str | None = None
+        self._links = {e.link for e in note.all_entries() if isinstance(e, Subagent) and e.link}
+
+    # --- what changed in place ---
+
+    def calls(self, base: Session, now: Session) -> None:
+        """Results of calls that had none: by their text, the first one first."""
+        waiting = [call for call in self.note.calls() if call.outcome is Outcome.PENDING]
+        pairs = [pair for pair in _paired_calls(base, now) if pair[0].outcome is Outcome.PENDING]
+        for text in dict.fromkeys(old.call for old, _ in pairs):
+            there = [call for call in waiting if call.call == text]
+            wanted = [pair for pair in pairs if pair[0].call == text]
+            # When a human took some out, those that are left are taken for the last ones.
+            for call, (_, new) in zip(reversed(there), reversed(wanted), strict=False):
+                if new.outcome is not Outcome.PENDING:
+                    self.edits += set_call(self.source, self.note, call, new)
+
+    def _subagent(self, old: Subagent, new: Subagent) -> None:
+        for entry in self.note.all_entries():
+            if isinstance(entry, Subagent) and (entry == old or (entry.link and entry.link == old.link)):
+                self._replace(entry, new if entry == old else _filled(entry, old, new))
+                return
+
+    def _replace(self, entry: Subagent, new: Subagent) -> None:
+        if entry == new or entry.lines is NOWHERE:
+            return
+        span = self.source.span_of(entry.lines)
+        text = self.source.slice(span)
+        ending = text[len(text.rstrip("\r\n")) :]
+        self.edits.append(Edit(span, self.source.newline.join(render_entry(new)) + ending))
+
+    # --- what was added ---
+
+    def phases(self, base: Session, now: Session) -> None:
+        """Everything that `now` has beyond `base`, at the end of the phase it belongs to."""
+        homes = _matched(base.phases, self.note.phases)
+        count = len(self.note.phases)
+        for place, phase in enumerate(now.phases):
+            if place >= len(base.phases):
+                added = self._unlinked(phase)
+                self.edits += add_phase(self.source, self.note, added)
+                count += 1
+                self.last_phase = f"phase-{count}"
+                continue
+            home, old = homes[place], base.phases[place]
+            rest = self._grown(old, phase, home)
+            if home is None and rest is not None:
+                self.edits += add_phase(self.source, self.note, rest)
+                count += 1
+            self.last_phase = home.id if home else f"phase-{count}" if rest else self.last_phase
+
+    def _grown(self, old: Phase, new: Phase, home: Phase | None) -> Phase | None:
+        """Put what is new into its home; without one (a human took it out), give a phase that holds only that."""
+        entries = self._added(old.entries, new.entries)
+        if home:
+            self._append(entries, home)
+            self._set_phase_fields(home, old, new)
+        homes = _matched(old.subphases, home.subphases if home else ())
+        subs: list[Phase] = []
+        for place, sub in enumerate(new.subphases):
+            rest = self._unlinked(sub)
+            if place < len(old.subphases):
+                rest_or_none = self._grown(old.subphases[place], sub, homes[place])
+                if homes[place] or rest_or_none is None:
+                    continue
+                rest = rest_or_none
+            subs.append(rest)
+        if home:
+            for sub in subs:
+                self.edits += add_subphase(self.source, self.note, home.id, sub)
+            return None
+        return replace(new, entries=tuple(entries), subphases=tuple(subs)) if entries or subs else None
+
+    def _added(self, old: Sequence[Entry], new: Sequence[Entry]) -> list[Entry]:
+        """What stands in `new` beyond `old`; a subagent's callout that changed is edited on the way."""
+        added: list[Entry] = []
+        for place, entry in enumerate(new):
+            before = old[place] if place < len(old) else None
+            if before is None:
+                added += self._fresh(entry)
+            elif isinstance(entry, Subagent) and isinstance(before, Subagent):
+                if entry != before:
+                    self._subagent(before, entry)
+            else:
+                added += _beyond(before, entry)
+        return added
+
+    def _fresh(self, entry: Entry) -> Iterator[Entry]:
+        """The entry, unless it links to a subagent that the note tells already."""
+        if not (isinstance(entry, Subagent) and entry.link in self._links):
+            yield entry
+
+    def _unlinked(self, phase: Phase) -> Phase:
+        entries = tuple(kept for entry in phase.entries for kept in self._fresh(entry))
+        return replace(phase, entries=entries, subphases=tuple(map(self._unlinked, phase.subphases)))
+
+    def _append(self, entries: Iterable[Entry], home: Phase) -> None:
+        told = [entry for entry in entries if render_entry(entry)]
+        if not told:
+            return
+        *edits, last = add_entry(self.source, self.note, told[0], home.id)
+        rest = render_body(told[1:])
+        if rest:
+            newline = self.source.newline
+            if isinstance(told[0], ToolCalls) and separates(rest):
+                rest = [SEPARATOR, "", *rest]
+            closed = last.text.endswith(newline * 2)
+            block = newline.join(rest) + newline
+            text = last.text + block + newline if closed else last.text + newline + block
+            last = Edit(last.span, text)
+        self.edits += [*edits, last]
+
+    def _set_phase_fields(self, home: Phase, old: Phase, new: Phase) -> None:
+        if home.started is None and home.ended is None and home.tokens is None:
+            return
+        if new.ended and new.ended not in (home.ended, old.ended):
+            self.edits += set_phase_field(self.source, self.note, home.id, "ended", new.ended)
+        tokens = _counted(home.tokens, old.tokens, new.tokens)
+        if tokens is not None and tokens != home.tokens:
+            self.edits += set_phase_field(self.source, self.note, home.id, "tokens", tokens)
+
+
+def _paired_calls(base: Session, now: Session) -> Iterator[tuple[ToolCall, ToolCall]]:
+    """Each call of `base` with what became of it.  A list grows at its end only."""
+    for old, new in _paired(base.phases, now.phases):
+        for before, after in zip(old.entries, new.entries, strict=False):
+            if isinstance(before, ToolCalls) and isinstance(after, ToolCalls):
+                yield from zip(before.calls, after.calls, strict=False)
+
+
+def _paired(base: Sequence[Phase], now: Sequence[Phase]) -> Iterator[tuple[Phase, Phase]]:
+    for old, new in zip(base, now, strict=False):
+        yield old, new
+        yield from _paired(old.subphases, new.subphases)
+
+
+def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
+    """What an entry that grew has more: later texts, later calls."""
+    if isinstance(before, Prose) and isinstance(entry, Prose) and len(entry.text) > len(before.text):
+        yield Prose(entry.text[len(before.text) :].lstrip("\n"))
+    elif isinstance(before, ToolCalls) and isinstance(entry, ToolCalls) and len(entry.calls) > len(before.calls):
+        yield ToolCalls(entry.calls[len(before.calls) :])
+
+
+def _filled(entry: Subagent, old: Subagent, new: Subagent) -> Subagent:
+    """A callout that a human edited, with what it still lacks."""
+    return replace(
+        entry,
+        model=new.model if entry.model in (None, old.model) else entry.model,
+        link=entry.link or new.link,
+        text=new.text if entry.text == old.text else entry.text,
+        summary=new.summary if entry.summary in (None, old.summary) else entry.summary,
+        entries=new.entries if entry.entries == old.entries else entry.entries,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """One way to know a phase again."""
+
+    key: Callable[[Phase], object]
+
+
+_LIKE = (
+    _Likeness(lambda phase: (phase.started, phase.name)),
+    _Likeness(lambda phase: phase.started),
+    _Likeness(lambda phase: phase.name),
+)
+
+
+def _matched(base: Sequence[Phase], note: Sequence[Phase]) -> list[Phase | None]:
+    """For each phase of `base` the note's phase that it became: by its start and name, by its start, by its name."""
+    homes: list[Phase | None] = [None] * len(base)
+    free = list(note)
+    for like in _LIKE:
+        for place, phase in enumerate(base):
+            if homes[place] is None and like.key(phase) is not None:
+                found = next((other for other in free if like.key(other) == like.key(phase)), None)
+                homes[place] = found
+                if found:
+                    free = [other for other in free if other is not found]
+    return homes

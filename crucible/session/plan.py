@@ -1,0 +1,81 @@
+"""The agent's task list while it is recorded: what the tasks are, and which one was started last.
+
+Owns how changes add up.  The block in the note is `tasks`'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from crucible.session.model import Task
+from crucible.session.tasks import PRIORITIES, TASK_STATUSES
+from crucible.transcript.events import TaskChanged, TaskState
+
+__all__ = ["Plan"]
+
+
+class Plan:
+    """Tasks by id, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+        self._start = ""
+        self._current = ""
+
+    def tasks(self) -> tuple[Task, ...]:
+        """The list as it stands."""
+        return tuple(self._tasks.values())
+
+    def take_start(self) -> str:
+        """The content of a task that was started and under which nothing stands yet; asked once."""
+        start, self._start = self._start, ""
+        self._current = start or self._current
+        return start
+
+    def forget_start(self) -> None:
+        """A new phase: what was started before goes on in it without a heading of its own."""
+        self._start = self._current = ""
+
+    def replace(self, states: tuple[TaskState, ...], time: datetime | None) -> None:
+        """The whole list was written anew.  Ids may be mere places in it, so that tasks are known by their content."""
+        before = {task.content: task for task in self._tasks.values()}
+        self._tasks = {}
+        for state in states:
+            known = before.get(state.content)
+            task = Task(
+                state.id,
+                state.content,
+                known.status if known else "pending",
+                state.priority if state.priority in PRIORITIES else "medium",
+                state.depends_on,
+                known.started if known else None,
+                known.completed if known else None,
+            )
+            self._put(task, state.status, time)
+
+    def change(self, event: TaskChanged) -> None:
+        """One task was made or changed."""
+        task = self._tasks.get(event.id)
+        if event.status == "deleted":
+            self._tasks.pop(event.id, None)
+            return
+        if task is None:
+            task = Task(event.id, event.content or f"Task {event.id}")
+        elif event.content:
+            task = replace(task, content=event.content)
+        more = tuple(d for d in event.adds_dependencies if d not in task.depends_on)
+        self._put(replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time)
+
+    def _put(self, task: Task, status: str, time: datetime | None) -> None:
+        at = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time else None
+        status = status if status in TASK_STATUSES else "pending"
+        if status == "in_progress" != task.status:
+            task = replace(task, started=task.started or at)
+            if task.content != self._current:
+                self._start = self._start or task.content
+        if status == "completed" != task.status:
+            task = replace(task, completed=at)
+            if task.content == self._start:
+                self._start = ""
+        self._tasks[task.id] = replace(task, status=status)

@@ -1,0 +1,434 @@
+"""Events of one native session, folded one by one into what its note will say.
+
+Owns which event makes a phase, a sub-phase, an entry, a total.  Texts that a note cuts are cut at once, so that memory
+grows with the note and not with the transcript.  Making a `Session` of it is `drafts`', putting it onto an old note
+`merging`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from typing import assert_never
+
+from crucible.session.calls import call_line, one_line, result_line
+from crucible.session.drafts import Call, Delegation, Draft, Stretch
+from crucible.session.model import AgentRef, Callout, Failure, Intervention, Outcome, Prose
+from crucible.session.plan import Plan
+from crucible.session.standing import Turn
+from crucible.session.titles import prompt_name, shortened
+from crucible.transcript.events import (
+    Answered,
+    At,
+    CallEnd,
+    Compacted,
+    ContextSeen,
+    ContinuedIn,
+    Event,
+    Faulted,
+    Injected,
+    Interrupted,
+    Prompted,
+    PromptKind,
+    Reasoned,
+    Replied,
+    SubagentReturned,
+    SubagentStarted,
+    TaskChanged,
+    TasksListed,
+    Titled,
+    ToolReturned,
+    ToolUsed,
+    Unknown,
+    Unreadable,
+    UsageCounted,
+)
+
+__all__ = ["Recorder", "row_mark"]
+
+_OUTCOMES = {
+    CallEnd.OK: Outcome.OK,
+    CallEnd.FAILED: Outcome.FAILED,
+    CallEnd.REJECTED: Outcome.REJECTED,
+    CallEnd.INTERRUPTED: Outcome.INTERRUPTED,
+}
+_FAULT_LIMIT = 1000
+
+
+def row_mark(at: At, said: object) -> str:
+    """What `synced_to` holds of a row: the first 8 of its id, or of a hash of what it said when it has none."""
+    return at.row[:8] or hashlib.blake2b(repr(said).encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+class Recorder:
+    """One native session, or one subagent's work, under recording.
+
+    `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
+    without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a `row_mark`) or, where that row is
+    gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
+    """
+
+    def __init__(
+        self,
+        client: str,
+        *,
+        agent: str = "",
+        kind: str = "",
+        work_name: str = "Work",
+        synced: str = "",
+        known_until: datetime | None = None,
+    ) -> None:
+        self.client = client
+        self.agent = agent
+        self.work_name = work_name
+        self.base: Draft | None = None
+        self.delegations: list[Delegation] = []
+        self.task = ""
+        self.last: datetime | None = None
+        self._kind = kind
+        self._synced = synced
+        self._synced_line = 0
+        self._known_until = known_until
+        self._phases: list[Stretch] = []
+        self._held: list[Prompted] = []
+        self._calls: dict[str, Call] = {}
+        self._delegated: dict[str, Delegation] = {}
+        self._plan = Plan()
+        self._usage: dict[str, tuple[int, int, Stretch | None]] = {}
+        self._models: dict[str, str] = {}
+        self._speaking = AgentRef(client)
+        self._participants: list[AgentRef] = [agent_ref(kind)] if agent and kind else []
+        self._started: datetime | None = None
+        self._tokens = [0, 0]
+        self._turn = Turn.UNASKED
+        self._mark = ""
+        self._mark_line = 0
+        self._titles = ["", "", ""]
+        self._cwd = ""
+        self._branch = ""
+        self._moved_to = ""
+
+    # --- what others may ask -----------------------------------------------------------------------------------------
+
+    @property
+    def cwd(self) -> str:
+        """Where the session began."""
+        return self._cwd
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anybody said anything worth a note."""
+        return bool(self._phases or self.task)
+
+    @property
+    def synced_found(self) -> bool:
+        """Whether the row of `synced` was seen."""
+        return self._synced_line > 0
+
+    def delegation(self, call: str, agent: str) -> Delegation | None:
+        """The work handed out by a call, or to a subagent of that id."""
+        return self._delegated.get(call) or next((d for d in self.delegations if agent and d.agent == agent), None)
+
+    def draft(self) -> Draft:
+        """Everything recorded so far, as values that later events do not change."""
+        return Draft(
+            title=next((t for t in self._titles if t), ""),
+            started=self._started,
+            last=self.last,
+            turn=self._turn,
+            waiting=next((c.call for c in reversed(self._calls.values()) if c.outcome is Outcome.PENDING), ""),
+            mark=self._mark,
+            branch=self._branch,
+            participants=tuple(self._participants),
+            model=Counter(self._models.values()).most_common(1)[0][0] if self._models else None,
+            tokens_used=self._tokens[0],
+            tokens_cached=self._tokens[1],
+            tasks=self._plan.tasks(),
+            task=self.task,
+            phases=tuple(p.phase(self._is_closed(p)) for p in self._phases),
+            delegations=tuple(d.frozen() for d in self.delegations),
+            moved_to=self._moved_to,
+        )
+
+    def _is_closed(self, phase: Stretch) -> bool:
+        return phase is not self._phases[-1] or self._turn in (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
+
+    # --- folding -----------------------------------------------------------------------------------------------------
+
+    def add(self, event: Event) -> None:
+        """Fold one event; events come in the order of the transcript."""
+        self._keep_base(event)
+        if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
+            self.last = max(self.last, event.at.time) if self.last else event.at.time
+        if self._fold(event):
+            self._note_row(event)
+        if self._synced and not self._synced_line and row_mark(event.at, event) == self._synced:
+            self._synced_line = event.at.line
+
+    def _keep_base(self, event: Event) -> None:
+        if self.base is None and (self._is_behind_synced(event) or self._is_unknown_time(event)):
+            self.base = self.draft()
+
+    def _is_behind_synced(self, event: Event) -> bool:
+        if not self._synced_line or event.at.line < self._synced_line:
+            return False
+        # A damaged line may hold two rows.
+        return event.at.line > self._synced_line or event.at.row[:8] not in ("", self._synced)
+
+    def _is_unknown_time(self, event: Event) -> bool:
+        return bool(self._known_until and event.at.time and event.at.time > self._known_until)
+
+    def _note_row(self, event: Event) -> None:
+        """This row is in the note now."""
+        # What the end of a file tells may belong to an earlier row.
+        if event.at.line >= self._mark_line:
+            self._mark, self._mark_line = row_mark(event.at, event), event.at.line
+        time = _seconds(event.at.time)
+        if time is None:
+            return
+        self._started = self._started or time
+        if self._phases:
+            self._phases[-1].touch(time)
+
+    def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
+        """Whether the event left anything in the note."""
+        match event:
+            case Prompted():
+                return self._prompted(event)
+            case Replied():
+                self._replied(event)
+            case ToolUsed():
+                self._tool_used(event)
+            case ToolReturned():
+                self._tool_returned(event)
+            case SubagentStarted():
+                self._subagent_started(event)
+            case SubagentReturned():
+                self._subagent_returned(event)
+            case UsageCounted():
+                self._usage_counted(event)
+            case TasksListed():
+                self._plan.replace(event.tasks, event.at.time)
+            case TaskChanged():
+                self._plan.change(event)
+            case Reasoned():
+                self._work(event.at)
+            case Answered():
+                self._turn = Turn.ANSWERED
+            case Interrupted():
+                self._interrupted(event)
+            case Compacted():
+                self._stretch(event.at).add(Callout("observation", "Compacted", _compaction(event)))
+            case Faulted():
+                self._faulted(event)
+            case ContinuedIn():
+                self._turn, self._moved_to = Turn.MOVED, event.session
+            case ContextSeen():
+                return self._context_seen(event)
+            case Titled():
+                self._titles[0 if event.by_user else 2] = one_line(event.title, 120)
+                return False
+            case Injected() | Unknown() | Unreadable():
+                return False
+            case _:
+                assert_never(event)
+        return True
+
+    # --- humans ------------------------------------------------------------------------------------------------------
+
+    def _prompted(self, event: Prompted) -> bool:
+        if not event.text.strip() and not event.images:
+            return False
+        if event.kind is PromptKind.TASK:
+            return self._told_by_parent(event)
+        if event.kind in (PromptKind.COMMAND, PromptKind.SHELL):
+            # `/exit` and the like leave nothing to tell; what makes the agent work is told with that work.
+            self._held.append(event)
+            return False
+        steering = event.kind is PromptKind.STEERING or self.agent
+        if steering and self._phases and not self._held:
+            self._stretch(event.at).add(_intervention(event))
+        else:
+            self._open_phase(event)
+        self._turn = Turn.UNASKED
+        return True
+
+    def _told_by_parent(self, event: Prompted) -> bool:
+        """A subagent's prompts come from an agent: the first one is its task, no human's words."""
+        if not self.task and not self._phases:
+            self.task = event.text
+        else:
+            self._stretch(event.at).add(Callout("observation", "Message", event.text))
+        self._turn = Turn.UNASKED
+        return True
+
+    def _open_phase(self, *prompts: Prompted) -> Stretch:
+        """A phase for the last prompt, and before it what was held."""
+        said = [*self._held, *prompts]
+        self._held = []
+        named = prompts[-1] if prompts else said[0]
+        name = prompt_name(named.text) if named.text.strip() else "Picture"
+        self._titles[1] = self._titles[1] or (prompt_name(named.text, 80) if named.text.strip() else name)
+        phase = self._new_phase(name, said[0].at)
+        self._started = self._started or phase.started
+        phase.entries.extend(_intervention(p) for p in said)
+        return phase
+
+    def _new_phase(self, name: str, at: At) -> Stretch:
+        phase = Stretch(name, self._speaker(), _seconds(at.time))
+        for message, (used, cached, place) in self._usage.items():
+            if place is None:
+                self._usage[message] = (used, cached, phase)
+                phase.tokens += used
+        self._plan.forget_start()
+        self._phases.append(phase)
+        return phase
+
+    def _speaker(self) -> AgentRef:
+        if self.agent and self._kind:
+            return agent_ref(self._kind)
+        return self._speaking
+
+    # --- the agent ---------------------------------------------------------------------------------------------------
+
+    def _work(self, at: At) -> Stretch:
+        """The phase in which the agent is working now."""
+        self._turn = Turn.OPEN
+        if self._held:
+            return self._open_phase()
+        if self._phases:
+            return self._phases[-1]
+        return self._new_phase(self.work_name, at)
+
+    def _stretch(self, at: At) -> Stretch:
+        """Where the next entry goes: a sub-phase once the phase has one."""
+        phase = self._phases[-1] if self._phases and not self._held else self._work(at)
+        started = self._plan.take_start()
+        if started:
+            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, _seconds(at.time)))
+        return phase.parts[-1] if phase.parts else phase
+
+    def _replied(self, event: Replied) -> None:
+        self._work(event.at)
+        self._count_model(event.message, event.model)
+        if event.text.strip():
+            self._stretch(event.at).add(Prose(event.text.strip("\n")))
+        if event.final:
+            self._turn = Turn.ANSWERED
+
+    def _tool_used(self, event: ToolUsed) -> None:
+        self._work(event.at)
+        self._count_model(event.message, event.model)
+        if event.call in self._delegated:
+            return
+        call = Call(event.name, call_line(event.name, event.arguments, self._cwd))
+        self._calls[event.call] = call
+        self._stretch(event.at).add_call(call)
+
+    def _tool_returned(self, event: ToolReturned) -> None:
+        delegation = self._delegated.get(event.call)
+        if delegation:
+            delegation.answer(event.text, _OUTCOMES[event.end])
+        else:
+            self._returned_call(event)
+        if event.feedback.strip():
+            self._stretch(event.at).add(Intervention(event.feedback))
+        if self._turn is not Turn.INTERRUPTED:
+            self._turn = Turn.OPEN
+
+    def _returned_call(self, event: ToolReturned) -> None:
+        call = self._calls.get(event.call)
+        if call is None:
+            # The call was cut away, its result was not: told by what is left of it.
+            call = self._calls[event.call] = Call("", f"? {one_line(event.call, 60)}".rstrip())
+            self._stretch(event.at).add_call(call)
+        call.outcome = _OUTCOMES[event.end]
+        rejected = event.end is CallEnd.REJECTED
+        call.result = (
+            one_line(event.feedback, 100) if rejected else result_line(call.name, event.text, call.outcome, event.details)
+        )
+
+    def _count_model(self, message: str, model: str) -> None:
+        if model and not model.startswith("<"):
+            self._models[message or f"#{len(self._models)}"] = one_line(model, 100)
+
+    def _usage_counted(self, event: UsageCounted) -> None:
+        key = event.message or event.at.row or f"#{event.at.line}"
+        used, cached, place = self._usage.get(key, (0, 0, None))
+        if key not in self._usage:
+            place = self._work(event.at)
+        self._count_model(key, event.model)
+        self._usage[key] = (event.fresh + event.said, event.cached, place)
+        self._tokens[0] += event.fresh + event.said - used
+        self._tokens[1] += event.cached - cached
+        if place:
+            place.tokens += event.fresh + event.said - used
+
+    def _subagent_started(self, event: SubagentStarted) -> None:
+        found = self.delegation(event.call, event.agent)
+        if found is None:
+            self._work(event.at)
+            found = self._delegate(event.at, event.call)
+        found.learn(event.agent, event.kind, event.title, event.task)
+
+    def _subagent_returned(self, event: SubagentReturned) -> None:
+        found = self.delegation(event.call, event.agent) or self._delegate(event.at, event.call)
+        found.learn(event.agent, "", "", "")
+        found.answer(event.text, _OUTCOMES[event.end])
+
+    def _delegate(self, at: At, call: str) -> Delegation:
+        found = Delegation(call)
+        self.delegations.append(found)
+        if call:
+            self._delegated[call] = found
+        stretch = self._stretch(at)
+        known = self._calls.pop(call, None)
+        if known:
+            stretch.drop_call(known)
+        stretch.entries.append(found)
+        return found
+
+    # --- what happens to a session -----------------------------------------------------------------------------------
+
+    def _interrupted(self, event: Interrupted) -> None:
+        where = "The user stopped the agent during a tool call." if event.in_tool else "The user stopped the agent."
+        self._stretch(event.at).add(Callout("observation", "Interrupted", where))
+        self._turn = Turn.INTERRUPTED
+
+    def _faulted(self, event: Faulted) -> None:
+        self._work(event.at)
+        self._stretch(event.at).add(Failure(shortened(event.text.strip(), _FAULT_LIMIT) or "The client failed."))
+        self._turn = Turn.FAULTED
+
+    def _context_seen(self, event: ContextSeen) -> bool:
+        self._cwd = self._cwd or event.cwd
+        self._branch = self._branch or one_line(event.branch, 200)
+        self._speaking = agent_ref(self.client, event.version)
+        if self._speaking not in self._participants:
+            self._participants.append(self._speaking)
+        return False
+
+
+def agent_ref(name: str, version: str = "") -> AgentRef:
+    """A name and a version that a heading can hold."""
+    name, version = (re.sub(r"[^\w.:/+-]", "-", one_line(part, 80)) for part in (name, version))
+    return AgentRef(name or "agent", version or None)
+
+
+def _intervention(event: Prompted) -> Intervention:
+    pictures = f"{event.images} picture{'' if event.images == 1 else 's'}" if event.images else None
+    if not event.text.strip():
+        return Intervention(f"[{pictures}]")
+    return Intervention(event.text.strip("\n"), f"with {pictures}" if pictures else None)
+
+
+def _compaction(event: Compacted) -> str:
+    tokens = f"{event.tokens_before:,} tokens before" if event.tokens_before else ""
+    return ", ".join(part for part in (one_line(event.trigger, 80), tokens) if part)
+
+
+def _seconds(time: datetime | None) -> datetime | None:
+    """Notes hold whole seconds, UTC."""
+    return time.astimezone(UTC).replace(microsecond=0) if time else None

@@ -1,0 +1,94 @@
+"""The tasks block: one fence `tasks` that holds a JSON list, an item a line.
+
+Reads it leniently (keys we do not know are kept), writes it so that one changed task is one changed line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from crucible.note.contain import normal_line
+from crucible.note.source import Problem
+from crucible.session.model import Task
+
+__all__ = ["PRIORITIES", "TASK_STATUSES", "read_tasks", "render_task", "render_tasks"]
+
+TASK_STATUSES = ("pending", "in_progress", "completed")
+PRIORITIES = ("high", "medium", "low")
+_KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
+
+
+def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
+    """The tasks in a block's text; `line` is the block's first line of text, counted from 0."""
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        at = line + getattr(error, "lineno", 1)
+        return (), [Problem("broken-tasks", at, f"the tasks block is no JSON: {getattr(error, 'msg', error)}")]
+    if not isinstance(items, list):
+        return (), [Problem("broken-tasks", line + 1, "the tasks block is no JSON list")]
+    tasks: list[Task] = []
+    problems: list[Problem] = []
+    for number, item in enumerate(items, 1):
+        task = _read_task(item)
+        if task is None:
+            problems.append(Problem("broken-tasks", line + 1, f"task {number} has no `id` and `content`"))
+            continue
+        tasks.append(task)
+        problems.extend(Problem("bad-task", line + 1, f"task {task.id}: {wrong}") for wrong in _wrong(task, tasks))
+    return tuple(tasks), problems
+
+
+def _read_task(item: object) -> Task | None:
+    if not isinstance(item, dict) or "id" not in item or not isinstance(item.get("content"), str):
+        return None
+    depends = item.get("depends_on")
+    return Task(
+        id=str(item["id"]),
+        content=item["content"],
+        status=str(item.get("status", "pending")),
+        priority=str(item.get("priority", "medium")),
+        depends_on=tuple(str(one) for one in depends) if isinstance(depends, list) else (),
+        started=_text(item.get("started")),
+        completed=_text(item.get("completed")),
+        extra={key: value for key, value in item.items() if key not in _KNOWN},
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _wrong(task: Task, before: Sequence[Task]) -> list[str]:
+    found = []
+    if task.status not in TASK_STATUSES:
+        found.append(f"status {task.status!r} is not one of " + ", ".join(TASK_STATUSES))
+    if task.priority not in PRIORITIES:
+        found.append(f"priority {task.priority!r} is not one of " + ", ".join(PRIORITIES))
+    if any(task.id == other.id for other in before[:-1]):
+        found.append("the id stands twice")
+    return found
+
+
+def render_task(task: Task) -> str:
+    """One task as one line of JSON."""
+    item: dict[str, object] = {
+        "id": task.id,
+        "content": normal_line(task.content),
+        "status": task.status,
+        "priority": task.priority,
+    }
+    if task.depends_on:
+        item["depends_on"] = list(task.depends_on)
+    if task.started is not None:
+        item["started"] = task.started
+    if task.completed is not None:
+        item["completed"] = task.completed
+    return json.dumps({**item, **task.extra}, ensure_ascii=False)
+
+
+def render_tasks(tasks: Sequence[Task]) -> list[str]:
+    """The lines of the whole block, fences included."""
+    items = [f"  {render_task(task)}" for task in tasks]
+    return ["```tasks", "[", *[f"{item}," for item in items[:-1]], *items[-1:], "]", "```"]

@@ -1,0 +1,100 @@
+"""Short names from what people said: a phase's and a session's name from a human prompt.
+
+Owns the choice of the words.  Making a name legal as a file's name is `vault.naming`'s, as a heading `note.contain`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["UNTITLED", "prompt_name", "shortened"]
+
+UNTITLED = "Untitled"
+_LIMIT = 60
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)?")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_URL = re.compile(r"<?https?://([^\s<>)\]]+)>?")
+_PLAN = re.compile(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
+
+# What a terminal or a log prints rather than what a person says.
+_LOG = re.compile(
+    r"""^(?:
+        \s*[\[(]?\d{4}-\d\d-\d\d[T ]\d | \s*\[?\d\d:\d\d:\d\d | Traceback\ \( | \s+File\ " | \s*at\ \S+\ \( |
+        \s*\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\b[\]:\ ] | \s*[$%>]\s | \s*\w+@[\w-]+[:~] | npm\ ERR! |
+        \s*[|+] | \s*(?:\^|~){2,} | \s*[-+]{3}\s | \s*@@\ | diff\ --git | \s*E\ \ + | \s*(?:\w+\.)*\w*(?:Error|Exception):\s |
+        \s*[{}\[\]();]+\s*$ | \s*[-=*_#~]{3,}\s*$ | \s*import\ \w | \s*from\ \S+\ import\b
+    )""",
+    re.VERBOSE,
+)
+_LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|>\s*)+")
+_COURTESY = re.compile(
+    r"^(?:(?:hi|hello|hey|ok|okay|thanks|thank you|great|perfect|nice|cool|alright|so|now|and)(?: claude| there)?[,.!:]+\s+"
+    r"|please,?\s+|(?:can|could|would|will) you\s+(?:please\s+)?|i(?:'d| would) like you to\s+|i (?:want|need) you to\s+"
+    r"|let's\s+)+",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\bapprox)([.!?…]+)[\"')\]]*(?=\s+\S)|[。！？]")
+
+
+def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
+    """The first thing a prompt says, without Markdown, in under about `limit` code points; never empty."""
+    text = _CONTROL.sub("", _ANSI.sub("", prompt[:20_000].replace("\r\n", "\n").replace("\r", "\n")))
+    plan = _PLAN.match(text)
+    lines = list(_said(text[plan.end() :] if plan else text))
+    said = next((line for line in lines if not _LOG.match(line)), lines[0] if lines else "")
+    name = shortened(_sentence(_plain(said)), limit)
+    return f"Plan: {name}" if plan and name else name or UNTITLED
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` code points, cut after a whole word where one ends in the second half, then `…`."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    space = head.rfind(" ")
+    return (head[:space] if space >= limit // 2 else head).rstrip(" ,;:.-–—([") + "…"
+
+
+def _said(text: str) -> Iterator[str]:
+    """Lines with words in them, those outside fences and tags first."""
+    for part in (_TAG.sub(" ", _FENCE.sub("\n", text)), text):
+        for line in part.split("\n"):
+            if re.search(r"\w", line) and not re.match(r"\s*(?:`{3,}|~{3,})", line):
+                yield line
+
+
+def _plain(line: str) -> str:
+    """One line without heading marks, bullets, emphasis, code marks, links and mentions."""
+    line = _LINE_MARK.sub("", line)
+    line = re.sub(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]", r"\1", line)
+    line = re.sub(r"!?\[([^\[\]]+)\]\([^()\s]*\)", r"\1", line)
+    line = _URL.sub(lambda found: _short_url(found[1]), line)
+    line = re.sub(r"(\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1", r"\2", line)
+    line = re.sub(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])", r"\1", line).replace("`", "")
+    line = re.sub(r"(^|\s)@(?=[\w./~-])", r"\1", line)
+    line = re.sub(r"^!(?=\S)", "", line.strip())
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def _short_url(url: str) -> str:
+    """The last two parts of a path, or the host: what one recognises a link by."""
+    host, *path = [part for part in re.split(r"[?#]", url)[0].split("/") if part]
+    return "/".join(path[-2:]) or host
+
+
+def _sentence(line: str) -> str:
+    """The first sentence that says more than a word, without courtesies."""
+    asked = _COURTESY.match(line)
+    if asked and len(line) - asked.end() > 8:
+        line = line[asked.end() :]
+        line = line[:1].upper() + line[1:]
+    for end in _SENTENCE.finditer(line):
+        if line.count(" ", 0, end.start()) >= 2 or end.group() in "。！？":
+            line = line[: end.end()]
+            break
+    line = line.rstrip(" .,:;…。")
+    return line[:-1].rstrip() if asked and line.endswith("?") else line

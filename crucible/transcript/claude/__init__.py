@@ -1,0 +1,1 @@
+"""The rows of Claude Code's transcripts; `transcript.claude_code` is the way in."""

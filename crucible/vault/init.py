@@ -1,0 +1,107 @@
+"""A new vault: its folders, settings and git files; and the user's default vault.
+
+Nothing that exists is overwritten: a file that is there keeps its lines and gets at most new ones at its end, so that
+`cru init` may be run again at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from crucible.errors import NoteExists, VaultError
+from crucible.settings import DEFAULT_CONFIG, load_vault_settings, with_default_vault
+from crucible.vault import files
+
+__all__ = ["init_vault", "set_default_vault"]
+
+_GITIGNORE = """\
+# Everything here is private, derived or passing, except what is allowed below.
+/*
+!/.gitignore
+!/config.toml
+!/templates/
+!/memory/
+!/tasks/
+"""
+
+_FLIGHT_TRACKED = "!/flight/"
+
+_UNION_MERGED = (
+    ".crucible/memory/**/*.jsonl merge=union",
+    ".crucible/tasks/**/*.jsonl merge=union",
+    ".crucible/flight/**/*.jsonl merge=union",
+)
+"""Append-only files: both sides of a merge keep their lines."""
+
+_FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
+
+
+def init_vault(directory: Path) -> list[Path]:
+    """Make `directory` a vault; the paths that were created or extended, none when it is complete already."""
+    root = Path(os.path.realpath(directory))
+    _check_is_folder(root, directory)
+    made = _make_folders(root, (".", ".crucible"))
+    made += _create(root, ".crucible/config.toml", DEFAULT_CONFIG)
+    settings = load_vault_settings(root)
+    made += _create(root, ".crucible/.gitignore", _GITIGNORE)
+    if settings.flight.track:
+        made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
+    made += _extend(root, ".gitattributes", _UNION_MERGED)
+    made += _make_folders(root, (*_FOLDERS, settings.sessions))
+    return list(dict.fromkeys(made))
+
+
+def set_default_vault(user_config: Path, vault: Path) -> None:
+    """Write `default_vault` into the user's settings; their other keys, comments and order stay."""
+    config = Path(os.path.realpath(user_config))
+    try:
+        config.parent.mkdir(parents=True, exist_ok=True)
+        text = config.read_bytes().decode("utf-8") if config.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise VaultError(f"{user_config}: {error}") from error
+    changed = with_default_vault(text, user_config, Path(os.path.realpath(vault)))
+    if changed != text:
+        files.write_atomic(config, changed.encode("utf-8"))
+
+
+def _check_is_folder(root: Path, directory: Path) -> None:
+    for path in (root, *root.parents):
+        if path.is_dir():
+            return
+        if os.path.lexists(path):
+            raise VaultError(f"{directory}: {path} is a file", "name a folder")
+
+
+def _make_folders(root: Path, names: tuple[str, ...]) -> list[Path]:
+    made = []
+    for name in names:
+        folder = root / name
+        missing = not folder.exists()
+        files.make_folders(root, folder)
+        made += [folder] if missing else []
+    return made
+
+
+def _create(root: Path, name: str, text: str) -> list[Path]:
+    path = files.inside(root, root / name)
+    try:
+        files.create_exclusive(path, text.encode("utf-8"))
+    except NoteExists:
+        return []
+    return [root / name]
+
+
+def _extend(root: Path, name: str, lines: tuple[str, ...]) -> list[Path]:
+    """Add the lines that a file does not have, at its end and with its own line ends."""
+    path = files.inside(root, root / name)
+    if not os.path.lexists(path):
+        return _create(root, name, "".join(f"{line}\n" for line in lines))
+    old, _ = files.read_bytes(path)
+    newline = b"\r\n" if b"\r\n" in old else b"\n"
+    have = {line.strip() for line in old.split(b"\n")}
+    new = b"".join(line.encode() + newline for line in lines if line.encode() not in have)
+    if not new:
+        return []
+    files.write_atomic(path, old + (b"" if not old or old.endswith(b"\n") else newline) + new)
+    return [root / name]

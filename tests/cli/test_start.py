@@ -1,0 +1,168 @@
+"""Starting `cru`: what it imports, how fast it is, what it says to what it does not know."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from crucible import __version__
+from crucible.cli import main as entry
+from crucible.errors import CrucibleError, SessionNotFound
+from tests.running import Cru, CruProcess
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ["markdown_it", "jinja2", "watchdog", "yaml", "frontmatter", "rich", "toons", "orjson", "filelock"]
+
+
+def _imported(*args: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "crucible", *args],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {
+        line.rpartition("|")[2].strip() for line in done.stderr.split("\n") if line.startswith("import time:")
+    }
+
+
+def test_version_imports_nothing_of_others() -> None:
+    imported = _imported("--version")
+    assert {"crucible.cli.main"} <= imported
+    assert not imported & {"click", "importlib.metadata", *HEAVY}
+
+
+@pytest.mark.parametrize("args", [("--help",), ("session", "--help"), ("import", "--help")], ids=" ".join)
+def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
+    imported = _imported(*args)
+    assert "click" in imported
+    assert not imported & set(HEAVY)
+
+
+def _best(*args: str, of: int = 7) -> float:
+    times = []
+    for _ in range(of):
+        start = time.perf_counter()
+        subprocess.run(
+            [sys.executable, *args], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, stdout=-3
+        )
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def test_version_takes_at_most_one_and_a_half_times_as_long_as_importing_click() -> None:
+    assert _best("-m", "crucible", "--version") <= 1.5 * _best("-c", "import click")
+
+
+def test_version_says_the_packages_version(bare_cru: Cru) -> None:
+    assert bare_cru("--version").stdout == f"cru {__version__}\n"
+    assert bare_cru("--no-color", "--version").stdout == f"cru {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "near", "path"),
+    [
+        (("sesion", "list"), "session", "cru"),
+        (("session", "lst"), "list", "cru session"),
+        (("imprt",), "import", "cru"),
+    ],
+)
+def test_a_mistyped_command_is_answered_with_the_near_one(
+    bare_cru: Cru, args: tuple[str, ...], near: str, path: str
+) -> None:
+    result = bare_cru(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    wrong = args[-1] if args[0] == "session" else args[0]
+    assert result.stderr == f"cru: no command '{wrong}'; did you mean {near}?\n     see: {path} --help\n"
+
+
+def test_a_command_like_no_other_suggests_nothing(bare_cru: Cru) -> None:
+    assert bare_cru("xyzzy").stderr.startswith("cru: no command 'xyzzy'\n")
+
+
+def test_an_unknown_option_is_one_line_and_the_next_step(bare_cru: Cru) -> None:
+    result = bare_cru("session", "list", "--colour")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 2
+    assert "see: cru session list --help" in result.stderr
+
+
+def test_no_command_shows_the_help_and_is_a_usage_error(bare_cru: Cru) -> None:
+    result = bare_cru()
+    assert result.exit_code == 2
+    assert "Usage: cru" in result.output
+
+
+class _Broken:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def main(self, *_: object, **__: object) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (CrucibleError("broke", "mend it"), 1, "cru: broke\n     mend it\n"),
+        (SessionNotFound("no session 'x'"), 1, "cru: no session 'x'\n"),
+        (click.BadParameter("bad"), 2, "cru: Invalid value: bad\n     see: cru --help\n"),
+        (click.ClickException("odd"), 1, "cru: odd\n"),
+        (click.Abort(), 130, ""),
+        (PermissionError(13, "Permission denied", "a/b"), 1, "cru: a/b: Permission denied\n"),
+        (OSError("no space"), 1, "cru: no space\n"),
+        (CrucibleError("a\x1b[31mb\x07c"), 1, "cru: abc\n"),
+    ],
+    ids=lambda v: type(v).__name__ if isinstance(v, BaseException) else None,
+)
+def test_every_error_is_one_line_the_next_step_and_a_code(
+    monkeypatch: pytest.MonkeyPatch, bare_cru: Cru, error: BaseException, code: int, said: str
+) -> None:
+    monkeypatch.setattr(entry, "build_root", lambda: _Broken(error))
+    result = bare_cru("session")
+    assert (result.exit_code, result.stderr) == (code, said)
+
+
+def test_a_reader_that_goes_away_is_met_with_silence(cru_process: CruProcess) -> None:
+    command = [sys.executable, "-m", "crucible", "--help"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, env=env, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert done.stderr == b""
+    assert done.returncode not in {0, 120}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupt_is_quiet(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys, crucible.cli.main as m\n"
+        "class Slow:\n"
+        "    def main(self, *a, **k):\n"
+        "        import click\n"
+        "        @click.command\n"
+        "        def wait(): os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(5)\n"
+        "        return wait.main([], standalone_mode=False)\n"
+        "m.build_root = Slow\n"
+        "sys.exit(m.main(['session']))\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=False, timeout=30)
+    assert done.returncode == 128 + signal.SIGINT
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_terminal_without_our_characters_gets_a_question_mark(cru_process: CruProcess) -> None:
+    done = cru_process("session", "résumé", env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 2
+    assert b"r?sum?" in done.stderr

@@ -1,0 +1,80 @@
+"""What every test may ask for: a real vault, the command in this process, the command in its own process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.running import Cru, CruProcess
+
+if TYPE_CHECKING:
+    from crucible.vault.store import Vault
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile("dev", max_examples=60, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=_SLOW, print_blob=True)
+settings.register_profile("soak", max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.fixture(autouse=True)
+def _no_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test sees the user's own settings, vault, transcripts or colours."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    for name in (
+        "CRUCIBLE_VAULT",
+        "CRUCIBLE_CONFIG",
+        "XDG_CONFIG_HOME",
+        "CLAUDE_CONFIG_DIR",
+        "NO_COLOR",
+        "FORCE_COLOR",
+    ):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    """An empty vault, made as `cru init` makes one."""
+    # Imported here: tests of the text layer, run thousands of times by mutmut, need no vault.
+    from crucible.vault.store import Vault, init_vault
+
+    root = tmp_path / "vault"
+    init_vault(root)
+    return Vault(root)
+
+
+@pytest.fixture
+def cru(vault: Vault) -> Cru:
+    """The command on the `vault` fixture's vault."""
+    return Cru(vault)
+
+
+@pytest.fixture
+def bare_cru() -> Cru:
+    """The command with no `--vault`."""
+    return Cru()
+
+
+@pytest.fixture
+def cru_process(tmp_path: Path) -> CruProcess:
+    """`cru` as a real process; further keywords go to `subprocess.run`.  Its working directory holds no vault."""
+
+    def run(*args: str | Path, **more: Any) -> subprocess.CompletedProcess[bytes]:
+        # Coverage of a child is not measured: its start-up would hide what `-X importtime` and the clock say.
+        env = {**os.environ, "PYTHONPATH": str(ROOT), **more.pop("env", {})}
+        more = {"cwd": tmp_path, "capture_output": True, "timeout": 60, **more}
+        return subprocess.run(
+            [sys.executable, "-m", "crucible", *map(str, args)], env=env, check=False, **more
+        )
+
+    return run

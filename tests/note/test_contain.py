@@ -1,0 +1,251 @@
+"""Foreign text can hold anything, becomes no structure, and comes back the same.
+
+`leaks` looks for structure with markdown-it and with searches of its own; it shares no code with the room it judges.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import unescapeAll
+from markdown_it.token import Token
+
+from crucible.note import contain as room
+from crucible.note import contain_inline
+from crucible.note.contain import (
+    QUOTE_END,
+    Rule,
+    code_span,
+    contain,
+    contain_line,
+    cut,
+    normal,
+    normal_line,
+    read_code_span,
+    slug,
+    uncontain,
+    uncontain_line,
+    whole_fences,
+)
+from tests.strategies_hostile import hostile_line, hostile_text
+
+PARSERS = {
+    "commonmark": MarkdownIt("commonmark", {"html": True}),
+    "gfm": MarkdownIt("gfm-like", {"html": True}),
+}
+PLACES = {
+    "prose": ("A paragraph.\n\n", "", "\n\n## Next\n\nend"),
+    "after a list": ("10. item\n\n    more\n\n", "", "\n\n## Next\n\nend"),
+    "first lines of a quote": ("", "> ", "\n\n## Next\n\nend"),
+    "callout": ("> [!decision] title\n> words\n>\n", "> ", "\n\n## Next\n\nend"),
+    "inline subagent": ("> [!subagent]\n> mode: inline\n>\n", "> > ", "\n\n## Next\n\nend"),
+}
+ACTING = {"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"}
+MARKS = re.compile(r"\[\[|!\[|%%|\$\$|(?i:\b(?:started|ended|tokens)[ \t]*::)")
+LINES = re.compile(r"[ \t>]*(?:(?:Rationale|Resolution|Summary|Task):|\*\*Tool calls:\*\*[ \t]*$|.*>[ \t]*\[!)")
+
+
+def leaks(contained: str) -> list[str]:
+    """Every piece of structure that the text became, in each place and for each parser."""
+    found = []
+    for place, (before, prefix, after) in PLACES.items():
+        body = "\n".join(prefix + line for line in contained.split("\n"))
+        for name, parser in PARSERS.items():
+            found += [f"{name}, {place}: {leak}" for leak in _leaks(parser, before, body, prefix, after)]
+    return found
+
+
+def _leaks(parser: MarkdownIt, before: str, body: str, prefix: str, after: str) -> Iterator[str]:
+    env: dict[str, object] = {}
+    tokens = parser.parse(before + body + after, env)
+    first = before.count("\n")
+    lines = dict(enumerate(body.split("\n"), first))
+    headings = [(token.level, token.map) for token in tokens if token.type == "heading_open"]
+    last = max(lines) + after.count("\n") - 2
+    if headings != [(0, [last, last + 1])]:
+        yield f"headings {headings}"
+    if env.get("references"):
+        yield f"definitions {env['references']}"
+    for at, token in enumerate(tokens):
+        if token.type in {"hr", "html_block"}:
+            yield f"{token.type} {token.content!r}"
+        elif token.type == "fence":
+            for number in range(*token.map or ()):
+                lines.pop(number, None)
+            if re.split(r"[^\w-]", unescapeAll(token.info).strip())[0].lower() in ACTING:
+                yield f"fence {token.info!r}"
+        elif token.type == "inline":
+            yield from _inline_leaks(token)
+        elif token.type == "blockquote_open" and tokens[at + 2].content.startswith("[!"):
+            if (token.map or [0])[0] >= first:
+                yield "callout"
+    for line in lines.values():
+        if LINES.match(line[len(prefix) :]):
+            yield f"line {line!r}"
+
+
+def _inline_leaks(token: Token) -> Iterator[str]:
+    rest, at = token.content.replace("\n", "\uffff"), 0
+    if rest.startswith("[!decision] title") or rest.startswith("[!subagent]"):
+        return
+    for child in token.children or ():
+        if child.type == "html_inline":
+            yield f"html {child.content!r}"
+        elif child.type == "code_inline":
+            spans = (child.markup + pad + child.content + pad + child.markup for pad in ("", " "))
+            places = [(rest.find(span, at), span) for span in spans if span in rest[at:]]
+            if not places:
+                yield f"code over several lines {child.content!r}"
+                return
+            at, span = min(places)
+            rest = rest[:at] + "\0" + rest[at + len(span) :]
+    if match := MARKS.search(rest):
+        yield f"mark {match[0]!r} in {rest!r}"
+
+
+# --- properties ------------------------------------------------------------------------------------------------
+
+
+@given(hostile_text())
+@settings(max_examples=300)
+def test_contained_text_becomes_no_structure(text: str) -> None:
+    assert leaks(contain(normal(text))) == []
+
+
+@given(hostile_text())
+@settings(max_examples=500)
+def test_contained_text_comes_back_equal(text: str) -> None:
+    text = normal(text)
+    assert uncontain(contain(text)) == text
+    assert uncontain(contain(text, extra=[QUOTE_END]), extra=[QUOTE_END]) == text
+    assert uncontain(contain(text, labels=(), fields=()), labels=(), fields=()) == text
+
+
+@given(hostile_text(), hostile_text())
+def test_texts_contained_apart_are_read_back_as_one(first: str, second: str) -> None:
+    first, second = normal(first), normal(second)
+    both = contain(first) + "\n\n" + contain(second)
+    assert uncontain(both) == first + "\n\n" + second
+    assert leaks(both) == []
+
+
+@given(hostile_line())
+@settings(max_examples=300)
+def test_a_contained_line_comes_back_equal_and_holds_no_live_mark(text: str) -> None:
+    text = normal_line(text)
+    contained = contain_line(text)
+    assert uncontain_line(contained) == text
+    assert uncontain_line(contain_line(text, extra=[QUOTE_END]), extra=[QUOTE_END]) == text
+    for parser in PARSERS.values():
+        tokens = parser.parse(f"- `call` → {contained}\n\nnext `a` [[")
+        assert list(_inline_leaks(tokens[3])) == []
+
+
+@given(hostile_text())
+def test_the_normal_form_is_stable(text: str) -> None:
+    once = normal(text)
+    assert normal(once) == once
+    line = normal_line(text)
+    assert normal_line(line) == line
+    assert "\n" not in line
+
+
+@given(hostile_text())
+def test_reading_any_human_text_back_never_fails(text: str) -> None:
+    uncontain(text)
+    uncontain_line(text)
+
+
+@given(hostile_text())
+def test_words_never_hold_the_end_of_a_quote_outside_whole_fences(text: str) -> None:
+    contained = contain(normal(text), extra=[QUOTE_END])
+    lines = contained.split("\n")
+    for first, end in whole_fences(contained):
+        lines[first:end] = [""] * (end - first)
+    assert not re.search(r'" -(?=[ \t]|$)', "\n".join(lines), re.MULTILINE)
+
+
+@given(st.text(st.sampled_from("` \tab⏎\\"), max_size=12))
+def test_a_code_span_comes_back_equal_with_its_blanks(text: str) -> None:
+    span = code_span(text)
+    assert read_code_span(f"- {span} → x", 2) == (text, 2 + len(span))
+
+
+@given(st.text(st.sampled_from("` ab\\[<"), min_size=1, max_size=12).filter(lambda text: text.strip(" ")))
+def test_markdown_reads_the_same_code_span(text: str) -> None:
+    children = PARSERS["commonmark"].parse(f"x {code_span(text)} y")[1].children or []
+    assert [child.content for child in children if child.type == "code_inline"] == [text]
+
+
+# --- each trap, and the rule that closes it --------------------------------------------------------------------
+
+TRAPS: dict[str, tuple[str, ...]] = {
+    "heading": ("# x", "## Summary", "a\n###### x", "#", "- # x", "- a\n\n    # x", "1. ## x", "> # x", ">\t# x", "\t# x"),
+    "setext": ("a\n===", "a\n=", "- a\n  ===", "> a\n> =  "),
+    "thematic": ("a\n---", "a\n-", "a\n- ", "---", "***", "___", "* * *", "- - -", "_ _ _", "- ***", "-- -", "a\n   -\t"),
+    "tilde-fence": ("~~~", "~~~ tasks\nx", "- ~~~\n x\n~~~", "para\n    ~~~\n    [[x]] <b>\n    ~~~\n\n~~~ x"),
+    "tool-calls": ("**Tool calls:**\n- `Write x` → ok", "  **Tool calls:** ", "- a\n\n**Tool calls:**"),
+    "callout": ("> [!error] x", ">[!new-kind]-", "[!user]", "> > [!note]", "- > [!x]"),
+    "wikilink": ("[[x]]", "[[[x]]]", "a [[x|y]]"),
+    "image": ("![[x]]", "![a](b)"),
+    "comment": ("%%", "a %%% b", "100%% of\n\n%%"),
+    "math": ("$$", "a $$x$$"),
+    "definition": ("[a]: /url", "[a\nb]: /url", "> [!x]: /y", "[a]: /url 'x\ny'"),
+    "link-tail": ('[t](u "`x") <b>` ', '[t](u "v\n`x") <b>`', "[t](b`c) d`\n`x` `<b>`"),
+    "field": ("started:: x", "a tokens:: 3", "[ended:: y]", "Started :: x"),
+    "label": ("Rationale: x", "a\nResolution:", "  Summary: x", "Task:x", "> Summary: x"),
+    "html": ("<b>", "</div>", "<!-- x", "<script>\nx", "\\<b>", "\\\\<b>", "<?php", "a <http://x.y>"),
+    "url": ("http://x.y/<b>", "http://x.y/` ` `<b>`", "http://x.y/`\n`a` `<b>`"),
+    "tick": ("```", "a ` b\n`x` `[[y]]`", "```tasks\nx", "- ```\n x\n```", "`a\n[[x]]`", "``` x\n\ny"),
+    "trust": ("<1`a@b.c> <b>`", "|a|b|\n|-|-|\n| `<b> | <i>` |"),
+    "info": ("```tasks\nx\n```", "~~~ dataview\n~~~", "```&#116;asks\n```", "- ```Query x\n  ```", "```session\\-toon\n```"),
+}
+
+
+@pytest.mark.parametrize("trap", [trap for traps in TRAPS.values() for trap in traps])
+def test_a_known_trap_is_closed_and_comes_back(trap: str) -> None:
+    text = normal(trap)
+    assert leaks(contain(text)) == []
+    assert uncontain(contain(text)) == text
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_switching_off_one_rule_leaks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _switch_off(name, monkeypatch)
+    caught = [trap for trap in TRAPS[name] if leaks(contain(normal(trap)))]
+    monkeypatch.undo()
+    room._passes.cache_clear()
+    assert caught
+
+
+def _switch_off(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    room._passes.cache_clear()
+    for holder, table in ((room, "LINE_RULES"), (contain_inline, "INLINE_RULES")):
+        monkeypatch.setattr(holder, table, tuple(rule for rule in getattr(holder, table) if rule.name != name))
+    keep = (str, str)
+    match name:
+        case "html" | "url":
+            monkeypatch.setattr(contain_inline, f"{name.upper()}_PASS", keep)
+        case "tick":
+            monkeypatch.setattr(contain_inline, "_seal_ticks", str)
+        case "trust":
+            monkeypatch.setattr(contain_inline, "_trusted", lambda *_: True)
+        case "info":
+            monkeypatch.setattr(room, "_seal_info", str)
+        case "field":
+            monkeypatch.setattr(room, "inline_passes", lambda _: contain_inline.inline_passes(()))
+        case "label":
+            passes = room._passes
+            monkeypatch.setattr(room, "_passes", lambda _, *rest: passes((), *rest))
+            monkeypatch.setattr(room._passes, "cache_clear", lambda: None, raising=False)
+
+
+def test_every_rule_of_the_tables_has_a_trap() -> None:
+    assert {rule.name for rule in (*room.LINE_RULES, *contain_inline.INLINE_RULES)} <= set(TRAPS)

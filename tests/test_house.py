@@ -1,0 +1,222 @@
+"""The house's own rules, kept by reading the code: floors, names, sizes, documentation."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import statistics
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import crucible
+from crucible.cli.main import COMMANDS, GROUPS, build_root
+from crucible.cli.reference import describe, reference_text
+
+PACKAGE = Path(crucible.__file__).parent
+ROOT = PACKAGE.parent
+
+FLOORS = [
+    {"", "errors", "settings", "toon", "agents", "templates"},
+    {"note", "transcript"},
+    {"session", "workflow"},
+    {"vault", "flight"},
+    {"recall", "knowledge", "history", "tasks", "inbox"},
+    {
+        "importing",
+        "checking",
+        "renaming",
+        "resume",
+        "codify",
+        "cases",
+        "briefing",
+        "capture",
+        "doctor",
+        "record",
+    },
+    {"cli", "hooks", "mcp", "web", "__main__"},
+]
+APART = [{"note", "transcript"}, *[{a, b} for a in FLOORS[5] for b in FLOORS[5] if a < b]]
+"""Rooms of one floor that never import each other, in either direction."""
+
+FORBIDDEN = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
+LONGEST_FILE = 400
+
+
+def _modules() -> list[Path]:
+    return sorted(p for p in PACKAGE.rglob("*.py") if "_templates" not in p.parts)
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _room(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def _floor(room: str) -> int:
+    return next(n for n, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
+    """Every imported module, wherever the statement stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or "", node
+            if node.module == "crucible":
+                yield from ((f"crucible.{alias.name}", node) for alias in node.names)
+
+
+def _ours(tree: ast.AST) -> set[str]:
+    return {name for name, _ in _imports(tree) if name.split(".")[0] == "crucible" and name != "crucible"}
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_every_room_stands_on_a_floor(path: Path) -> None:
+    assert any(_room(_name(path)) in rooms for rooms in FLOORS)
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_a_module_imports_only_from_the_floors_below_or_its_own_room(path: Path) -> None:
+    here = _room(_name(path))
+    for name in _ours(_tree(path)):
+        there = _room(name)
+        if there == here:
+            continue
+        assert _floor(there) <= _floor(here), f"{here} stands below {there}"
+        assert {here, there} not in APART, f"{here} and {there} never import each other"
+        assert there not in FLOORS[-1] or here == "__main__", "nobody imports a door"
+
+
+def test_modules_import_each_other_without_a_circle() -> None:
+    graph = {_name(p): _ours(_tree(p)) for p in _modules()}
+    done: set[str] = set()
+
+    def visit(module: str, above: tuple[str, ...]) -> None:
+        assert module not in above, " → ".join([*above, module])
+        if module not in done:
+            for other in graph.get(module, ()):
+                visit(other, (*above, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_only_the_command_line_imports_our_modules_late(path: Path) -> None:
+    if path == PACKAGE / "cli" / "main.py":
+        return
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for name, statement in _imports(node):
+                assert not name.startswith("crucible"), f"line {statement.lineno}"
+                assert "  # " in lines[statement.lineno - 1], (
+                    f"line {statement.lineno}: a late import gives its reason"
+                )
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    parts = {part for path in _modules() for part in path.relative_to(PACKAGE).with_suffix("").parts}
+    assert not parts & FORBIDDEN
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_a_module_says_what_it_owns_and_what_it_offers(path: Path) -> None:
+    tree = _tree(path)
+    assert ast.get_docstring(tree)
+    if path.name != "__init__.py":
+        named = [t.id for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign) for t in _targets(n)]
+        assert "__all__" in named
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.Name]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [t for t in targets if isinstance(t, ast.Name)]
+
+
+def test_every_name_that_a_module_offers_is_there() -> None:
+    for info in pkgutil.walk_packages([str(PACKAGE)], "crucible."):
+        if info.name == "crucible.__main__":
+            continue
+        module = importlib.import_module(info.name)
+        missing = [n for n in getattr(module, "__all__", ()) if not hasattr(module, n)]
+        assert not missing, info.name
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_a_file_is_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").split("\n")) <= LONGEST_FILE
+
+
+def test_functions_are_short() -> None:
+    """Counted as in the style guide: lines of the whole statement without its docstring."""
+    sizes = sorted(
+        _size(node)
+        for path in _modules()
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    assert statistics.median(sizes) <= 10
+    assert sizes[len(sizes) * 9 // 10] <= 30
+
+
+def _size(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    total = (node.end_lineno or node.lineno) - node.lineno + 1
+    if ast.get_docstring(node):
+        first = node.body[0]
+        total -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return total
+
+
+def test_only_the_doors_know_click() -> None:
+    for path in _modules():
+        if "click" in {name.split(".")[0] for name, _ in _imports(_tree(path))}:
+            assert _room(_name(path)) == "cli"
+
+
+def test_only_the_outline_and_the_terminal_know_a_markdown_parser() -> None:
+    users = {_name(p) for p in _modules() if any(n.startswith("markdown_it") for n, _ in _imports(_tree(p)))}
+    assert {_room(u) for u in users} <= {"note"}
+
+
+def test_one_place_turns_our_errors_into_exit_codes() -> None:
+    named = "except CrucibleError as error:\n        return _complain"
+    assert [p.name for p in _modules() if named in p.read_text(encoding="utf-8")] == ["main.py"]
+
+
+def test_every_command_has_help_and_the_list_says_the_same() -> None:
+    described = list(describe(build_root(), "cru"))
+    assert {d.name.removeprefix("cru").strip() for d in described} == {"", *GROUPS, *COMMANDS}
+    for one in described:
+        assert len(one.help.split("\n")) > 4, one.name
+
+
+def test_every_option_of_every_command_has_help() -> None:
+    import click
+
+    root = build_root()
+    context = click.Context(root)
+    for entry in COMMANDS.values():
+        for param in root.load(entry.target).params:  # type: ignore[attr-defined]
+            assert not isinstance(param, click.Option) or param.help, f"{entry.target} {param.name}"
+    assert all(p.help for p in root.get_params(context) if isinstance(p, click.Option))
+
+
+def test_the_command_reference_is_what_help_says() -> None:
+    page = ROOT / "docs" / "cli.md"
+    assert page.read_text(encoding="utf-8") == reference_text(), "run: make docs"

@@ -1,0 +1,192 @@
+"""Settings: defaults, wrong values with their line, unknown keys kept, one key written without touching the rest."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crucible.errors import VaultError
+from crucible.settings import (
+    DEFAULT_CONFIG,
+    FlightSettings,
+    UserSettings,
+    VaultSettings,
+    load_user_settings,
+    load_vault_settings,
+    read_user_settings,
+    read_vault_settings,
+    user_settings_path,
+    with_default_vault,
+)
+
+FILE = Path("/v/config.toml")
+HOME = Path("/home/me")
+
+
+def test_the_settings_of_a_new_vault_are_the_defaults() -> None:
+    assert read_vault_settings(DEFAULT_CONFIG, FILE) == VaultSettings()
+
+
+def test_every_default_is_shown_in_a_new_file() -> None:
+    said = "\n".join(line.removeprefix("# ") for line in DEFAULT_CONFIG.split("\n") if " = " in line or "[" in line)
+    assert tomllib.loads(said) == {
+        "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60},
+        "writing": {"fsync": True, "lock_seconds": 10},
+        "flight": {
+            "track": False,
+            "retention_days": 30,
+            "after_retention": "archive",
+            "max_value_bytes": 65536,
+        },
+    }
+    assert read_vault_settings(said, FILE) == VaultSettings()
+
+
+def test_every_key_is_read() -> None:
+    text = """
+    [sessions]
+    folder = "Work/Agent logs"
+    subagents = "inline"
+    idle_minutes = 5
+    [writing]
+    fsync = false
+    lock_seconds = 0.5
+    [flight]
+    track = true
+    retention_days = 0
+    after_retention = "delete"
+    max_value_bytes = 10
+    """
+    assert read_vault_settings(text, FILE) == VaultSettings(
+        "Work/Agent logs", "inline", 5, False, 0.5, FlightSettings(True, 0, "delete", 10)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[sessions]\nidle_minutes = "60"', r":2: sessions\.idle_minutes: expected a whole number"),
+        ("[sessions]\n\nidle_minutes = true", r":3: sessions\.idle_minutes: expected a whole number"),
+        ("sessions.idle_minutes = -1", r":1: sessions\.idle_minutes: expected a whole number, 0 or more"),
+        ("[flight]\nmax_value_bytes = 0", r":2: flight\.max_value_bytes: expected a whole number, 1 or more"),
+        ("[flight]\ntrack = 1", r":2: flight\.track: expected true or false"),
+        ('[writing]\nlock_seconds = "1"', r":2: writing\.lock_seconds: expected a number of seconds"),
+        ('[sessions]\nsubagents = "links"', r":2: sessions\.subagents: expected one of link, embed, inline"),
+        ('[sessions]\nfolder = "../out"', r":2: sessions\.folder: expected a folder inside the vault"),
+        ('[sessions]\nfolder = "/abs"', r":2: sessions\.folder: expected a folder inside the vault"),
+        ('[sessions]\nfolder = ".hidden"', r":2: sessions\.folder: expected a folder inside the vault"),
+        ('[sessions]\nfolder = "a\\\\b"', r":2: sessions\.folder: expected a folder inside the vault"),
+        ("[sessions]\nfolder = 3", r":2: sessions\.folder: expected a text"),
+        ('sessions = "x"', r":1: sessions: expected a table"),
+        ("sessions = {idle_minutes = 'x'}", r":1: sessions\.idle_minutes: expected a whole number"),
+        ("\"sessions\" = {idle_minutes = 'x'}", r"toml: sessions\.idle_minutes: expected a whole number"),
+        ("[sessions\n", r"no valid TOML: .*line 1"),
+    ],
+)
+def test_a_wrong_value_names_file_line_and_key(text: str, message: str) -> None:
+    with pytest.raises(VaultError, match=message):
+        read_vault_settings(text, FILE)
+
+
+def test_unknown_keys_are_kept_and_warned_about_with_their_line() -> None:
+    read = read_vault_settings('future = 1\n[flight]\nspeed = "high"\n[new]\nx = 2\n', FILE)
+    assert read.unknown == {"future": 1, "flight.speed": "high", "new.x": 2}
+    assert read.warnings == (
+        "/v/config.toml:1: unknown setting 'future', left as it is",
+        "/v/config.toml:3: unknown setting 'flight.speed', left as it is",
+        "/v/config.toml:5: unknown setting 'new.x', left as it is",
+    )
+
+
+def test_user_settings_are_read_with_home_expanded() -> None:
+    text = 'default_vault = "~/notes"\n[projects]\nshop = ["~/work/shop", "/srv/shop"]\nsolo = "/solo"\n'
+    assert read_user_settings(text, FILE, HOME) == UserSettings(
+        FILE,
+        Path("/home/me/notes"),
+        {"shop": ("/home/me/work/shop", "/srv/shop"), "solo": ("/solo",)},
+    )
+
+
+def test_a_relative_default_vault_is_seen_from_its_file() -> None:
+    assert read_user_settings('default_vault = "notes"', FILE, HOME).default_vault == Path("/v/notes")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("default_vault = 3", ":1: default_vault: expected a text"),
+        ('default_vault = ""', ":1: default_vault: expected a text"),
+        ("[projects]\nshop = 3", ":1: projects: expected a folder or a list of folders for 'shop'"),
+        ("[projects]\nshop = [3]", ":1: projects: expected a folder or a list of folders for 'shop'"),
+        ("projects = 3", ":1: projects: expected a table of project names"),
+    ],
+)
+def test_a_wrong_user_setting_names_file_line_and_key(text: str, message: str) -> None:
+    with pytest.raises(VaultError, match=message):
+        read_user_settings(text, FILE, HOME)
+
+
+def test_missing_files_mean_defaults(tmp_path: Path) -> None:
+    assert load_vault_settings(tmp_path) == VaultSettings()
+    assert load_user_settings(tmp_path / "no.toml", HOME) == UserSettings(tmp_path / "no.toml")
+
+
+def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_bytes(b'\xef\xbb\xbfdefault_vault = "/x"\n')
+    assert load_user_settings(path, HOME).default_vault == Path("/x")
+
+
+def test_a_file_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_bytes(b"a = '\xff'")
+    with pytest.raises(VaultError, match=r"c\.toml: not UTF-8 at byte 5"):
+        load_user_settings(tmp_path / "c.toml", HOME)
+    (tmp_path / "d.toml").mkdir()
+    with pytest.raises(VaultError, match=r"d\.toml: Is a directory"):
+        load_user_settings(tmp_path / "d.toml", HOME)
+
+
+def test_user_settings_lie_where_the_environment_says() -> None:
+    assert user_settings_path({}, HOME) == HOME / ".config/crucible/config.toml"
+    assert user_settings_path({"XDG_CONFIG_HOME": "/x"}, HOME) == Path("/x/crucible/config.toml")
+    assert user_settings_path({"XDG_CONFIG_HOME": "relative"}, HOME) == HOME / ".config/crucible/config.toml"
+    assert user_settings_path({"XDG_CONFIG_HOME": "/x", "CRUCIBLE_CONFIG": "/c.toml"}, HOME) == Path("/c.toml")
+
+
+def test_setting_the_default_vault_keeps_comments_order_and_other_keys() -> None:
+    text = '# mine\ndefault_vault = "/old"  # was\nfuture = 1\n\n[projects] # p\nshop = ["/a",\n  "/b"]\n'
+    changed = with_default_vault(text, FILE, Path("/new"))
+    assert changed == text.replace('"/old"', '"/new"')
+
+
+def test_the_default_vault_stands_above_the_tables() -> None:
+    changed = with_default_vault("\ufeff# mine\n[projects]\na = ['/x']\n", FILE, Path("/new"))
+    assert changed.startswith("\ufeff# mine\n")
+    read = read_user_settings(changed, FILE, HOME)
+    assert (read.default_vault, read.projects) == (Path("/new"), {"a": ("/x",)})
+
+
+def test_broken_settings_are_not_overwritten() -> None:
+    with pytest.raises(VaultError, match="no valid TOML"):
+        with_default_vault("[projects", FILE, Path("/new"))
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
+
+
+@given(vault=TEXT, names=st.dictionaries(TEXT, st.lists(TEXT, max_size=3), max_size=3), future=TEXT)
+@settings(max_examples=60, deadline=None)
+def test_any_default_vault_is_read_back_and_the_rest_stays(
+    vault: str, names: dict[str, list[str]], future: str
+) -> None:
+    import tomlkit
+
+    text = tomlkit.dumps({"future": future, "projects": names})
+    changed = with_default_vault(text, FILE, Path("/" + vault))
+    before, after = tomllib.loads(text), tomllib.loads(changed)
+    assert after.pop("default_vault") == str(Path("/" + vault))
+    assert after == before
