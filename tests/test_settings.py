@@ -32,7 +32,9 @@ def test_the_settings_of_a_new_vault_are_the_defaults() -> None:
 
 
 def test_every_default_is_shown_in_a_new_file() -> None:
-    said = "\n".join(line.removeprefix("# ") for line in DEFAULT_CONFIG.split("\n") if " = " in line or "[" in line)
+    said = "\n".join(
+        line.removeprefix("# ") for line in DEFAULT_CONFIG.split("\n") if " = " in line or "[" in line
+    )
     assert tomllib.loads(said) == {
         "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60},
         "writing": {"fsync": True, "lock_seconds": 10},
@@ -154,7 +156,9 @@ def test_user_settings_lie_where_the_environment_says() -> None:
     assert user_settings_path({}, HOME) == HOME / ".config/crucible/config.toml"
     assert user_settings_path({"XDG_CONFIG_HOME": "/x"}, HOME) == Path("/x/crucible/config.toml")
     assert user_settings_path({"XDG_CONFIG_HOME": "relative"}, HOME) == HOME / ".config/crucible/config.toml"
-    assert user_settings_path({"XDG_CONFIG_HOME": "/x", "CRUCIBLE_CONFIG": "/c.toml"}, HOME) == Path("/c.toml")
+    assert user_settings_path({"XDG_CONFIG_HOME": "/x", "CRUCIBLE_CONFIG": "/c.toml"}, HOME) == Path(
+        "/c.toml"
+    )
 
 
 def test_setting_the_default_vault_keeps_comments_order_and_other_keys() -> None:

@@ -21,7 +21,7 @@ _PROBLEMS = 3
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.pass_context
 def check(ctx: click.Context, sessions: tuple[str, ...]) -> None:
-    r"""Name every problem as `path:line: code: message`; exit code 3 when there is one.
+    """Name every problem as `path:line: code: message`; exit code 3 when there is one.
 
     Without an ID every session note is checked: what does not parse, broken and ambiguous links, ids that are not the
     file's name, ids that two notes share, subagents and parents that do not name each other.

@@ -12,7 +12,7 @@ __all__ = ["completion"]
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    r"""Print the completion script for a shell: commands, options, and session ids.
+    """Print the completion script for a shell: commands, options, and session ids.
 
     \b
       bash: cru completion bash > ~/.local/share/bash-completion/completions/cru

@@ -20,7 +20,7 @@ from crucible.cli.door import Door
 
 __all__ = ["LazyGroup", "build_group"]
 
-_ABOUT = r"""The work sessions of coding agents as Obsidian notes.
+_ABOUT = """The work sessions of coding agents as Obsidian notes.
 
 \b
   cru init ~/notes --default       make a vault and use it everywhere

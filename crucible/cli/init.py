@@ -25,7 +25,7 @@ __all__ = ["init"]
 )
 @click.pass_obj
 def init(door: Door, directory: Path | None, default: bool) -> None:
-    r"""Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
+    """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
 
     Writes the path of everything that was made.
 

@@ -56,7 +56,7 @@ def list_sessions(
     children: bool,
     format_: str,
 ) -> None:
-    r"""List sessions, newest first.
+    """List sessions, newest first.
 
     A note that cannot be read is a row with a problem, never absent; `cru session check` says what is wrong.
 
@@ -77,7 +77,7 @@ def _rows(vault: Vault) -> Iterator[SessionRow]:
         try:
             yield row_of(vault.read(path), shown)
         except CrucibleError as error:
-            say(f"cru: {error}", style="yellow")
+            say(f"{shown}:1: unreadable-note: {error}", style="yellow")
             yield unreadable_row(shown)
 
 
@@ -94,7 +94,7 @@ def _write_table(_: Vault, rows: Sequence[SessionRow]) -> None:
 
 def _cell(row: SessionRow, name: str) -> str:
     value = getattr(row, name)
-    return ", ".join(value) if isinstance(value, tuple) else (value or "-")
+    return (", ".join(value) if isinstance(value, tuple) else value) or "-"
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

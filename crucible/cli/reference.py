@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,9 +27,8 @@ class Described:
 
 def describe(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[Described]:
     """The command and everything below it, in the order of the help."""
-    context = click.Context(
-        command, info_name=name, parent=parent, max_content_width=_WIDTH, terminal_width=_WIDTH, color=False
-    )
+    asked: dict[str, Any] = {**command.context_settings, "terminal_width": _WIDTH, "color": False}
+    context = click.Context(command, info_name=name, parent=parent, **asked)
     yield Described(
         context.command_path, "\n".join(line.rstrip() for line in command.get_help(context).split("\n"))
     )

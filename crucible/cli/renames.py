@@ -20,7 +20,7 @@ _PROBLEMS = 3
 @click.argument("new", metavar="NEW")
 @click.pass_context
 def rename(ctx: click.Context, session: str, new: str) -> None:
-    r"""Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
+    """Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
 
     Aliases and headings of the links stay, and code is left alone. A link that could mean another note too is left as
     it is and named; the exit code is 3 then.
@@ -31,8 +31,8 @@ def rename(ctx: click.Context, session: str, new: str) -> None:
     vault = open_vault(ctx.ensure_object(Door))
     report = rename_session(vault, load_note(vault, session), new)
     write(str(report.path))
-    for finding in report.left:
-        say_problems(vault.relative(finding.path), [finding.problem])
+    for left in report.left:
+        say_problems(vault.relative(left.path), [left.problem])
     say(
         f"{report.old_id} is {report.new_id} now: {report.links} links in {len(report.changed)} notes changed"
     )

@@ -26,7 +26,7 @@ __all__ = ["show"]
 @format_option("terminal", "markdown", "json")
 @click.pass_obj
 def show(door: Door, session: str, wanted: str | None, format_: str) -> None:
-    r"""Show one session: rendered for a terminal, as its exact Markdown, or as JSON.
+    """Show one session: rendered for a terminal, as its exact Markdown, or as JSON.
 
     ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
     named on stderr and the exit code stays 0: the note belongs to its human.

@@ -32,8 +32,12 @@ __all__ = ["EVENTS", "META", "TOOLS", "FlightWriter", "flight_folder"]
 
 EVENTS, TOOLS, META = "events.jsonl", "tools.jsonl", "meta.json"
 _OF_TOOLS = ToolUsed | ToolReturned | SubagentStarted | SubagentReturned
+_RENAMED = {"agent": "subagent", "type": "row_type"}
+"""Fields of events that would hide one of the record's own: the file's agent, the event's class."""
+
 _BUFFER = 1 << 20
-_JSON = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+_DEEPEST = 100
+"""Lists in lists beyond this are left out: a hostile log must not exhaust the stack."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -150,6 +154,8 @@ class _Refusals:
 
 def _heal(path: Path) -> None:
     """Cut off a last line that a crash left without its end."""
+    if path.is_symlink():
+        raise OutsideVault(f"{path}: a symlink, where records are written", "remove it")
     if not path.exists() or not (size := path.stat().st_size):
         return
     with path.open("r+b") as file:
@@ -189,30 +195,29 @@ def _seq_and_key(line: bytes) -> tuple[int, str]:
 
 
 def _values(event: Event, limit: int) -> tuple[dict[str, object], dict[str, int]]:
-    """The event's fields and its place, too long texts cut; and the length in bytes that each cut one had."""
+    """The event's fields and its place, too long texts cut; and the bytes that each of these had (0: nested too deep)."""
     at = event.at
     values: dict[str, object] = {"line": at.line, "row": at.row, "agent": at.agent}
     cut: dict[str, int] = {}
     for field in dataclasses.fields(event):
         if field.name != "at":
-            # `agent` of a subagent's event is what it is about, not the file it stands in.
-            name = "of" if field.name == "agent" else "kind_of" if field.name == "type" else field.name
+            name = _RENAMED.get(field.name, field.name)
             values[name] = _cut(getattr(event, field.name), name, limit, cut)
     return values, cut
 
 
-def _cut(value: object, path: str, limit: int, cut: dict[str, int]) -> object:
+def _cut(value: object, path: str, limit: int, cut: dict[str, int], depth: int = 0) -> object:
     if isinstance(value, str):
         return _cut_text(value, path, limit, cut)
-    if isinstance(value, Mapping):
-        return {str(key): _cut(inner, f"{path}.{key}", limit, cut) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cut(inner, f"{path}.{at}", limit, cut) for at, inner in enumerate(value)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            f.name: _cut(getattr(value, f.name), f"{path}.{f.name}", limit, cut)
-            for f in dataclasses.fields(value)
-        }
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping | list | tuple) and depth >= _DEEPEST:
+        cut[path] = 0
+        return "…"
+    if isinstance(value, Mapping):
+        return {str(k): _cut(inner, f"{path}.{k}", limit, cut, depth + 1) for k, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(inner, f"{path}.{at}", limit, cut, depth + 1) for at, inner in enumerate(value)]
     return value
 
 
@@ -225,28 +230,14 @@ def _cut_text(text: str, path: str, limit: int, cut: dict[str, int]) -> str:
 
 def _dump(record: Mapping[str, object]) -> bytes:
     try:
-        return orjson.dumps(record, option=_JSON)
-    except (TypeError, RecursionError):
-        return _dump_odd(record)
-
-
-def _dump_odd(record: Mapping[str, object]) -> bytes:
-    """Lone surrogates, integers beyond 64 bits, nesting too deep for orjson: as much as JSON can hold."""
-    try:
+        return orjson.dumps(record, option=orjson.OPT_UTC_Z)
+    except TypeError:  # a lone surrogate, an integer beyond 64 bits, a type that JSON has not
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    except (TypeError, ValueError, RecursionError) as error:
-        kept = {key: value for key, value in record.items() if isinstance(value, int | float | None)}
-        named = {
-            key: _plain(record[key])
-            for key in ("key", "type", "source", "row", "agent", "time", "phase")
-            if key in record
-        }
-        text = json.dumps({**kept, **named, "lost": str(error)}, ensure_ascii=False)
-    return _SURROGATE.sub("\ufffd", text).encode("utf-8")
+        return _SURROGATE.sub("\ufffd", text).encode("utf-8")
 
 
-def _plain(value: object) -> object:
-    return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if isinstance(value, datetime) else value and str(value)
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _write_meta(folder: Path, facts: Mapping[str, object]) -> None:

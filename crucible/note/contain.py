@@ -55,7 +55,7 @@ LABELS = ("Rationale", "Resolution", "Summary", "Task")
 ACTING = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
 """Info words of fences that Obsidian, its plugins or we act upon."""
 
-QUOTE_END = Rule("quote-end", '" ', r"-(?=[ \t]|$)", '" ')
+QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
 """For a user's words: `" - ` ends them, so inside them it is written `" \\- `.  Works in code spans too."""
 
 # --- the normal form -------------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ LINE_RULES: tuple[Rule, ...] = (
     # One `-` or `*` is enough: a lone `-` underlines a heading, and the prefix has eaten the front of `* * *`.
     Rule("thematic", _PREFIX, r"-[- \t]*$|\*[* \t]*$|_[ \t]*_[ \t]*_[_ \t]*$"),
     Rule("tilde-fence", _PREFIX, "~~~", "~~~"),
-    Rule("tool-calls", _PREFIX, r"\*\*Tool calls:\*\*[ \t]*$", "Tool calls:"),
-    Rule("callout", _PREFIX, r"\[!", "!"),
+    Rule("tool-calls", _PREFIX, r"\*\*Tool calls:\*\*[ \t]*$", "**Tool calls:**"),
+    Rule("callout", _PREFIX, r"\[!", "[!"),
 )
 
 
@@ -251,27 +251,32 @@ def whole_fences(text: str) -> list[tuple[int, int]]:
     if "```" not in text and "~~~" not in text:
         return []
     lines = text.split("\n")
-    closers = _closers(lines)
+    candidates = _candidates(lines)
+    deep = any(opener.end(1) > 3 for _, opener, _ in candidates)
     found, items, at = list[tuple[int, int]](), _Items(), 0
     shallow: dict[int, int] = {}
-    while at < len(lines):
-        items.enter(lines[at])
-        opener = _OPENER.match(lines[at]) if at in closers else None
-        end = opener and items.fits(opener) and _whole(lines, at, opener.start(3), closers[at], shallow)
-        if opener and end:
-            found.append((at, closers[at] + 1))
-            at = closers[at]
-        at += 1
+    for first, opener, closer in candidates:
+        if first < at:
+            continue
+        if deep:
+            items.enter(lines[at : first + 1])
+            at = first + 1
+        if items.fit(opener) and _whole(lines, first, opener.start(3), closer, shallow):
+            found.append((first, closer + 1))
+            at = closer + 1
     return found
 
 
-def _closers(lines: list[str]) -> dict[int, int]:
-    """For each line that may open a fence, the first later one that looks like its closer.
+def _candidates(lines: list[str]) -> list[tuple[int, re.Match[str], int]]:
+    """Each line that may open a fence, and the first later one that looks like its closer.
 
     Found for all openers at once from the end: a search for each took seconds on thousands of unclosed ones.
     """
-    after: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}  # (-length, line), the nearest and shortest last
-    found: dict[int, int] = {}
+    after: dict[str, list[tuple[int, int]]] = {
+        "`": [],
+        "~": [],
+    }  # (-length, line), the nearest and shortest last
+    found: list[tuple[int, re.Match[str], int]] = []
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
         if "```" not in line and "~~~" not in line:
@@ -280,12 +285,13 @@ def _closers(lines: list[str]) -> dict[int, int]:
             ahead = after[opener[3][0]]
             fitting = bisect_left(ahead, (1 - len(opener[3]),)) - 1
             if fitting >= 0:
-                found[at] = ahead[fitting][1]
+                found.append((at, opener, ahead[fitting][1]))
         if closer := _CLOSER.match(line):
             ahead, length = after[closer[1][0]], len(closer[1])
             while ahead and -ahead[-1][0] <= length:
                 ahead.pop()
             ahead.append((-length, at))
+    found.reverse()
     return found
 
 
@@ -315,8 +321,12 @@ class _Items:
         self._parent = 0
         self._after_blank = True
 
-    def enter(self, line: str) -> None:
-        """Go on to the next line outside fences."""
+    def enter(self, lines: Sequence[str]) -> None:
+        """Go on over these lines, which stand outside fences."""
+        for line in lines:
+            self._enter(line)
+
+    def _enter(self, line: str) -> None:
         text = line.lstrip(" ")
         if not text:
             self._after_blank = True
@@ -334,9 +344,7 @@ class _Items:
             self._columns.append(indent + item.end())
         self._after_blank = False
 
-    def fits(self, opener: re.Match[str]) -> bool:
-        """Whether the line just entered, at its column, is no indented code and no rest of a paragraph."""
+    def fit(self, opener: re.Match[str]) -> bool:
+        """Whether the line just entered is, at its column, no indented code and no rest of a paragraph."""
         indent = opener.end(1)
-        if opener[2] is None and indent <= 3:
-            return True
-        return indent - self._parent <= 3 and len(self._columns) <= _DEEPEST
+        return indent <= 3 or (indent - self._parent <= 3 and len(self._columns) <= _DEEPEST)

@@ -14,7 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-__all__ = ["FIELDS", "Pass", "Rule", "code_span", "inline_passes", "read_code_span", "seal_inline", "unseal_inline"]
+__all__ = [
+    "FIELDS",
+    "Pass",
+    "Rule",
+    "code_span",
+    "inline_passes",
+    "read_code_span",
+    "seal_inline",
+    "unseal_inline",
+]
 
 FIELDS = ("started", "ended", "tokens")
 """The keys of a phase's inline fields."""
@@ -28,7 +37,8 @@ class Rule:
     r"""One mark that must not be read as structure: a backslash goes between `before` and `mark`, both patterns.
 
     `when` narrows which marks are escaped that have no backslash yet.  A mark that has some always gets one more, so
-    reading back needs no context.  A text without `hint` has nothing for the rule.  Lines begin after `\n`.
+    reading back needs no context.  Lines begin after `\n`.  `hint` is plain text without which there is nothing to
+    do: all of `before`, or else the beginning of every mark.
     """
 
     name: str
@@ -39,14 +49,18 @@ class Rule:
 
     def compiled(self) -> Pass:
         """The rule as a pass over a text."""
-        bare = self.when or self.mark
-        seal = re.compile(rf"(?:{self.before})(?=\\++(?:{self.mark})|(?:{bare}))", re.MULTILINE)
-        unseal = re.compile(rf"((?:{self.before})(?=\\++(?:{self.mark})))\\", re.MULTILINE)
-        hint = self.hint
-        return (
-            lambda text: seal.sub(r"\g<0>\\", text) if hint in text else text,
-            lambda text: unseal.sub(r"\1", text) if hint in text else text,
-        )
+        seal = rf"(?:{self.before})(?=\\++(?:{self.mark})|(?:{self.when or self.mark}))"
+        unseal = rf"((?:{self.before})(?=\\++(?:{self.mark})))\\"
+        if self.before == re.escape(self.hint):
+            # A constant replacement costs a tenth of one that refers to a group.
+            escaped = self.hint + "\\"
+            return _pass(seal, escaped + "\\", self.hint), _pass(unseal, self.hint, escaped)
+        return _pass(seal, r"\g<0>\\", self.hint), _pass(unseal, r"\1", "\\" + self.hint)
+
+
+def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
+    compiled = re.compile(pattern, re.MULTILINE)
+    return lambda text: compiled.sub(template, text) if hint in text else text
 
 
 # A link whose tail is plain stays.  Any other could end inside what we take for a code span, even some lines further
@@ -65,17 +79,23 @@ INLINE_RULES: tuple[Rule, ...] = (
     Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\("),
 )
 
-_HTML = re.compile(r"(?<!\\)(\\++)<|<(?=[A-Za-z/!?])")
-_ESCAPED_HTML = re.compile(r"(?<!\\)(\\++)<")
+_BARE_HTML = re.compile(r"<(?<!\\<)(?=[A-Za-z/!?])")
+_HTML_RUN = re.compile(r"\\(?<!\\\\)\\*+<")
 _URL = re.compile(r"://\S*")
 _ESCAPED_URL = re.compile(r":(?=\\++//)")
 _URL_ESCAPE = re.compile(r":\\(?=\\*+//)")
 
 
+def _double(match: re.Match[str]) -> str:
+    """A run of k backslashes before a mark of one character to 2k+1."""
+    run = match[0]
+    return run[:-1] + "\\" + run
+
+
 def _halve(match: re.Match[str]) -> str:
-    """2k+1 backslashes back to k; an even number was never ours."""
-    run = len(match[1])
-    return match[0][(run + 1) // 2 :] if run % 2 else match[0]
+    """A run of 2k+1 backslashes back to k; an even number was never ours."""
+    run = match[0]
+    return run[len(run) // 2 :] if len(run) % 2 == 0 else run
 
 
 def _seal_url(match: re.Match[str]) -> str:
@@ -84,9 +104,15 @@ def _seal_url(match: re.Match[str]) -> str:
     return tail.replace("://", ":\\//") if any(mark in tail for mark in "<`\0") else tail
 
 
+def _seal_html(text: str) -> str:
+    if "\\<" in text:
+        text = _HTML_RUN.sub(_double, text)
+    return _BARE_HTML.sub(r"\\<", text) if "<" in text else text
+
+
 HTML_PASS: Pass = (
-    lambda text: _HTML.sub(r"\1\1\\<", text) if "<" in text else text,
-    lambda text: _ESCAPED_HTML.sub(_halve, text) if "\\<" in text else text,
+    _seal_html,
+    lambda text: _HTML_RUN.sub(_halve, text) if "\\<" in text else text,
 )
 URL_PASS: Pass = (
     lambda text: _URL.sub(_seal_url, _ESCAPED_URL.sub(r":\\", text)) if "//" in text else text,
@@ -96,11 +122,17 @@ URL_PASS: Pass = (
 
 def inline_passes(fields: Sequence[str]) -> tuple[Pass, ...]:
     """Everything done outside code spans, in the order of writing."""
-    rules = list(INLINE_RULES)
-    if fields:
-        keys = "|".join(map(re.escape, fields))
-        rules.append(Rule("field", rf"\b(?i:{keys})[ \t*_]*+", "::", ":"))
+    rules = (*INLINE_RULES, _field_rule(fields)) if fields else INLINE_RULES
     return (HTML_PASS, URL_PASS, *(rule.compiled() for rule in rules))
+
+
+def _field_rule(keys: Sequence[str]) -> Rule:
+    """Dataview reads keys in any case.  A set of last letters is what the pattern engine finds fast."""
+    ends = re.escape(
+        "".join(sorted({letter for key in keys for letter in key[-1].lower() + key[-1].upper()}))
+    )
+    words = "|".join(rf"(?<=\b(?i:{re.escape(key)}))" for key in keys)
+    return Rule("field", rf"[{ends}](?:{words})[ \t*_]*+", "::", "::")
 
 
 def seal_inline(text: str, passes: Sequence[Pass]) -> str:
@@ -124,10 +156,11 @@ def unseal_inline(text: str, passes: Sequence[Pass]) -> str:
 # --- code spans ------------------------------------------------------------------------------------------------
 
 _RUN = re.compile(r"`+")
-_TICK = re.compile(r"(?<!\\)(\\*+)`")
-_ESCAPED_TICK = re.compile(r"(?<!\\)(\\++)`")
+_TICK = re.compile(r"(?<!\\)\\*+`")
+_TICK_RUN = re.compile(r"\\(?<!\\\\)\\*+`")
+_LABEL_END = re.compile(r"(?:[^\[\]\\]|\\.)*+\]:")
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
-_TABLE_RULE = re.compile(r"^(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
 
 
 def _mask(text: str, *, writing: bool) -> tuple[str, list[str], str]:
@@ -139,13 +172,13 @@ def _mask(text: str, *, writing: bool) -> tuple[str, list[str], str]:
     if "`" not in text:
         return text, [], ""
     filler = "\0" if "\0" not in text else _absent(text)
-    tabular = writing and _TABLE_RULE.search(text) is not None
+    tabular = writing and "|" in text and _TABLE_RULE.search("\n" + text) is not None
     lines, spans = text.split("\n"), list[str]()
     for at, line in enumerate(lines):
         if "`" in line:
             found = _spans(line)
             if found is None or (writing and not _trusted(line, found, tabular)):
-                lines[at] = _seal_ticks(line) if writing else _ESCAPED_TICK.sub(_halve, line)
+                lines[at] = _seal_ticks(line) if writing else _TICK_RUN.sub(_halve, line)
             else:
                 lines[at] = _cut_out(line, found, spans, filler)
     return "\n".join(lines), spans, filler
@@ -164,7 +197,7 @@ def _absent(text: str) -> str:
 
 
 def _seal_ticks(line: str) -> str:
-    return _TICK.sub(r"\1\1\\`", line)
+    return _TICK.sub(_double, line) if "\\`" in line else line.replace("`", "\\`")
 
 
 def _cut_out(line: str, found: list[tuple[int, int]], spans: list[str], filler: str) -> str:
@@ -179,6 +212,8 @@ def _cut_out(line: str, found: list[tuple[int, int]], spans: list[str], filler: 
 
 def _spans(line: str) -> list[tuple[int, int]] | None:
     """The code spans of a line, or None when a backtick of it is in none."""
+    if _odd_backslashes(line, line.index("`")):
+        return None
     runs = [match.span() for match in _RUN.finditer(line)]
     closers: list[int] = [0] * len(runs)
     nearest: dict[int, int] = {}
@@ -206,12 +241,15 @@ def _odd_backslashes(line: str, at: int) -> bool:
 def _trusted(line: str, found: list[tuple[int, int]], tabular: bool) -> bool:
     """Whether every reader takes these spans for code.
 
-    An autolink (`<1`, `www.`) that runs into a backtick swallows it.  A table's cells end at a bare `|`, code or not.
+    An autolink (`<1`, `www.`) that runs into a backtick swallows it; so does the label of a link definition.  A
+    table's cells end at a bare `|`, code or not.
     """
     at = 0
     for start, end in found:
         word = line[line.rfind(" ", at, start) + 1 or at : start]
-        if "<" in word or "www." in word or (tabular and _BARE_PIPE.search(line, start, end)):
+        if "<" in word or "www." in word or _LABEL_END.match(line, start, end):
+            return False
+        if tabular and _BARE_PIPE.search(line, start, end):
             return False
         at = end
     return True

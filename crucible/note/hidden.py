@@ -59,7 +59,7 @@ def scan(text: str, start: int = 0) -> Scan:
 
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_BLANK_LINE = re.compile(r"(?:\r\n?|\n)[ \t>]*+(?=[\r\n])")
+_BLANK_LINE = re.compile(r"(?:\r\n?+|\n)[ \t>]*+(?=[\r\n])")
 _COMMENT = re.compile(r"(?<!%)%%(?!%)")  # exactly two, as in Obsidian since 1.13
 _HTML_END = re.compile(r"-->")
 _MATH = re.compile(r"\$\$")
@@ -68,7 +68,8 @@ _INLINE = re.compile(r"\\[\s\S]|`++|(?<!%)%%(?!%)|\$\$|<!--")
 _BLANKS = re.compile(r"[ \t]*+")
 _FENCE = re.compile(r"(`{3,}+)[^`]*+$|(~{3,}+)")
 _HEADING = re.compile(r"#{1,6}+(?=[ \t]|$)")
-_RULE = re.compile(r"([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$|(?:-++|=++)[ \t]*+$")  # a break, or a setext underline
+_RULE = re.compile(r"([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
+_UNDERLINE = re.compile(r"(?:-++|=++)[ \t]*+$")
 _ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)")
 _FIRST_ITEM = re.compile(r"(?:[-+*]|1[.)])[ \t]++[^ \t]")
 _TAGS_OF_BLOCKS = (
@@ -89,6 +90,9 @@ _HTML_BLOCKS = [
         (rf"</?(?:{_TAGS_OF_BLOCKS})(?=[\s>]|/>|$)", ""),
     )
 ]
+_STARTS = frozenset(" \t#>-+*_=`~<0123456789")
+"""First characters of lines that may be more than text."""
+
 _QUOTE = -1
 _MAX_NESTING = 100  # blank lines walk every list they are in, so the depth must not grow with the text
 
@@ -112,6 +116,7 @@ class _Scanner:
         self.unclosed: list[Hidden] = []
         self.containers: list[int] = []
         self.block: _Open | None = None
+        self.empty_item = False  # the innermost container is a list item with nothing in it yet
         self.paragraph = -1  # where the open paragraph starts
         self.done = start  # everything before is settled: a comment may reach over many lines
         self.comments = [found.start() for found in _COMMENT.finditer(text, start)]
@@ -135,11 +140,21 @@ class _Scanner:
         if self.done > begin:
             self.rest_of_line(end)
             return
+        if begin < end and self.text[begin] not in _STARTS and not self.containers and not self.block:
+            self.paragraph = begin if self.paragraph < 0 else self.paragraph
+            return
         matched, at, column, base = self.match_containers(begin, end)
+        if self.empty_item and at >= end:
+            self.containers.pop()  # a list item begins with at most one blank line
+            matched = min(matched, len(self.containers))
+        self.empty_item = False
         if self.block and matched < self.block.depth:  # it ends with the quote or list item it stands in
             self.close_block(self.block, last_end, closed=self.block.closer is None)
         if self.block:
             self.inside_block(self.block, at, end, column - base)
+            return
+        if self.is_underline(at, end, column - base, matched):
+            self.end_paragraph(end)
             return
         if self.ends_paragraph(at, end, column - base, matched):
             self.end_paragraph(begin)
@@ -189,6 +204,11 @@ class _Scanner:
         at, column = self.skip_blanks(at + 1, end, column + 1)
         return at, column, min(base, column)
 
+    def is_underline(self, at: int, end: int, indent: int, matched: int) -> bool:
+        """Of a setext heading: without a paragraph, or lazily below one, the same line is a break, item or text."""
+        here = self.paragraph >= 0 and indent < 4 and matched == len(self.containers)
+        return here and _UNDERLINE.match(self.text, at, end) is not None
+
     def ends_paragraph(self, at: int, end: int, indent: int, matched: int) -> bool:
         """A line ends the paragraph above when it is blank or starts a block; else it goes on, lazily or not."""
         if at >= end:
@@ -196,7 +216,7 @@ class _Scanner:
         if self.paragraph < 0 or indent > 3:
             return False
         text = self.text
-        if text[at] not in "#>-+*=_`~<1" and not (matched < len(self.containers) and text[at].isdigit()):
+        if text[at] not in "#>-+*_`~<1" and not (matched < len(self.containers) and text[at].isdigit()):
             return False
         items = _ITEM if matched < len(self.containers) else _FIRST_ITEM
         if text[at] == ">" or self.html_at(at, end):
@@ -223,6 +243,7 @@ class _Scanner:
                 # Five blanks and more behind the marker are one blank and indented code.
                 base = column if at < end and column - after < 5 else after + 1
                 self.containers.append(base)
+                self.empty_item = at >= end
             else:
                 break
         return at, column, base

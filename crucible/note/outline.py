@@ -15,17 +15,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from crucible.note.comments import mask_comments
+from markdown_it import MarkdownIt
+
+from crucible.note.hidden import scan
 from crucible.note.source import Problem, Source
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["SEPARATOR", "TOOLS_LINE", "Block", "Kind", "Outline", "find_blocks", "parse_blocks", "scan_lines"]
+__all__ = ["SEPARATOR", "TOOLS_LINE", "Block", "Kind", "Outline", "find_blocks", "mask_comments", "parse_blocks", "scan_lines"]
 
 TOOLS_LINE = "**Tool calls:**"
 """The paragraph that makes the list after it a list of tool calls."""
@@ -82,9 +83,9 @@ def find_blocks(source: Source, first: int = 0) -> Outline:
     if len(source.text) > TOO_LARGE:
         message = f"{len(source.text)} characters of untidy Markdown are too many to outline; kept as text"
         return Outline([Block(Kind.TEXT, first, len(lines))], (Problem("too-large", first + 1, message),))
-    masked, problems = mask_comments(lines, first)
+    masked, problems = mask_comments(source, first)
     blocks = parse_blocks(masked, first)
-    return Outline(blocks, (*problems, *_unclosed(blocks), *_unclosed_html(masked, blocks)))
+    return Outline(blocks, (*problems, *_unclosed(blocks), *_unclosed_html(masked, first)))
 
 
 def _unclosed(blocks: list[Block]) -> tuple[Problem, ...]:
@@ -94,30 +95,24 @@ def _unclosed(blocks: list[Block]) -> tuple[Problem, ...]:
     return ()
 
 
-_HTML_ENDS = (
-    (re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:[ \t>]|$)", re.IGNORECASE), re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)),
-    (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
-    (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
-    (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r" {0,3}<![A-Za-z]"), re.compile(r">")),
-)  # fmt: skip
-"""The HTML blocks of CommonMark that blank lines do not end: how they begin and end."""
+def mask_comments(source: Source, first: int = 0) -> tuple[list[str], list[Problem]]:
+    """The lines with what a `%%` comment hides replaced by `x`, blank lines kept, and unclosed comments as problems.
 
-
-def _unclosed_html(lines: Sequence[str], blocks: list[Block]) -> tuple[Problem, ...]:
-    """An HTML block of this kind that runs to the end of the note would hide whatever is added below it."""
-    if not blocks or blocks[-1].kind is not Kind.TEXT:
-        return ()
-    at, end = blocks[-1].first, blocks[-1].end
-    while at < end:
-        ends = next((ends for begins, ends in _HTML_ENDS if begins.match(lines[at])), None)
-        if ends:
-            closer = next((line for line in range(at, end) if ends.search(lines[line])), None)
-            if closer is None:
-                return (Problem("unclosed-html", at + 1, "this HTML is never closed; it hides what is below it"),)
-            at = closer
-        at += 1
-    return ()
+    Obsidian hides comments, markdown-it does not know them.  Within one line a comment changes no structure.
+    """
+    if "%%" not in source.text:
+        return source.lines, []
+    found = scan(source.text, source.starts[first])
+    lines = list(source.lines)
+    for hidden in found.hidden:
+        if hidden.kind == "comment":
+            last = source.line_of(hidden.span.end - 1)
+            for at in range(source.line_of(hidden.span.start) + 1, last + 1):
+                end = hidden.span.end - source.starts[at] if at == last else len(lines[at])
+                lines[at] = "x" * end + lines[at][end:]
+    message = "this `%%` is never closed; it hides nothing"
+    opened = [source.line_of(one.span.start) for one in found.unclosed if one.kind == "comment"]
+    return lines, [Problem("unclosed-comment", at + 1, message) for at in opened]
 
 
 def _add_text(blocks: list[Block], first: int, end: int) -> None:
@@ -312,22 +307,46 @@ def _without_blanks(lines: Sequence[str], first: int, end: int) -> int:
 @cache
 def _parser() -> MarkdownIt:
     """Block rules only: inline tokens carry no offsets, so they are of no use here."""
-    from markdown_it import MarkdownIt
-
     parser = MarkdownIt("commonmark")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
+@lru_cache(maxsize=1)
+def _tokens(text: str) -> list[Token]:
+    """The level-0 blocks; kept for the second question about the same note."""
+    return [t for t in _parser().parse(text) if t.level == 0 and t.map and t.nesting >= 0]
+
+
+_HTML_ENDS = (
+    (re.compile(r"<(?:script|pre|style|textarea)(?:[ \t>]|$)", re.I), re.compile(r"</(?:script|pre|style|textarea)>", re.I)),
+    (re.compile(r"<!--"), re.compile(r"-->")),
+    (re.compile(r"<\?"), re.compile(r"\?>")),
+    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
+    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
+)
+"""The HTML blocks of CommonMark that blank lines do not end: how they begin and end."""
+
+
+def _unclosed_html(lines: Sequence[str], first: int) -> tuple[Problem, ...]:
+    """An HTML block of this kind that runs to the end of the note would hide whatever is added below it."""
+    tokens = _tokens("\n".join(lines[first:]))
+    if not tokens or tokens[-1].type != "html_block" or not tokens[-1].map:
+        return ()
+    start = first + tokens[-1].map[0]
+    opening = lines[start].lstrip(" ")
+    ends = next((ends for begins, ends in _HTML_ENDS if begins.match(opening)), None)
+    if ends is None or any(ends.search(line) for line in lines[start:]):
+        return ()
+    return (Problem("unclosed-html", start + 1, "this HTML is never closed; it hides what is below it"),)
+
+
 def parse_blocks(lines: Sequence[str], first: int = 0) -> list[Block]:
     """The blocks as markdown-it sees them; lines that it gives no token (link definitions) are text."""
-    tokens = _parser().parse("\n".join(lines[first:]))
     blocks: list[Block] = []
     at = first
-    for token in tokens:
-        if token.level or not token.map or token.nesting < 0:
-            continue
-        start, end = first + token.map[0], first + token.map[1]
+    for token in _tokens("\n".join(lines[first:])):
+        start, end = (first + line for line in token.map or (0, 0))
         _add_uncovered(lines, at, start, blocks)
         _add_token(lines, token, start, _without_blanks(lines, start, end), blocks)
         at = max(at, end)

@@ -73,7 +73,7 @@ _ADDRESS = r"""
 """
 _TOKEN = re.compile(
     rf"""\\[\s\S] | (?P<wiki>{_WIKI}) | (?P<address>{_ADDRESS}) | (?P<opener>!?\[) | \]
-       | (?P<blank>(?:\r\n?|\n)[ \t>]*+(?=[\r\n]))""",
+       | (?P<blank>(?:\r\n?+|\n)[ \t>]*+(?=[\r\n]))""",
     re.VERBOSE,
 )
 _WIKI_TOKEN = re.compile(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<opener>(?!))?(?P<blank>(?!))?")

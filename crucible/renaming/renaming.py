@@ -14,19 +14,27 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from crucible.checking.checking import Finding
-from crucible.errors import CrucibleError, NoteChanged
+from crucible.errors import BadSessionId, CrucibleError, NoteChanged
 from crucible.flight.recorder import flight_folder
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.session.editing import set_field
+from crucible.session.identity import check_session_id
 from crucible.vault.links import UnclearLink, plan_rename
 from crucible.vault.store import Note, Vault
 
-__all__ = ["RenameReport", "rename_session"]
+__all__ = ["Left", "RenameReport", "rename_session"]
 
 _ROUNDS = 3
 """How often notes that change meanwhile are planned anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a rename did not change, where, and why."""
+
+    path: Path
+    problem: Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class RenameReport:
     new_id: str
     changed: tuple[Path, ...]
     links: int
-    left: tuple[Finding, ...]
+    left: tuple[Left, ...]
 
 
 @dataclass(slots=True)
@@ -53,7 +61,7 @@ class _Rename:
     old: str
     new: str
     notes: dict[str, Note]
-    failed: dict[str, Finding] = field(default_factory=dict)
+    failed: dict[str, Left] = field(default_factory=dict)
     changed: dict[str, Path] = field(default_factory=dict)
     links: int = 0
 
@@ -76,14 +84,14 @@ class _Rename:
         except NoteChanged:
             return self.read_again(at, note)
         except CrucibleError as error:
-            self.failed[at] = Finding(note.path, Problem("not-written", 1, str(error)))
+            self.failed[at] = Left(note.path, Problem("not-written", 1, str(error)))
         return True
 
     def read_again(self, at: str, note: Note) -> bool:
         try:
             self.notes[at] = self.vault.read(note.path)
         except CrucibleError as error:
-            self.failed[at] = Finding(note.path, Problem("not-written", 1, str(error)))
+            self.failed[at] = Left(note.path, Problem("not-written", 1, str(error)))
             return True
         return False
 
@@ -93,11 +101,12 @@ def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
 
     Raises BadSessionId and NoteExists before anything is changed.
     """
+    check_session_id(new_id)
     old = vault.relative(note.path)
     new = str(PurePosixPath(old).with_name(f"{new_id}.md"))
     notes, unreadable = _read_all(vault)
     # Before the move, so that a name that is taken changes nothing; what is ambiguous now stays ambiguous.
-    unclear = plan_rename({at: one.source for at, one in notes.items()}, old, new).ambiguous if new_id else []
+    unclear = plan_rename({at: one.source for at, one in notes.items()}, old, new).ambiguous
     moved = vault.rename(note, new_id)
     _move_flight(vault, note.name, new_id)
     work = _Rename(vault, old, new, notes | {old: vault.read(moved)})
@@ -111,26 +120,29 @@ def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
 
 def _move_flight(vault: Vault, old_id: str, new_id: str) -> None:
     """The whole events go along: their folder has the session's id."""
-    old, new = flight_folder(vault.root, old_id), flight_folder(vault.root, new_id)
+    try:
+        old, new = flight_folder(vault.root, old_id), flight_folder(vault.root, new_id)
+    except BadSessionId:
+        return  # a name that is no id, as a human may give a file, never had any events
     if old.is_dir() and not new.exists():
         old.rename(new)
 
 
-def _read_all(vault: Vault) -> tuple[dict[str, Note], list[Finding]]:
+def _read_all(vault: Vault) -> tuple[dict[str, Note], list[Left]]:
     notes: dict[str, Note] = {}
-    unreadable: list[Finding] = []
+    unreadable: list[Left] = []
     for path in vault.note_paths():
         try:
             notes[vault.relative(path)] = vault.read(path)
         except CrucibleError as error:
-            unreadable.append(Finding(path, Problem("unreadable-note", 1, str(error))))
+            unreadable.append(Left(path, Problem("unreadable-note", 1, str(error))))
     return notes, unreadable
 
 
-def _ambiguous(vault: Vault, link: UnclearLink, old: str, moved: Path) -> Finding:
+def _ambiguous(vault: Vault, link: UnclearLink, old: str, moved: Path) -> Left:
     path = moved if link.path == old else vault.root / link.path
     message = f"[[{link.link.target}]] is left: it could be any of {', '.join(link.candidates)}"
-    return Finding(path, Problem("ambiguous-link", link.line, message))
+    return Left(path, Problem("ambiguous-link", link.line, message))
 
 
 def _other_edits(note: Note, is_renamed: bool, old_id: str, new_id: str) -> list[Edit]:

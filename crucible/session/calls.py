@@ -11,18 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from crucible.note.contain import cut, normal, normal_line
+from crucible.session.markup import CALL_LIMIT, RESULT_LIMIT
 from crucible.session.model import Outcome
 
-__all__ = ["CALL_LIMIT", "RESULT_LIMIT", "call_line", "one_line", "result_line"]
-
-CALL_LIMIT = 200
-RESULT_LIMIT = 100
+__all__ = ["call_line", "one_line", "result_line"]
 
 Arguments: TypeAlias = Mapping[str, object]
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])?|\x9b[0-?]*[ -/]*[@-~]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LINE_END = re.compile(r"[ \t]*\n[ \t]*")
 
 # Read in order: the first of these that an unknown tool was given tells most.
 _TELLING = (
@@ -34,12 +31,9 @@ _PATHS = {"file_path", "notebook_path", "path", "filename", "file"}
 
 
 def one_line(text: str, limit: int) -> str:
-    """Newlines as `⏎`, runs of blanks as one, colours and control characters gone, cut to `limit - 1` and `…`."""
-    text = text[: 8 * limit + 4000].replace("\r\n", "\n").replace("\r", "\n")
-    text = _SURROGATE.sub("\ufffd", _CONTROL.sub("", _ANSI.sub("", text)))
-    text = re.sub(r"[ \t]+", " ", re.sub(r"[ \t]*\n[ \t]*", "\n", text)).strip(" \n")
-    text = text.replace("\n", "⏎")
-    return text if len(text) <= limit else text[: limit - 1].rstrip(" ") + "…"
+    """The normal form of a text as one line with newlines as `⏎`, at most `limit` code points long."""
+    text = normal(text[: 8 * limit + 4000])
+    return cut(normal_line(_LINE_END.sub("⏎", text.strip(" \t"))), limit)
 
 
 def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
@@ -131,17 +125,36 @@ _CALLS: Mapping[str, Callable[[Arguments, str], str]] = {
 
 
 def result_line(
-    name: str, text: str, outcome: Outcome = Outcome.OK, details: Mapping[str, object] | None = None
+    call: str, text: str, outcome: Outcome = Outcome.OK, details: Mapping[str, object] | None = None
 ) -> str:
-    """What came of a call; `name` is the tool's, `details` what the client counted (`lines`, `files` …)."""
+    """What came of a call; `call` is its line, `details` what the client counted (`lines`, `files` …)."""
+    name, _, command = call.partition(" ")
     match outcome:
         case Outcome.FAILED:
             told = _failure(text, details or {})
         case Outcome.OK:
-            told = _RESULTS.get(name, _first)(text, details or {})
+            told = _printed(text) if name == "Bash" and _reads(command) else ""
+            told = told or _RESULTS.get(name, _first)(text, details or {})
         case _:
             told = _first(text, {})
     return one_line(told, RESULT_LIMIT)
+
+
+_READERS = re.compile(
+    r"(?:sudo )?(?:cat|head|tail|sed -n|nl|ls|find|tree|fd|grep|rg|ag|awk|jq|sort|uniq|cut|diff|env|ps"
+    r"|git(?: -C \S+)? (?:log|diff|show|status|blame|branch|ls-files))\b"
+)
+
+
+def _reads(command: str) -> bool:
+    """Whether the last of a chain of commands only shows something: then no single line of it tells most."""
+    return bool(_READERS.match(re.split(r"&&|\|\|?|;|⏎", command)[-1].strip(" ")))
+
+
+def _printed(text: str) -> str:
+    """How long an output of several lines is; "" for a shorter one, which is told itself."""
+    lines = text.strip("\n").count("\n") + 1
+    return _many(lines, "line") if lines > 2 else ""
 
 
 _ENDS = 20_000
@@ -164,7 +177,7 @@ def _failure(text: str, details: Mapping[str, object]) -> str:
     """The line that names the cause, best guess first; the exit code when nothing else was said."""
     text = text if len(text) <= 2 * _ENDS else text[:_ENDS] + "\n" + text[-_ENDS:]
     code = _EXIT.match(text)
-    said = _WRAPPED.sub("", _ANSI.sub("", text[code.end() :] if code else text))
+    said = _WRAPPED.sub("", normal(text[code.end() :] if code else text))
     for cause in _CAUSES:
         found = cause.findall(said)
         if found:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from crucible.note.contain import slug
 from crucible.session.calls import one_line
 from crucible.session.model import (
     AgentRef,
@@ -41,7 +42,6 @@ SUMMARY_LIMIT = 300
 class Call:
     """A tool call under recording."""
 
-    name: str
     call: str
     result: str = ""
     outcome: Outcome = Outcome.PENDING
@@ -197,9 +197,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class ChildNote:
-    """The note of a subagent, as its parent tells it.  `entries` only where work is kept inline."""
+    """A subagent's work, as its parent tells it: a note of its own, or `entries` where it is kept inline."""
 
     session: str
+    mode: Mode = Mode.LINK
     kind: str = ""
     model: str | None = None
     tokens: int | None = None
@@ -212,7 +213,8 @@ class ChildNote:
 class Setting:
     """What a transcript does not say: names, the clock, the user's choices.
 
-    `children` holds subagents' notes by their id, `loose` those that no call in the transcript leads to.
+    `children` holds subagents' notes by their id, `calls` ids by the call that a transcript does not tell them of,
+    `loose` those that no call in the transcript leads to.
     """
 
     id: str
@@ -223,9 +225,15 @@ class Setting:
     parent: str | None = None
     title: str = ""
     started: datetime | None = None
-    mode: Mode = Mode.LINK
+    continues: str | None = None
+    continued_by: str | None = None
     children: Mapping[str, ChildNote] = field(default_factory=dict)
+    calls: Mapping[str, str] = field(default_factory=dict)
     loose: tuple[str, ...] = ()
+
+    def agent_of(self, work: Work) -> str:
+        """The subagent that did a work, "" while unknown."""
+        return work.agent or self.calls.get(work.call, "")
 
 
 def session_of(draft: Draft, setting: Setting) -> Session:
@@ -235,8 +243,9 @@ def session_of(draft: Draft, setting: Setting) -> Session:
     loose = tuple(_callout(Work("", agent), setting) for agent in setting.loose)
     phases = _with_loose(phases, loose)
     numbered = tuple(_numbered(phase, f"phase-{n}") for n, phase in enumerate(phases, 1))
-    used = [w.agent for w in draft.delegations if w.agent in setting.children] + list(setting.loose)
-    children = [setting.children[agent] for agent in dict.fromkeys(used)] if setting.mode is not Mode.INLINE else []
+    used = [*map(setting.agent_of, draft.delegations), *setting.loose]
+    known = [setting.children[agent] for agent in dict.fromkeys(used) if agent in setting.children]
+    children = [child for child in known if child.mode is not Mode.INLINE]
     paused = status is Status.PAUSED
     client = setting.source.partition(":")[0]
     return Session(
@@ -252,6 +261,8 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         tokens_cached=draft.tokens_cached or None,
         subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
         parent=setting.parent,
+        continues=setting.continues,
+        continued_by=setting.continued_by,
         resume_point=numbered[-1].id if paused and numbered else None,
         pause_reason=_pause_reason(draft) if paused else None,
         sources=(setting.source,),
@@ -314,18 +325,18 @@ _ENDS = {
 
 
 def _callout(work: Work, setting: Setting) -> Subagent:
-    child = setting.children.get(work.agent)
+    child = setting.children.get(setting.agent_of(work))
     summary = work.summary or (child.summary if child else None)
     kind = work.kind or (child.kind if child else "") or "agent"
-    agent = AgentRef(re.sub(r"[^\w.:/+-]", "-", one_line(kind, 80)) or "agent")
+    agent = AgentRef(slug(kind, "agent") or "agent")
     end = _ENDS.get(work.outcome, "")
     if child is None:
         # Nothing to link to: the callout has to say what the work was.
         return Subagent(agent, None, Mode.LINK, None, "\n".join(p for p in (work.title or _head(work.task), end) if p), summary)
-    if setting.mode is Mode.INLINE:
+    if child.mode is Mode.INLINE:
         task = child.task or work.task or None
         return Subagent(agent, child.model, Mode.INLINE, None, end, summary, task, child.entries)
-    return Subagent(agent, child.model, setting.mode, child.session, end, summary)
+    return Subagent(agent, child.model, child.mode, child.session, end, summary)
 
 
 def _head(text: str) -> str:

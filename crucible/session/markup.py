@@ -142,7 +142,7 @@ def _labelled(above: list[str], label: str, text: str | None, *extra: Rule) -> l
     plain = not above or (len(above) == 1 and not _OPENS_BLOCK.match(above[0]))
     lines = _block(text, *extra)
     first, rest = (lines[0], lines[1:]) if lines and not _OPENS_BLOCK.match(lines[0]) else ("", lines)
-    return [*above, *([] if plain else [""]), f"{label}: {first}".rstrip(" "), *rest]
+    return [*above, *([] if plain else [""]), f"{label}: {first}" if first else f"{label}:", *rest]
 
 
 def _words(entry: Intervention) -> list[str]:

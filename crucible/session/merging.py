@@ -41,10 +41,10 @@ from crucible.session.model import (
 __all__ = ["merge"]
 
 
-def merge(source: Source, note: Session, base: Session, now: Session, index: int = 0) -> list[Edit]:
+def merge(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
     """Edits that bring the note up to `now`; none when nothing was added since `base`.
 
-    `index` is the place in the note's `sources` of the transcript that `base` and `now` are about.
+    The note may have other sources than `now`, whose rows are left alone.
     """
     if base.synced_to == now.synced_to and _same_story(base, now):
         return _quieted(source, note, now)
@@ -52,7 +52,7 @@ def merge(source: Source, note: Session, base: Session, now: Session, index: int
     merged.calls(base, now)
     merged.phases(base, now)
     return [
-        *_fields(source, note, base, now, last_phase=merged.last_phase, index=index),
+        *_fields(source, note, base, now, last_phase=merged.last_phase),
         *set_tasks(source, note, _tasks(note.tasks, base.tasks, now.tasks)),
         *merged.edits,
     ]
@@ -84,7 +84,7 @@ def _standing(now: Session, last_phase: str | None) -> dict[str, Value]:
 
 
 def _fields(
-    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None, index: int
+    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None
 ) -> list[Edit]:
     grown = base.synced_to != now.synced_to
     wanted: dict[str, Value] = dict(_standing(now, last_phase)) if grown else {}
@@ -98,7 +98,7 @@ def _fields(
     ]
     wanted["subagents"], wanted["subagent_logs"] = _subagents(note, base, now)
     if grown:
-        wanted["synced_to"] = _synced(note, now, index)
+        wanted["sources"], wanted["synced_to"] = _synced(note, now)
     return _set_all(source, note, wanted)
 
 
@@ -123,14 +123,11 @@ def _counted(note: int | None, base: int | None, now: int | None) -> int | None:
     return max(0, note + (now or 0) - (base or 0))
 
 
-def _synced(note: Session, now: Session, index: int) -> Value:
-    """The list with this source's row; `sources` and `synced_to` go in step."""
-    rows = list(note.synced_to)
-    mark = now.synced_to[0] if now.synced_to else ""
-    if len(rows) != len(note.sources) or not 0 <= index < len(rows):
-        client = mark.partition(":")[0]
-        return [*(row for row in rows if len(note.sources) > 1 and row.partition(":")[0] != client), mark]
-    return [*rows[:index], mark, *rows[index + 1 :]]
+def _synced(note: Session, now: Session) -> tuple[Value, Value]:
+    """`sources` and `synced_to`, which go in step."""
+    rows = dict(zip(note.sources, note.synced_to, strict=False)) | dict(zip(now.sources, now.synced_to, strict=False))
+    sources = [*note.sources, *(source for source in now.sources if source not in note.sources)]
+    return list(sources), [rows[source] for source in sources if source in rows]
 
 
 def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:

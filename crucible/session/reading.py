@@ -68,7 +68,7 @@ def _text_problems(source: Source) -> list[Problem]:
 # --- headings --------------------------------------------------------------------------------------------------------
 
 _AGENT = re.compile(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
-_CHANNEL = re.compile(r"#([\w./+:-]*[^\W\d][\w./+:-]*)$")
+_CHANNEL = re.compile(r"#(?!\d+$)([\w.:/+-]+)$")
 
 
 def read_heading(text: str) -> tuple[str, AgentRef | None, str | None]:

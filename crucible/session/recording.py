@@ -8,11 +8,11 @@ grows with the note and not with the transcript.  Making a `Session` of it is `d
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from datetime import UTC, datetime
 from typing import assert_never
 
+from crucible.note.contain import normal, slug
 from crucible.session.calls import call_line, one_line, result_line
 from crucible.session.drafts import Call, Delegation, Draft, Stretch
 from crucible.session.model import AgentRef, Callout, Failure, Intervention, Outcome, Prose
@@ -118,6 +118,29 @@ class Recorder:
         return self._cwd
 
     @property
+    def started(self) -> datetime | None:
+        """When the first event that is in the note happened."""
+        return self._started
+
+    @property
+    def moved_to(self) -> str:
+        """The native session in which the client went on, or ""."""
+        return self._moved_to
+
+    @property
+    def title(self) -> str:
+        """What the session is called so far."""
+        return next((title for title in self._titles if title), "")
+
+    @property
+    def place(self) -> str:
+        """The id of the phase or sub-phase that is being recorded: `phase-2.1`; "" before the first."""
+        if not self._phases:
+            return ""
+        parts = self._phases[-1].parts
+        return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
+
+    @property
     def has_work(self) -> bool:
         """Whether anybody said anything worth a note."""
         return bool(self._phases or self.task)
@@ -134,7 +157,7 @@ class Recorder:
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
         return Draft(
-            title=next((t for t in self._titles if t), ""),
+            title=self.title,
             started=self._started,
             last=self.last,
             turn=self._turn,
@@ -239,7 +262,7 @@ class Recorder:
     # --- humans ------------------------------------------------------------------------------------------------------
 
     def _prompted(self, event: Prompted) -> bool:
-        if not event.text.strip() and not event.images:
+        if not normal(event.text) and not event.images:
             return False
         if event.kind is PromptKind.TASK:
             return self._told_by_parent(event)
@@ -258,9 +281,9 @@ class Recorder:
     def _told_by_parent(self, event: Prompted) -> bool:
         """A subagent's prompts come from an agent: the first one is its task, no human's words."""
         if not self.task and not self._phases:
-            self.task = event.text
+            self.task = normal(event.text)
         else:
-            self._stretch(event.at).add(Callout("observation", "Message", event.text))
+            self._stretch(event.at).add(Callout("observation", "Message", normal(event.text)))
         self._turn = Turn.UNASKED
         return True
 
@@ -269,8 +292,8 @@ class Recorder:
         said = [*self._held, *prompts]
         self._held = []
         named = prompts[-1] if prompts else said[0]
-        name = prompt_name(named.text) if named.text.strip() else "Picture"
-        self._titles[1] = self._titles[1] or (prompt_name(named.text, 80) if named.text.strip() else name)
+        name = prompt_name(named.text) if normal(named.text) else "Picture"
+        self._titles[1] = self._titles[1] or (prompt_name(named.text, 80) if normal(named.text) else name)
         phase = self._new_phase(name, said[0].at)
         self._started = self._started or phase.started
         phase.entries.extend(_intervention(p) for p in said)
@@ -313,8 +336,9 @@ class Recorder:
     def _replied(self, event: Replied) -> None:
         self._work(event.at)
         self._count_model(event.message, event.model)
-        if event.text.strip():
-            self._stretch(event.at).add(Prose(event.text.strip("\n")))
+        text = normal(event.text)
+        if text:
+            self._stretch(event.at).add(Prose(text))
         if event.final:
             self._turn = Turn.ANSWERED
 
@@ -323,7 +347,7 @@ class Recorder:
         self._count_model(event.message, event.model)
         if event.call in self._delegated:
             return
-        call = Call(event.name, call_line(event.name, event.arguments, self._cwd))
+        call = Call(call_line(event.name, event.arguments, self._cwd))
         self._calls[event.call] = call
         self._stretch(event.at).add_call(call)
 
@@ -333,8 +357,9 @@ class Recorder:
             delegation.answer(event.text, _OUTCOMES[event.end])
         else:
             self._returned_call(event)
-        if event.feedback.strip():
-            self._stretch(event.at).add(Intervention(event.feedback))
+        feedback = normal(event.feedback)
+        if feedback:
+            self._stretch(event.at).add(Intervention(feedback))
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
@@ -342,12 +367,12 @@ class Recorder:
         call = self._calls.get(event.call)
         if call is None:
             # The call was cut away, its result was not: told by what is left of it.
-            call = self._calls[event.call] = Call("", f"? {one_line(event.call, 60)}".rstrip())
+            call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
             self._stretch(event.at).add_call(call)
         call.outcome = _OUTCOMES[event.end]
         rejected = event.end is CallEnd.REJECTED
         call.result = (
-            one_line(event.feedback, 100) if rejected else result_line(call.name, event.text, call.outcome, event.details)
+            one_line(event.feedback, 100) if rejected else result_line(call.call, event.text, call.outcome, event.details)
         )
 
     def _count_model(self, message: str, model: str) -> None:
@@ -399,7 +424,7 @@ class Recorder:
 
     def _faulted(self, event: Faulted) -> None:
         self._work(event.at)
-        self._stretch(event.at).add(Failure(shortened(event.text.strip(), _FAULT_LIMIT) or "The client failed."))
+        self._stretch(event.at).add(Failure(shortened(normal(event.text), _FAULT_LIMIT) or "The client failed."))
         self._turn = Turn.FAULTED
 
     def _context_seen(self, event: ContextSeen) -> bool:
@@ -413,15 +438,15 @@ class Recorder:
 
 def agent_ref(name: str, version: str = "") -> AgentRef:
     """A name and a version that a heading can hold."""
-    name, version = (re.sub(r"[^\w.:/+-]", "-", one_line(part, 80)) for part in (name, version))
-    return AgentRef(name or "agent", version or None)
+    return AgentRef(slug(name, "agent") or "agent", slug(version, "version") or None)
 
 
 def _intervention(event: Prompted) -> Intervention:
     pictures = f"{event.images} picture{'' if event.images == 1 else 's'}" if event.images else None
-    if not event.text.strip():
+    words = normal(event.text)
+    if not words:
         return Intervention(f"[{pictures}]")
-    return Intervention(event.text.strip("\n"), f"with {pictures}" if pictures else None)
+    return Intervention(words, f"with {pictures}" if pictures else None)
 
 
 def _compaction(event: Compacted) -> str:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["UNTITLED", "prompt_name", "shortened"]
+from crucible.note.contain import normal
+
+__all__ = ["UNTITLED", "key_words", "prompt_name", "shortened"]
 
 UNTITLED = "Untitled"
 _LIMIT = 60
+_READ = 20_000
+"""Code points of a prompt that are looked at for a name."""
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)?")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
 _URL = re.compile(r"<?https?://([^\s<>)\]]+)>?")
@@ -42,7 +44,7 @@ _SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\
 
 def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
     """The first thing a prompt says, without Markdown, in under about `limit` code points; never empty."""
-    text = _CONTROL.sub("", _ANSI.sub("", prompt[:20_000].replace("\r\n", "\n").replace("\r", "\n")))
+    text = normal(prompt[:_READ])
     plan = _PLAN.match(text)
     lines = list(_said(text[plan.end() :] if plan else text))
     said = next((line for line in lines if not _LOG.match(line)), lines[0] if lines else "")
@@ -57,6 +59,19 @@ def shortened(text: str, limit: int) -> str:
     head = text[: limit - 1]
     space = head.rfind(" ")
     return (head[:space] if space >= limit // 2 else head).rstrip(" ,;:.-–—([") + "…"
+
+
+_SMALL_WORDS = frozenset(
+    "a an the this that these those it its is are be was were to of for in on at by with from into and or my our your me us"
+    " please".split()
+)
+
+
+def key_words(title: str, limit: int) -> str:
+    """A title without its small words, as many whole words as fit: what a file's name is made of."""
+    words = re.findall(r"[\w'’]+", title)
+    telling = [word for word in words if word.casefold() not in _SMALL_WORDS] or words
+    return shortened(" ".join(telling), limit).rstrip("…") if telling else title
 
 
 def _said(text: str) -> Iterator[str]:

@@ -222,7 +222,7 @@ def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[None]:
     lock = FileLock(folder / f"{name}.lock", timeout=timeout)
     try:
         with _write_errors(folder):
-            lock.acquire()
+            lock.acquire(poll_interval=0.01)
     except Timeout:
         raise LockTimeout(f"{path}: another process has held it for {timeout:g} s", "try again") from None
     try:

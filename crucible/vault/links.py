@@ -33,6 +33,7 @@ class Resolution:
 
 
 NOTHING = Resolution(None)
+_UNSETTLED = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:")
 
 
@@ -89,7 +90,13 @@ class LinkTable:
 
     def _by_end(self, path: str) -> Resolution:
         for end in map(_key, _file_names(path)):
-            if paths := self._ends_of(end.rpartition("/")[2]).get(end):
+            name = end.rpartition("/")[2]
+            named = self._named.get(name, ())
+            if len(named) == 1:
+                paths = tuple(named) if f"/{_key(named[0])}".endswith(f"/{end}") else ()
+            else:
+                paths = self._ends_of(name).get(end, ())
+            if paths:
                 return Resolution(paths[0], paths, len(paths) > 1)
         return NOTHING
 
@@ -130,6 +137,8 @@ def _file_names(path: str) -> tuple[str, str]:
 
 def _settle(path: str) -> str:
     """The path without `.` and `..`; empty when it leaves the vault or names a folder."""
+    if not _UNSETTLED.search(path):
+        return path
     settled = posixpath.normpath(path)
     return (
         ""
@@ -163,7 +172,7 @@ def plan_rename(sources: Mapping[str, Source], old: str, new: str, others: Itera
     changed too when the rename would turn it: one that `new` would catch, or a relative one in a note that moves.
     Raises NoteExists when `new` is taken, OutsideVault when it is no path in the vault.
     """
-    if _settle(new) != new or _OUTSIDE.match(new):
+    if not new or _settle(new) != new or _OUTSIDE.match(new):
         raise OutsideVault(f"{new!r} is no path in the vault")
     paths = [*sources, *others]
     before, after = LinkTable(paths), LinkTable([new if path == old else path for path in paths])
@@ -236,6 +245,7 @@ def render_target(raw: str, to: str) -> str:
 def _spellings(raw: str, meant: str, goal: str, home: str) -> Iterator[str]:
     """Targets for `goal`, the one most like what the author wrote first."""
     if raw.startswith(("./", "../")):
+        yield render_target(raw, f"{raw.rpartition('/')[0]}/{goal.rpartition('/')[2]}")
         relative = posixpath.relpath(goal, posixpath.dirname(home) or ".")
         yield render_target(raw, relative if relative.startswith("../") else f"./{relative}")
     elif 0 < raw.count("/") < meant.count("/"):

@@ -166,7 +166,7 @@ def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
         if word in days:
             return _day(now - timedelta(days=days[word]), now, end)
         moment = datetime.fromisoformat(text.strip().upper())
-    except (ValueError, OverflowError):
+    except ValueError:
         raise UsageError(
             f"{text!r} is no time", "write 2026-11-21, 2026-11-21T20:30, today, yesterday, 12h, 7d or 2w"
         ) from None

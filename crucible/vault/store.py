@@ -228,7 +228,7 @@ class Vault:
         if len(found) == 1:
             return found[0]
         if found:
-            raise AmbiguousSession(name, [note_name(path.name) for path in found])
+            raise AmbiguousSession(name, sorted(note_name(path.name) for path in found))
         raise SessionNotFound(f"no session {name!r}", _nearest(name, paths))
 
     def _sessions_folder(self, folder: str) -> Path:
@@ -253,5 +253,5 @@ def _note(path: Path, source: Source, stamp: Stamp) -> Note:
 
 
 def _nearest(name: str, paths: list[Path]) -> str:
-    near = difflib.get_close_matches(name, [note_name(path.name) for path in paths], n=3)
+    near = difflib.get_close_matches(name, [note_name(path.name) for path in paths], n=3, cutoff=0.8)
     return "did you mean " + ", ".join(near) + "?" if near else "`cru session list` shows what is there"

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import unescapeAll
@@ -21,7 +20,6 @@ from crucible.note import contain as room
 from crucible.note import contain_inline
 from crucible.note.contain import (
     QUOTE_END,
-    Rule,
     code_span,
     contain,
     contain_line,
@@ -49,12 +47,14 @@ PLACES = {
 }
 ACTING = {"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"}
 MARKS = re.compile(r"\[\[|!\[|%%|\$\$|(?i:\b(?:started|ended|tokens)[ \t]*::)")
-LINES = re.compile(r"[ \t>]*(?:(?:Rationale|Resolution|Summary|Task):|\*\*Tool calls:\*\*[ \t]*$|.*>[ \t]*\[!)")
+LINES = re.compile(
+    r"[ \t>]*(?:(?:Rationale|Resolution|Summary|Task):|\*\*Tool calls:\*\*[ \t]*$|(?:(?:>|[-+*]|\d+[.)])[ \t]*)*>[ \t]*\[!)"
+)
 
 
 def leaks(contained: str) -> list[str]:
     """Every piece of structure that the text became, in each place and for each parser."""
-    found = []
+    found: list[str] = []
     for place, (before, prefix, after) in PLACES.items():
         body = "\n".join(prefix + line for line in contained.split("\n"))
         for name, parser in PARSERS.items():
@@ -67,8 +67,8 @@ def _leaks(parser: MarkdownIt, before: str, body: str, prefix: str, after: str) 
     tokens = parser.parse(before + body + after, env)
     first = before.count("\n")
     lines = dict(enumerate(body.split("\n"), first))
-    headings = [(token.level, token.map) for token in tokens if token.type == "heading_open"]
     last = max(lines) + after.count("\n") - 2
+    headings = [(token.level, token.map) for token in tokens if token.type == "heading_open"]
     if headings != [(0, [last, last + 1])]:
         yield f"headings {headings}"
     if env.get("references"):
@@ -77,23 +77,30 @@ def _leaks(parser: MarkdownIt, before: str, body: str, prefix: str, after: str) 
         if token.type in {"hr", "html_block"}:
             yield f"{token.type} {token.content!r}"
         elif token.type == "fence":
-            for number in range(*token.map or ()):
-                lines.pop(number, None)
-            if re.split(r"[^\w-]", unescapeAll(token.info).strip())[0].lower() in ACTING:
-                yield f"fence {token.info!r}"
+            yield from _fence_leaks(token, lines)
         elif token.type == "inline":
             yield from _inline_leaks(token)
-        elif token.type == "blockquote_open" and tokens[at + 2].content.startswith("[!"):
-            if (token.map or [0])[0] >= first:
-                yield "callout"
-    for line in lines.values():
-        if LINES.match(line[len(prefix) :]):
-            yield f"line {line!r}"
+        elif token.type == "blockquote_open" and token.map and token.map[0] in lines:
+            yield from _callout_leaks(tokens[at + 1 : at + 3])
+    yield from (f"line {line!r}" for line in lines.values() if LINES.match(line[len(prefix) :]))
+
+
+def _callout_leaks(head: list[Token]) -> Iterator[str]:
+    if head[0].type == "paragraph_open" and head[1].content.startswith("[!"):
+        yield f"callout {head[1].content!r}"
+
+
+def _fence_leaks(token: Token, lines: dict[int, str]) -> Iterator[str]:
+    """What acts; the fence's own lines need not be looked at any more."""
+    for number in range(*token.map or ()):
+        lines.pop(number, None)
+    if re.split(r"[^\w-]", unescapeAll(token.info).strip())[0].lower() in ACTING:
+        yield f"fence {token.info!r}"
 
 
 def _inline_leaks(token: Token) -> Iterator[str]:
     rest, at = token.content.replace("\n", "\uffff"), 0
-    if rest.startswith("[!decision] title") or rest.startswith("[!subagent]"):
+    if rest.startswith(("[!decision] title", "[!subagent]")):
         return
     for child in token.children or ():
         if child.type == "html_inline":
@@ -114,13 +121,13 @@ def _inline_leaks(token: Token) -> Iterator[str]:
 
 
 @given(hostile_text())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_contained_text_becomes_no_structure(text: str) -> None:
     assert leaks(contain(normal(text))) == []
 
 
 @given(hostile_text())
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_contained_text_comes_back_equal(text: str) -> None:
     text = normal(text)
     assert uncontain(contain(text)) == text
@@ -137,7 +144,7 @@ def test_texts_contained_apart_are_read_back_as_one(first: str, second: str) -> 
 
 
 @given(hostile_line())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_contained_line_comes_back_equal_and_holds_no_live_mark(text: str) -> None:
     text = normal_line(text)
     contained = contain_line(text)
@@ -187,10 +194,39 @@ def test_markdown_reads_the_same_code_span(text: str) -> None:
 # --- each trap, and the rule that closes it --------------------------------------------------------------------
 
 TRAPS: dict[str, tuple[str, ...]] = {
-    "heading": ("# x", "## Summary", "a\n###### x", "#", "- # x", "- a\n\n    # x", "1. ## x", "> # x", ">\t# x", "\t# x"),
+    "heading": (
+        "# x",
+        "## Summary",
+        "a\n###### x",
+        "#",
+        "- # x",
+        "- a\n\n    # x",
+        "1. ## x",
+        "> # x",
+        ">\t# x",
+        "\t# x",
+    ),
     "setext": ("a\n===", "a\n=", "- a\n  ===", "> a\n> =  "),
-    "thematic": ("a\n---", "a\n-", "a\n- ", "---", "***", "___", "* * *", "- - -", "_ _ _", "- ***", "-- -", "a\n   -\t"),
-    "tilde-fence": ("~~~", "~~~ tasks\nx", "- ~~~\n x\n~~~", "para\n    ~~~\n    [[x]] <b>\n    ~~~\n\n~~~ x"),
+    "thematic": (
+        "a\n---",
+        "a\n-",
+        "a\n- ",
+        "---",
+        "***",
+        "___",
+        "* * *",
+        "- - -",
+        "_ _ _",
+        "- ***",
+        "-- -",
+        "a\n   -\t",
+    ),
+    "tilde-fence": (
+        "~~~",
+        "~~~ tasks\nx",
+        "- ~~~\n x\n~~~",
+        "para\n    ~~~\n    [[x]] <b>\n    ~~~\n\n~~~ x",
+    ),
     "tool-calls": ("**Tool calls:**\n- `Write x` → ok", "  **Tool calls:** ", "- a\n\n**Tool calls:**"),
     "callout": ("> [!error] x", ">[!new-kind]-", "[!user]", "> > [!note]", "- > [!x]"),
     "wikilink": ("[[x]]", "[[[x]]]", "a [[x|y]]"),
@@ -204,8 +240,14 @@ TRAPS: dict[str, tuple[str, ...]] = {
     "html": ("<b>", "</div>", "<!-- x", "<script>\nx", "\\<b>", "\\\\<b>", "<?php", "a <http://x.y>"),
     "url": ("http://x.y/<b>", "http://x.y/` ` `<b>`", "http://x.y/`\n`a` `<b>`"),
     "tick": ("```", "a ` b\n`x` `[[y]]`", "```tasks\nx", "- ```\n x\n```", "`a\n[[x]]`", "``` x\n\ny"),
-    "trust": ("<1`a@b.c> <b>`", "|a|b|\n|-|-|\n| `<b> | <i>` |"),
-    "info": ("```tasks\nx\n```", "~~~ dataview\n~~~", "```&#116;asks\n```", "- ```Query x\n  ```", "```session\\-toon\n```"),
+    "trust": ("<1`a@b.c> <b>`", "|a|b|\n|-|-|\n| `<b> | <i>` |", "[a`b]: /url`", "[a\n`b]: /url`"),
+    "info": (
+        "```tasks\nx\n```",
+        "~~~ dataview\n~~~",
+        "```&#116;asks\n```",
+        "- ```Query x\n  ```",
+        "```session\\-toon\n```",
+    ),
 }
 
 
@@ -228,7 +270,9 @@ def test_switching_off_one_rule_leaks(name: str, monkeypatch: pytest.MonkeyPatch
 def _switch_off(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     room._passes.cache_clear()
     for holder, table in ((room, "LINE_RULES"), (contain_inline, "INLINE_RULES")):
-        monkeypatch.setattr(holder, table, tuple(rule for rule in getattr(holder, table) if rule.name != name))
+        monkeypatch.setattr(
+            holder, table, tuple(rule for rule in getattr(holder, table) if rule.name != name)
+        )
     keep = (str, str)
     match name:
         case "html" | "url":
@@ -249,3 +293,194 @@ def _switch_off(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_rule_of_the_tables_has_a_trap() -> None:
     assert {rule.name for rule in (*room.LINE_RULES, *contain_inline.INLINE_RULES)} <= set(TRAPS)
+
+
+# --- what is left alone ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a\n- b\n  1. c\n\n> a quote\n\n| a | `b` |\n|---|---|\n| *c* | **d** |",
+        "`[[x]]` and ``a ` b`` and `cat x | grep y` and `<b>`",
+        "std::vector<3, a < b, 100%, $HOME, #tag, #7, a-b, 3 * 4, [text](https://x.y/a_(b)?c=d#e), https://x.y",
+        "```py\n# x\n[[y]]\n**Tool calls:**\n```",
+        "- a\n  ```sh\n  # x\n\n  ## y\n  ```\n\n1. b\n\n    ~~~\n    ---\n    ~~~",
+        "1. a\n   - b\n     ```\n     <b>\n     ```\n2. c\n   ```\n   %%\n   ```",
+        "- ```\n  # x\n  ```",
+        "````\n```\n# x\n```\n````",
+        "- [ ] todo\n- [x] done",
+    ],
+)
+def test_ordinary_text_is_not_touched(text: str) -> None:
+    assert contain(text) == text
+    assert leaks(contain(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("## Summary", r"\## Summary"),
+        ("[[ -f x ]]", r"[\[ -f x ]]"),
+        ("100%%", r"100%\%"),
+        ("---", r"\---"),
+        ("**Tool calls:**", r"\**Tool calls:**"),
+        ("> [!error] x", r"> \[!error] x"),
+        ("started:: x", r"started\:: x"),
+        ("Rationale: x", r"Rationale\: x"),
+        ("![[x]]", r"!\[\[x]]"),
+        ("$$", r"$\$"),
+        (r"\<b>", r"\\\<b>"),
+        (r"\## x", r"\\## x"),
+        ("a ` b", r"a \` b"),
+        ("```tasks\n[]\n```", "```\\tasks\n[]\n```"),
+        ("``` \\tasks\n```", "``` \\\\tasks\n```"),
+        ("[a]: /url", r"[a]\: /url"),
+    ],
+)
+def test_an_escape_reads_well(text: str, written: str) -> None:
+    assert contain(text) == written
+
+
+def test_a_fence_inside_a_list_item_hides_a_heading_only_while_it_is_whole() -> None:
+    whole = "- ```\n  ## x\n  ```"
+    assert whole_fences(whole) == [(0, 3)]
+    broken = "- ```\n## x\n  ```"
+    assert whole_fences(broken) == []
+    assert contain(broken) == "- \\`\\`\\`\n\\## x\n  \\`\\`\\`"
+
+
+def test_a_fence_at_column_four_is_whole_only_inside_a_list_item() -> None:
+    fence = "    ~~~\n    [[x]]\n    ~~~"
+    assert whole_fences("para\n" + fence) == []
+    assert whole_fences("1. item\n" + fence) == [(1, 4)]
+    assert whole_fences("para\n2. no item\n" + fence) == []
+    assert whole_fences("1. item\nlazy\n" + fence) == []
+
+
+def test_a_closer_at_another_column_leaves_no_whole_fence() -> None:
+    assert whole_fences("```\nx\n ```\n```") == []
+    assert whole_fences(" ```\nx\n ```") == []
+    assert whole_fences(" ```\n x\n ```") == [(0, 3)]
+
+
+def test_the_end_of_a_quote_is_escaped_in_words_and_kept_in_fences() -> None:
+    text = 'say "a" - b and `"c" - d` or "e" -\n```\n"f" - g\n```'
+    written = 'say "a" \\- b and `"c" \\- d` or "e" \\-\n```\n"f" - g\n```'
+    assert contain(text, extra=[QUOTE_END]) == written
+    assert uncontain(written, extra=[QUOTE_END]) == text
+    assert contain(text) == text
+
+
+def test_labels_and_fields_are_the_callers_to_choose() -> None:
+    assert contain("Summary: started:: x", labels=(), fields=()) == "Summary: started:: x"
+    assert contain("Note: due:: x", labels=["Note"], fields=["due"]) == r"Note\: due\:: x"
+
+
+def test_a_line_inside_ours_has_inline_escapes_only() -> None:
+    assert contain_line("# a [[b]] Summary: --- started:: x") == r"# a [\[b]] Summary: --- started\:: x"
+
+
+# --- the normal form, cuts, spans, slugs -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a\r\nb\rc\n", "a\nb\nc"),
+        ("\x1b[31mred\x1b[0m \x9b1mbold \x1b]0;title\x07x \x1b]8;;u\x1b\\link\x1b(B", "red bold x link"),
+        ("a\x00b\x0c\x85\x7fc\td", "abc\td"),
+        ("\ud83d x \udfff", "\ufffd x \ufffd"),
+        ("\n \t\n  a  \n \t \n\n", "  a  "),
+        ("a\u2028b\u202ec\ufeff", "a\u2028b\u202ec\ufeff"),
+        ("\x1b\x00[31m", "[31m"),
+    ],
+)
+def test_the_normal_form_loses_what_it_says_and_no_more(text: str, kept: str) -> None:
+    assert normal(text) == kept
+
+
+def test_a_normal_line_has_single_blanks_but_keeps_unicode_ones() -> None:
+    assert normal_line("\n a \t b\n\nc\u2028\xa0 d ") == "a b c\u2028\xa0 d"
+
+
+def test_a_cut_counts_code_points_and_ends_in_an_ellipsis() -> None:
+    assert cut("é" * 100, 100) == "é" * 100
+    assert cut("é" * 101, 100) == "é" * 99 + "…"
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("a", "`a`"),
+        ("a`b", "``a`b``"),
+        ("`a", "`` `a ``"),
+        (" a ", "`  a  `"),
+        (" a", "` a`"),
+        ("a\nb", "`a⏎b`"),
+        ("", "` `"),
+        ("``", "``` `` ```"),
+    ],
+)
+def test_a_code_span_is_fenced_by_more_backticks_than_it_holds(text: str, span: str) -> None:
+    assert code_span(text) == span
+
+
+def test_no_code_span_opens_without_its_closer_or_inside_a_run() -> None:
+    assert read_code_span("`a``") is None
+    assert read_code_span("``a``", 1) is None
+    assert read_code_span("a") is None
+
+
+def test_a_slug_holds_nothing_that_could_end_a_marker() -> None:
+    assert slug("claude code @2 [[x]]", "agent") == "claude-code-2-x-"
+    assert slug("a::b", "model") == "a:b"
+    assert slug("2024", "channel") == "channel-2024"
+    assert slug("2.1.197", "version") == "2.1.197"
+    assert slug("", "channel") == ""
+
+
+# --- speed -----------------------------------------------------------------------------------------------------
+
+UNITS = (
+    "`",
+    "` ",
+    "`` ` ",
+    "\\",
+    "[",
+    "](a(",
+    "<b>",
+    "a://",
+    "http://x<",
+    "- ",
+    "* ",
+    "_ ",
+    "-",
+    "::",
+    "started:: ",
+    "www.`",
+)
+OPENERS = ("```py", "~~~", "- ```py", "    ```x", "`` ``` ~~~")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_line_of_a_megabyte_takes_linear_time(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit)) + "x"
+    assert _seconds(text) < 8 * max(_seconds(text[: len(text) // 4]), 0.05)
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+def test_thousands_of_unclosed_openers_take_no_time(opener: str) -> None:
+    assert _seconds("\n".join([opener + "\n  x"] * 5000)) < 1.5
+
+
+@pytest.mark.parametrize("closer", [" ```", "  ```", "x\n ```"])
+def test_thousands_of_openers_before_one_closer_take_no_time(closer: str) -> None:
+    assert _seconds("\n".join([" ```x"] * 5000 + ["x", closer])) < 1.5
+
+
+def _seconds(text: str) -> float:
+    start = time.process_time()
+    contained = contain(text)
+    assert uncontain(contained) == text
+    return time.process_time() - start

@@ -444,7 +444,9 @@ def test_removing_a_key_takes_every_entry_of_it_and_nothing_else(
     assert after(f"---\n{before}---\nbody", remove_key, key) == f"---\n{expected}---\nbody"
 
 
-@pytest.mark.parametrize("inside", ["{a: 1}", "a: &x 1\nb: *x", "z: @\nc: 1\n\td: 1"])
+@pytest.mark.parametrize(
+    "inside", ["{a: 1}", "a: &x 1\nb: *x", "z: @\nc: 1\n\td: 1", "t: |\n  x\na: 1\n  # would become text"]
+)
 def test_a_key_that_others_hang_on_is_not_removed(inside: str) -> None:
     with pytest.raises(EditRefused):
         after(f"---\n{inside}\n---\n", remove_key, "a")
@@ -540,7 +542,8 @@ def test_removing_any_key_touches_its_lines_only_and_reads_back(text: str, key: 
     try:
         edits = remove_key(source, fm, key)
     except EditRefused:
-        assert fm.problems
+        # Without the key between them, an indented comment would become text of a block scalar above.
+        assert fm.problems or ("\n  # " in text.replace("\r", "") and ("|" in text or ">" in text))
         return
     assert sorted(edit.span for edit in edits) == sorted(spans_of(fm, key))
     again = find_frontmatter(apply_edits(source, edits))

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.note.comments import mask_comments
 from crucible.note.frontmatter import find_frontmatter
-from crucible.note.outline import Block, Kind, find_blocks, parse_blocks, scan_lines
+from crucible.note.outline import Block, Kind, find_blocks, mask_comments, parse_blocks, scan_lines
 from crucible.note.source import Source
 
 DATA = Path(__file__).parent.parent / "data" / "conformance"
@@ -53,14 +52,14 @@ def test_headings_of_other_projects_are_found_on_their_lines(row: dict[str, obje
 def test_the_line_scanner_agrees_with_markdown_it_or_gives_up(lines: list[str]) -> None:
     scanned = scan_lines(lines)
     if scanned is not None:
-        assert scanned == parse_blocks(mask_comments(lines)[0])
+        assert scanned == parse_blocks(mask_comments(Source("\n".join(lines)))[0])
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=4))
 def test_the_line_scanner_agrees_with_markdown_it_on_short_notes(lines: list[str]) -> None:
     scanned = scan_lines(lines)
     if scanned is not None:
-        assert scanned == parse_blocks(mask_comments(lines)[0])
+        assert scanned == parse_blocks(mask_comments(Source("\n".join(lines)))[0])
 
 
 @given(st.text(st.characters(codec=None), max_size=200))
@@ -136,13 +135,12 @@ def test_closed_html_is_no_problem() -> None:
 
 
 def test_masking_keeps_the_number_and_length_of_lines() -> None:
-    lines = ["a %% b", "", "## c", "d %% e"]
-    assert mask_comments(lines)[0] == ["a %% b", "", "xxxx", "xxxx e"]
+    assert mask_comments(Source("a %% b\n\n## c\nd %% e"))[0] == ["a %% b", "", "xxxx", "xxxx e"]
 
 
 def test_lines_without_comments_come_back_as_they_are() -> None:
-    lines = ["a", "b"]
-    assert mask_comments(lines)[0] is lines
+    source = Source("a\nb")
+    assert mask_comments(source)[0] is source.lines
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,9 @@ def assistant(*blocks: Row, stop: str | None = "tool_use", message: str = "", **
     return envelope("assistant", message=inner if usage is None else {**inner, "usage": usage}, **extra)
 
 
-def result(content: object, call: str = "call-1", *, error: bool | None = None, raw: object = None, **extra: Any) -> Row:
+def result(
+    content: object, call: str = "call-1", *, error: bool | None = None, raw: object = None, **extra: Any
+) -> Row:
     block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if error is not None:
         block["is_error"] = error

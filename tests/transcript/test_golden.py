@@ -36,7 +36,7 @@ def test_real_transcripts_give_the_events_that_are_written_down(name: str) -> No
     assert json.loads(golden(name)) == json.loads(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("name", "said"), [("limiter", 16 * 42), ("retry", 8 * 42)])
+@pytest.mark.parametrize(("name", "said"), [("limiter", 12 * 42), ("retry", 7 * 42)])
 def test_every_message_of_a_real_trunk_is_counted_once(name: str, said: int) -> None:
     (transcript,) = claude_code.find(DATA / "claude-code" / name)
     counted = only(claude_code.read(transcript.path), UsageCounted)

@@ -52,7 +52,10 @@ def test_a_cut_last_line_is_told_as_cut() -> None:
 
 
 def test_the_second_object_of_a_line_may_be_cut() -> None:
-    assert records(b'{"a":1}{"b":') == [Record(1, {"a": 1}), Record(1, None, "cut short at the end of the file")]
+    assert records(b'{"a":1}{"b":') == [
+        Record(1, {"a": 1}),
+        Record(1, None, "cut short at the end of the file"),
+    ]
 
 
 def test_a_whole_row_behind_a_cut_one_is_saved() -> None:
@@ -140,13 +143,22 @@ def test_random_bytes_give_records_or_reasons(data: bytes) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text(st.characters(codec="utf-8")),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
 
-@given(st.lists(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, max_size=3), max_size=6), st.data())
-def test_objects_come_back_however_lines_are_joined(rows: list[dict[str, object]], data: st.DataObject) -> None:
-    ends = data.draw(st.lists(st.sampled_from([b"\n", b"", b" ", b"\r\n"]), min_size=len(rows), max_size=len(rows)))
+@given(
+    st.lists(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, max_size=3), max_size=6), st.data()
+)
+def test_objects_come_back_however_lines_are_joined(
+    rows: list[dict[str, object]], data: st.DataObject
+) -> None:
+    ends = data.draw(
+        st.lists(st.sampled_from([b"\n", b"", b" ", b"\r\n"]), min_size=len(rows), max_size=len(rows))
+    )
     joined = b"".join(orjson.dumps(row) + end for row, end in zip(rows, ends, strict=True))
     assert values(joined) == rows

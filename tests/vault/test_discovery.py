@@ -27,7 +27,9 @@ def places(tmp_path: Path) -> dict[str, Path]:
     return made
 
 
-def test_the_option_wins_then_the_environment_then_the_nearest_then_the_default(places: dict[str, Path]) -> None:
+def test_the_option_wins_then_the_environment_then_the_nearest_then_the_default(
+    places: dict[str, Path],
+) -> None:
     user = UserSettings(None, places["default"])
     env = {"CRUCIBLE_VAULT": str(places["env"])}
     near = places["near"]
@@ -48,7 +50,7 @@ def test_a_vault_behind_a_symlink_has_its_real_path(places: dict[str, Path], tmp
 
 
 def test_without_any_vault_the_next_step_is_said(places: dict[str, Path]) -> None:
-    with pytest.raises(VaultNotFound, match="no vault in .*nowhere or above") as caught:
+    with pytest.raises(VaultNotFound, match=r"no vault in .*nowhere or above") as caught:
         find_vault(None, {}, places["nowhere"], NOBODY)
     assert "cru init" in caught.value.hint
 

@@ -152,7 +152,9 @@ def test_a_long_name_is_cut_at_a_word() -> None:
     assert phase_name("x" * 100) == "X" + "x" * 58 + "…"
 
 
-MARKDOWN = st.text(alphabet=st.sampled_from("ab .!?#>*_`~-[]()|<>/\n\r\t\"'。é\x1b\u2028 \ud8001"), max_size=200)
+MARKDOWN = st.text(
+    alphabet=st.sampled_from("ab .!?#>*_`~-[]()|<>/\n\r\t\"'。é\x1b\u2028 \ud8001"), max_size=200
+)
 
 
 @given(st.one_of(st.text(max_size=200), MARKDOWN))
@@ -165,7 +167,8 @@ def test_every_phase_name_is_one_short_line(prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<" * 50_000, "[" * 50_000, "[[" * 30_000, "`" * 50_000, "> " * 30_000, "<!--" * 20_000, "a. " * 30_000]
+    "text",
+    ["<" * 50_000, "[" * 50_000, "[[" * 30_000, "`" * 50_000, "> " * 30_000, "<!--" * 20_000, "a. " * 30_000],
 )
 def test_hostile_prompts_do_not_take_long(text: str) -> None:
     began = datetime.now(UTC)

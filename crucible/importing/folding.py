@@ -1,0 +1,357 @@
+"""One native session from its files to the sessions its notes will hold.
+
+Owns which log an event belongs to, how subagents find their parents, and the ids of new notes.  Nothing is written here
+but whole events, through the strands; notes are `importing`'s.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from crucible.errors import LockTimeout, TranscriptError
+from crucible.flight.recorder import FlightWriter
+from crucible.importing.projects import project_of
+from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
+from crucible.importing.sources import SourceTable, source_name
+from crucible.importing.strands import Strand
+from crucible.session.drafts import ChildNote, Setting, session_of, summary_of
+from crucible.session.model import Mode, Prose, Session
+from crucible.session.recording import Recorder
+from crucible.session.titles import UNTITLED, key_words
+from crucible.transcript.dialects import Dialect
+from crucible.transcript.events import Event, Unknown, Unreadable
+from crucible.transcript.files import OWN_MARK, SubagentFile, Transcript
+from crucible.vault import files
+from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
+from crucible.vault.store import Note, Vault
+
+__all__ = ["Folding", "LeftOutError"]
+
+_HOPELESS = 1000
+"""Unreadable rows, and nothing else, after which a file is given up."""
+_TITLE_SLUG, _SLUG = 40, 24
+"""Code points of a trunk's title and of a subagent's in a file's name."""
+
+
+class LeftOutError(Exception):
+    """This session is not wanted; `reason` is a key of the report's `left_out`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Folding:
+    """One transcript.  `strands` has the trunk first, every parent before its children."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        dialect: Dialect,
+        transcript: Transcript,
+        *,
+        options: ImportOptions,
+        table: SourceTable,
+        outcome: Importing,
+        stack: ExitStack,
+    ) -> None:
+        self.vault = vault
+        self.dialect = dialect
+        self.transcript = transcript
+        self.options = options
+        self.table = table
+        self.outcome = outcome
+        self._stack = stack
+        self._writers: dict[str, FlightWriter] = {}
+        self._strands: dict[str, Strand] = {}
+        self._filed = {file.agent for file in transcript.subagents}
+        self._project: str | None = None
+
+    @property
+    def trunk(self) -> Strand:
+        """The session's own log."""
+        return self._strands[""]
+
+    @property
+    def strands(self) -> list[Strand]:
+        """Every log in which somebody did something."""
+        return [strand for strand in self._strands.values() if strand.recorder.has_work]
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def fold(self) -> None:
+        """Read all files.  Raises `LeftOutError`, and `TranscriptError` when the trunk cannot be opened."""
+        self._strands[""] = self._strand("", "", "Work")
+        self._check_project()
+        self._read(self.transcript.path, "")
+        if self.trunk.note and not self._reaches_note(self.trunk):
+            self._fold_again()
+        if self.trunk.recorder.has_work:
+            self._read_subagents()
+            self._find_parents()
+
+    def _reaches_note(self, strand: Strand) -> bool:
+        return strand.recorder.synced_found or not strand.saw_rows
+
+    def _fold_again(self) -> None:
+        """The row that the note was synced to is gone: only what is later than all that the note tells is new."""
+        old = self.trunk
+        mark = _mark_of(old.note, old.source)
+        recorder = Recorder(self.transcript.client, known_until=old.known_until())
+        self._strands[""] = Strand(recorder, old.source, old.note, self._open)
+        if mark:
+            told = f"the last row in the note {old.id} is gone from here ({mark}): only later rows are added"
+            self.outcome.unreadable.append(UnreadableRow(self.transcript.path, 0, told))
+        self._read(self.transcript.path, "", again=True)
+
+    def _read(self, path: Path, agent: str, again: bool = False) -> None:
+        unreadable: list[UnreadableRow] = []
+        strand = self._strands[agent]
+        for event in self.dialect.read(path, agent):
+            if isinstance(event, Unreadable):
+                unreadable.append(UnreadableRow(path, event.at.line, event.reason))
+                if len(unreadable) >= _HOPELESS and not strand.saw_rows:
+                    break
+            elif isinstance(event, Unknown):
+                self.outcome.unknown_rows[event.type] += not again
+            self._take(self.options.redact(event), agent, strand)
+        if not again:
+            self.outcome.unreadable += self._told(path, unreadable, strand)
+        if strand.overflowed and strand.id:
+            self._keep_whole(path, agent)
+
+    def _take(self, event: Event, agent: str, strand: Strand) -> None:
+        if event.at.agent == agent:
+            strand.take(event)
+        elif event.at.agent not in self._filed:
+            self._inside(event.at.agent).take(event)
+
+    def _told(self, path: Path, rows: list[UnreadableRow], strand: Strand) -> list[UnreadableRow]:
+        """Rows as the report tells them: one for a file in which nothing could be read."""
+        if not strand.saw_rows and not self.dialect.sniff(path):
+            first = rows[0] if rows else UnreadableRow(path, 1, "empty" if _is_empty(path) else "no row of it is known")
+            return [UnreadableRow(path, first.line, f"no {self.dialect.name} transcript: {first.reason}")]
+        if len(rows) > ROWS_PER_FILE:
+            more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
+            return [*rows[:ROWS_PER_FILE], more]
+        return rows
+
+    def _keep_whole(self, path: Path, agent: str) -> None:
+        """Whole events of a file with so much before the first word that they were not held."""
+        strand = self._strands[agent]
+        again = Strand(Recorder(self.transcript.client, agent=agent), strand.source, None, self._open)
+        again.id = strand.id
+        for event in self.dialect.read(path, agent):
+            if event.at.agent == agent and not isinstance(event, Unknown | Unreadable):
+                again.keep(self.options.redact(event))
+
+    # --- subagents ---------------------------------------------------------------------------------------------------
+
+    def _read_subagents(self) -> None:
+        waiting = list(self.transcript.subagents)
+        while waiting:
+            # Those whose call was seen come first, so that their parents can lend them a title.
+            file = next((f for f in waiting if self._parent_of(f.call, f.agent)), waiting[0])
+            waiting.remove(file)
+            self._strands[file.agent] = self._subagent_strand(file)
+            try:
+                self._read(file.path, file.agent)
+            except TranscriptError as error:
+                self.outcome.unreadable.append(UnreadableRow(file.path, 0, _bare(str(error), file.path)))
+
+    def _inside(self, agent: str) -> Strand:
+        """The log of a subagent that has no file of its own."""
+        if agent not in self._strands:
+            self._strands[agent] = self._subagent_strand(SubagentFile(agent, self.transcript.path))
+        return self._strands[agent]
+
+    def _subagent_strand(self, file: SubagentFile) -> Strand:
+        parent = self._parent_of(file.call, file.agent)
+        work = parent.recorder.delegation(file.call, file.agent) if parent else None
+        kind = file.kind or (work.kind if work else "")
+        title = (file.description or (work.title if work else "")).rstrip(" .")
+        strand = self._strand(file.agent, kind, title or kind or "Work")
+        strand.title, strand.kind, strand.call = title, kind, file.call
+        return strand
+
+    def _parent_of(self, call: str, agent: str) -> Strand | None:
+        found = (s for s in self._strands.values() if s.recorder.delegation(call, agent))
+        return next((strand for strand in found if strand.recorder.agent != agent), None)
+
+    def _find_parents(self) -> None:
+        for agent, strand in self._strands.items():
+            if agent:
+                strand.parent = self._parent_of(strand.call, agent) or self._by_task(strand)
+
+    def _by_task(self, strand: Strand) -> Strand | None:
+        """A subagent that nothing names is known by its task's words."""
+        for other in self._strands.values():
+            for work in other.recorder.delegations:
+                if not work.agent and work.task and work.task.strip() == strand.first_prompt.strip():
+                    work.agent = strand.recorder.agent
+                    return other
+        return None
+
+    # --- strands and their ids ---------------------------------------------------------------------------------------
+
+    def _strand(self, agent: str, kind: str, work_name: str) -> Strand:
+        source = source_name(self.transcript.client, self.transcript.native_id, agent)
+        note = self._note_of(source)
+        mark = _mark_of(note, source)
+        recorder = Recorder(self.transcript.client, agent=agent, kind=kind, work_name=work_name, synced=mark)
+        return Strand(recorder, source, note, self._open)
+
+    def _note_of(self, source: str) -> Note | None:
+        path = self.table.find(source)
+        return self.vault.read(path) if path and path.exists() else None
+
+    def _check_project(self) -> None:
+        wanted, note = self.options.only_project, self.trunk.note
+        if wanted is not None and note and note.session.project != wanted:
+            raise LeftOutError("project")
+
+    def _open(self, strand: Strand) -> FlightWriter | None:
+        """Called when a strand has its first word, or its first news."""
+        if not strand.id:
+            if strand is self.trunk:
+                self._check_wanted(strand)
+            strand.id = self._trunk_id(strand) if strand is self.trunk else self._subagent_id(strand)
+        if self.options.dry_run:
+            return None
+        home = self.trunk.id if self.is_inline(strand) else strand.id
+        if home not in self._writers:
+            limit = self.vault.settings.flight.max_value_bytes
+            self._writers[home] = self._stack.enter_context(FlightWriter(self.vault.root, home, limit))
+        return self._writers[home]
+
+    def _check_wanted(self, trunk: Strand) -> None:
+        if OWN_MARK in trunk.first_prompt:
+            raise LeftOutError("own")
+        self._project = self.options.project or project_of(trunk.recorder.cwd, self.options.projects)
+        if self.options.only_project is not None and self._project != self.options.only_project:
+            raise LeftOutError("project")
+
+    def _trunk_id(self, strand: Strand) -> str:
+        """A free id, held against other imports until the note is written."""
+        day = (strand.recorder.started or _written(self.transcript.path)).date()
+        name = new_session_id(key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG), day, self._is_taken)
+        self.table.plan(name)
+        return name
+
+    def _is_taken(self, name: str) -> bool:
+        if self.table.is_taken(name):
+            return True
+        if self.options.dry_run:
+            return False
+        try:
+            self._stack.enter_context(files.locked(self.vault.root, self.vault.root / ".crucible" / "ids" / name, 0))
+        except LockTimeout:
+            return True
+        self.table.refresh()
+        return self.table.is_taken(name)
+
+    def _subagent_id(self, strand: Strand) -> str:
+        agent = strand.recorder.agent
+        slug = slugify(key_words(strand.title, _SLUG) if strand.title else f"{strand.kind or 'agent'}-{agent[:8]}", _SLUG)
+        name = f"{self.trunk.id[: LONGEST_ID - _SLUG - 5]}-{slug}"
+        free = name
+        number = 2
+        while self.table.is_taken(free):
+            free, number = f"{name}-{number}", number + 1
+        self.table.plan(free)
+        return free
+
+    # --- sessions ----------------------------------------------------------------------------------------------------
+
+    def is_inline(self, strand: Strand) -> bool:
+        """Whether a subagent's work stands in its parent's note, now or by the setting."""
+        if strand is self.trunk:
+            return False
+        if strand.note:
+            return self.trunk.note is not None and strand.note.path == self.trunk.note.path
+        return self.vault.settings.subagents == Mode.INLINE
+
+    def sessions(self) -> dict[Strand, tuple[Session, Session]]:
+        """What each strand's note held, and what it is to hold: `(base, now)`; inline work is in its parent's."""
+        strands = self.strands
+        children: defaultdict[Strand, list[Strand]] = defaultdict(list)
+        for strand in strands[1:]:
+            children[strand.parent or self.trunk].append(strand)
+        found: dict[Strand, tuple[Session, Session]] = {}
+        for strand in reversed(strands):
+            found[strand] = self._built(strand, children[strand], found)
+        return {strand: found[strand] for strand in strands}
+
+    def _built(
+        self, strand: Strand, children: list[Strand], found: dict[Strand, tuple[Session, Session]]
+    ) -> tuple[Session, Session]:
+        calls = {child.call: child.recorder.agent for child in children if child.call}
+        linked = {e.link for e in strand.note.session.all_entries() if hasattr(e, "link")} if strand.note else set()
+        setting = Setting(
+            id=strand.id,
+            source=strand.source,
+            now=self.options.now,
+            idle=timedelta(minutes=self.vault.settings.idle_minutes),
+            project=self._project,
+            parent=(strand.parent or self.trunk).id if strand is not self.trunk else None,
+            title=strand.title,
+            started=_written(self.transcript.path),
+            calls=calls,
+        )
+        before = {c.recorder.agent: self._child(c, found[c][0]) for c in children if c.note}
+        after = {c.recorder.agent: self._child(c, found[c][1]) for c in children}
+        loose = tuple(c.recorder.agent for c in children if c.parent is None and c.id not in linked)
+        base = session_of(strand.base, replace(setting, children=before)) if strand.note else None
+        now = session_of(strand.recorder.draft(), replace(setting, children=after, loose=loose))
+        inline = [child for child in children if self.is_inline(child)]
+        if base:
+            base = _with_sources(base, [found[child][0] for child in inline if child.note])
+        return base or now, _with_sources(now, [found[child][1] for child in inline])
+
+    def _child(self, strand: Strand, session: Session) -> ChildNote:
+        inline = self.is_inline(strand)
+        mode = Mode.INLINE if inline else Mode(self.vault.settings.subagents)
+        prose = [entry for entry in session.all_entries() if isinstance(entry, Prose)]
+        return ChildNote(
+            strand.id,
+            Mode.LINK if mode is Mode.INLINE and not inline else mode,
+            strand.kind,
+            session.model,
+            session.tokens_used,
+            summary_of(prose[-1].text) if prose and session.status == "completed" else None,
+            tuple(session.all_entries()) if inline else (),
+            strand.recorder.task,
+        )
+
+
+def _with_sources(session: Session, inline: list[Session]) -> Session:
+    """A note names every log that is folded into it."""
+    return replace(
+        session,
+        sources=(*session.sources, *(source for child in inline for source in child.sources)),
+        synced_to=(*session.synced_to, *(row for child in inline for row in child.synced_to)),
+    )
+
+
+def _mark_of(note: Note | None, source: str) -> str:
+    """The row of a source that a note is synced to, "" when the note does not say."""
+    if note is None:
+        return ""
+    rows = dict(zip(note.session.sources, note.session.synced_to, strict=False))
+    return rows.get(source, "").partition(":")[2]
+
+
+def _written(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
+
+
+def _is_empty(path: Path) -> bool:
+    return path.stat().st_size == 0
+
+
+def _bare(message: str, path: Path) -> str:
+    return message.removeprefix(f"{path}: ")

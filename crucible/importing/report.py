@@ -1,0 +1,86 @@
+"""What an import was asked for and what came of it: values only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from crucible.transcript.redact import Redactor, keep_all
+
+__all__ = ["ImportOptions", "ImportReport", "Importing", "UnreadableRow"]
+
+ROWS_PER_FILE = 100
+"""Unreadable rows told of one file; more are counted in a last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """`now` is aware; `since` leaves out what was last written to before it.
+
+    `project` names the project of everything imported, in place of the one that a session's folder belongs to;
+    `only_project` leaves out sessions of other projects.  `projects` maps a name to the folders that belong to it.
+    `folder` is the place of new notes inside the sessions folder.
+    """
+
+    now: datetime
+    dry_run: bool = False
+    since: datetime | None = None
+    project: str | None = None
+    only_project: str | None = None
+    projects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    redact: Redactor = keep_all
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """A row, or a whole file, that could not be read.  `line` counts from 1; 0 is the file itself."""
+
+    path: Path
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """Ids of notes, subagents' notes included, in the order of the transcripts.
+
+    `empty` are transcripts in which nobody said a word: they make no note.  `left_out` counts, by reason, sessions that
+    were not looked at (`own`, `since`, `project`), `unknown_rows` rows by type that this version does not know.
+    """
+
+    created: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    unreadable: tuple[UnreadableRow, ...] = ()
+    unknown_rows: Mapping[str, int] = field(default_factory=dict)
+    empty: tuple[Path, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Importing:
+    """A report under way."""
+
+    created: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    unreadable: list[UnreadableRow] = field(default_factory=list)
+    unknown_rows: Counter[str] = field(default_factory=Counter)
+    empty: list[Path] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def report(self) -> ImportReport:
+        """The finished report."""
+        return ImportReport(
+            tuple(self.created),
+            tuple(self.updated),
+            tuple(self.unchanged),
+            tuple(self.unreadable),
+            dict(self.unknown_rows),
+            tuple(self.empty),
+            dict(self.left_out),
+        )

@@ -1,0 +1,107 @@
+"""Which note holds which native session: a look at the head of every note, and nothing that has to be kept in step.
+
+Owns the name of a source and the scan.  What a note says besides is read by `vault` when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from crucible.vault.store import Vault
+from crucible.vault.walk import is_markdown, note_name
+
+__all__ = ["SourceTable", "source_name"]
+
+_HEAD = 8192
+_LONGEST_HEAD = 1 << 20
+_CLOSER = re.compile(rb"\r?\n---[ \t]*(?:\r?\n|\Z)")
+_SOURCES = re.compile(rb"^sources:([^\r\n]*(?:\r?\n(?:[ \t]+|-(?=[ \t]))[^\r\n]*)*)", re.MULTILINE)
+_SOURCE = re.compile(rb"[\w.-]+:[^\s\"',\[\]]+")
+_ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
+
+
+def source_name(client: str, native_id: str, agent: str = "") -> str:
+    """`claude-code:<native id>`, a subagent's with its id after a `/`; odd characters of a file's name become `-`."""
+    name = f"{native_id}/{agent}" if agent else native_id
+    return f"{client}:{re.sub(r'[^A-Za-z0-9_.+/@=~-]', '-', name)}"
+
+
+class SourceTable:
+    """Paths of notes by the sources in their frontmatter, and every name that is taken.
+
+    Read once; `refresh` looks at what other processes added since.
+    """
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._paths: dict[str, Path] = {}
+        self._seen: set[str] = set()
+        self._folders: set[str] = {str(vault.sessions)}
+        self._names: set[str] = set()
+        self._planned: set[str] = set()
+        for path in vault.session_paths():
+            self._look(str(path.parent), path.name)
+
+    def find(self, source: str) -> Path | None:
+        """The note that holds a source."""
+        return self._paths.get(source)
+
+    def is_taken(self, name: str) -> bool:
+        """Whether a note of that name exists or is about to; file systems may not tell cases apart."""
+        return name.casefold() in self._names
+
+    def plan(self, name: str) -> None:
+        """Keep a name for a note that will be written."""
+        self._names.add(name.casefold())
+
+    def add(self, source: str, path: Path) -> None:
+        """A note was written."""
+        self._paths[source] = path
+        self._names.add(note_name(path.name).casefold())
+        self._seen.add(f"{path.parent}{os.sep}{path.name}")
+
+    def refresh(self) -> None:
+        """Look at notes that were not there before."""
+        for folder in self._folders:
+            try:
+                names = os.listdir(folder)
+            except OSError:
+                continue
+            for name in sorted(names):
+                if is_markdown(name) and not name.startswith(".") and f"{folder}{os.sep}{name}" not in self._seen:
+                    self._look(folder, name)
+
+    def _look(self, folder: str, name: str) -> None:
+        path = f"{folder}{os.sep}{name}"
+        self._seen.add(path)
+        self._folders.add(folder)
+        self._names.add(note_name(name).casefold())
+        head = _read_head(path)
+        found = _SOURCES.search(head)
+        if not found:
+            return
+        ident = _ID.search(head)
+        # Somebody's copy of a note in Obsidian (`<id> 1.md`) holds the same source; the note of that id counts.
+        is_original = ident is not None and ident[1].decode() == note_name(name)
+        for source in _SOURCE.findall(found[1]):
+            key = source.decode("utf-8", "replace")
+            if is_original or key not in self._paths:
+                self._paths[key] = Path(path)
+
+
+def _read_head(path: str) -> bytes:
+    """The frontmatter of a file, or what a look at it gave."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf")
+            if not head.startswith(b"---"):
+                return b""
+            closer = _CLOSER.search(head)
+            if closer is None and len(head) >= _HEAD - 3:
+                head += file.read(_LONGEST_HEAD)
+                closer = _CLOSER.search(head)
+    except OSError:
+        return b""
+    return head[: closer.start() + 1] if closer else b""

@@ -1,0 +1,110 @@
+"""One log of a native session while it is imported: its recorder, its note if it has one, its whole events.
+
+Owns that an event is recorded and kept whole at once, so that memory does not grow with a transcript.  Which log an
+event belongs to, and what becomes of the notes, is `importing`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from crucible.flight.recorder import FlightWriter
+from crucible.session.drafts import Draft
+from crucible.session.recording import Recorder
+from crucible.transcript.events import Event, Prompted, Unknown, Unreadable
+from crucible.vault.store import Note
+
+__all__ = ["Strand"]
+
+OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
+"""Gives a strand its id, and a writer unless nothing may be written."""
+
+_HELD = 500
+"""Events before the first word that are kept in memory; more are read again later."""
+
+
+class Strand:
+    """A trunk, or one subagent's log.
+
+    `note` is the note that holds it already, `title` what a subagent was asked for in a few words.  `id` is the
+    session's id, "" until somebody said something.
+    """
+
+    def __init__(self, recorder: Recorder, source: str, note: Note | None, open_writer: OpenWriter) -> None:
+        self.recorder = recorder
+        self.source = source
+        self.note = note
+        self.title = ""
+        self.kind = ""
+        self.call = ""
+        self.parent: Strand | None = None
+        self.id = note.name if note else ""
+        self.first_prompt = ""
+        self.overflowed = False
+        self.saw_rows = False
+        self._open_writer = open_writer
+        self._writer: FlightWriter | None = None
+        self._opened = False
+        self._held: list[tuple[Event, str]] = []
+
+    @property
+    def base(self) -> Draft:
+        """What the note holds of this log; all of it when nothing came after."""
+        return self.recorder.base or self.recorder.draft()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something came after what the note holds."""
+        return self.note is None or self.recorder.base is not None
+
+    def take(self, event: Event) -> None:
+        """Record one event and keep it whole."""
+        recorder = self.recorder
+        recorder.add(event)
+        if isinstance(event, Unknown | Unreadable):
+            return
+        self.saw_rows = True
+        if isinstance(event, Prompted) and not self.first_prompt:
+            self.first_prompt = event.text
+        if self._opened:
+            self._write(event, recorder.place)
+        elif recorder.base is not None or (self.note is None and recorder.has_work):
+            self._begin()
+            self._write(event, recorder.place)
+        elif self.note is None:
+            self._hold(event)
+
+    def keep(self, event: Event) -> None:
+        """Keep an event whole and know its place; what is kept already is not kept twice."""
+        self.recorder.add(event)
+        if not self._opened:
+            self._begin()
+        self._write(event, self.recorder.place)
+
+    def _begin(self) -> None:
+        self._opened = True
+        self._writer = self._open_writer(self)
+        for event, place in self._held:
+            self._write(event, place)
+        self._held.clear()
+
+    def _hold(self, event: Event) -> None:
+        if len(self._held) < _HELD:
+            self._held.append((event, self.recorder.place))
+        else:
+            self.overflowed = True
+
+    def _write(self, event: Event, place: str) -> None:
+        if self._writer:
+            self._writer.write(event, place, self.source)
+
+    def known_until(self) -> datetime | None:
+        """The end of the last second that the note tells of."""
+        if self.note is None:
+            return None
+        session = self.note.session
+        times = [session.started, session.ended, *(t for p in session.all_phases() for t in (p.started, p.ended))]
+        last = max((time for time in times if time), default=None)
+        return last + timedelta(seconds=1) if last else None

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from crucible.vault.store import Vault
+from tests.cli.notes import CLOCK, LIMITER, note, write
+from tests.running import Cru
+
+
+def _codes(output: str) -> list[tuple[str, int, str]]:
+    found = [re.fullmatch(r"(\S+):(\d+): ([a-z0-9-]+): .+", line) for line in output.splitlines()]
+    assert all(found), output
+    return [(m[1], int(m[2]), m[3]) for m in found if m]
+
+
+def test_tidy_notes_have_no_problems(vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    write(vault, "2026-11-21-clock", CLOCK)
+    result = cru("session", "check")
+    assert (result.stdout, result.exit_code) == ("", 0)
+    assert result.stderr == "no problems\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a", note("a", "see [[ghost]]\n"), [(10, "broken-link")]),
+        ("a", note("a", "see [[twin]]\n"), [(10, "ambiguous-link")]),
+        ("a", note("a", "see [[one/twin]] ![[x.png]] `[[code]]` [[a#here]]\n"), []),
+        ("a", note("a", continues='"[[ghost]]"'), [(6, "broken-link")]),
+        ("a", note("b"), [(3, "id-not-file-name")]),
+        ("a", note("same"), [(3, "duplicate-id"), (3, "id-not-file-name")]),
+        ("a", note("a", parent='"[[same]]"'), [(6, "parent-without-subagent")]),
+        ("a", note("a", status="odd"), [(5, "bad-field")]),
+        ("a", "just text\n", [(1, "no-frontmatter")]),
+    ],
+    ids=["broken", "ambiguous", "fine", "property", "id", "duplicate", "parent", "status", "bare"],
+)
+def test_a_problem_is_named_with_its_line_and_code(
+    vault: Vault, cru: Cru, name: str, text: str, expected: list[tuple[int, str]]
+) -> None:
+    write(vault, "same", note("same"))
+    for folder in ("one", "two"):
+        (vault.root / folder).mkdir()
+        (vault.root / folder / "twin.md").write_text("# Twin\n")
+    write(vault, name, text)
+    result = cru("session", "check", name)
+    assert _codes(result.stdout) == [(f"sessions/{name}.md", line, code) for line, code in expected]
+    assert result.exit_code == (3 if expected else 0)
+
+
+def test_a_subagent_that_names_no_parent_is_a_problem_of_its_own_note(vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    write(vault, "2026-11-21-clock", re.sub(r"parent: .*\n", "", CLOCK))
+    result = cru("session", "check")
+    assert _codes(result.stdout) == [("sessions/2026-11-21-clock.md", 1, "subagent-without-parent")]
+
+
+def test_one_file_name_in_two_folders_is_a_duplicate_in_both(vault: Vault, cru: Cru) -> None:
+    write(vault, "one/a", note("a"))
+    write(vault, "two/a", note("a"))
+    found = _codes(cru("session", "check").stdout)
+    assert found == [("sessions/one/a.md", 3, "duplicate-id"), ("sessions/two/a.md", 3, "duplicate-id")]
+
+
+def test_a_note_that_cannot_be_read_is_a_finding_and_the_rest_goes_on(vault: Vault, cru: Cru) -> None:
+    (vault.root / "sessions" / "gone.md").symlink_to(vault.root / "nowhere.md")
+    write(vault, "zed", note("other"))
+    result = cru("session", "check")
+    assert _codes(result.stdout) == [
+        ("sessions/gone.md", 1, "unreadable-note"),
+        ("sessions/zed.md", 3, "id-not-file-name"),
+    ]
+    assert result.exit_code == 3
+
+
+def test_only_the_sessions_that_were_asked_for_are_checked(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("x"))
+    write(vault, "b", note("y"))
+    assert [path for path, _, _ in _codes(cru("session", "check", "b").stdout)] == ["sessions/b.md"]
+
+
+def test_a_session_that_is_not_there_is_an_error_not_a_finding(vault: Vault, cru: Cru) -> None:
+    assert cru("session", "check", "ghost").exit_code == 1
+
+
+def test_checking_changes_nothing(vault: Vault, cru: Cru) -> None:
+    path = write(vault, "a", b"\xef\xbb\xbf---\r\nstatus: odd\r\n---\r\n[[x]]")
+    before = path.read_bytes()
+    cru("session", "check")
+    assert path.read_bytes() == before

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.running import Cru
+
+
+def test_a_new_vault_has_its_settings_and_git_files(bare_cru: Cru, tmp_path: Path) -> None:
+    result = bare_cru("init", tmp_path / "notes")
+    assert result.exit_code == 0
+    for name in (".crucible/config.toml", ".crucible/.gitignore", ".gitattributes", "sessions"):
+        assert (tmp_path / "notes" / name).exists()
+        assert str(tmp_path / "notes" / name) in result.stdout
+    assert "cru import claude-code" in result.stderr
+
+
+def test_a_second_init_changes_nothing_and_says_so(bare_cru: Cru, tmp_path: Path) -> None:
+    bare_cru("init", tmp_path)
+    (tmp_path / ".crucible" / "config.toml").write_text("# mine\n")
+    result = bare_cru("init", tmp_path)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "nothing to make" in result.stderr
+    assert (tmp_path / ".crucible" / "config.toml").read_text() == "# mine\n"
+
+
+def test_without_a_folder_this_one_becomes_the_vault(
+    bare_cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bare_cru("init")
+    assert (tmp_path / ".crucible").is_dir()
+
+
+def test_the_default_vault_is_used_from_everywhere(
+    bare_cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare_cru("init", tmp_path / "notes", "--default")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert bare_cru("session", "list").exit_code == 0
+
+
+def test_a_file_is_no_folder_for_a_vault(bare_cru: Cru, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert bare_cru("init", tmp_path / "file").exit_code == 2
+    assert bare_cru("init", tmp_path / "file" / "below").exit_code == 1

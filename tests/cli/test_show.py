@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from crucible.vault.store import Vault
+from tests.cli.notes import CLOCK, LIMITER, note, write
+from tests.running import Cru
+
+
+@pytest.fixture
+def two(vault: Vault) -> Vault:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    write(vault, "2026-11-21-clock", CLOCK)
+    return vault
+
+
+def test_the_terminal_shows_everything_that_the_note_says(two: Vault, cru: Cru) -> None:
+    result = cru("session", "show", "2026-11-21-limiter")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    shown = result.stdout
+    for part in (
+        "Add a rate limiter",
+        "completed",
+        "claude-code@2.1.197, helper",
+        "What it is for.",
+        "Write the bucket",
+        "1620 tokens",
+        '"Add a rate limiter"',
+        "the plan",
+        "Write limiter.py → created, 17 lines",
+        "❌ Bash pytest → FAILED",
+        "decision",
+        "Rationale:",
+        "constant memory.",
+        "Resolution:",
+        "A part of it",
+        "#ops",
+        "@general-purpose (claude-opus-4-8)",
+        "→ 2026-11-21-clock",
+        "Use monotonic.",
+        "All done.",
+    ):
+        assert part in shown, part
+    assert "\x1b" not in shown
+
+
+def test_callouts_are_panels_in_colours_of_their_own(two: Vault, bare_cru: Cru) -> None:
+    shown = bare_cru("--vault", two.root, "--color", "session", "show", "2026-11-21-limiter").stdout
+    colours = {
+        kind: re.search(rf"\x1b\[([\d;]+)m ?{kind}", shown)
+        for kind in ("decision", "error", "user", "subagent")
+    }
+    assert all(colours.values())
+    assert len({found[1] for found in colours.values() if found}) == 4
+
+
+def test_markdown_is_the_note_to_the_byte(vault: Vault, cru: Cru) -> None:
+    data = b"\xef\xbb\xbf" + LIMITER.replace("\n", "\r\n").encode() + b"\xff no end"
+    write(vault, "2026-11-21-limiter", data)
+    assert cru("session", "show", "2026-11-21-limiter", "--format", "markdown").stdout_bytes == data
+
+
+def test_json_is_the_whole_session(two: Vault, cru: Cru) -> None:
+    shown = json.loads(cru("session", "show", "2026-11-21-limiter", "--format", "json").stdout)
+    assert shown["id"] == "2026-11-21-limiter"
+    assert shown["duration_s"] == 605
+    assert shown["subagents"][0]["session"] == "2026-11-21-clock"
+    assert [phase["id"] for phase in shown["phases"]] == ["phase-1", "phase-2"]
+    first = shown["phases"][0]
+    assert [entry["type"] for entry in first["entries"]] == [
+        "user",
+        "prose",
+        "tool_calls",
+        "decision",
+        "error",
+    ]
+    assert [call["outcome"] for call in first["entries"][2]["calls"]] == ["ok", "failed"]
+    assert first["phases"][0]["name"] == "A part of it"
+    assert first["lines"][0] == LIMITER.split("\n").index("## Write the bucket @claude-code@2.1.197 #dev") + 1
+    assert shown["summary"] == "All done."
+    assert shown["problems"] == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "begins"), [("1", "## Write"), ("1.1", "### A part"), ("phase-2", "## Ask")]
+)
+def test_one_phase_is_shown_alone(two: Vault, cru: Cru, wanted: str, begins: str) -> None:
+    args = ("session", "show", "2026-11-21-limiter", "--phase", wanted)
+    text = cru(*args, "--format", "markdown").stdout
+    assert text.startswith(begins)
+    assert text in LIMITER
+    name = re.sub(r" [@#]\S+", "", text.split("\n", 1)[0].lstrip("# "))
+    assert json.loads(cru(*args, "--format", "json").stdout)["name"] == name
+    shown = cru(*args).stdout
+    assert name in shown
+    assert "All done." not in shown
+
+
+def test_a_phase_that_is_not_there_is_answered_with_those_that_are(two: Vault, cru: Cru) -> None:
+    result = cru("session", "show", "2026-11-21-limiter", "--phase", "7")
+    assert result.exit_code == 2
+    assert "1, 1.1, 2" in result.stderr
+
+
+def test_an_id_may_be_a_prefix_or_a_path(two: Vault, cru: Cru) -> None:
+    whole = cru("session", "show", "2026-11-21-limiter").stdout
+    assert cru("session", "show", "2026-11-21-l").stdout == whole
+    assert cru("session", "show", "sessions/2026-11-21-limiter.md").stdout == whole
+    assert cru("session", "show", two.root / "sessions" / "2026-11-21-limiter.md").stdout == whole
+
+
+def test_a_prefix_of_several_lists_them(two: Vault, cru: Cru) -> None:
+    result = cru("session", "show", "2026-11-21")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "cru: '2026-11-21' fits 2 sessions\n     one of: 2026-11-21-clock, 2026-11-21-limiter\n"
+    )
+
+
+def test_a_malformed_id_and_a_missing_session_are_two_errors(two: Vault, cru: Cru) -> None:
+    malformed, missing = cru("session", "show", "a b!"), cru("session", "show", "2026-11-21-limitr")
+    assert (malformed.exit_code, missing.exit_code) == (2, 1)
+    assert "did you mean 2026-11-21-limiter" in missing.stderr
+
+
+def test_problems_go_to_stderr_with_their_line_and_the_exit_code_stays_0(vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-01-01-a", note("2026-01-01-a", "## One\n\ntokens:: many\n", status="odd"))
+    for format_ in ("terminal", "markdown", "json"):
+        result = cru("session", "show", "2026-01-01-a", "--format", format_)
+        assert result.exit_code == 0
+        assert re.search(r"^sessions/2026-01-01-a\.md:5: [a-z-]+: ", result.stderr, re.MULTILINE)
+
+
+def test_an_embed_is_shown_in_place(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", "## One\n\nBefore.\n\n![[b]]\n\nAfter.\n"))
+    write(vault, "b", note("b", "## Inner\n\nWithin.\n"))
+    shown = cru("session", "show", "a").stdout
+    assert shown.index("Before.") < shown.index("Within.") < shown.index("After.")
+    assert "![[" not in shown
+
+
+def test_an_embedded_heading_shows_that_phase_alone(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", "## One\n\n![[b#Second]]\n"))
+    write(vault, "b", note("b", "## First\n\nNot this.\n\n## Second\n\nBut this.\n"))
+    shown = cru("session", "show", "a").stdout
+    assert "But this." in shown
+    assert "Not this." not in shown
+
+
+def test_an_embedded_subagent_is_shown_inside_the_session(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", "## One\n\n> [!subagent] @x\n> mode: embed\n> ![[b]]\n"))
+    write(vault, "b", note("b", "## Inner\n\nWithin.\n"))
+    assert "Within." in cru("session", "show", "a").stdout
+
+
+def test_a_cycle_of_embeds_is_shown_once_and_reported(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", "## One\n\nFrom a.\n\n![[b]]\n"))
+    write(vault, "b", note("b", "## Two\n\nFrom b.\n\n![[a]]\n\n![[b]]\n"))
+    result = cru("session", "show", "a")
+    assert result.exit_code == 0
+    assert result.stdout.count("From a.") == 1
+    assert result.stdout.count("From b.") == 1
+    assert result.stderr.splitlines() == [
+        "sessions/b.md:14: embed-cycle: ![[a]] leads back to what it is in",
+        "sessions/b.md:16: embed-cycle: ![[b]] leads back to what it is in",
+    ]
+
+
+def test_a_note_that_two_embed_is_shown_once(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", "## One\n\n![[b]]\n\n![[b]]\n"))
+    write(vault, "b", note("b", "## Two\n\nFrom b.\n"))
+    result = cru("session", "show", "a")
+    assert result.stdout.count("From b.") == 1
+    assert "b is shown above" in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_long_chain_of_embeds_ends_with_a_report(vault: Vault, cru: Cru) -> None:
+    for n in range(200):
+        write(vault, f"n{n}", note(f"n{n}", f"## Phase\n\n![[n{n + 1}]]\n"))
+    result = cru("session", "show", "n0")
+    assert result.exit_code == 0
+    assert "embed-too-deep" in result.stderr
+
+
+def test_what_an_embed_names_and_nobody_has_is_reported(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", "## One\n\n![[ghost]]\n\n![[picture.png]]\n\n`![[code]]`\n"))
+    result = cru("session", "show", "a")
+    assert result.stderr == "sessions/a.md:12: broken-embed: no note for ![[ghost]]\n"
+    assert "picture.png" in result.stdout
+
+
+def test_a_note_cannot_steer_the_terminal_or_rich(vault: Vault, cru: Cru) -> None:
+    body = '## One [bold]x[/bold]\n\nred \x1b[31m and \x07 bell [link=x]y\n\n> [!user]\n> "\x1b]0;title\x07 [/]"\n'
+    write(vault, "a", note("a", body, project='"\\e[2J[blink]"'))
+    shown = cru("session", "show", "a").stdout
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
+    assert "[bold]x[/bold]" in shown
+    assert "[blink]" in shown
+
+
+def test_an_empty_and_a_bare_note_are_shown(vault: Vault, cru: Cru) -> None:
+    write(vault, "empty", "")
+    write(vault, "bare", "Just text.\n")
+    assert cru("session", "show", "empty").exit_code == 0
+    assert "Just text." in cru("session", "show", "bare").stdout
