@@ -73,8 +73,9 @@ soak: $(VENV)/.installed-dev ## Run the property tests for long (HYPOTHESIS_PROF
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'not slow' $(PYTEST_ARGS)
 
 mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill
-	$(BIN)/mutmut run
-	$(BIN)/mutmut results | tail -n 40
+	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run
+	@$(BIN)/mutmut results --all true | awk -F': ' 'NF == 2 { n[$$2]++; all++ } \
+	    END { for (s in n) print n[s], s; printf "%.1f %% killed\n", 100 * (n["killed"] + n["timeout"]) / all }'
 
 docs: $(VENV)/.installed-dev ## Write docs/cli.md from the commands' own help
 	$(BIN)/python -m crucible.cli.reference docs/cli.md

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 __all__ = ["BLOCKS", "INLINE", "hostile_line", "hostile_text"]
 
+# fmt: off
 BLOCKS = (
     "# One", "## Two @claude-code@2.1 #dev", "###### Six", "#", "##\t", "####### seven", "#tag", "===", "=", "---", "--",
     "-", "- - -", "***", "* * *", "*", "___", "_ _ _", "---|---", "|---|:-:|", ":-", "| a | b |", "a | `b | c` | d",
@@ -39,11 +40,14 @@ INLINE = (
 
 _INDENTS = ("", "", "", " ", "  ", "   ", "    ", "     ", "      ", "       ", "        ", "\t", " \t", "> ", "> > ", ">", "\\", "\\\\")
 _LINE_ENDS = ("\n", "\n", "\n", "\n\n", "\r\n", "\r", "\n \t\n")
+# fmt: on
 
 
 def _pieces() -> st.SearchStrategy[str]:
     anything = st.text(st.characters(exclude_characters="\n\r"), max_size=3)
-    return st.lists(st.one_of(st.sampled_from(INLINE), st.sampled_from(INLINE), anything), max_size=7).map("".join)
+    return st.lists(st.one_of(st.sampled_from(INLINE), st.sampled_from(INLINE), anything), max_size=7).map(
+        "".join
+    )
 
 
 def hostile_line() -> st.SearchStrategy[str]:

@@ -4,7 +4,7 @@ Owns what is imported when: `cru --version` imports nothing but this file, `cru 
 own module when it is called.  This is the one file of the project that imports late.  What a command does is in the
 module its line in `COMMANDS` names.
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted, 141 the reader of our output went away.
+Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "GROUPS", "Entry", "build_root", "load_command", "main"]
 
 _INTERRUPTED = 130
-_PIPE_CLOSED = 141
 
 
 class Entry(NamedTuple):
@@ -76,9 +75,9 @@ def main(args: Sequence[str] | None = None, **_: Any) -> int:
         code = _run(given)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes once more on its way out; let that go nowhere.
+        # As click and rich end it, quietly.  Python flushes once more on its way out; let that go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _PIPE_CLOSED
+        return 1
     return code
 
 

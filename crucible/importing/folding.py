@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crucible.errors import LockTimeout, TranscriptError
+from crucible.errors import TranscriptError
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.projects import project_of
 from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
@@ -25,7 +25,6 @@ from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.events import Event, Unknown, Unreadable
 from crucible.transcript.files import OWN_MARK, SubagentFile, Transcript
-from crucible.vault import files
 from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
 from crucible.vault.store import Note, Vault
 
@@ -46,7 +45,7 @@ class LeftOutError(Exception):
 
 
 class Folding:
-    """One transcript.  `strands` has the trunk first, every parent before its children."""
+    """One transcript.  `strands` has the trunk first, every parent before its children; `events` counts what was read."""
 
     def __init__(
         self,
@@ -70,6 +69,7 @@ class Folding:
         self._strands: dict[str, Strand] = {}
         self._filed = {file.agent for file in transcript.subagents}
         self._project: str | None = None
+        self.events = 0
 
     @property
     def trunk(self) -> Strand:
@@ -87,26 +87,26 @@ class Folding:
         """Read all files.  Raises `LeftOutError`, and `TranscriptError` when the trunk cannot be opened."""
         self._strands[""] = self._strand("", "", "Work")
         self._check_project()
-        self._read(self.transcript.path, "")
-        if self.trunk.note and not self._reaches_note(self.trunk):
-            self._fold_again()
+        self._read_whole(self.transcript.path, "")
         if self.trunk.recorder.has_work:
             self._read_subagents()
             self._find_parents()
 
-    def _reaches_note(self, strand: Strand) -> bool:
-        return strand.recorder.synced_found or not strand.saw_rows
-
-    def _fold_again(self) -> None:
-        """The row that the note was synced to is gone: only what is later than all that the note tells is new."""
-        old = self.trunk
+    def _read_whole(self, path: Path, agent: str) -> None:
+        """Read a file, and again when the row that its note was synced to is gone."""
+        self._read(path, agent)
+        old = self._strands[agent]
+        if old.note is None or old.recorder.synced_found or not old.saw_rows:
+            return
         mark = _mark_of(old.note, old.source)
-        recorder = Recorder(self.transcript.client, known_until=old.known_until())
-        self._strands[""] = Strand(recorder, old.source, old.note, self._open)
         if mark:
             told = f"the last row in the note {old.id} is gone from here ({mark}): only later rows are added"
-            self.outcome.unreadable.append(UnreadableRow(self.transcript.path, 0, told))
-        self._read(self.transcript.path, "", again=True)
+            self.outcome.unreadable.append(UnreadableRow(path, 0, told))
+        if not agent:
+            self._strands.clear()  # logs inside the trunk are read again too
+        # Only what is later than all that the note tells is certainly new.
+        self._strands[agent] = old.again(self._open)
+        self._read(path, agent, again=True)
 
     def _read(self, path: Path, agent: str, again: bool = False) -> None:
         unreadable: list[UnreadableRow] = []
@@ -125,6 +125,7 @@ class Folding:
             self._keep_whole(path, agent)
 
     def _take(self, event: Event, agent: str, strand: Strand) -> None:
+        self.events += 1
         if event.at.agent == agent:
             strand.take(event)
         elif event.at.agent not in self._filed:
@@ -133,7 +134,11 @@ class Folding:
     def _told(self, path: Path, rows: list[UnreadableRow], strand: Strand) -> list[UnreadableRow]:
         """Rows as the report tells them: one for a file in which nothing could be read."""
         if not strand.saw_rows and not self.dialect.sniff(path):
-            first = rows[0] if rows else UnreadableRow(path, 1, "empty" if _is_empty(path) else "no row of it is known")
+            first = (
+                rows[0]
+                if rows
+                else UnreadableRow(path, 1, "empty" if _is_empty(path) else "no row of it is known")
+            )
             return [UnreadableRow(path, first.line, f"no {self.dialect.name} transcript: {first.reason}")]
         if len(rows) > ROWS_PER_FILE:
             more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
@@ -159,7 +164,7 @@ class Folding:
             waiting.remove(file)
             self._strands[file.agent] = self._subagent_strand(file)
             try:
-                self._read(file.path, file.agent)
+                self._read_whole(file.path, file.agent)
             except TranscriptError as error:
                 self.outcome.unreadable.append(UnreadableRow(file.path, 0, _bare(str(error), file.path)))
 
@@ -211,8 +216,10 @@ class Folding:
 
     def _check_project(self) -> None:
         wanted, note = self.options.only_project, self.trunk.note
-        if wanted is not None and note and note.session.project != wanted:
-            raise LeftOutError("project")
+        if note:
+            self._project = note.session.project
+            if wanted is not None and self._project != wanted:
+                raise LeftOutError("project")
 
     def _open(self, strand: Strand) -> FlightWriter | None:
         """Called when a strand has its first word, or its first news."""
@@ -236,27 +243,18 @@ class Folding:
             raise LeftOutError("project")
 
     def _trunk_id(self, strand: Strand) -> str:
-        """A free id, held against other imports until the note is written."""
         day = (strand.recorder.started or _written(self.transcript.path)).date()
-        name = new_session_id(key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG), day, self._is_taken)
+        name = new_session_id(
+            key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG), day, self.table.is_taken
+        )
         self.table.plan(name)
         return name
 
-    def _is_taken(self, name: str) -> bool:
-        if self.table.is_taken(name):
-            return True
-        if self.options.dry_run:
-            return False
-        try:
-            self._stack.enter_context(files.locked(self.vault.root, self.vault.root / ".crucible" / "ids" / name, 0))
-        except LockTimeout:
-            return True
-        self.table.refresh()
-        return self.table.is_taken(name)
-
     def _subagent_id(self, strand: Strand) -> str:
         agent = strand.recorder.agent
-        slug = slugify(key_words(strand.title, _SLUG) if strand.title else f"{strand.kind or 'agent'}-{agent[:8]}", _SLUG)
+        slug = slugify(
+            key_words(strand.title, _SLUG) if strand.title else f"{strand.kind or 'agent'}-{agent[:8]}", _SLUG
+        )
         name = f"{self.trunk.id[: LONGEST_ID - _SLUG - 5]}-{slug}"
         free = name
         number = 2
@@ -290,7 +288,11 @@ class Folding:
         self, strand: Strand, children: list[Strand], found: dict[Strand, tuple[Session, Session]]
     ) -> tuple[Session, Session]:
         calls = {child.call: child.recorder.agent for child in children if child.call}
-        linked = {e.link for e in strand.note.session.all_entries() if hasattr(e, "link")} if strand.note else set()
+        linked = (
+            {e.link for e in strand.note.session.all_entries() if hasattr(e, "link")}
+            if strand.note
+            else set()
+        )
         setting = Setting(
             id=strand.id,
             source=strand.source,

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import os
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
 from crucible.errors import (
     EditRefused,
@@ -28,7 +31,7 @@ from crucible.errors import (
 )
 from crucible.importing.folding import Folding, LeftOutError
 from crucible.importing.report import Importing, ImportOptions, ImportReport, UnreadableRow
-from crucible.importing.sources import SourceTable, source_name
+from crucible.importing.sources import SourceTable
 from crucible.importing.strands import Strand
 from crucible.note.source import Edit, apply_edits
 from crucible.session.markup import render_session
@@ -44,9 +47,10 @@ __all__ = ["ImportOptions", "ImportReport", "Progress", "UnreadableRow", "import
 Progress = Callable[[int, int, str], None]
 """Told how many transcripts are done, of how many, and which one is next ("" at the end)."""
 
-_LOCKS = 16
 _LOCK_SECONDS = 600.0
-"""An import of the same session by another process may take as long as a large transcript takes."""
+"""Another import may take as long as a large transcript takes."""
+_BATCH, _BATCH_EVENTS, _THREADS = 32, 50_000, 8
+"""Transcripts, and events, that make a batch."""
 _OF_ONE = (EditRefused, LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, TranscriptError)
 """What concerns one session only: it is told and the others go on.  A full disk, say, ends the run."""
 
@@ -65,12 +69,15 @@ def import_transcripts(
     """
     outcome = Importing()
     transcripts = list(_find(dialect, paths, outcome))
-    run = _Run(vault, dialect, options, outcome)
-    for done, transcript in enumerate(transcripts):
-        progress(done, len(transcripts), transcript.path.name)
-        run.take(transcript)
+    _Run(vault, dialect, options, outcome).take(_counted(transcripts, progress))
     progress(len(transcripts), len(transcripts), "")
     return outcome.report()
+
+
+def _counted(transcripts: list[Transcript], progress: Progress) -> Iterator[Transcript]:
+    for done, transcript in enumerate(transcripts):
+        progress(done, len(transcripts), transcript.path.name)
+        yield transcript
 
 
 def _find(dialect: Dialect, paths: Iterable[Path], outcome: Importing) -> Iterator[Transcript]:
@@ -89,8 +96,25 @@ def _find(dialect: Dialect, paths: Iterable[Path], outcome: Importing) -> Iterat
             outcome.unreadable.append(UnreadableRow(path, 0, "a folder, where a transcript was expected"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What one transcript comes to: each strand with what its note held and is to hold, the parent first."""
+
+    strands: tuple[tuple[Strand, Session, Session], ...]
+    events: int
+
+
+_Told: TypeAlias = "tuple[str, str] | UnreadableRow"
+"""A list of the report and the id that belongs into it, or what went wrong."""
+
+
 class _Run:
-    """One import into one vault."""
+    """One import into one vault.
+
+    Transcripts are read one after another and their notes written a batch at a time in several threads, since waiting for
+    the disk costs far more than all the rest.  A batch is under one lock, so that of two imports of a session the second
+    one sees the first one's note.
+    """
 
     def __init__(self, vault: Vault, dialect: Dialect, options: ImportOptions, outcome: Importing) -> None:
         self.vault = vault
@@ -99,85 +123,104 @@ class _Run:
         self.outcome = outcome
         self.table = SourceTable(vault)
 
-    def take(self, transcript: Transcript) -> None:
-        """Import one session, or tell why not."""
+    def take(self, transcripts: Iterator[Transcript]) -> None:
+        """Import all sessions."""
+        for first in transcripts:
+            with ExitStack() as stack:
+                if not self.options.dry_run:
+                    place = self.vault.root / ".crucible" / "import"
+                    stack.enter_context(files.locked(self.vault.root, place, _LOCK_SECONDS))
+                self.table.refresh()
+                self._write(self._batch(first, transcripts))
+
+    def _batch(self, first: Transcript, rest: Iterator[Transcript]) -> list[_Notes]:
+        batch: list[_Notes] = []
+        events = 0
+        for transcript in chain((first,), rest):
+            batch += self._notes(transcript)
+            events += batch[-1].events if batch else 0
+            if len(batch) >= _BATCH or events >= _BATCH_EVENTS:
+                break
+        return batch
+
+    def _notes(self, transcript: Transcript) -> Iterator[_Notes]:
+        """The notes of a session; nothing when it is left out, unreadable, unchanged or empty."""
         try:
             if self.options.since and _last_written(transcript.path) < self.options.since:
                 self.outcome.left_out["since"] += 1
                 return
             with ExitStack() as stack:
-                self._lock(transcript, stack)
-                self._import(transcript, stack)
+                folding = Folding(
+                    self.vault,
+                    self.dialect,
+                    transcript,
+                    options=self.options,
+                    table=self.table,
+                    outcome=self.outcome,
+                    stack=stack,
+                )
+                folding.fold()
+            if self._has_notes(folding):
+                sessions = folding.sessions().items()
+                own = [(s, base, now) for s, (base, now) in sessions if not folding.is_inline(s)]
+                yield _Notes(tuple(own), folding.events)
         except LeftOutError as left_out:
             self.outcome.left_out[left_out.reason] += 1
         except (*_OF_ONE, OSError) as error:
             self.outcome.unreadable.append(UnreadableRow(transcript.path, 0, _reason(error, transcript.path)))
 
-    def _lock(self, transcript: Transcript, stack: ExitStack) -> None:
-        """Two imports of one session take turns, and the second one sees the first one's note."""
-        source = source_name(transcript.client, transcript.native_id)
-        if not self.options.dry_run:
-            place = zlib.crc32(source.encode()) % _LOCKS
-            path = self.vault.root / ".crucible" / "import" / str(place)
-            stack.enter_context(files.locked(self.vault.root, path, _LOCK_SECONDS))
-        if not self.table.find(source):
-            self.table.refresh()
-
-    def _import(self, transcript: Transcript, stack: ExitStack) -> None:
-        folding = Folding(
-            self.vault,
-            self.dialect,
-            transcript,
-            options=self.options,
-            table=self.table,
-            outcome=self.outcome,
-            stack=stack,
-        )
-        folding.fold()
+    def _has_notes(self, folding: Folding) -> bool:
+        strands = folding.strands
         if not folding.trunk.recorder.has_work:
             if folding.trunk.saw_rows:
-                self.outcome.empty.append(transcript.path)
-            return
-        if self._is_settled(folding):
-            self.outcome.unchanged += [strand.id for strand in folding.strands if not folding.is_inline(strand)]
-            return
-        for strand, (base, now) in folding.sessions().items():
-            if not folding.is_inline(strand):
-                self._write(strand, base, now)
+                self.outcome.empty.append(folding.transcript.path)
+            return False
+        # A note that says `active` waits for time to pass.
+        if any(s.has_news or s.note is None or s.note.session.status is Status.ACTIVE for s in strands):
+            return True
+        self.outcome.unchanged += [s.id for s in strands if not folding.is_inline(s)]
+        return False
 
-    def _is_settled(self, folding: Folding) -> bool:
-        """Whether no log has news and no note waits for time to pass."""
-        return not any(
-            strand.has_news or strand.note is None or strand.note.session.status is Status.ACTIVE
-            for strand in folding.strands
-        )
+    # --- writing -----------------------------------------------------------------------------------------------------
 
-    def _write(self, strand: Strand, base: Session, now: Session) -> None:
+    def _write(self, batch: list[_Notes]) -> None:
+        if len(batch) == 1 or self.options.dry_run:
+            told = list(map(self._write_one, batch))
+        else:
+            with ThreadPoolExecutor(_THREADS) as pool:
+                told = list(pool.map(self._write_one, batch))
+        for each in chain.from_iterable(told):
+            if isinstance(each, UnreadableRow):
+                self.outcome.unreadable.append(each)
+            else:
+                getattr(self.outcome, each[0]).append(each[1])
+
+    def _write_one(self, notes: _Notes) -> list[_Told]:
+        return [self._told(*each) for each in notes.strands]
+
+    def _told(self, strand: Strand, base: Session, now: Session) -> _Told:
         try:
             if strand.note is None:
-                self._create(strand, now)
-            else:
-                self._update(strand.note, base, now)
+                return "created", self._create(now)
+            return ("updated" if self._update(strand.note, base, now) else "unchanged"), strand.id
         except _OF_ONE as error:
             path = strand.note.path if strand.note else self.vault.sessions / f"{strand.id}.md"
-            self.outcome.unreadable.append(UnreadableRow(path, 0, _reason(error, path)))
+            return UnreadableRow(path, 0, _reason(error, path))
 
-    def _create(self, strand: Strand, session: Session) -> None:
+    def _create(self, session: Session) -> str:
         if not self.options.dry_run:
             note = self.vault.create(session.id, render_session(session), self.options.folder)
             for source in session.sources:
                 self.table.add(source, note.path)
-        self.outcome.created.append(session.id)
+        return session.id
 
-    def _update(self, note: Note, base: Session, now: Session) -> None:
+    def _update(self, note: Note, base: Session, now: Session) -> bool:
         def wanted(fresh: Note) -> list[Edit]:
             return merge(fresh.source, fresh.session, base, now)
 
         if self.options.dry_run:
-            changed = apply_edits(note.source, wanted(note)) != note.source
-        else:
-            changed = self.vault.update(note.path, wanted).source != note.source
-        (self.outcome.updated if changed else self.outcome.unchanged).append(note.name)
+            return apply_edits(note.source, wanted(note)) != note.source
+        return self.vault.update(note.path, wanted).source != note.source
 
 
 _STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')

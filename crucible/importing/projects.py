@@ -18,7 +18,9 @@ def project_of(cwd: str, projects: Mapping[str, tuple[str, ...]]) -> str | None:
     """`projects` maps a name to folders; the longest one that holds `cwd` wins.  None when there is no name."""
     if not cwd:
         return None
-    named = [(len(folder), name) for name, folders in projects.items() for folder in folders if _holds(folder, cwd)]
+    named = [
+        (len(folder), name) for name, folders in projects.items() for folder in folders if _holds(folder, cwd)
+    ]
     if named:
         return max(named)[1]
     return _repository(Path(cwd)) or _last_part(cwd)

@@ -40,7 +40,6 @@ class SourceTable:
         self._seen: set[str] = set()
         self._folders: set[str] = {str(vault.sessions)}
         self._names: set[str] = set()
-        self._planned: set[str] = set()
         for path in vault.session_paths():
             self._look(str(path.parent), path.name)
 
@@ -70,7 +69,11 @@ class SourceTable:
             except OSError:
                 continue
             for name in sorted(names):
-                if is_markdown(name) and not name.startswith(".") and f"{folder}{os.sep}{name}" not in self._seen:
+                if (
+                    is_markdown(name)
+                    and not name.startswith(".")
+                    and f"{folder}{os.sep}{name}" not in self._seen
+                ):
                     self._look(folder, name)
 
     def _look(self, folder: str, name: str) -> None:

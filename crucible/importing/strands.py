@@ -100,11 +100,29 @@ class Strand:
         if self._writer:
             self._writer.write(event, place, self.source)
 
-    def known_until(self) -> datetime | None:
+    def again(self, open_writer: OpenWriter) -> Strand:
+        """The same log from its start, with what is later than all that the note tells as its news."""
+        old = self.recorder
+        recorder = Recorder(
+            old.client,
+            agent=old.agent,
+            kind=self.kind,
+            work_name=old.work_name,
+            known_until=self._known_until(),
+        )
+        new = Strand(recorder, self.source, self.note, open_writer)
+        new.title, new.kind, new.call = self.title, self.kind, self.call
+        return new
+
+    def _known_until(self) -> datetime | None:
         """The end of the last second that the note tells of."""
         if self.note is None:
             return None
         session = self.note.session
-        times = [session.started, session.ended, *(t for p in session.all_phases() for t in (p.started, p.ended))]
+        times = [
+            session.started,
+            session.ended,
+            *(t for p in session.all_phases() for t in (p.started, p.ended)),
+        ]
         last = max((time for time in times if time), default=None)
         return last + timedelta(seconds=1) if last else None

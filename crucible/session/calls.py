@@ -23,8 +23,32 @@ _LINE_END = re.compile(r"[ \t]*\n[ \t]*")
 
 # Read in order: the first of these that an unknown tool was given tells most.
 _TELLING = (
-    *("command", "cmd", "script", "code", "file_path", "notebook_path", "path", "filename", "file", "uri", "url"),
-    *("query", "pattern", "search", "question", "prompt", "message", "text", "title", "subject", "name", "skill"),
+    *(
+        "command",
+        "cmd",
+        "script",
+        "code",
+        "file_path",
+        "notebook_path",
+        "path",
+        "filename",
+        "file",
+        "uri",
+        "url",
+    ),
+    *(
+        "query",
+        "pattern",
+        "search",
+        "question",
+        "prompt",
+        "message",
+        "text",
+        "title",
+        "subject",
+        "name",
+        "skill",
+    ),
     *("description", "input", "expression", "selector", "task_id", "taskId", "bash_id", "shell_id", "id"),
 )
 _PATHS = {"file_path", "notebook_path", "path", "filename", "file"}
@@ -70,14 +94,18 @@ def _path(path: str, cwd: str) -> str:
 def _text(arguments: Arguments, *keys: str) -> str:
     """The given arguments that are there, joined by blanks."""
     found = (arguments.get(key) for key in keys)
-    return " ".join(str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip())
+    return " ".join(
+        str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip()
+    )
 
 
 def _search(arguments: Arguments, cwd: str) -> str:
     """A pattern, and where it was looked for."""
     where = _path(_text(arguments, "path"), cwd)
     pattern = _text(arguments, "pattern")
-    return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(arguments)
+    return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(
+        arguments
+    )
 
 
 def _todos(arguments: Arguments, cwd: str) -> str:
@@ -94,7 +122,9 @@ def _task_update(arguments: Arguments, _cwd: str) -> str:
     """`2 in_progress`."""
     rest = [v for k, v in arguments.items() if k not in ("taskId", "status", "subject", "activeForm")]
     said = _text(arguments, "taskId", "status", "subject")
-    return f"{said} {_compact({k: v for k, v in arguments.items() if v in rest})}" if rest and not said else said
+    return (
+        f"{said} {_compact({k: v for k, v in arguments.items() if v in rest})}" if rest and not said else said
+    )
 
 
 def _questions(arguments: Arguments, cwd: str) -> str:
@@ -199,7 +229,9 @@ def _many(count: int, noun: str) -> str:
 
 def _first(text: str, _details: Mapping[str, object]) -> str:
     """The first line that says something."""
-    return next((line for line in text[:_ENDS].split("\n") if re.search(r"\w", line)), text[:_ENDS].strip()[:1000])
+    return next(
+        (line for line in text[:_ENDS].split("\n") if re.search(r"\w", line)), text[:_ENDS].strip()[:1000]
+    )
 
 
 def _last(text: str, _details: Mapping[str, object], otherwise: str = "ok") -> str:
@@ -227,7 +259,9 @@ def _read(text: str, details: Mapping[str, object]) -> str:
         if isinstance(kind, str):
             return kind
         if not text.strip() or text.lstrip().startswith("<system-reminder>"):
-            return "empty" if not text.strip() or "empty" in text[:300] else _first(_WRAPPED.sub("", text), {})
+            return (
+                "empty" if not text.strip() or "empty" in text[:300] else _first(_WRAPPED.sub("", text), {})
+            )
         lines = text.rstrip("\n").count("\n") + 1
     return _many(lines, "line")
 
@@ -245,8 +279,10 @@ def _matches(text: str, details: Mapping[str, object]) -> str:
 
 
 def _files(text: str, details: Mapping[str, object]) -> str:
-    return _matches(text, {k: v for k, v in details.items() if k == "matches"}).replace("matches", "files").replace(
-        "match", "file"
+    return (
+        _matches(text, {k: v for k, v in details.items() if k == "matches"})
+        .replace("matches", "files")
+        .replace("match", "file")
     )
 
 

@@ -33,7 +33,17 @@ from crucible.session.model import (
 from crucible.session.standing import Turn, session_status
 from crucible.session.titles import UNTITLED, shortened
 
-__all__ = ["Call", "ChildNote", "Delegation", "Draft", "Setting", "Stretch", "Work", "session_of", "summary_of"]
+__all__ = [
+    "Call",
+    "ChildNote",
+    "Delegation",
+    "Draft",
+    "Setting",
+    "Stretch",
+    "Work",
+    "session_of",
+    "summary_of",
+]
 
 SUMMARY_LIMIT = 300
 
@@ -286,12 +296,18 @@ def _pause_reason(draft: Draft) -> str:
         case Turn.UNASKED:
             return "the prompt was not answered"
         case _:
-            return f"no result of {shortened(draft.waiting, 80)}" if draft.waiting else "stopped in the middle of a turn"
+            return (
+                f"no result of {shortened(draft.waiting, 80)}"
+                if draft.waiting
+                else "stopped in the middle of a turn"
+            )
 
 
 def _phase(phase: DraftPhase, setting: Setting) -> Phase:
     entries = tuple(_callout(e, setting) if isinstance(e, Work) else e for e in phase.entries)
-    return replace(phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts))
+    return replace(
+        phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts)
+    )
 
 
 def _numbered(phase: Phase, ident: str) -> Phase:
@@ -332,7 +348,14 @@ def _callout(work: Work, setting: Setting) -> Subagent:
     end = _ENDS.get(work.outcome, "")
     if child is None:
         # Nothing to link to: the callout has to say what the work was.
-        return Subagent(agent, None, Mode.LINK, None, "\n".join(p for p in (work.title or _head(work.task), end) if p), summary)
+        return Subagent(
+            agent,
+            None,
+            Mode.LINK,
+            None,
+            "\n".join(p for p in (work.title or _head(work.task), end) if p),
+            summary,
+        )
     if child.mode is Mode.INLINE:
         task = child.task or work.task or None
         return Subagent(agent, child.model, Mode.INLINE, None, end, summary, task, child.entries)
@@ -352,7 +375,9 @@ def summary_of(text: str) -> str | None:
     if found:
         text = text[found[-1].end() :]
     for part in re.split(r"\n[ \t]*\n", text.strip()):
-        said = [line for line in part.split("\n") if not re.match(r"\s*(?:#{1,6}\s|[-=*_]{3,}\s*$|[`~]{3})", line)]
+        said = [
+            line for line in part.split("\n") if not re.match(r"\s*(?:#{1,6}\s|[-=*_]{3,}\s*$|[`~]{3})", line)
+        ]
         told = one_line(" ".join(said), 8 * SUMMARY_LIMIT).strip()
         if re.search(r"\w", told):
             return shortened(told, SUMMARY_LIMIT)

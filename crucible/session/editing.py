@@ -67,7 +67,7 @@ def _insert(source: Source, session: Session, line: int, lines: Sequence[str]) -
     return [Edit(Span(at, at), text)]
 
 
-_BLANK_END = re.compile(r"(?:\A|\r\n?|\n)[ \t]*(?:\r\n?|\n)\Z")
+_BLANK_END = re.compile(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 
 
 def _ends_blank(text: str) -> bool:
@@ -91,7 +91,7 @@ def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
     """A new last phase, before `## Summary` when there is one."""
     lines = render_phase(phase)
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
-        return _insert(source, session, session.summary_lines.first, [*lines, "", "---", ""])
+        return _insert(source, session, session.summary_lines.first, [*lines, "", "---"])
     if session.phases and not _ends_in_rule(source):
         lines = ["---", "", *lines]
     return _insert(source, session, len(source.lines), lines)

@@ -125,7 +125,9 @@ def _counted(note: int | None, base: int | None, now: int | None) -> int | None:
 
 def _synced(note: Session, now: Session) -> tuple[Value, Value]:
     """`sources` and `synced_to`, which go in step."""
-    rows = dict(zip(note.sources, note.synced_to, strict=False)) | dict(zip(now.sources, now.synced_to, strict=False))
+    rows = dict(zip(note.sources, note.synced_to, strict=False)) | dict(
+        zip(now.sources, now.synced_to, strict=False)
+    )
     sources = [*note.sources, *(source for source in now.sources if source not in note.sources)]
     return list(sources), [rows[source] for source in sources if source in rows]
 
@@ -137,7 +139,9 @@ def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value
     raw = note.properties.get("subagents")
     items: list[Value] = []
     for place, ref in enumerate(note.subagents):
-        item = raw[place] if isinstance(raw, list) and len(raw) == len(note.subagents) else subagent_value(ref)
+        item = (
+            raw[place] if isinstance(raw, list) and len(raw) == len(note.subagents) else subagent_value(ref)
+        )
         items.append(_subagent_item(item, before.get(ref.session), after.get(ref.session)))
     there = {ref.session for ref in note.subagents}
     items += [subagent_value(ref) for name, ref in after.items() if name not in there and name not in before]
@@ -333,7 +337,11 @@ def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
     """What an entry that grew has more: later texts, later calls."""
     if isinstance(before, Prose) and isinstance(entry, Prose) and len(entry.text) > len(before.text):
         yield Prose(entry.text[len(before.text) :].lstrip("\n"))
-    elif isinstance(before, ToolCalls) and isinstance(entry, ToolCalls) and len(entry.calls) > len(before.calls):
+    elif (
+        isinstance(before, ToolCalls)
+        and isinstance(entry, ToolCalls)
+        and len(entry.calls) > len(before.calls)
+    ):
         yield ToolCalls(entry.calls[len(before.calls) :])
 
 

@@ -65,7 +65,9 @@ class Plan:
         elif event.content:
             task = replace(task, content=event.content)
         more = tuple(d for d in event.adds_dependencies if d not in task.depends_on)
-        self._put(replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time)
+        self._put(
+            replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time
+        )
 
     def _put(self, task: Task, status: str, time: datetime | None) -> None:
         at = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time else None

@@ -7,18 +7,19 @@ grows with the note and not with the transcript.  Making a `Session` of it is `d
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import assert_never
 
-from crucible.note.contain import normal, slug
+from crucible.note.contain import normal
 from crucible.session.calls import call_line, one_line, result_line
 from crucible.session.drafts import Call, Delegation, Draft, Stretch
-from crucible.session.model import AgentRef, Callout, Failure, Intervention, Outcome, Prose
+from crucible.session.model import AgentRef, Callout, Intervention, Outcome, Prose
 from crucible.session.plan import Plan
 from crucible.session.standing import Turn
+from crucible.session.syncing import SyncPoint, row_mark
 from crucible.session.titles import prompt_name, shortened
+from crucible.session.usage import Usage
+from crucible.session.wording import agent_ref, compaction, failure, interruption, intervention, whole_seconds
 from crucible.transcript.events import (
     Answered,
     At,
@@ -46,7 +47,7 @@ from crucible.transcript.events import (
     UsageCounted,
 )
 
-__all__ = ["Recorder", "row_mark"]
+__all__ = ["Recorder"]
 
 _OUTCOMES = {
     CallEnd.OK: Outcome.OK,
@@ -54,12 +55,6 @@ _OUTCOMES = {
     CallEnd.REJECTED: Outcome.REJECTED,
     CallEnd.INTERRUPTED: Outcome.INTERRUPTED,
 }
-_FAULT_LIMIT = 1000
-
-
-def row_mark(at: At, said: object) -> str:
-    """What `synced_to` holds of a row: the first 8 of its id, or of a hash of what it said when it has none."""
-    return at.row[:8] or hashlib.blake2b(repr(said).encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 class Recorder:
@@ -88,20 +83,16 @@ class Recorder:
         self.task = ""
         self.last: datetime | None = None
         self._kind = kind
-        self._synced = synced
-        self._synced_line = 0
-        self._known_until = known_until
+        self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
         self._calls: dict[str, Call] = {}
         self._delegated: dict[str, Delegation] = {}
         self._plan = Plan()
-        self._usage: dict[str, tuple[int, int, Stretch | None]] = {}
-        self._models: dict[str, str] = {}
+        self._usage = Usage()
         self._speaking = AgentRef(client)
         self._participants: list[AgentRef] = [agent_ref(kind)] if agent and kind else []
         self._started: datetime | None = None
-        self._tokens = [0, 0]
         self._turn = Turn.UNASKED
         self._mark = ""
         self._mark_line = 0
@@ -148,11 +139,13 @@ class Recorder:
     @property
     def synced_found(self) -> bool:
         """Whether the row of `synced` was seen."""
-        return self._synced_line > 0
+        return self._sync.found
 
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""
-        return self._delegated.get(call) or next((d for d in self.delegations if agent and d.agent == agent), None)
+        return self._delegated.get(call) or next(
+            (d for d in self.delegations if agent and d.agent == agent), None
+        )
 
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
@@ -161,13 +154,15 @@ class Recorder:
             started=self._started,
             last=self.last,
             turn=self._turn,
-            waiting=next((c.call for c in reversed(self._calls.values()) if c.outcome is Outcome.PENDING), ""),
+            waiting=next(
+                (c.call for c in reversed(self._calls.values()) if c.outcome is Outcome.PENDING), ""
+            ),
             mark=self._mark,
             branch=self._branch,
             participants=tuple(self._participants),
-            model=Counter(self._models.values()).most_common(1)[0][0] if self._models else None,
-            tokens_used=self._tokens[0],
-            tokens_cached=self._tokens[1],
+            model=self._usage.model,
+            tokens_used=self._usage.used,
+            tokens_cached=self._usage.cached,
             tasks=self._plan.tasks(),
             task=self.task,
             phases=tuple(p.phase(self._is_closed(p)) for p in self._phases),
@@ -182,33 +177,20 @@ class Recorder:
 
     def add(self, event: Event) -> None:
         """Fold one event; events come in the order of the transcript."""
-        self._keep_base(event)
+        if self.base is None and self._sync.is_behind(event):
+            self.base = self.draft()
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
         if self._fold(event):
             self._note_row(event)
-        if self._synced and not self._synced_line and row_mark(event.at, event) == self._synced:
-            self._synced_line = event.at.line
-
-    def _keep_base(self, event: Event) -> None:
-        if self.base is None and (self._is_behind_synced(event) or self._is_unknown_time(event)):
-            self.base = self.draft()
-
-    def _is_behind_synced(self, event: Event) -> bool:
-        if not self._synced_line or event.at.line < self._synced_line:
-            return False
-        # A damaged line may hold two rows.
-        return event.at.line > self._synced_line or event.at.row[:8] not in ("", self._synced)
-
-    def _is_unknown_time(self, event: Event) -> bool:
-        return bool(self._known_until and event.at.time and event.at.time > self._known_until)
+        self._sync.pass_by(event)
 
     def _note_row(self, event: Event) -> None:
         """This row is in the note now."""
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            self._mark, self._mark_line = row_mark(event.at, event), event.at.line
-        time = _seconds(event.at.time)
+            self._mark, self._mark_line = row_mark(event), event.at.line
+        time = whole_seconds(event.at.time)
         if time is None:
             return
         self._started = self._started or time
@@ -231,7 +213,7 @@ class Recorder:
             case SubagentReturned():
                 self._subagent_returned(event)
             case UsageCounted():
-                self._usage_counted(event)
+                self._usage.count(event, self._work(event.at))
             case TasksListed():
                 self._plan.replace(event.tasks, event.at.time)
             case TaskChanged():
@@ -243,7 +225,7 @@ class Recorder:
             case Interrupted():
                 self._interrupted(event)
             case Compacted():
-                self._stretch(event.at).add(Callout("observation", "Compacted", _compaction(event)))
+                self._stretch(event.at).add(compaction(event))
             case Faulted():
                 self._faulted(event)
             case ContinuedIn():
@@ -272,7 +254,7 @@ class Recorder:
             return False
         steering = event.kind is PromptKind.STEERING or self.agent
         if steering and self._phases and not self._held:
-            self._stretch(event.at).add(_intervention(event))
+            self._stretch(event.at).add(intervention(event))
         else:
             self._open_phase(event)
         self._turn = Turn.UNASKED
@@ -296,15 +278,11 @@ class Recorder:
         self._titles[1] = self._titles[1] or (prompt_name(named.text, 80) if normal(named.text) else name)
         phase = self._new_phase(name, said[0].at)
         self._started = self._started or phase.started
-        phase.entries.extend(_intervention(p) for p in said)
+        phase.entries.extend(intervention(p) for p in said)
         return phase
 
     def _new_phase(self, name: str, at: At) -> Stretch:
-        phase = Stretch(name, self._speaker(), _seconds(at.time))
-        for message, (used, cached, place) in self._usage.items():
-            if place is None:
-                self._usage[message] = (used, cached, phase)
-                phase.tokens += used
+        phase = Stretch(name, self._speaker(), whole_seconds(at.time))
         self._plan.forget_start()
         self._phases.append(phase)
         return phase
@@ -330,12 +308,12 @@ class Recorder:
         phase = self._phases[-1] if self._phases and not self._held else self._work(at)
         started = self._plan.take_start()
         if started:
-            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, _seconds(at.time)))
+            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, whole_seconds(at.time)))
         return phase.parts[-1] if phase.parts else phase
 
     def _replied(self, event: Replied) -> None:
         self._work(event.at)
-        self._count_model(event.message, event.model)
+        self._usage.name_model(event.message, event.model)
         text = normal(event.text)
         if text:
             self._stretch(event.at).add(Prose(text))
@@ -344,7 +322,7 @@ class Recorder:
 
     def _tool_used(self, event: ToolUsed) -> None:
         self._work(event.at)
-        self._count_model(event.message, event.model)
+        self._usage.name_model(event.message, event.model)
         if event.call in self._delegated:
             return
         call = Call(call_line(event.name, event.arguments, self._cwd))
@@ -372,24 +350,10 @@ class Recorder:
         call.outcome = _OUTCOMES[event.end]
         rejected = event.end is CallEnd.REJECTED
         call.result = (
-            one_line(event.feedback, 100) if rejected else result_line(call.call, event.text, call.outcome, event.details)
+            one_line(event.feedback, 100)
+            if rejected
+            else result_line(call.call, event.text, call.outcome, event.details)
         )
-
-    def _count_model(self, message: str, model: str) -> None:
-        if model and not model.startswith("<"):
-            self._models[message or f"#{len(self._models)}"] = one_line(model, 100)
-
-    def _usage_counted(self, event: UsageCounted) -> None:
-        key = event.message or event.at.row or f"#{event.at.line}"
-        used, cached, place = self._usage.get(key, (0, 0, None))
-        if key not in self._usage:
-            place = self._work(event.at)
-        self._count_model(key, event.model)
-        self._usage[key] = (event.fresh + event.said, event.cached, place)
-        self._tokens[0] += event.fresh + event.said - used
-        self._tokens[1] += event.cached - cached
-        if place:
-            place.tokens += event.fresh + event.said - used
 
     def _subagent_started(self, event: SubagentStarted) -> None:
         found = self.delegation(event.call, event.agent)
@@ -418,13 +382,12 @@ class Recorder:
     # --- what happens to a session -----------------------------------------------------------------------------------
 
     def _interrupted(self, event: Interrupted) -> None:
-        where = "The user stopped the agent during a tool call." if event.in_tool else "The user stopped the agent."
-        self._stretch(event.at).add(Callout("observation", "Interrupted", where))
+        self._stretch(event.at).add(interruption(event))
         self._turn = Turn.INTERRUPTED
 
     def _faulted(self, event: Faulted) -> None:
         self._work(event.at)
-        self._stretch(event.at).add(Failure(shortened(normal(event.text), _FAULT_LIMIT) or "The client failed."))
+        self._stretch(event.at).add(failure(event))
         self._turn = Turn.FAULTED
 
     def _context_seen(self, event: ContextSeen) -> bool:
@@ -434,26 +397,3 @@ class Recorder:
         if self._speaking not in self._participants:
             self._participants.append(self._speaking)
         return False
-
-
-def agent_ref(name: str, version: str = "") -> AgentRef:
-    """A name and a version that a heading can hold."""
-    return AgentRef(slug(name, "agent") or "agent", slug(version, "version") or None)
-
-
-def _intervention(event: Prompted) -> Intervention:
-    pictures = f"{event.images} picture{'' if event.images == 1 else 's'}" if event.images else None
-    words = normal(event.text)
-    if not words:
-        return Intervention(f"[{pictures}]")
-    return Intervention(words, f"with {pictures}" if pictures else None)
-
-
-def _compaction(event: Compacted) -> str:
-    tokens = f"{event.tokens_before:,} tokens before" if event.tokens_before else ""
-    return ", ".join(part for part in (one_line(event.trigger, 80), tokens) if part)
-
-
-def _seconds(time: datetime | None) -> datetime | None:
-    """Notes hold whole seconds, UTC."""
-    return time.astimezone(UTC).replace(microsecond=0) if time else None

@@ -39,7 +39,9 @@ _COURTESY = re.compile(
     r"|let's\s+)+",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\bapprox)([.!?…]+)[\"')\]]*(?=\s+\S)|[。！？]")
+_SENTENCE = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\bapprox)([.!?…]+)[\"')\]]*(?=\s+\S)|[。！？]"
+)
 
 
 def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
@@ -57,13 +59,47 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
+    if text[limit - 1] == " ":
+        return head.rstrip(" ,;:.-–—([") + "…"
     space = head.rfind(" ")
     return (head[:space] if space >= limit // 2 else head).rstrip(" ,;:.-–—([") + "…"
 
 
 _SMALL_WORDS = frozenset(
-    "a an the this that these those it its is are be was were to of for in on at by with from into and or my our your me us"
-    " please".split()
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "its",
+        "is",
+        "are",
+        "be",
+        "was",
+        "were",
+        "to",
+        "of",
+        "for",
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "from",
+        "into",
+        "and",
+        "or",
+        "my",
+        "our",
+        "your",
+        "me",
+        "us",
+        "please",
+    ]
 )
 
 

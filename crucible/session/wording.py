@@ -1,0 +1,55 @@
+"""Single events as parts of a note: who speaks, a human's words, a compaction, a time.
+
+Owns the few words that a note says in nobody's name.  Where they go is `recording`'s.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from crucible.note.contain import normal, slug
+from crucible.session.calls import one_line
+from crucible.session.model import AgentRef, Callout, Failure, Intervention
+from crucible.session.titles import shortened
+from crucible.transcript.events import Compacted, Faulted, Interrupted, Prompted
+
+__all__ = ["agent_ref", "compaction", "failure", "interruption", "intervention", "whole_seconds"]
+
+_FAULT_LIMIT = 1000
+
+
+def agent_ref(name: str, version: str = "") -> AgentRef:
+    """A name and a version that a heading can hold."""
+    return AgentRef(slug(name, "agent") or "agent", slug(version, "version") or None)
+
+
+def intervention(event: Prompted) -> Intervention:
+    """A human's exact words; pictures are counted."""
+    pictures = f"{event.images} picture{'' if event.images == 1 else 's'}" if event.images else None
+    words = normal(event.text)
+    if not words:
+        return Intervention(f"[{pictures}]")
+    return Intervention(words, f"with {pictures}" if pictures else None)
+
+
+def compaction(event: Compacted) -> Callout:
+    """The client made room in its context."""
+    tokens = f"{event.tokens_before:,} tokens before" if event.tokens_before else ""
+    told = ", ".join(part for part in (one_line(event.trigger, 80), tokens) if part)
+    return Callout("observation", "Compacted", told)
+
+
+def whole_seconds(time: datetime | None) -> datetime | None:
+    """Notes hold whole seconds, UTC."""
+    return time.astimezone(UTC).replace(microsecond=0) if time else None
+
+
+def interruption(event: Interrupted) -> Callout:
+    """The user stopped the agent."""
+    where = " during a tool call" if event.in_tool else ""
+    return Callout("observation", "Interrupted", f"The user stopped the agent{where}.")
+
+
+def failure(event: Faulted) -> Failure:
+    """The client or its API failed."""
+    return Failure(shortened(normal(event.text), _FAULT_LIMIT) or "The client failed.")
