@@ -91,8 +91,8 @@ def _read_result(text: str) -> tuple[Outcome, str]:
     if text and text[0] in _OUTCOMES:
         outcome = _OUTCOMES[text[0]]
         text = text[1:].removeprefix("\ufe0f").lstrip(" ")
-    elif text[:1] == "\\" and (marked := _MARKED.match(text)):
-        text = text[1:] if marked else text
+    elif text[:1] == "\\" and _MARKED.match(text):
+        text = text[1:]
     return outcome, uncontain_line(text)
 
 

@@ -206,11 +206,11 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
 
 def properties_of(session: Session) -> dict[str, Value]:
     """The frontmatter of a new note: every field that has a value, in the order of `KEYS`, then unknown ones."""
-    values: dict[str, Value | None] = {
+    values: dict[str, Value] = {
         "type": "session",
         "session_id": session.id,
-        "started": session.started and format_time(session.started),
-        "ended": session.ended and format_time(session.ended),
+        "started": format_time(session.started) if session.started else None,
+        "ended": format_time(session.ended) if session.ended else None,
         "status": session.status and str(session.status),
         "participants": [str(agent) for agent in session.participants],
         "subagents": [subagent_value(ref) for ref in session.subagents],

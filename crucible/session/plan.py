@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from crucible.note.contain import normal_line
 from crucible.session.model import Task
 from crucible.session.tasks import PRIORITIES, TASK_STATUSES
 from crucible.transcript.events import TaskChanged, TaskState
@@ -42,10 +43,11 @@ class Plan:
         before = {task.content: task for task in self._tasks.values()}
         self._tasks = {}
         for state in states:
-            known = before.get(state.content)
+            content = normal_line(state.content) or f"Task {state.id}"
+            known = before.get(content)
             task = Task(
                 state.id,
-                state.content,
+                content,
                 known.status if known else "pending",
                 state.priority if state.priority in PRIORITIES else "medium",
                 state.depends_on,
@@ -60,10 +62,11 @@ class Plan:
         if event.status == "deleted":
             self._tasks.pop(event.id, None)
             return
+        content = normal_line(event.content or "")
         if task is None:
-            task = Task(event.id, event.content or f"Task {event.id}")
-        elif event.content:
-            task = replace(task, content=event.content)
+            task = Task(event.id, content or f"Task {event.id}")
+        elif content:
+            task = replace(task, content=content)
         more = tuple(d for d in event.adds_dependencies if d not in task.depends_on)
         self._put(
             replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time

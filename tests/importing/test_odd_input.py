@@ -30,7 +30,7 @@ from tests.importing.places import (
     trunk_of,
     write_rows,
 )
-from tests.transcript.building import SESSION, assistant, text, use, user
+from tests.transcript.building import SESSION, Row, assistant, text, use, user
 
 ROOT = Path(__file__).parents[2]
 
@@ -250,15 +250,15 @@ def test_a_late_result_replaces_the_mark(place: Vault, tmp_path: Path) -> None:
 # --- subagents in every layout ---------------------------------------------------------------------------------------
 
 
-def agent_rows(agent: str) -> list[dict[str, object]]:
-    side = {"isSidechain": True, "agentId": agent}
+def agent_rows(agent: str) -> list[Row]:
+    side: Row = {"isSidechain": True, "agentId": agent}
     return [
         user("Look for it", **side),
         assistant(text("Found it. Summary: it is there."), stop="end_turn", **side),
     ]
 
 
-def parent_rows(agent: str) -> list[dict[str, object]]:
+def parent_rows(agent: str) -> list[Row]:
     return [
         user("Find it"),
         assistant(
@@ -319,7 +319,7 @@ def test_a_subagent_of_a_subagent_names_the_subagent_as_its_parent(place: Vault,
     trunk = session_file(tmp_path / "project")
     write_rows(trunk, parent_rows("outer"))
     folder = trunk.with_suffix("") / "subagents"
-    side = {"isSidechain": True, "agentId": "outer"}
+    side: Row = {"isSidechain": True, "agentId": "outer"}
     outer = [
         user("Look for it", **side),
         assistant(use("Agent", "c9", description="Deeper", prompt="Dig", subagent_type="Explore"), **side),

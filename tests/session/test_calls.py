@@ -106,7 +106,7 @@ def test_a_result_tells_what_came_of_it(
         ("Exit code 1\nretry failed: connection reset", "retry failed: connection reset"),
         ("Exit code 127\nbash: foo: command not found", "bash: foo: command not found"),
         ("Error: Exit code 3", "exit code 3"),
-        ("Exit code 1\nTraceback (most recent call last):\n  File \"x.py\"\nValueError: bad\n", "ValueError: bad"),
+        ('Exit code 1\nTraceback (most recent call last):\n  File "x.py"\nValueError: bad\n', "ValueError: bad"),
         ("<tool_use_error>File does not exist.</tool_use_error>", "File does not exist."),
         ("error[E0308]: mismatched types\n --> a.rs:1\nnote: more", "error[E0308]: mismatched types"),
         ("Something odd\nat the end", "at the end"),

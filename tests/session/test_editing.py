@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -116,7 +117,8 @@ def test_a_phase_field_is_set_alone(source: Source, key: str, number: int, data:
     phase = find_phase(before, data.draw(st.sampled_from(ids)))
     value = number if key == "tokens" else WHEN
     after = reread(source, set_phase_field(source, before, phase.id, key, value))
-    assert after == with_phase(before, replace(phase, **{key: value}))
+    wanted: dict[str, Any] = {key: value}
+    assert after == with_phase(before, replace(phase, **wanted))
 
 
 @given(notes(), tasks())

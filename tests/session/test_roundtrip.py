@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
+from hypothesis import given
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from crucible.note.contain import ACTING
+from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Source
+from crucible.note.wikilinks import find_links
 from crucible.session.markup import render_session
-from crucible.session.model import Phase, Session
+from crucible.session.model import Entry, Mode, Phase, Prose, Session, Subagent, ToolCalls
 from crucible.session.reading import read_session
 from tests.session.strategies import phases, sessions
 
@@ -24,3 +32,60 @@ def test_a_phase_with_hostile_text_in_every_field_is_read_back_alone(phase: Phas
     session = Session(id="s", title="T", phases=(phase, Phase("After")))
     read = read_session(Source(render_session(session)), "s")
     assert read.phases == session.phases
+
+
+# --- an independent look: what does markdown-it find in the note? ----------------------------------------------------
+
+
+def every_token(tokens: Iterable[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from every_token(token.children or ())
+
+
+def callouts_in(entries: Iterable[Entry]) -> int:
+    """Callouts that the note should show, nested ones included."""
+    count = 0
+    for entry in entries:
+        if not isinstance(entry, (Prose, ToolCalls)):
+            count += 1
+        if isinstance(entry, Subagent):
+            count += callouts_in(entry.entries)
+    return count
+
+
+def links_in(entries: Iterable[Entry]) -> list[tuple[str, bool]]:
+    """Links that the note should hold: those of its linked subagents."""
+    found: list[tuple[str, bool]] = []
+    for entry in entries:
+        if isinstance(entry, Subagent):
+            if entry.link:
+                found.append((entry.link.removesuffix(".md"), entry.mode is Mode.EMBED))
+            found += links_in(entry.entries)
+    return found
+
+
+@given(sessions())
+def test_markdown_it_finds_our_structure_in_a_note_and_nothing_else(session: Session) -> None:
+    source = Source(render_session(session))
+    body = "\n".join(source.lines[find_frontmatter(source).lines.end :])
+    tokens = list(every_token(MarkdownIt("commonmark", {"maxNesting": 100}).parse(body)))
+    found = Counter(token.type for token in tokens)
+    everything = [*session.preamble, *session.all_entries()]
+    sections = len(list(session.all_phases())) + (session.summary is not None)
+    assert found["heading_open"] == 1 + sections
+    assert found["hr"] == max(len(session.phases) - 1, 0) + bool(session.phases and session.summary is not None)
+    assert found["html_inline"] == 0
+    assert {token.content.strip() for token in tokens if token.type == "html_block"} <= {"<!-- -->"}
+    texts = [token.content for token in tokens if token.type == "inline"]
+    assert sum(text.startswith("[!") for text in texts) == callouts_in(everything)
+    acting = [token for token in tokens if token.type == "fence" and token.info.partition(" ")[0].lower() in ACTING]
+    assert [token.info for token in acting] == ["tasks"] * bool(session.tasks)
+
+
+@given(sessions())
+def test_only_our_own_links_are_links(session: Session) -> None:
+    source = Source(render_session(session))
+    expected = links_in([*session.preamble, *session.all_entries()])
+    found = [(link.target, link.embed) for link in find_links(source) if link.kind == "wiki"]
+    assert Counter(found) == Counter((target, embed) for target, embed in expected)

@@ -28,7 +28,7 @@ from tests.strategies_hostile import hostile_text
         ("- [ ] do *this* and __that__", "do this and that"),
         ("```py\nprint(1)\n```\nWhy does this print?", "Why does this print?"),
         ("```py\nprint(1)\n```", "print(1)"),
-        ("Traceback (most recent call last):\n  File \"x\"\nValueError: x\nWhat is wrong?", "What is wrong?"),
+        ('Traceback (most recent call last):\n  File "x"\nValueError: x\nWhat is wrong?', "What is wrong?"),
         ("2026-11-21 10:00:00 ERROR boom\nat foo (x.js:1)\nread the log", "read the log"),
         ("[INFO] only a log", "[INFO] only a log"),
         ("Review https://github.com/x/y/pull/12?w=1 and [the docs](http://a.b/c) in [[Note|a note]]",

@@ -1,0 +1,115 @@
+"""Events made by hand and by hypothesis, and the session that they come to."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import strategies as st
+
+from crucible.session.drafts import Draft, Setting, session_of
+from crucible.session.model import Session
+from crucible.session.recording import Recorder
+from crucible.transcript.events import (
+    Answered,
+    At,
+    CallEnd,
+    Compacted,
+    ContextSeen,
+    ContinuedIn,
+    Event,
+    Faulted,
+    Injected,
+    Interrupted,
+    Prompted,
+    PromptKind,
+    Reasoned,
+    Replied,
+    SubagentReturned,
+    SubagentStarted,
+    TaskChanged,
+    TasksListed,
+    TaskState,
+    Titled,
+    ToolReturned,
+    ToolUsed,
+    UsageCounted,
+)
+from tests.strategies_hostile import hostile_line, hostile_text
+
+BEGIN = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+LATER = datetime(2026, 2, 1, tzinfo=UTC)
+_lines = itertools.count(1)
+
+
+def at(seconds: float = 0, line: int = 0, row: str | None = None) -> At:
+    """A place; every call is a row of its own, in order."""
+    number = line or next(_lines)
+    return At(number, f"{number:08x}-row" if row is None else row, BEGIN + timedelta(seconds=seconds))
+
+
+def record(*events: Event, agent: str = "", **options: str) -> Draft:
+    recorder = Recorder("claude-code", agent=agent, **options)  # type: ignore[arg-type]
+    for event in events:
+        recorder.add(event)
+    return recorder.draft()
+
+
+def setting(**options: object) -> Setting:
+    return Setting(**{"id": "s", "source": "claude-code:native", "now": LATER, **options})  # type: ignore[arg-type]
+
+
+def session(*events: Event, **options: object) -> Session:
+    return session_of(record(*events), setting(**options))
+
+
+_tasks = st.sampled_from(["1", "2", "3"])
+_calls = st.sampled_from(["c1", "c2", "c3", "c4"])
+_tools = st.sampled_from(["Bash", "Edit", "Other"])
+_states = st.sampled_from(["pending", "in_progress", "completed"])
+
+
+def _event(place: At) -> st.SearchStrategy[Event]:
+    text, line = hostile_text(), hostile_line()
+    ends = st.sampled_from(CallEnd)
+    state = st.builds(TaskState, _tasks, line, _states, st.sampled_from(["", "high"]))
+    here = st.just(place)
+    return st.one_of(
+        st.builds(Prompted, here, text, st.sampled_from(list(PromptKind)[:5]), st.integers(0, 2)),
+        st.builds(Replied, here, text, st.just(""), st.sampled_from(["", "m-1", "m-2"])),
+        st.builds(ToolUsed, here, _calls, _tools, st.fixed_dictionaries({"command": line})),
+        st.builds(ToolReturned, here, _calls, text, ends, st.just("") | text),
+        st.builds(SubagentStarted, here, st.sampled_from(["a1", "a2"]), line, text, line),
+        st.builds(SubagentReturned, here, st.sampled_from(["a1", "a2"]), st.just(""), text, ends),
+        st.builds(TasksListed, here, st.lists(state, max_size=3, unique_by=lambda s: s.id).map(tuple)),
+        st.builds(TaskChanged, here, _tasks, st.none() | line, st.none() | _states | st.just("deleted")),
+        st.builds(UsageCounted, here, st.sampled_from(["u1", "u2", "u3"]), st.just("m"), *[st.integers(0, 99)] * 3),
+        st.builds(Answered, here),
+        st.builds(Interrupted, here, st.booleans()),
+        st.builds(Compacted, here, line, st.none() | st.integers(0, 9999), text),
+        st.builds(Faulted, here, text),
+        st.builds(Reasoned, here, text),
+        st.builds(Injected, here, text),
+        st.builds(Titled, here, line, st.just(False)),
+        st.builds(ContextSeen, here, st.just("s"), line, line, st.sampled_from(["1", "2"])),
+        st.builds(ContinuedIn, here, line),
+    )
+
+
+@st.composite
+def event_lists(draw: st.DrawFn, least: int = 1, most: int = 14) -> Sequence[Event]:
+    """Events that make no sense together; each stands in a row of its own, some rows without an id or a time."""
+    count = draw(st.integers(least, most))
+    found: list[Event] = []
+    for line in range(1, count + 1):
+        place = At(line, f"{line:08x}", BEGIN + timedelta(seconds=7 * line))
+        found.append(draw(_event(place)))
+    return found
+
+
+def fold(events: Iterable[Event], synced: str = "") -> Recorder:
+    recorder = Recorder("claude-code", synced=synced)
+    for event in events:
+        recorder.add(event)
+    return recorder
