@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.errors import EditRefused
-from crucible.note import frontmatter as room
+from crucible.note import nodes, properties
 from crucible.note.frontmatter import (
     Frontmatter,
     append_item,
@@ -264,13 +264,13 @@ def test_a_megabyte_of_untidy_yaml_is_read_in_seconds() -> None:
 
 def test_without_libyaml_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(yaml.SafeLoader):
-        resolve = room._Loader.resolve
-        descend_resolver = room._Loader.descend_resolver
-        ascend_resolver = room._Loader.ascend_resolver
+        resolve = nodes._Loader.resolve
+        descend_resolver = nodes._Loader.descend_resolver
+        ascend_resolver = nodes._Loader.ascend_resolver
 
     text = "---\na: {b: 0123}\nc: |\n  x\n# d\ne: '1'\nf: 12:30 # g\n---\n"
     fast = read(text)
-    monkeypatch.setattr(room, "_Loader", Slow)
+    monkeypatch.setattr(nodes, "_Loader", Slow)
     assert read(text) == fast
 
 
@@ -291,9 +291,9 @@ INSIDE = st.lists(TIDY_LINES | st.text(alphabet="ab:- #'\"[]\t\u2028\r", max_siz
 @given(INSIDE, st.sampled_from(["\n", "\r\n", "\r"]))
 def test_reading_by_hand_gives_what_libyaml_gives(lines: list[str], newline: str) -> None:
     text = "".join(f"{line}{newline}" for line in ("---", *lines))
-    tidy = room._read_tidy(text, 3 + len(newline), len(text))
+    tidy = properties._read_tidy(text, 3 + len(newline), len(text))
     if tidy is not None:
-        untidy = room._read_untidy(text, 3 + len(newline), len(text))
+        untidy = nodes.read_composed(text[3 + len(newline) :], 3 + len(newline))
         assert same_value(tidy.values, untidy.values)
         assert list(tidy.values) == list(untidy.values)
         assert (tidy.keys, tidy.problems) == (untidy.keys, untidy.problems)
@@ -303,7 +303,7 @@ def test_the_formats_own_frontmatter_is_read_by_hand() -> None:
     text = render_frontmatter(
         {"type": "session", "tags": ["a", "[[b]]"], "subagents": [{"session": "x", "tokens": 3}]}
     )
-    tidy = room._read_tidy(text, 4, len(text) - 4)
+    tidy = properties._read_tidy(text, 4, len(text) - 4)
     assert tidy is not None
     assert tidy.values == read(text).values
 
