@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.running import Cru, CruProcess
 
@@ -24,7 +24,8 @@ settings.register_profile("ci", max_examples=200, deadline=None, suppress_health
 settings.register_profile("soak", max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile(
     "mutants",
-    max_examples=25,
+    max_examples=10,
+    phases=[Phase.explicit, Phase.generate],
     deadline=None,
     derandomize=True,
     database=None,

@@ -117,12 +117,14 @@ class Stretch:
     parts: list[Stretch] = field(default_factory=list)
     tokens: int = 0
     last: datetime | None = None
+    ended: datetime | None = None
 
-    def touch(self, time: datetime) -> None:
-        """Something happened here."""
+    def touch(self, time: datetime, closes: bool) -> None:
+        """Something happened here, and `closes` the turn.  A turn that goes on after all leaves the end as it was."""
         self.last = time
+        self.ended = time if closes else self.ended
         if self.parts:
-            self.parts[-1].last = time
+            self.parts[-1].touch(time, closes)
 
     def add(self, entry: Entry) -> None:
         """Prose joins prose; a failure told twice in a row is told once."""
@@ -155,7 +157,7 @@ class Stretch:
     def phase(self, closed: bool) -> DraftPhase:
         """As it stands now; `closed` when nothing more will be said in it."""
         parts = [part.phase(closed or part is not self.parts[-1]) for part in self.parts]
-        ended = self.last if closed else None
+        ended = self.last if closed else self.ended
         return DraftPhase(
             Phase(self.name, self.agent, None, self.started, ended, self.tokens or None),
             tuple(map(_frozen, self.entries)),
@@ -185,10 +187,15 @@ def _frozen(entry: _Open) -> Entry | Work:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A recorded session before it has an id.  `mark` is the last row in it, `waiting` a call without a result."""
+    """A recorded session before it has an id.
+
+    `ended` is the time of the last event that it tells, `last` of the last event of all; `mark` is the last row in it,
+    `waiting` a call without a result.
+    """
 
     title: str
     started: datetime | None
+    ended: datetime | None
     last: datetime | None
     turn: Turn
     waiting: str
@@ -262,7 +269,7 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         id=setting.id,
         started=draft.started or setting.started,
         status=status,
-        ended=_whole(draft.last) if status in (Status.COMPLETED, Status.FAILED) else None,
+        ended=draft.ended if status in (Status.COMPLETED, Status.FAILED) else None,
         project=setting.project or None,
         branch=draft.branch or None,
         participants=draft.participants,
@@ -283,10 +290,6 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         tasks=draft.tasks,
         phases=numbered,
     )
-
-
-def _whole(time: datetime | None) -> datetime | None:
-    return time.replace(microsecond=0) if time else None
 
 
 def _pause_reason(draft: Draft) -> str:

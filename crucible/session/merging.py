@@ -22,10 +22,9 @@ from crucible.session.editing import (
     set_tasks,
 )
 from crucible.session.fields import format_time, link_to, subagent_value
-from crucible.session.markup import render_body, render_entry, separates
+from crucible.session.markup import render_body, render_entry, render_title, separates
 from crucible.session.model import (
     Entry,
-    Outcome,
     Phase,
     Prose,
     Session,
@@ -53,13 +52,24 @@ def merge(source: Source, note: Session, base: Session, now: Session) -> list[Ed
     merged.phases(base, now)
     return [
         *_fields(source, note, base, now, last_phase=merged.last_phase),
+        *_title(source, note, base, now),
         *set_tasks(source, note, _tasks(note.tasks, base.tasks, now.tasks)),
         *merged.edits,
     ]
 
 
 def _same_story(base: Session, now: Session) -> bool:
-    return (base.phases, base.tasks, base.subagents) == (now.phases, now.tasks, now.subagents)
+    told = [(each.title, each.phases, each.tasks, each.subagents) for each in (base, now)]
+    return told[0] == told[1]
+
+
+def _title(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
+    """A title that the user gave in the client later, unless the note's was changed."""
+    if note.title != base.title or now.title == base.title or note.title_lines == NOWHERE:
+        return []
+    span = source.span_of(note.title_lines)
+    text = source.slice(span)
+    return [Edit(span, render_title(now.title) + text[len(text.rstrip("\r\n")) :])]
 
 
 # --- frontmatter -----------------------------------------------------------------------------------------------------
@@ -118,8 +128,8 @@ def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
 
 def _counted(note: int | None, base: int | None, now: int | None) -> int | None:
     """A note may hold several sources: what this one grew by is added."""
-    if note is None:
-        return now if base is None else None
+    if note is None or note == base:
+        return now if note == base else None
     return max(0, note + (now or 0) - (base or 0))
 
 
@@ -175,7 +185,12 @@ def _tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> l
         elif task != old:
             merged.append(task)
     there = {task.id for task in merged}
-    return [*merged, *(task for task in now if task.id not in before and task.id not in there)]
+    merged += [task for task in now if task.id not in before and task.id not in there]
+    if [task.id for task in note] == list(before):
+        # A list written anew may have another order; a human's order, or own tasks, stay as they are.
+        places = {task.id: place for place, task in enumerate(now)}
+        merged.sort(key=lambda task: places.get(task.id, len(places)))
+    return merged
 
 
 def _task(note: Task, old: Task, new: Task) -> Task:
@@ -203,15 +218,15 @@ class _Merge:
     # --- what changed in place ---
 
     def calls(self, base: Session, now: Session) -> None:
-        """Results of calls that had none: by their text, the first one first."""
-        waiting = [call for call in self.note.calls() if call.outcome is Outcome.PENDING]
-        pairs = [pair for pair in _paired_calls(base, now) if pair[0].outcome is Outcome.PENDING]
-        for text in dict.fromkeys(old.call for old, _ in pairs):
-            there = [call for call in waiting if call.call == text]
-            wanted = [pair for pair in pairs if pair[0].call == text]
+        """Results that came since: for the calls that stand as they were written, known by their text."""
+        pairs = list(_paired_calls(base, now))
+        changed = dict.fromkeys((old.call, old.result, old.outcome) for old, new in pairs if old != new)
+        for told in changed:
+            there = [c for c in self.note.calls() if (c.call, c.result, c.outcome) == told]
+            wanted = [new for old, new in pairs if (old.call, old.result, old.outcome) == told]
             # When a human took some out, those that are left are taken for the last ones.
-            for call, (_, new) in zip(reversed(there), reversed(wanted), strict=False):
-                if new.outcome is not Outcome.PENDING:
+            for call, new in zip(reversed(there), reversed(wanted), strict=False):
+                if call != new:
                     self.edits += set_call(self.source, self.note, call, new)
 
     def _subagent(self, old: Subagent, new: Subagent) -> None:
@@ -252,8 +267,9 @@ class _Merge:
         """Put what is new into its home; without one (a human took it out), give a phase that holds only that."""
         entries = self._added(old.entries, new.entries)
         if home:
-            self._append(entries, home)
+            # In a phase without entries both go to one place, the fields first.
             self._set_phase_fields(home, old, new)
+            self._append(entries, home)
         homes = _matched(old.subphases, home.subphases if home else ())
         subs: list[Phase] = []
         for place, sub in enumerate(new.subphases):

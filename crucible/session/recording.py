@@ -55,6 +55,7 @@ _OUTCOMES = {
     CallEnd.REJECTED: Outcome.REJECTED,
     CallEnd.INTERRUPTED: Outcome.INTERRUPTED,
 }
+_CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
 
 
 class Recorder:
@@ -93,6 +94,7 @@ class Recorder:
         self._speaking = AgentRef(client)
         self._participants: list[AgentRef] = [agent_ref(kind)] if agent and kind else []
         self._started: datetime | None = None
+        self._ended: datetime | None = None
         self._turn = Turn.UNASKED
         self._mark = ""
         self._mark_line = 0
@@ -112,11 +114,6 @@ class Recorder:
     def started(self) -> datetime | None:
         """When the first event that is in the note happened."""
         return self._started
-
-    @property
-    def moved_to(self) -> str:
-        """The native session in which the client went on, or ""."""
-        return self._moved_to
 
     @property
     def title(self) -> str:
@@ -152,6 +149,7 @@ class Recorder:
         return Draft(
             title=self.title,
             started=self._started,
+            ended=self._ended,
             last=self.last,
             turn=self._turn,
             waiting=next(
@@ -165,13 +163,10 @@ class Recorder:
             tokens_cached=self._usage.cached,
             tasks=self._plan.tasks(),
             task=self.task,
-            phases=tuple(p.phase(self._is_closed(p)) for p in self._phases),
+            phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
             delegations=tuple(d.frozen() for d in self.delegations),
             moved_to=self._moved_to,
         )
-
-    def _is_closed(self, phase: Stretch) -> bool:
-        return phase is not self._phases[-1] or self._turn in (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
@@ -187,6 +182,8 @@ class Recorder:
 
     def _note_row(self, event: Event) -> None:
         """This row is in the note now."""
+        if self._speaking not in self._participants:
+            self._participants.append(self._speaking)
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
             self._mark, self._mark_line = row_mark(event), event.at.line
@@ -194,8 +191,9 @@ class Recorder:
         if time is None:
             return
         self._started = self._started or time
+        self._ended = max(self._ended, time) if self._ended else time
         if self._phases:
-            self._phases[-1].touch(time)
+            self._phases[-1].touch(time, self._turn in _CLOSED)
 
     def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
         """Whether the event left anything in the note."""
@@ -233,8 +231,7 @@ class Recorder:
             case ContextSeen():
                 return self._context_seen(event)
             case Titled():
-                self._titles[0 if event.by_user else 2] = one_line(event.title, 120)
-                return False
+                return self._titled(event)
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:
@@ -381,6 +378,13 @@ class Recorder:
 
     # --- what happens to a session -----------------------------------------------------------------------------------
 
+    def _titled(self, event: Titled) -> bool:
+        """A user's last word on it counts, and the client's first."""
+        title, place = one_line(event.title, 120), 0 if event.by_user else 2
+        if title and (event.by_user or not self._titles[place]):
+            self._titles[place] = title
+        return False
+
     def _interrupted(self, event: Interrupted) -> None:
         self._stretch(event.at).add(interruption(event))
         self._turn = Turn.INTERRUPTED
@@ -391,9 +395,7 @@ class Recorder:
         self._turn = Turn.FAULTED
 
     def _context_seen(self, event: ContextSeen) -> bool:
-        self._cwd = self._cwd or event.cwd
-        self._branch = self._branch or one_line(event.branch, 200)
+        if not self._mark:
+            self._cwd, self._branch = event.cwd or self._cwd, one_line(event.branch, 200) or self._branch
         self._speaking = agent_ref(self.client, event.version)
-        if self._speaking not in self._participants:
-            self._participants.append(self._speaking)
         return False

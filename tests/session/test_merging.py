@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.note.source import Source, apply_edits
@@ -27,6 +27,7 @@ from crucible.transcript.events import (
     TaskChanged,
     TasksListed,
     TaskState,
+    Titled,
     ToolReturned,
     ToolUsed,
     UsageCounted,
@@ -51,7 +52,6 @@ def parts(events: Sequence[Event], cut: int, **options: object) -> tuple[Session
     return session_of(base, setting(**options)), session_of(recorder.draft(), setting(**options))
 
 
-@settings(max_examples=40)
 @given(event_lists(2), st.data())
 def test_merging_onto_an_unedited_note_gives_the_whole(events: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(events) - 1))
@@ -77,7 +77,6 @@ def test_the_base_is_what_the_earlier_import_wrote(events: list[Event], cut: int
 MINE = "> [!milestone] Mine\n> I was here.\n"
 
 
-@settings(max_examples=40)
 @given(event_lists(3), st.data())
 def test_lines_that_a_human_added_survive(events: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(events) - 1))
@@ -106,7 +105,9 @@ def replaced(base: Session, now: Session) -> set[str]:
 # --- one thing at a time ---------------------------------------------------------------------------------------------
 
 
-def grown(first: list[Event], more: list[Event], edit: tuple[str, str] = ("", ""), **options: object) -> Session:
+def grown(
+    first: list[Event], more: list[Event], edit: tuple[str, str] = ("", ""), **options: object
+) -> Session:
     """The note after an import, a human's edit, and another import."""
     base, now = parts([*first, *more], len(first), **options)
     text = render_session(base)
@@ -115,7 +116,11 @@ def grown(first: list[Event], more: list[Event], edit: tuple[str, str] = ("", ""
 
 
 def begin() -> list[Event]:
-    return [Prompted(at(1), "Go"), Replied(at(2), "First."), ToolUsed(at(3), "c1", "Bash", {"command": "make"})]
+    return [
+        Prompted(at(1), "Go"),
+        Replied(at(2), "First."),
+        ToolUsed(at(3), "c1", "Bash", {"command": "make"}),
+    ]
 
 
 def test_nothing_new_is_no_edit() -> None:
@@ -128,7 +133,10 @@ def test_nothing_new_is_no_edit() -> None:
 
 def test_the_same_call_twice_gets_each_its_own_result() -> None:
     calls: list[Event] = [ToolUsed(at(4 + n), f"d{n}", "Bash", {"command": "make"}) for n in range(2)]
-    told = grown([*begin(), *calls], [ToolReturned(at(9), "d0", "second"), ToolReturned(at(10), "d1", "", CallEnd.FAILED)])
+    told = grown(
+        [*begin(), *calls],
+        [ToolReturned(at(9), "d0", "second"), ToolReturned(at(10), "d1", "", CallEnd.FAILED)],
+    )
     assert [(call.result, call.outcome) for call in told.calls()] == [
         ("", "pending"),
         ("second", "ok"),
@@ -142,7 +150,9 @@ def test_a_call_that_a_human_took_out_is_not_put_back() -> None:
 
 
 def test_new_calls_join_the_list_and_new_prose_the_prose() -> None:
-    told = grown(begin(), [ToolUsed(at(4), "c2", "Bash", {"command": "test"}), Replied(at(5), "- a list\n- of things")])
+    told = grown(
+        begin(), [ToolUsed(at(4), "c2", "Bash", {"command": "test"}), Replied(at(5), "- a list\n- of things")]
+    )
     assert [type(entry) for entry in told.phases[0].entries] == [Intervention, Prose, ToolCalls, Prose]
     assert [call.call for call in told.calls()] == ["Bash make", "Bash test"]
     assert told.phases[0].entries[-1] == Prose("- a list\n- of things")
@@ -158,22 +168,36 @@ def test_new_entries_go_where_the_human_moved_the_phase() -> None:
 
 def test_a_phase_without_its_fields_gets_none_and_is_known_by_its_name() -> None:
     told = grown(
-        begin(), [Replied(at(9), "More."), UsageCounted(at(9), "u", "m", 1, 1, 1)], ("started:: 2026-01-02T03:04:06Z\n", "")
+        begin(),
+        [Replied(at(9), "More."), UsageCounted(at(9), "u", "m", 1, 1, 1)],
+        ("started:: 2026-01-02T03:04:06Z\n", ""),
     )
     assert (told.phases[0].started, told.phases[0].tokens) == (None, None)
     assert told.phases[0].entries[-1] == Prose("More.")
 
 
 def test_a_renamed_sub_phase_goes_on_under_its_new_name() -> None:
-    first: list[Event] = [*begin(), TaskChanged(at(4), "1", "Write", "in_progress"), Replied(at(5), "Writing.")]
-    more: list[Event] = [Replied(at(6), "Written."), TaskChanged(at(7), "2", "Test", "in_progress"), Replied(at(8), "T.")]
+    first: list[Event] = [
+        *begin(),
+        TaskChanged(at(4), "1", "Write", "in_progress"),
+        Replied(at(5), "Writing."),
+    ]
+    more: list[Event] = [
+        Replied(at(6), "Written."),
+        TaskChanged(at(7), "2", "Test", "in_progress"),
+        Replied(at(8), "T."),
+    ]
     told = grown(first, more, ("### Write", "### The writing"))
     assert [phase.name for phase in told.all_phases()] == ["Go", "The writing", "Test"]
     assert told.phases[0].subphases[0].entries == (Prose("Writing.\n\nWritten."),)
 
 
 def test_a_deleted_sub_phase_comes_back_with_what_is_new_only() -> None:
-    first: list[Event] = [*begin(), TaskChanged(at(4), "1", "Write", "in_progress"), Replied(at(5), "Writing.")]
+    first: list[Event] = [
+        *begin(),
+        TaskChanged(at(4), "1", "Write", "in_progress"),
+        Replied(at(5), "Writing."),
+    ]
     base, now = parts([*first, Replied(at(6), "Written.")], len(first))
     told = read(merged(render_session(base).partition("### Write")[0], base, now))
     assert [sub.entries for sub in told.phases[0].subphases] == [(Prose("Written."),)]
@@ -181,10 +205,18 @@ def test_a_deleted_sub_phase_comes_back_with_what_is_new_only() -> None:
 
 def test_tasks_are_merged_by_id_and_field() -> None:
     base = [Task("1", "A"), Task("2", "B"), Task("3", "C"), Task("4", "D")]
-    note = [Task("1", "A, reworded"), Task("mine", "Own", "in_progress"), Task("3", "C", priority="high"), Task("4", "D")]
+    note = [
+        Task("1", "A, reworded"),
+        Task("mine", "Own", "in_progress"),
+        Task("3", "C", priority="high"),
+        Task("4", "D"),
+    ]
     now = [Task("1", "A", "completed"), Task("2", "B", "completed"), Task("3", "C"), Task("5", "E")]
     empty = Session("s", status=Status.COMPLETED, synced_to=("c:1",))
-    base_session, now_session = replace(empty, tasks=tuple(base)), replace(empty, tasks=tuple(now), synced_to=("c:2",))
+    base_session, now_session = (
+        replace(empty, tasks=tuple(base)),
+        replace(empty, tasks=tuple(now), synced_to=("c:2",)),
+    )
     text = render_session(replace(empty, tasks=tuple(note), title="T"))
     assert read(merged(text, base_session, now_session)).tasks == (
         Task("1", "A, reworded", "completed"),
@@ -201,7 +233,10 @@ def test_a_list_written_anew_changes_only_what_it_changed() -> None:
     told = grown(
         [*begin(), listed(4, ("A", "pending"), ("B", "pending"))],
         [listed(5, ("A", "completed"), ("B", "pending"), ("C", "pending"))],
-        ('"content": "B", "status": "pending", "priority": "medium"', '"content": "B", "status": "pending", "priority": "high"'),
+        (
+            '"content": "B", "status": "pending", "priority": "medium"',
+            '"content": "B", "status": "pending", "priority": "high"',
+        ),
     )
     assert [(t.content, t.status, t.priority) for t in told.tasks] == [
         ("A", "completed", "medium"),
@@ -262,10 +297,19 @@ def test_a_model_that_a_human_corrected_stays_and_a_new_one_comes() -> None:
     assert grown(first, more, ("model: m-1", "model: mine")).model == "mine"
 
 
+def test_a_title_that_the_user_gave_later_comes_unless_the_note_has_another() -> None:
+    first = begin()
+    more: list[Event] = [Titled(at(9), "Mine", by_user=True), Replied(at(9), "x")]
+    assert grown(first, more).title == "Mine"
+    assert grown(first, more, ("\n# Go\n", "\n# Ours\n")).title == "Ours"
+
+
 def test_other_sources_of_a_note_keep_their_rows() -> None:
     base, now = parts([*begin(), Answered(at(9))], 3)
     text = render_session(base)
-    text = text.replace("sources:\n", "sources:\n  - codex:other\n").replace("synced_to:\n", "synced_to:\n  - codex:77\n")
+    text = text.replace("sources:\n", "sources:\n  - codex:other\n").replace(
+        "synced_to:\n", "synced_to:\n  - codex:77\n"
+    )
     told = read(merged(text, base, now))
     assert told.sources == ("codex:other", "claude-code:native")
     assert told.synced_to == ("codex:77", *now.synced_to)

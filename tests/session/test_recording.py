@@ -280,7 +280,7 @@ def test_a_subagent_s_task_is_no_human_s_word() -> None:
     told = session_of(draft, setting(parent="p", title="Looking"))
     assert told.preamble == (Prose("Look\naround"),)
     assert (told.title, told.parent, names(told)) == ("Looking", "p", ["Looking"])
-    assert told.participants == (AgentRef("Explore"),)
+    assert told.participants == (AgentRef("Explore"), AgentRef("claude-code"))
     assert told.phases[0].agent == AgentRef("Explore")
     assert told.phases[0].entries == (
         Prose("Looked."),

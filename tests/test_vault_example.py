@@ -1,0 +1,366 @@
+"""The vault that newcomers open, and the pages that they read first: each says what is really there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import tomllib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from crucible.checking.checking import check_sessions
+from crucible.cli.main import COMMANDS as TABLE
+from crucible.cli.main import build_root
+from crucible.importing.importing import ImportOptions, ImportReport, import_transcripts
+from crucible.note.source import Source
+from crucible.note.wikilinks import find_links
+from crucible.session.entries import CALLOUT_KINDS
+from crucible.session.model import Mode, Outcome, Status, Subagent
+from crucible.session.reading import read_session
+from crucible.settings import VaultSettings
+from crucible.transcript.dialects import DIALECTS
+from crucible.vault.init import init_vault
+from crucible.vault.links import LinkTable
+from crucible.vault.store import Vault
+from tests.running import Cru
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "vault-example"
+TRANSCRIPTS = ROOT / "tests" / "data" / "transcripts" / "claude-code"
+LIMITER, RETRY = "2026-11-21-add-rate-limiter-project", "2026-11-21-fix-retry-bug-app-py"
+AVATARS, UPGRADE = "2026-11-20-move-avatars-to-object-storage", "2026-11-19-upgrade-the-database"
+SEARCH, UNTIDY = "2026-11-18-choose-a-search-index", "2026-11-17-tidy-the-readme"
+
+NOTES = sorted(EXAMPLE.rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.fixture(scope="module")
+def example() -> Vault:
+    return Vault(EXAMPLE)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Vault:
+    """A copy that may be written to."""
+    shutil.copytree(EXAMPLE, tmp_path / "vault")
+    return Vault(tmp_path / "vault", VaultSettings(fsync=False))
+
+
+def import_real(vault: Vault) -> ImportReport:
+    """As the notes of the example were imported: the user's settings said which project the folder belongs to."""
+    options = ImportOptions(datetime(2026, 11, 23, tzinfo=UTC), projects={"shop": ("/home/dev/project",)})
+    return import_transcripts(vault, DIALECTS["claude-code"], [TRANSCRIPTS], options=options)
+
+
+# --- the notes ---------------------------------------------------------------------------------------------------
+
+
+def test_the_example_holds_the_notes_it_is_known_for() -> None:
+    assert len(NOTES) == 11
+
+
+@pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
+def test_a_note_is_read_and_written_to_the_same_bytes(path: Path) -> None:
+    data = path.read_bytes()
+    source = Source.from_bytes(data)
+    read_session(source, path.stem)
+    assert source.to_bytes() == data
+
+
+@pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
+def test_only_the_untidy_note_has_windows_line_ends(path: Path) -> None:
+    data = path.read_bytes()
+    if path.stem == UNTIDY:
+        assert data.count(b"\r\n") == data.count(b"\n") > 40
+        assert not data.endswith(b"\n")
+    else:
+        assert b"\r" not in data
+
+
+def test_the_list_shows_the_sessions_newest_first(copied: Vault) -> None:
+    rows = json.loads(Cru(copied)("session", "list", "--format", "json").stdout)
+    assert [(row["id"], row["status"], row["project"], row["problems"]) for row in rows] == [
+        (LIMITER, "completed", "shop", 0),
+        (RETRY, "completed", "shop", 0),
+        (AVATARS, "paused", "shop", 0),
+        (UPGRADE, "failed", "shop", 0),
+        (SEARCH, "completed", "bookshelf", 0),
+        (UNTIDY, "completed", "bookshelf", 2),
+    ]
+
+
+def test_subagents_have_notes_of_their_own(example: Vault) -> None:
+    parents = [example.read(path).session.parent for path in example.session_paths()]
+    assert sorted(filter(None, parents)) == [AVATARS, LIMITER, LIMITER, RETRY]
+
+
+def test_the_check_finds_what_is_meant_to_be_untidy_and_nothing_else(example: Vault) -> None:
+    findings = check_sessions(example)
+    assert [(f.path.stem, f.problem.line, f.problem.code) for f in findings] == [
+        (UNTIDY, 25, "bad-field"),
+        (UNTIDY, 50, "unclosed-comment"),
+        (UNTIDY, 52, "broken-link"),
+    ]
+
+
+def test_the_untidy_note_still_tells_its_session(example: Vault) -> None:
+    session = example.load(UNTIDY).session
+    assert [(p.name, str(p.agent), p.channel) for p in session.phases] == [
+        ("First pass", "claude-code@2.1.196", "docs"),
+        ("Links", "mira", None),
+    ]
+    assert [(c.call, c.result) for c in session.calls()] == [
+        ("Read README.md", "212 lines"),
+        ("Edit README.md", "updated, +31 −140"),
+    ]
+    assert session.summary == "212 lines became 103."
+    assert session.properties["reviewed"] == "no"
+
+
+def test_the_paused_session_knows_where_and_why(example: Vault) -> None:
+    session = example.load(AVATARS).session
+    assert (session.status, session.resume_point) == (Status.PAUSED, "phase-2")
+    assert session.pause_reason == "the bucket's credentials come on Monday"
+    assert session.resume_point in {phase.id for phase in session.phases}
+
+
+def test_the_failed_session_ends_in_an_open_error_and_a_failed_call(example: Vault) -> None:
+    session = example.load(UPGRADE).session
+    assert (session.status, [phase.status for phase in session.phases]) == (
+        Status.FAILED,
+        ["success", "failed"],
+    )
+    assert [call.outcome for call in session.calls()][-1] is Outcome.FAILED
+
+
+def test_work_of_subagents_is_kept_in_all_three_ways(example: Vault) -> None:
+    sessions = [example.read(path).session for path in example.session_paths()]
+    modes = {
+        entry.mode for session in sessions for entry in session.all_entries() if isinstance(entry, Subagent)
+    }
+    assert modes == set(Mode)
+
+
+def test_tasks_wait_for_each_other(example: Vault) -> None:
+    tasks = example.load(SEARCH).session.tasks
+    assert [(task.id, task.depends_on) for task in tasks] == [
+        ("1", ()),
+        ("2", ("1",)),
+        ("3", ("2",)),
+        ("4", ("2",)),
+    ]
+
+
+def test_every_link_of_the_start_note_leads_somewhere(example: Vault) -> None:
+    source = Source.from_bytes((EXAMPLE / "Start here.md").read_bytes())
+    links = LinkTable(map(example.relative, example.note_paths()))
+    named = [link.target for link in find_links(source)]
+    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY} < set(named)
+    for target in named:
+        assert links.resolve(target, "Start here.md").path or (EXAMPLE / target).exists(), target
+
+
+# --- importing again ---------------------------------------------------------------------------------------------
+
+
+def test_importing_the_same_transcripts_again_changes_no_note(copied: Vault) -> None:
+    before = {path: path.read_bytes() for path in copied.session_paths()}
+    report = import_real(copied)
+    assert (report.created, report.updated, len(report.unchanged), report.unreadable) == ((), (), 5, ())
+    assert {path: path.read_bytes() for path in copied.session_paths()} == before
+
+
+def test_the_imported_notes_are_what_an_import_writes(tmp_path: Path) -> None:
+    """`CRUCIBLE_GOLDEN=1` writes them anew."""
+    init_vault(tmp_path)
+    vault = Vault(tmp_path, VaultSettings(fsync=False))
+    assert len(import_real(vault).created) == 5
+    for path in vault.session_paths():
+        kept = EXAMPLE / "sessions" / path.name
+        if os.environ.get("CRUCIBLE_GOLDEN"):
+            kept.write_bytes(path.read_bytes())
+        assert kept.read_bytes() == path.read_bytes()
+
+
+# --- what surrounds the notes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [".crucible/config.toml", ".crucible/.gitignore"])
+def test_settings_are_as_init_writes_them(tmp_path: Path, name: str) -> None:
+    init_vault(tmp_path)
+    assert (EXAMPLE / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_init_finds_only_empty_folders_to_make(copied: Vault) -> None:
+    """Git keeps no empty folders; every file is there."""
+    assert {copied.relative(path) for path in init_vault(copied.root)} <= {
+        ".crucible/templates",
+        ".crucible/memory",
+        ".crucible/tasks",
+    }
+
+
+def test_git_converts_no_line_end_of_a_note() -> None:
+    assert "*.md -text" in (EXAMPLE / ".gitattributes").read_text(encoding="utf-8").split("\n")
+
+
+def test_nothing_derived_is_kept() -> None:
+    names = {path.name for path in (EXAMPLE / ".crucible").iterdir()}
+    assert names <= {"config.toml", ".gitignore", "templates", "memory", "tasks"}
+
+
+def test_every_callout_kind_has_a_colour_and_an_icon() -> None:
+    css = (EXAMPLE / ".obsidian" / "snippets" / "crucible.css").read_text(encoding="utf-8")
+    rules = dict(re.findall(r'\.callout\[data-callout="(\w+)"\] \{([^}]*--callout-icon[^}]*)\}', css))
+    assert set(rules) == CALLOUT_KINDS
+    for kind, rule in rules.items():
+        # Obsidian 1.13 wants a CSS colour here; older ones wanted `255, 0, 0`.
+        assert re.search(r"--callout-color: #[0-9a-f]{6};", rule), kind
+        assert re.search(r"--callout-icon: lucide-[a-z-]+;", rule), kind
+
+
+def test_obsidian_finds_the_snippet_switched_on() -> None:
+    settings = {path.name: json.loads(path.read_bytes()) for path in (EXAMPLE / ".obsidian").glob("*.json")}
+    assert settings["appearance.json"] == {"enabledCssSnippets": ["crucible"]}
+    assert set(settings) == {"app.json", "appearance.json"}
+
+
+def test_the_table_of_sessions_names_properties_that_notes_have(example: Vault) -> None:
+    base = yaml.safe_load((EXAMPLE / "Sessions.base").read_bytes())
+    assert 'type == "session"' in base["filters"]["and"]
+    views = {view["name"]: view for view in base["views"]}
+    assert {"All sessions", "Paused", "By project"} <= set(views)
+    assert views["All sessions"]["filters"]["and"] == ["!parent"]
+    known = {key for path in example.session_paths() for key in example.read(path).session.properties}
+    for view in views.values():
+        assert view["type"] == "table"
+        assert set(view["order"]) - {"file.name"} <= known
+        assert {sort["property"] for sort in view["sort"]} <= known
+
+
+# --- README and docs ---------------------------------------------------------------------------------------------
+
+
+def _commands(page: Path) -> Iterator[str]:
+    """Every line of a fenced block that calls `cru`."""
+    for block in re.findall(
+        r"^```(?:sh|console|bash)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        for line in block.split("\n"):
+            words = line.removeprefix("$ ").strip()
+            if words.startswith("cru "):
+                yield words
+
+
+COMMANDS = [(page.name, line) for page in PAGES for line in _commands(page)]
+
+
+def test_the_readme_shows_how_to_begin_and_names_every_command() -> None:
+    assert len([line for name, line in COMMANDS if name == "README.md"]) >= 5
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in TABLE if f"\n| `cru {name}" not in readme] == []
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS)
+def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
+    command: click.Command = build_root()
+    context = click.Context(command, info_name="cru")
+    words = shlex.split(line, comments=True)[1:]
+    while words:
+        word = words.pop(0)
+        if word.startswith("-"):
+            names = {name for param in command.get_params(context) for name in param.opts}
+            assert word.partition("=")[0] in names, f"{page}: {line}"
+        elif isinstance(command, click.Group):
+            found = command.get_command(context, word)
+            if found is None:
+                continue  # the value of an option before the command
+            context = click.Context(found, info_name=word, parent=context)
+            command = found
+    assert not isinstance(command, click.Group), f"{page}: {line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_link_in_the_docs_leads_to_a_file_or_a_heading(page: Path) -> None:
+    text = re.sub(r"^(`{3,}).*?^\1`*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`\n]+`", "", text)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, heading = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.exists(), target
+        if heading:
+            assert heading in set(_anchors(path)), target
+
+
+def _anchors(page: Path) -> Iterator[str]:
+    """Headings as hosts of repositories make anchors of them."""
+    for heading in re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_page_names_no_path_of_one_machine(page: Path) -> None:
+    assert not re.search(r"/(?:root|work|Users)/|/home/(?!me/|dev/)", page.read_text(encoding="utf-8"))
+
+
+def test_every_room_stands_in_the_page_on_architecture() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in (ROOT / "crucible").glob("*/__init__.py")}
+    assert {room for room in rooms if f"**`{room}`" not in page} == set()
+
+
+def test_every_dependency_has_its_reason() -> None:
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").casefold()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = [re.split(r"[<>=\[ ]", requirement)[0].casefold() for requirement in wanted]
+    assert [
+        name for name in names if not re.search(rf"^\|[^|]*\b{re.escape(name)}\b[^|]*\|", page, re.MULTILINE)
+    ] == []
+
+
+def test_every_code_of_a_problem_is_explained() -> None:
+    page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    rooms = [ROOT / "crucible" / name for name in ("note", "session", "checking")]
+    code = "\n".join(path.read_text(encoding="utf-8") for room in rooms for path in room.glob("*.py"))
+    codes = set(re.findall(r'Problem\(\s*"([a-z0-9-]+)"', code))
+    assert len(codes) > 15
+    assert {one for one in codes if f"`{one}`" not in page} == set()
+
+
+def test_the_note_in_the_format_is_one() -> None:
+    page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    note = page.partition("````markdown\n")[2].partition("````")[0]
+    session = read_session(Source(note), "2026-11-21-add-rate-limiter")
+    assert session.problems == ()
+    assert (len(session.phases), len(session.tasks), session.summary) == (
+        2,
+        2,
+        "Written at the end. Not a phase.",
+    )
+
+
+def test_the_readme_shows_a_part_of_a_real_note() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```markdown\n")[2].partition("```\n\n")[0]
+    assert shown in (EXAMPLE / "sessions" / f"{RETRY}.md").read_text(encoding="utf-8")
+
+
+def test_the_picture_shows_what_the_example_says() -> None:
+    """`python docs/picture.py` draws it anew; its wrapping may change with rich, its words not."""
+    svg = (ROOT / "docs" / "images" / "session.svg").read_text(encoding="utf-8")
+    said = re.sub(r"<[^>]+>", "", svg).replace("&#160;", " ")
+    for words in ("cru session list", LIMITER, "paused", "no such module: fts5", "decision"):
+        assert words in said
+    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
