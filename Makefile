@@ -30,6 +30,7 @@ $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
 
 demo: $(VENV)/.installed ## Import a real transcript into a copy of the example vault, list it and show it
 	@rm -rf $(DEMO) && mkdir -p build && cp -R vault-example $(DEMO)
+	@rm $(DEMO)/sessions/*rate-limiter*  # the demo imports these itself
 	$(BIN)/cru --vault $(DEMO) import claude-code tests/data/transcripts/claude-code
 	$(BIN)/cru --vault $(DEMO) session list
 	$(BIN)/cru --vault $(DEMO) session show "$$($(BIN)/cru --vault $(DEMO) session list --limit 1 --format json \

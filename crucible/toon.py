@@ -16,12 +16,13 @@ class ToonError(ValueError):
     """No TOON, not even by the lenient rules; the message names the line."""
 
 
-def dump_rows(rows: Sequence[Mapping[str, object]]) -> str:
-    """Rows of one shape as a TOON table, two spaces deep.
+def dump_rows(rows: Sequence[Mapping[str, object]], name: str = "") -> str:
+    """Rows of one shape as a TOON table, two spaces deep; `name` is the table's.
 
     A list in a row would lose the table form, so its items are joined with `, `.
     """
-    return toons.dumps([{key: _flat(value) for key, value in row.items()} for row in rows])
+    flat = [{key: _flat(value) for key, value in row.items()} for row in rows]
+    return toons.dumps({name: flat} if name else flat)
 
 
 def load(text: str) -> object:

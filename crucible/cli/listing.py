@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import click
-import toons
 
 from crucible.cli.arguments import BEGIN, END, format_option
 from crucible.cli.door import Door
@@ -15,6 +13,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.output import clean, say, write, write_json
 from crucible.errors import CrucibleError
 from crucible.session.model import Status
+from crucible.toon import dump_rows
 from crucible.vault.query import SessionQuery, SessionRow, row_of, select, unreadable_row
 from crucible.vault.store import Vault
 
@@ -106,10 +105,7 @@ def _write_json(_: Vault, rows: Sequence[SessionRow]) -> None:
 
 
 def _write_toon(_: Vault, rows: Sequence[SessionRow]) -> None:
-    """A list inside a row would cost the tabular form, so participants are one text."""
-    flat = [row.columns() | {"participants": ", ".join(row.participants)} for row in rows]
-    # Through JSON, which has an escape for everything that a note can hold and a terminal cannot show.
-    write(toons.dumps({"sessions": json.loads(json.dumps(flat))}))
+    write(dump_rows([row.columns() for row in rows], "sessions"))
 
 
 def _write_paths(vault: Vault, rows: Sequence[SessionRow]) -> None:

@@ -30,8 +30,9 @@ from crucible.errors import (
     TranscriptError,
 )
 from crucible.importing.folding import Folding, LeftOutError
+from crucible.importing.lineage import link_moves
 from crucible.importing.report import Importing, ImportOptions, ImportReport, UnreadableRow
-from crucible.importing.sources import SourceTable
+from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
 from crucible.note.source import Edit, apply_edits
 from crucible.session.markup import render_session
@@ -122,6 +123,7 @@ class _Run:
         self.options = options
         self.outcome = outcome
         self.table = SourceTable(vault)
+        self.moves: list[tuple[str, str]] = []
 
     def take(self, transcripts: Iterator[Transcript]) -> None:
         """Import all sessions."""
@@ -132,6 +134,7 @@ class _Run:
                     stack.enter_context(files.locked(self.vault.root, place, _LOCK_SECONDS))
                 self.table.refresh()
                 self._write(self._batch(first, transcripts))
+        link_moves(self.vault, self.table, self.moves, set(self.outcome.created))
 
     def _batch(self, first: Transcript, rest: Iterator[Transcript]) -> list[_Notes]:
         batch: list[_Notes] = []
@@ -160,6 +163,9 @@ class _Run:
                     stack=stack,
                 )
                 folding.fold()
+            moved_to = folding.trunk.recorder.moved_to
+            if moved_to:
+                self.moves.append((folding.trunk.source, source_name(transcript.client, moved_to)))
             if self._has_notes(folding):
                 sessions = folding.sessions().items()
                 own = [(s, base, now) for s, (base, now) in sessions if not folding.is_inline(s)]

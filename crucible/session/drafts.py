@@ -209,7 +209,6 @@ class Draft:
     task: str
     phases: tuple[DraftPhase, ...]
     delegations: tuple[Work, ...]
-    moved_to: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +241,6 @@ class Setting:
     parent: str | None = None
     title: str = ""
     started: datetime | None = None
-    continues: str | None = None
-    continued_by: str | None = None
     children: Mapping[str, ChildNote] = field(default_factory=dict)
     calls: Mapping[str, str] = field(default_factory=dict)
     loose: tuple[str, ...] = ()
@@ -278,8 +275,6 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         tokens_cached=draft.tokens_cached or None,
         subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
         parent=setting.parent,
-        continues=setting.continues,
-        continued_by=setting.continued_by,
         resume_point=numbered[-1].id if paused and numbered else None,
         pause_reason=_pause_reason(draft) if paused else None,
         sources=(setting.source,),

@@ -178,8 +178,7 @@ def _read_user(raw: RawCallout, lines: Lines) -> Entry:
         at, column = end
         words, note = [*body[:at], body[at][:column]], [body[at][column + 3 :].removeprefix(" "), *body[at + 1 :]]
         return Intervention(_words(words), _text(note) or None, lines)
-    if body[-1].endswith('"'):
-        body[-1] = body[-1][:-1]
+    body[-1] = body[-1].removesuffix('"')
     return Intervention(_words(body), None, lines)
 
 

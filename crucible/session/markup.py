@@ -11,7 +11,17 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from crucible.note.callouts import quote_lines
-from crucible.note.contain import QUOTE_END, Rule, code_span, contain, contain_line, cut, normal, normal_line, slug
+from crucible.note.contain import (
+    QUOTE_END,
+    Rule,
+    code_span,
+    contain,
+    contain_line,
+    cut,
+    normal,
+    normal_line,
+    slug,
+)
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.outline import SEPARATOR, TOOLS_LINE
 from crucible.session.entries import INLINE_QUOTE, MARKS, fenced_lines

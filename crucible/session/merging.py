@@ -17,24 +17,18 @@ from crucible.session.editing import (
     add_phase,
     add_subphase,
     set_call,
-    set_field,
     set_phase_field,
-    set_tasks,
 )
-from crucible.session.fields import format_time, link_to, subagent_value
-from crucible.session.markup import render_body, render_entry, render_title, separates
+from crucible.session.markup import render_body, render_entry, separates
+from crucible.session.merging_head import counted, merge_head, quieted
 from crucible.session.model import (
     Entry,
     Phase,
     Prose,
     Session,
-    Status,
     Subagent,
-    SubagentRef,
-    Task,
     ToolCall,
     ToolCalls,
-    Value,
 )
 
 __all__ = ["merge"]
@@ -46,157 +40,16 @@ def merge(source: Source, note: Session, base: Session, now: Session) -> list[Ed
     The note may have other sources than `now`, whose rows are left alone.
     """
     if base.synced_to == now.synced_to and _same_story(base, now):
-        return _quieted(source, note, now)
+        return quieted(source, note, now)
     merged = _Merge(source, note)
     merged.calls(base, now)
     merged.phases(base, now)
-    return [
-        *_fields(source, note, base, now, last_phase=merged.last_phase),
-        *_title(source, note, base, now),
-        *set_tasks(source, note, _tasks(note.tasks, base.tasks, now.tasks)),
-        *merged.edits,
-    ]
+    return [*merge_head(source, note, base, now, last_phase=merged.last_phase), *merged.edits]
 
 
 def _same_story(base: Session, now: Session) -> bool:
     told = [(each.title, each.phases, each.tasks, each.subagents) for each in (base, now)]
     return told[0] == told[1]
-
-
-def _title(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
-    """A title that the user gave in the client later, unless the note's was changed."""
-    if note.title != base.title or now.title == base.title or note.title_lines == NOWHERE:
-        return []
-    span = source.span_of(note.title_lines)
-    text = source.slice(span)
-    return [Edit(span, render_title(now.title) + text[len(text.rstrip("\r\n")) :])]
-
-
-# --- frontmatter -----------------------------------------------------------------------------------------------------
-
-
-def _quieted(source: Source, note: Session, now: Session) -> list[Edit]:
-    """Time alone turns `active` into what the session came to; a status that a human set is left alone."""
-    untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
-    if not untouched or now.status is Status.ACTIVE or now.status is None:
-        return []
-    phase = note.phases[-1].id if note.phases else None
-    return _set_all(source, note, _standing(now, phase))
-
-
-def _standing(now: Session, last_phase: str | None) -> dict[str, Value]:
-    return {
-        "status": str(now.status) if now.status else None,
-        "ended": format_time(now.ended) if now.ended else None,
-        "resume_point": last_phase if now.resume_point else None,
-        "pause_reason": now.pause_reason,
-    }
-
-
-def _fields(
-    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None
-) -> list[Edit]:
-    grown = base.synced_to != now.synced_to
-    wanted: dict[str, Value] = dict(_standing(now, last_phase)) if grown else {}
-    wanted["model"] = _chosen(note.model, base.model, now.model)
-    wanted["tokens_used"] = _counted(note.tokens_used, base.tokens_used, now.tokens_used)
-    wanted["tokens_cached"] = _counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
-    known = {str(agent) for agent in (*base.participants, *note.participants)}
-    wanted["participants"] = [
-        *map(str, note.participants),
-        *(str(agent) for agent in now.participants if str(agent) not in known),
-    ]
-    wanted["subagents"], wanted["subagent_logs"] = _subagents(note, base, now)
-    if grown:
-        wanted["sources"], wanted["synced_to"] = _synced(note, now)
-    return _set_all(source, note, wanted)
-
-
-def _set_all(source: Source, note: Session, wanted: dict[str, Value]) -> list[Edit]:
-    edits: list[Edit] = []
-    for key, found in wanted.items():
-        value = None if found == [] else found
-        if value != note.properties.get(key):
-            edits += set_field(source, note, key, value)
-    return edits
-
-
-def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
-    """A human's choice stays; else what the transcript says now."""
-    return now if note == base else note
-
-
-def _counted(note: int | None, base: int | None, now: int | None) -> int | None:
-    """A note may hold several sources: what this one grew by is added."""
-    if note is None or note == base:
-        return now if note == base else None
-    return max(0, note + (now or 0) - (base or 0))
-
-
-def _synced(note: Session, now: Session) -> tuple[Value, Value]:
-    """`sources` and `synced_to`, which go in step."""
-    rows = dict(zip(note.sources, note.synced_to, strict=False)) | dict(
-        zip(now.sources, now.synced_to, strict=False)
-    )
-    sources = [*note.sources, *(source for source in now.sources if source not in note.sources)]
-    return list(sources), [rows[source] for source in sources if source in rows]
-
-
-def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:
-    """`subagents` and `subagent_logs`: items that changed are written anew, new ones added, others left alone."""
-    before = {ref.session: ref for ref in base.subagents}
-    after = {ref.session: ref for ref in now.subagents}
-    raw = note.properties.get("subagents")
-    items: list[Value] = []
-    for place, ref in enumerate(note.subagents):
-        item = (
-            raw[place] if isinstance(raw, list) and len(raw) == len(note.subagents) else subagent_value(ref)
-        )
-        items.append(_subagent_item(item, before.get(ref.session), after.get(ref.session)))
-    there = {ref.session for ref in note.subagents}
-    items += [subagent_value(ref) for name, ref in after.items() if name not in there and name not in before]
-    logs = note.properties.get("subagent_logs")
-    links: list[Value] = list(logs) if isinstance(logs, list) else [logs] if logs else []
-    links += [link_to(name) for name in after if name not in before and link_to(name) not in links]
-    return items, links
-
-
-def _subagent_item(item: Value, before: SubagentRef | None, after: SubagentRef | None) -> Value:
-    if not isinstance(item, dict) or after is None or before == after:
-        return item
-    old, new = (subagent_value(ref) if ref else {} for ref in (before, after))
-    changed = {key: value for key, value in new.items() if item.get(key) in (None, old.get(key))}
-    return {**item, **changed}
-
-
-# --- tasks -----------------------------------------------------------------------------------------------------------
-
-
-def _tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> list[Task]:
-    """The human's list with what the agent changed: by id, field by field."""
-    before, after = ({task.id: task for task in tasks} for tasks in (base, now))
-    merged: list[Task] = []
-    for task in note:
-        old, new = before.get(task.id), after.get(task.id)
-        if old is None or old == new:
-            merged.append(task)
-        elif new is not None:
-            merged.append(_task(task, old, new))
-        elif task != old:
-            merged.append(task)
-    there = {task.id for task in merged}
-    merged += [task for task in now if task.id not in before and task.id not in there]
-    if [task.id for task in note] == list(before):
-        # A list written anew may have another order; a human's order, or own tasks, stay as they are.
-        places = {task.id: place for place, task in enumerate(now)}
-        merged.sort(key=lambda task: places.get(task.id, len(places)))
-    return merged
-
-
-def _task(note: Task, old: Task, new: Task) -> Task:
-    names = ("content", "status", "priority", "depends_on", "started", "completed")
-    changed = {name: getattr(new, name) for name in names if getattr(new, name) != getattr(old, name)}
-    return replace(note, **changed)
 
 
 # --- phases ----------------------------------------------------------------------------------------------------------
@@ -330,7 +183,7 @@ class _Merge:
             return
         if new.ended and new.ended not in (home.ended, old.ended):
             self.edits += set_phase_field(self.source, self.note, home.id, "ended", new.ended)
-        tokens = _counted(home.tokens, old.tokens, new.tokens)
+        tokens = counted(home.tokens, old.tokens, new.tokens)
         if tokens is not None and tokens != home.tokens:
             self.edits += set_phase_field(self.source, self.note, home.id, "tokens", tokens)
 

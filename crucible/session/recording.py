@@ -64,6 +64,7 @@ class Recorder:
     `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
     without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a `row_mark`) or, where that row is
     gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
+    `task` is what a subagent was asked for, `moved_to` where the client went on, `last` the time of the last event.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Recorder:
         self.work_name = work_name
         self.base: Draft | None = None
         self.delegations: list[Delegation] = []
-        self.task = ""
+        self.task = self.moved_to = ""
         self.last: datetime | None = None
         self._kind = kind
         self._sync = SyncPoint(synced, known_until)
@@ -99,9 +100,7 @@ class Recorder:
         self._mark = ""
         self._mark_line = 0
         self._titles = ["", "", ""]
-        self._cwd = ""
-        self._branch = ""
-        self._moved_to = ""
+        self._cwd = self._branch = ""
 
     # --- what others may ask -----------------------------------------------------------------------------------------
 
@@ -165,7 +164,6 @@ class Recorder:
             task=self.task,
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
             delegations=tuple(d.frozen() for d in self.delegations),
-            moved_to=self._moved_to,
         )
 
     # --- folding -----------------------------------------------------------------------------------------------------
@@ -227,7 +225,7 @@ class Recorder:
             case Faulted():
                 self._faulted(event)
             case ContinuedIn():
-                self._turn, self._moved_to = Turn.MOVED, event.session
+                self._turn, self.moved_to = Turn.MOVED, event.session
             case ContextSeen():
                 return self._context_seen(event)
             case Titled():

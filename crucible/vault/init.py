@@ -32,7 +32,7 @@ _UNION_MERGED = (
     ".crucible/tasks/**/*.jsonl merge=union",
     ".crucible/flight/**/*.jsonl merge=union",
 )
-"""Append-only files: both sides of a merge keep their lines."""
+"""Of append-only files both sides of a merge keep their lines."""
 
 _FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
 
@@ -47,7 +47,9 @@ def init_vault(directory: Path) -> list[Path]:
     made += _create(root, ".crucible/.gitignore", _GITIGNORE)
     if settings.flight.track:
         made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
-    made += _extend(root, ".gitattributes", _UNION_MERGED)
+    # Notes are kept to the byte: git must convert no line ends in them.
+    exact = f"{settings.sessions}/**/*.md -text"
+    made += _extend(root, ".gitattributes", (exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
     return list(dict.fromkeys(made))
 

@@ -361,6 +361,73 @@ def test_a_report_that_comes_later_goes_into_the_callout(place: Vault, tmp_path:
     assert (work.link, work.summary) == (child, "It is in a.py.")
 
 
+def test_a_subagent_without_a_notice_is_known_by_its_task(place: Vault, tmp_path: Path) -> None:
+    trunk = write_rows(session_file(tmp_path / "p"), parent_rows("x")[:2])
+    write_rows(trunk.with_suffix("") / "subagents" / "agent-zz.jsonl", agent_rows("zz"))
+    parent, child = run_import(place, trunk).created
+    (work,) = [e for e in notes_of(place)[parent].session.all_entries() if isinstance(e, Subagent)]
+    assert (work.link, work.agent.name) == (child, "Explore")
+    assert len(run_import(place, trunk).unchanged) == 2
+
+
+def test_a_subagent_s_file_that_cannot_be_opened_is_told_and_the_rest_imported(
+    place: Vault, tmp_path: Path
+) -> None:
+    trunk = write_rows(session_file(tmp_path / "p"), parent_rows("x"))
+    (trunk.with_suffix("") / "subagents" / "agent-x.jsonl").mkdir(parents=True)
+    report = run_import(place, trunk)
+    assert (len(report.created), [name for name, _, _ in told(report)]) == (1, ["agent-x.jsonl"])
+
+
+def test_whole_events_before_the_first_word_are_kept_however_many(place: Vault, tmp_path: Path) -> None:
+    from crucible.flight.reading import read_records
+
+    noise = [user(f"note {n}", isMeta=True) for n in range(700)]
+    rows = [*noise, user("Go"), assistant(text("Done."), stop="end_turn")]
+    (name,) = run_import(place, write_rows(session_file(tmp_path), rows)).created
+    kept = [record.values["text"] for record in read_records(place.root, name) if record.type == "Injected"]
+    assert sorted(kept) == sorted(f"note {n}" for n in range(700))
+
+
+def test_a_note_that_cannot_be_edited_is_told_and_the_rest_goes_on(place: Vault, tmp_path: Path) -> None:
+    first, second = good(tmp_path / "p"), good(tmp_path / "p", "33333333-2222-3333-4444-555555555555")
+    names = run_import(place, first.parent).created
+    path = place.sessions / f"{names[0]}.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\n```\nan open fence\n", encoding="utf-8")
+    for each in (first, second):
+        more = write_rows(tmp_path / "more", [user("And now?"), assistant(text("No."), stop="end_turn")])
+        each.write_bytes(each.read_bytes() + more.read_bytes())
+    report = run_import(place, first.parent)
+    assert report.updated == (names[1],)
+    ((name, _, why),) = told(report)
+    assert name == f"{names[0]}.md"
+    assert "fence" in why
+
+
+def test_a_session_that_went_on_in_another_is_linked_both_ways(place: Vault, tmp_path: Path) -> None:
+    later = "33333333-2222-3333-4444-555555555555"
+    first = good(tmp_path / "p")
+    told = {
+        "type": "continued-in",
+        "timestamp": "2026-01-02T03:05:00Z",
+        "sessionId": "x",
+        "continuedInSessionId": later,
+    }
+    first.write_bytes(first.read_bytes() + write_rows(tmp_path / "more", [told]).read_bytes())
+    second = write_rows(
+        session_file(tmp_path / "p", later), [user("Go on"), assistant(text("Gone."), stop="end_turn")]
+    )
+    names = run_import(place, first.parent).created
+    notes = notes_of(place)
+    assert (notes[names[0]].session.continued_by, notes[names[1]].session.continues) == (names[1], names[0])
+    path = notes[names[1]].path
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith("continues")), encoding="utf-8")
+    before = bytes_of(place)
+    assert len(run_import(place, second, first).unchanged) == 2
+    assert bytes_of(place) == before
+
+
 # --- several processes -----------------------------------------------------------------------------------------------
 
 _SCRIPT = """

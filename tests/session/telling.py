@@ -32,7 +32,6 @@ from crucible.transcript.events import (
     TaskChanged,
     TasksListed,
     TaskState,
-    Titled,
     ToolReturned,
     ToolUsed,
     UsageCounted,
@@ -94,7 +93,6 @@ def _any_event() -> st.SearchStrategy[Event]:
         st.builds(Faulted, here, text),
         st.builds(Reasoned, here, text),
         st.builds(Injected, here, text),
-        st.builds(Titled, here, line, st.just(False)),
         st.builds(ContextSeen, here, st.just("s"), line, line, st.sampled_from(["1", "2"])),
         st.builds(ContinuedIn, here, line),
     )

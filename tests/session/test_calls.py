@@ -47,7 +47,9 @@ CWD = "/home/dev/shop"
         ("two words", {}, "two_words"),
     ],
 )  # fmt: skip
-def test_a_call_tells_what_a_person_would_look_for(name: str, arguments: Mapping[str, object], line: str) -> None:
+def test_a_call_tells_what_a_person_would_look_for(
+    name: str, arguments: Mapping[str, object], line: str
+) -> None:
     assert call_line(name, arguments, CWD) == line
 
 
@@ -118,8 +120,13 @@ def test_a_failure_tells_its_cause(text: str, line: str) -> None:
 
 
 def test_the_cause_is_found_at_either_end_of_a_long_output() -> None:
-    assert result_line("Bash x", "Exit code 2\nfatal: early\n" + "noise\n" * 50_000, Outcome.FAILED) == "fatal: early"
-    assert result_line("Bash x", "noise\n" * 50_000 + "KeyError: 'late'\n", Outcome.FAILED) == "KeyError: 'late'"
+    assert (
+        result_line("Bash x", "Exit code 2\nfatal: early\n" + "noise\n" * 50_000, Outcome.FAILED)
+        == "fatal: early"
+    )
+    assert (
+        result_line("Bash x", "noise\n" * 50_000 + "KeyError: 'late'\n", Outcome.FAILED) == "KeyError: 'late'"
+    )
 
 
 @given(st.sampled_from(["Bash", "Read", "Grep", "X"]), hostile_text(), st.sampled_from(Outcome))
@@ -133,7 +140,20 @@ def test_lines_are_single_and_within_their_limits(name: str, text: str, outcome:
     assert one_line(result, RESULT_LIMIT) == result
 
 
-@given(st.dictionaries(st.text(max_size=5), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4))
+@given(
+    st.dictionaries(
+        st.text(max_size=5), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4
+    )
+)
 def test_any_arguments_make_a_line(arguments: dict[str, object]) -> None:
-    for name in ("TodoWrite", "TaskUpdate", "Grep", "AskUserQuestion", "ExitPlanMode", "Skill", "Agent", "Other"):
+    for name in (
+        "TodoWrite",
+        "TaskUpdate",
+        "Grep",
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "Skill",
+        "Agent",
+        "Other",
+    ):
         assert call_line(name, arguments).startswith(name)

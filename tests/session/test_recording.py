@@ -71,7 +71,9 @@ def test_what_is_recorded_reads_back_as_the_same_session(events: list[Event]) ->
 
 
 def test_every_prompt_is_a_phase_with_the_human_s_exact_words() -> None:
-    told = session(Prompted(at(), "Fix it\nplease"), Replied(at(), "Done."), Prompted(at(), "Now test it. All of it."))
+    told = session(
+        Prompted(at(), "Fix it\nplease"), Replied(at(), "Done."), Prompted(at(), "Now test it. All of it.")
+    )
     assert names(told) == ["Fix it", "Now test it"]
     assert [phase.entries[0] for phase in told.phases] == [
         Intervention("Fix it\nplease"),
@@ -191,7 +193,10 @@ def test_a_started_task_opens_a_sub_phase_with_its_first_entry() -> None:
 
 def test_a_task_that_is_started_and_done_at_once_opens_nothing() -> None:
     told = session(
-        Prompted(at(), "Go"), started("1", "A"), TaskChanged(at(), "1", None, "completed"), Replied(at(), "Done.")
+        Prompted(at(), "Go"),
+        started("1", "A"),
+        TaskChanged(at(), "1", None, "completed"),
+        Replied(at(), "Done."),
     )
     assert names(told) == ["Go"]
     assert [task.status for task in told.tasks] == ["completed"]
@@ -383,7 +388,9 @@ _HOUR = timedelta(hours=1)
         (Turn.INTERRUPTED, timedelta(minutes=61), Status.PAUSED),
     ],
 )
-def test_status_follows_from_the_end_and_the_quiet_since(turn: Turn, quiet: timedelta, status: Status) -> None:
+def test_status_follows_from_the_end_and_the_quiet_since(
+    turn: Turn, quiet: timedelta, status: Status
+) -> None:
     assert session_status(turn, BEGIN, BEGIN + quiet, _HOUR) is status
 
 
@@ -418,7 +425,9 @@ def test_a_paused_session_resumes_at_its_last_phase() -> None:
 
 
 def test_the_last_row_with_something_to_tell_is_what_a_note_is_synced_to() -> None:
-    told = session(Prompted(at(row="aaaaaaaa-1"), "Go"), Replied(at(row="bbbbbbbb-2"), "x"), Injected(at(), "noise"))
+    told = session(
+        Prompted(at(row="aaaaaaaa-1"), "Go"), Replied(at(row="bbbbbbbb-2"), "x"), Injected(at(), "noise")
+    )
     assert told.synced_to == ("claude-code:bbbbbbbb",)
     recorder = Recorder("claude-code", synced="bbbbbbbb")
     for event in (Prompted(at(row="aaaaaaaa-1"), "Go"), Replied(at(row="bbbbbbbb-2"), "x")):
