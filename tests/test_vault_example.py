@@ -210,7 +210,7 @@ def test_init_finds_only_empty_folders_to_make(copied: Vault) -> None:
 
 
 def test_git_converts_no_line_end_of_a_note() -> None:
-    assert "*.md -text" in (EXAMPLE / ".gitattributes").read_text(encoding="utf-8").split("\n")
+    assert "sessions/**/*.md -text" in (EXAMPLE / ".gitattributes").read_text(encoding="utf-8").split("\n")
 
 
 def test_nothing_derived_is_kept() -> None:

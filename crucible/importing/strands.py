@@ -85,7 +85,10 @@ class Strand:
 
     def _begin(self) -> None:
         self._opened = True
-        self._writer = self._open_writer(self)
+        writer = self._open_writer(self)
+        if self.overflowed:
+            return  # all of it is read again, so that events keep their order
+        self._writer = writer
         for event, place in self._held:
             self._write(event, place)
         self._held.clear()

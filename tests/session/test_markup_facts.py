@@ -362,7 +362,7 @@ def test_a_new_sub_phase_is_the_last_of_its_phase(body: str, after: str) -> None
 def test_a_phase_that_is_not_there_is_refused() -> None:
     session = Session("s", phases=(Phase("A", id="phase-1", subphases=(Phase("B", id="phase-1.1"),)),))
     assert find_phase(session, "phase-1.1").name == "B"
-    with pytest.raises(EditRefused, match="^s has no phase-2") as refused:
+    with pytest.raises(EditRefused, match=r"^s has no phase-2") as refused:
         find_phase(session, "phase-2")
     assert "it has 1 phases" in (refused.value.hint or "")
 
@@ -411,7 +411,7 @@ def test_a_wrapped_call_becomes_one_line() -> None:
 
 
 def test_a_call_that_stands_in_no_note_is_refused() -> None:
-    with pytest.raises(EditRefused, match="^'a' stands in no note"):
+    with pytest.raises(EditRefused, match=r"^'a' stands in no note"):
         set_call(Source(""), Session("s"), ToolCall("a"), ToolCall("b"))
 
 
@@ -462,7 +462,10 @@ def test_a_property_is_set_and_none_removes_it() -> None:
 ONE = '{"id": "1", "content": "x", "status": "pending", "priority": "medium"}'
 TWO = ONE.replace('"1"', '"2"')
 X, Y = Task("1", "x"), Task("2", "x")
+THREE = ONE.replace('"1"', '"3"')
 DONE = ONE.replace("pending", "completed")
+ONE_Y, TWO_Y = (item.replace('"x"', '"y"') for item in (ONE, TWO))
+OTHER = '{"content": "x", "id": 1}'
 
 
 def block(*items: str) -> str:
@@ -473,18 +476,18 @@ def block(*items: str) -> str:
     ("before", "tasks", "after"),
     [
         ([f"  {ONE}"], [X, Y], [f"  {ONE},", f"  {TWO}"]),
-        ([f"  {ONE}"], [X, Y, Task("3", "x")], [f"  {ONE},", f"  {TWO},", f"  {ONE.replace('"1"', '"3"')}"]),
+        ([f"  {ONE}"], [X, Y, Task("3", "x")], [f"  {ONE},", f"  {TWO},", f"  {THREE}"]),
         ([f"  {ONE},", f"  {TWO}"], [Task("1", "x", "completed"), Y], [f"  {DONE},", f"  {TWO}"]),
         ([f"  {TWO},", f"  {ONE}"], [Y, Task("1", "x", "completed")], [f"  {TWO},", f"  {DONE}"]),
         ([f"  {ONE}"], [Task("1", "x", "completed"), Y], [f"  {DONE},", f"  {TWO}"]),
         (['{"content": "x", "id": "1"},', "", f"\t{TWO} "], [X, Task("2", "y")],
-         ['{"content": "x", "id": "1"},', "", f"  {TWO.replace('"x"', '"y"')}"]),
+         ['{"content": "x", "id": "1"},', "", f"  {TWO_Y}"]),
         (['{"content": "x", "id": 1} '], [X, Y], ['{"content": "x", "id": 1},', f"  {TWO}"]),
         ([f"  {ONE},", f"  {TWO}"], [Y, X], [f"  {TWO},", f"  {ONE}"]),
         ([f"  {ONE},", f"  {TWO}"], [X], [f"  {ONE}"]),
         ([f"  {ONE},", f"  {TWO}"], [], []),
-        ([f"  {ONE}, {TWO}"], [X, Task("2", "y")], [f"  {ONE},", f"  {TWO.replace('"x"', '"y"')}"]),
-        (['{"id": "1",', '"content": "x"}'], [Task("1", "y")], [f"  {ONE.replace('"x"', '"y"')}"]),
+        ([f"  {ONE}, {TWO}"], [X, Task("2", "y")], [f"  {ONE},", f"  {TWO_Y}"]),
+        (['{"id": "1",', '"content": "x"}'], [Task("1", "y")], [f"  {ONE_Y}"]),
         ([], [X], [f"  {ONE}"]),
     ],
 )  # fmt: skip
@@ -495,10 +498,7 @@ def test_a_task_that_did_not_change_keeps_its_line(
 
 
 def test_equal_tasks_are_no_edit() -> None:
-    assert (
-        edited(f"{block('{"content": "x", "id": 1}')}\n", set_tasks, [X])
-        == f"{block('{"content": "x", "id": 1}')}\n"
-    )
+    assert edited(f"{block(OTHER)}\n", set_tasks, [X]) == f"{block(OTHER)}\n"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_what_exists_is_kept_and_git_attributes_are_extended(tmp_path: Path) -> 
     assert (tmp_path / ".crucible/config.toml").read_text() == '[sessions]\nfolder = "Logs/agents"\n'
     assert (tmp_path / ".crucible/.gitignore").read_text() == "mine\n"
     assert (tmp_path / ".gitattributes").read_bytes() == (
-        b"*.png binary\r\n.crucible/tasks/**/*.jsonl merge=union\r\n"
+        b"*.png binary\r\n.crucible/tasks/**/*.jsonl merge=union\r\nLogs/agents/**/*.md -text\r\n"
         b".crucible/memory/**/*.jsonl merge=union\r\n.crucible/flight/**/*.jsonl merge=union\r\n"
     )
     assert (tmp_path / "Logs/agents").is_dir()
