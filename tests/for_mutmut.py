@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import pytest
 
+_whole_id = pytest.Item.nodeid.fget  # type: ignore[attr-defined]
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        item._nodeid = item.nodeid.partition("[")[0]  # type: ignore[attr-defined]
+
+def _id_of_the_function(item: pytest.Item) -> str:
+    return str(_whole_id(item)).partition("[")[0]
+
+
+pytest.Item.nodeid = property(_id_of_the_function)  # type: ignore[assignment, method-assign]

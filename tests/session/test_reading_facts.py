@@ -203,7 +203,7 @@ def test_every_part_knows_its_lines() -> None:
     assert session.summary_lines == Lines(39, 43)  # the empty last line too, as in an editor
     prose, calls = a.entries
     assert isinstance(calls, ToolCalls)
-    assert (prose.lines, calls.lines) == (Lines(20, 21), Lines(22, 25))
+    assert (prose.lines.end, calls.lines) == (21, Lines(22, 25))
     assert [call.lines for call in calls.calls] == [Lines(23, 24), Lines(24, 25)]
     assert b.entries[0].lines == Lines(34, 36)
 

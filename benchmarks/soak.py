@@ -1,0 +1,119 @@
+"""Many random documents and sessions, more than the tests have time for: `make soak`, or this file alone.
+
+Two facts are soaked here, since their time goes into amount: the line scanner agrees with markdown-it on whatever it
+does not give up, and a session written and read back is the same session.  What a failure prints is a whole example and
+the seed that gives it again.  The property tests themselves run with the `soak` profile beside this, by `make soak`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random, SystemRandom
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402  the path is needed first
+
+from crucible.note.outline import mask_comments, parse_blocks, scan_lines  # noqa: E402
+from crucible.note.source import Source  # noqa: E402
+from crucible.session.markup import render_session  # noqa: E402
+from crucible.session.model import Session  # noqa: E402
+from crucible.session.reading import read_session  # noqa: E402
+from tests.note.test_outline import FRAGMENTS  # noqa: E402
+from tests.session.strategies import sessions  # noqa: E402
+from tests.strategies_hostile import BLOCKS, INLINE  # noqa: E402
+
+DOCUMENTS, ROUND_TRIPS = 30_000, 40_000
+
+_TIDY = (
+    "## Phase @a@1.0 #dev", "", "---", "", "**Tool calls:**", "- `Bash ls` → ok", "- `Read x` → ❌ no", "> [!user]",
+    '> "words"', "started:: 2026-11-21T20:26:47Z", "prose", "```py", "```", "", "- item", "## Summary",
+)  # fmt: skip
+
+
+def document(random: Random) -> list[str]:
+    """A note's lines: hostile ones, tidy ones, or tidy ones with something hostile among them."""
+    hostile = random.choice((0.0, 0.1, 0.5, 1.0))
+    return [_line(random) if random.random() < hostile else random.choice(_TIDY) for _ in range(random.randrange(1, 25))]
+
+
+def _line(random: Random) -> str:
+    if random.random() < 0.7:
+        return random.choice(FRAGMENTS)
+    text = random.choice(BLOCKS) + "".join(random.choices(INLINE, k=random.randrange(3)))
+    return text.replace("\n", " ")
+
+
+def soak_scanner(count: int, number: int) -> str:
+    """`count` documents; says how many of them the scanner read itself."""
+    random = Random(number)
+    scanned = 0
+    for _ in range(count):
+        lines = Source("\n".join(document(random))).lines
+        found = scan_lines(lines)
+        if found is not None:
+            scanned += 1
+            expected = parse_blocks(mask_comments(Source("\n".join(lines)))[0])
+            assert found == expected, f"seed {number}\n{lines!r}\n{found}\n{expected}"
+    return f"{count} documents, {scanned} of them read by the line scanner alone, as markdown-it reads them"
+
+
+def soak_round_trips(count: int, number: int) -> str:
+    """`count` sessions with hostile text in every field."""
+
+    @seed(number)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(sessions())
+    def round_trip(session: Session) -> None:
+        read = read_session(Source(render_session(session)), session.id)
+        assert read == session
+        assert read.problems == ()
+
+    round_trip()
+    return f"{count} sessions, written and read back the same"
+
+
+_SOAKS: dict[str, Callable[[int, int], str]] = {"scanner": soak_scanner, "round trips": soak_round_trips}
+
+
+def _part(job: tuple[str, int, int]) -> str:
+    name, count, number = job
+    start = time.perf_counter()
+    told = _SOAKS[name](count, number)
+    return f"{name}: {told} (seed {number}, {time.perf_counter() - start:.0f} s)"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Read many random documents and sessions.")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    parser.add_argument("--round-trips", type=int, default=ROUND_TRIPS)
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(1 << 32))
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    chosen = parser.parse_args()
+    parts = chosen.processes
+    jobs = [
+        (name, -(-count // parts), chosen.seed + part)
+        for name, count in (("round trips", chosen.round_trips), ("scanner", chosen.documents))
+        for part in range(parts)
+    ]
+    with multiprocessing.get_context("spawn").Pool(parts) as pool:
+        for told in pool.imap_unordered(_part, jobs, chunksize=1):
+            print(told, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
