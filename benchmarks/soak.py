@@ -19,15 +19,12 @@ from random import Random, SystemRandom
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402  the path is needed first
-
+from benchmarks.random_sessions import random_session  # noqa: E402  the path is needed first
 from crucible.note.outline import mask_comments, parse_blocks, scan_lines  # noqa: E402
 from crucible.note.source import Source  # noqa: E402
 from crucible.session.markup import render_session  # noqa: E402
-from crucible.session.model import Session  # noqa: E402
 from crucible.session.reading import read_session  # noqa: E402
 from tests.note.test_outline import FRAGMENTS  # noqa: E402
-from tests.session.strategies import sessions  # noqa: E402
 from tests.strategies_hostile import BLOCKS, INLINE  # noqa: E402
 
 DOCUMENTS, ROUND_TRIPS = 30_000, 40_000
@@ -48,7 +45,8 @@ def _line(random: Random) -> str:
     if random.random() < 0.7:
         return random.choice(FRAGMENTS)
     text = random.choice(BLOCKS) + "".join(random.choices(INLINE, k=random.randrange(3)))
-    return text.replace("\n", " ")
+    # markdown-it makes U+FFFD of a NUL, which would show in a fence's language.
+    return text.replace("\n", " ").replace("\x00", "\ufffd")
 
 
 def soak_scanner(count: int, number: int) -> str:
@@ -67,22 +65,12 @@ def soak_scanner(count: int, number: int) -> str:
 
 def soak_round_trips(count: int, number: int) -> str:
     """`count` sessions with hostile text in every field."""
-
-    @seed(number)
-    @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate, Phase.shrink],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(sessions())
-    def round_trip(session: Session) -> None:
+    random = Random(number)
+    for at in range(count):
+        session = random_session(random)
         read = read_session(Source(render_session(session)), session.id)
-        assert read == session
-        assert read.problems == ()
-
-    round_trip()
+        assert read == session, f"seed {number}, example {at}\n{session}\n{read}"
+        assert read.problems == (), f"seed {number}, example {at}\n{session}\n{read.problems}"
     return f"{count} sessions, written and read back the same"
 
 

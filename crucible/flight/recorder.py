@@ -11,6 +11,7 @@ half-way can simply be repeated.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -18,6 +19,7 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -65,13 +67,20 @@ class FlightWriter:
 
     def write(self, event: Event, phase: str = "", source: str = "") -> bool:
         """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False when it is there already."""
-        values, cut = _values(event, self.max_value_bytes)
-        body: dict[str, object] = {"type": type(event).__name__, "source": source, **values}
-        key = hashlib.blake2b(_dump(body), digest_size=8).hexdigest()
+        body = _body(event, source, self.max_value_bytes)
+        key = hashlib.blake2b(body, digest_size=8).hexdigest()
         if key in self._seen:
             return False
-        record = {"seq": self._next, "key": key, "time": event.at.time, "phase": phase, **body}
-        line = _dump(record | {"cut": cut} if cut else record)
+        self._seen.add(key)
+        time = orjson.dumps(event.at.time, option=orjson.OPT_UTC_Z)
+        # The body is what takes time to dump, so it is dumped once, for the key and for the line.
+        line = b'{"seq":%d,"key":"%s","time":%s,"phase":%s,%s' % (
+            self._next,
+            key.encode(),
+            time,
+            orjson.dumps(phase),
+            body[1:],
+        )
         with _Refusals(self.folder):
             self._files[TOOLS if isinstance(event, _OF_TOOLS) else EVENTS].append(line)
         self._next += 1
@@ -194,16 +203,34 @@ def _seq_and_key(line: bytes) -> tuple[int, str]:
         return 0, ""
 
 
-def _values(event: Event, limit: int) -> tuple[dict[str, object], dict[str, int]]:
-    """The event's fields and its place, too long texts cut; and the bytes that each of these had (0: nested too deep)."""
+@cache
+def _names(kind: type) -> tuple[tuple[str, str], ...]:
+    """The fields of a kind of event, and what they are called in a record."""
+    fields = [field.name for field in dataclasses.fields(kind) if field.name != "at"]
+    return tuple((name, _RENAMED.get(name, name)) for name in fields)
+
+
+def _body(event: Event, source: str, limit: int) -> bytes:
+    """The record without its number, key and time, as JSON; too long texts cut.
+
+    `cut` tells the bytes that each cut text had (0: nested too deep).
+    """
     at = event.at
-    values: dict[str, object] = {"line": at.line, "row": at.row, "agent": at.agent}
+    body: dict[str, object] = {
+        "type": type(event).__name__,
+        "source": source,
+        "line": at.line,
+        "row": at.row,
+        "agent": at.agent,
+    }
+    values = {name: getattr(event, field) for field, name in _names(type(event))}
+    with contextlib.suppress(TypeError):  # what orjson does not take, or is nested too deep
+        whole = orjson.dumps(body | values, option=orjson.OPT_UTC_Z)
+        if len(whole) <= limit:
+            return whole
     cut: dict[str, int] = {}
-    for field in dataclasses.fields(event):
-        if field.name != "at":
-            name = _RENAMED.get(field.name, field.name)
-            values[name] = _cut(getattr(event, field.name), name, limit, cut)
-    return values, cut
+    body |= {name: _cut(value, name, limit, cut) for name, value in values.items()}
+    return _dump(body | {"cut": cut} if cut else body)
 
 
 def _cut(value: object, path: str, limit: int, cut: dict[str, int], depth: int = 0) -> object:
