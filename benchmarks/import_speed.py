@@ -52,8 +52,8 @@ def measure(scratch: Path) -> list[Figure]:
     def ours() -> float:
         folder, projects = place()
         ran = cru_import(folder / "vault", projects, folder / "log", prefix)
-        done = f"{500 * COPIES // 100} created, 0 updated, 0 unchanged, 0 unreadable"
-        assert ran.code == 0 and done in ran.out, ran
+        assert ran.code == 0, ran
+        assert f"{5 * COPIES} created, 0 updated, 0 unchanged, 0 unreadable" in ran.out, ran
         runs.setdefault("ours", []).append(ran)
         return ran.seconds
 
@@ -63,8 +63,8 @@ def measure(scratch: Path) -> list[Figure]:
             command = rival.command(binaries[rival.package], projects, folder / "out")
             ran = run([*prefix, *command], home=folder, log=folder / "log")
             documents = rival.documents(folder / "out")
-            assert ran.code == 0 and documents >= 1, f"{rival.name} wrote nothing: {ran}"
-            assert not rival.alike or documents >= SESSIONS, f"{rival.name}: {documents} documents"
+            assert ran.code == 0, f"{rival.name}: {ran}"
+            assert documents >= (SESSIONS if rival.alike else 1), f"{rival.name}: {documents} documents"
             runs.setdefault(rival.name, []).append(ran)
             return ran.seconds
 

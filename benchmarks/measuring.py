@@ -25,8 +25,6 @@ __all__ = [
     "seconds_of",
 ]
 
-MIB = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -78,11 +76,19 @@ def offline() -> list[str]:
 
 
 def run(command: Sequence[str | Path], *, home: Path, log: Path) -> Ran:
-    """Run one process to its end; stdout and stderr go to files, so that no pipe holds it up."""
+    """Run one process to its end; stdout and stderr go to files, so that no pipe holds it up.
+
+    On Linux a child's peak is never told as less than what its parent had when it began.
+    """
     with log.open("wb") as out, log.with_suffix(".err").open("wb") as err:
         start = time.perf_counter()
         process = subprocess.Popen(
-            list(map(str, command)), stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment(home), cwd=home
+            list(map(str, command)),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env=environment(home),
+            cwd=home,
         )
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start

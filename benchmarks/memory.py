@@ -17,7 +17,8 @@ SIZE = 200_000_000
 def measure(scratch: Path) -> list[Figure]:
     path = write_large(scratch / "large" / "11111111-2222-4333-8444-555555555555.jsonl", SIZE)
     ran = cru_import(scratch / "large-vault", path, scratch / "large.log")
-    assert ran.code == 0 and "1 created, 0 updated, 0 unchanged, 0 unreadable" in ran.out, ran
+    assert ran.code == 0, ran
+    assert "1 created, 0 updated, 0 unchanged, 0 unreadable" in ran.out, ran
     note = next((scratch / "large-vault" / "sessions").rglob("*.md"))
     detail = f"{path.stat().st_size / 1e6:.0f} MB transcript, {note.stat().st_size / 1e3:.0f} kB note"
     return [

@@ -34,25 +34,41 @@ UPSTREAM = Path(__file__).resolve().parents[1] / "tests/data/upstream/feature-im
 _AGENT = AgentRef("claude-code", "2.1.197")
 _START = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 
-_PARAGRAPHS = (
-    "The limiter keeps one bucket for the whole process, so a busy customer starves all the others. I read "
-    "`limiter.py`, its three tests and the two places in the web layer that call `allow()`; none of them passes a key.",
-    "A sliding log would be exact, but it needs memory for every request. A token bucket needs two numbers a key, and "
-    "the *burst* it allows is what the product asked for anyway: \"a page with twenty images must not be refused\".",
-    "Two things are left:\n\n- the buckets of users who are gone are never dropped\n- `time.time()` goes backwards when "
-    "the clock is set, so `last` must come from `time.monotonic()`",
-    "The change is small:\n\n```python\nbucket = self._buckets.setdefault(key, Bucket(self.rate, self.burst))\n"
-    "return bucket.take(self._clock())\n```\n\nThe lock stays around both lines, since `setdefault` alone is not enough.",
-    "All tests pass now (23 of them, two new). I left the public signature as it was and gave `key` a default, so that "
-    "callers outside this repository keep working; the changelog says that the default will go in 3.0.",
-)  # fmt: skip
+_PROSE = """\
+The limiter keeps one bucket for the whole process, so a busy customer starves all the others. I read `limiter.py`, its \
+three tests and the two places in the web layer that call `allow()`; none of them passes a key.
+=====
+A sliding log would be exact, but it needs memory for every request. A token bucket needs two numbers a key, and the \
+*burst* it allows is what the product asked for anyway: "a page with twenty images must not be refused".
+=====
+Two things are left:
+
+- the buckets of users who are gone are never dropped
+- `time.time()` goes backwards when the clock is set, so `last` must come from `time.monotonic()`
+=====
+The change is small:
+
+```python
+bucket = self._buckets.setdefault(key, Bucket(self.rate, self.burst))
+return bucket.take(self._clock())
+```
+
+The lock stays around both lines, since `setdefault` alone is not enough.
+=====
+All tests pass now (23 of them, two new). I left the public signature as it was and gave `key` a default, so that callers \
+outside this repository keep working; the changelog says that the default will go in 3.0."""
+_PARAGRAPHS = _PROSE.split("\n=====\n")
 _CALLS = (
     ("Read /home/dev/project/limiter.py", "118 lines", Outcome.OK),
     ("Bash python3 -m pytest tests/test_limiter.py -q", "3 failed, 20 passed in 1.42s", Outcome.FAILED),
     ("Grep allow( --glob *.py", "web/views.py:41, web/middleware.py:17", Outcome.OK),
     ("Edit limiter.py", "+4 -2", Outcome.OK),
     ("Write tests/test_per_user.py", "created, 46 lines", Outcome.OK),
-    ("Bash git push --force origin main", "The user doesn't want to proceed with this tool use", Outcome.REJECTED),
+    (
+        "Bash git push --force origin main",
+        "The user doesn't want to proceed with this tool use",
+        Outcome.REJECTED,
+    ),
     ("WebFetch https://docs.python.org/3/library/time.html", "200 OK, 61 kB", Outcome.OK),
     ("Bash sleep 600 && ./deploy.sh", "", Outcome.INTERRUPTED),
     ("TaskUpdate 2 completed", "Updated task #2 status", Outcome.OK),
@@ -73,10 +89,20 @@ def _tools(at: int) -> tuple[Entry, ...]:
 
 def _callouts(at: int) -> tuple[Entry, ...]:
     return (
-        Intervention("It must be per user, not global, and the first request may never be refused", "a key is needed."),
+        Intervention(
+            "It must be per user, not global, and the first request may never be refused", "a key is needed."
+        ),
         Decision("Token bucket over a sliding log.", "it needs constant memory per key."),
-        Failure("The third test failed because `last` starts at 0.", "start from `time.monotonic()`." if at % 3 else None),
-        Subagent(AgentRef("general-purpose"), "claude-opus-4-8", link=f"2026-11-21-limiter-clock-{at}", summary="Use it."),
+        Failure(
+            "The third test failed because `last` starts at 0.",
+            "start from `time.monotonic()`." if at % 3 else None,
+        ),
+        Subagent(
+            AgentRef("general-purpose"),
+            "claude-opus-4-8",
+            link=f"2026-11-21-limiter-clock-{at}",
+            summary="Use it.",
+        ),
         _calls(at, 1),
     )
 
@@ -104,7 +130,10 @@ def _session() -> Session:
         synced_to=("claude-code:1277ab6e-3e31-41c1-b03b-523de090f5e0",),
         tags=("session",),
         title="Add a rate limiter to this project",
-        tasks=(Task("1", "Write the token bucket", "completed"), Task("2", "Test it", "in_progress", "high", ("1",))),
+        tasks=(
+            Task("1", "Write the token bucket", "completed"),
+            Task("2", "Test it", "in_progress", "high", ("1",)),
+        ),
         summary="The limiter counts per user now; callers that pass no key share one bucket until 3.0.",
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from crucible.note.contain import cut, normal, normal_line, slug
 from crucible.session.model import (
@@ -59,13 +59,20 @@ class _Draw:
 
     def raw_line(self) -> str:
         start = self.random.choice(BLOCKS) if self.random.random() < 0.5 else ""
-        return self.random.choice(_INDENTS) + start + "".join(self.random.choices(INLINE, k=self.random.randrange(5)))
+        return (
+            self.random.choice(_INDENTS)
+            + start
+            + "".join(self.random.choices(INLINE, k=self.random.randrange(5)))
+        )
 
     def text(self) -> str:
         lines: list[str] = []
         for _ in range(self.random.choice((0, 1, 1, 1, 2, 3, 6))):
             if self.random.random() < 0.1:
-                indent, fence = " " * self.random.choice((0, 0, 2, 4)), self.random.choice(("```", "~~~", "````"))
+                indent, fence = (
+                    " " * self.random.choice((0, 0, 2, 4)),
+                    self.random.choice(("```", "~~~", "````")),
+                )
                 info = self.random.choice(("", "py", "tasks"))
                 inner = [indent + self.raw_line() for _ in range(self.random.randrange(3))]
                 lines += [self.random.choice(("", "- ")) + indent + fence + info, *inner, indent + fence]
@@ -87,7 +94,7 @@ class _Draw:
         found = self.filled(self.line)
         return found if found.casefold() != "summary" else "A summary"
 
-    def slug(self, kind: str) -> str:
+    def slug(self, kind: Literal["agent", "version", "model", "channel"]) -> str:
         return self.filled(lambda: slug(self.random.choice((*_WORDS, self.line())), kind) or "")
 
     def value(self) -> str:
@@ -103,7 +110,7 @@ class _Draw:
         return tuple(draw() for _ in range(self.random.randrange(most + 1)))
 
     def count(self) -> int:
-        return self.random.choice((0, 7, 10**self.random.randrange(16)))
+        return self.random.choice((0, 7, 10 ** self.random.randrange(16)))
 
     def time(self) -> datetime:
         return _START + timedelta(seconds=self.random.randrange(300_000_000))
@@ -126,7 +133,9 @@ class _Draw:
     def inline(self, depth: int) -> Subagent:
         task, summary = self.maybe(self.text), self.maybe(self.text)
         model = self.maybe(lambda: self.slug("model"))
-        return Subagent(self.agent(), model, Mode.INLINE, None, self.text(), summary, task, self.entries(depth - 1, 3))
+        return Subagent(
+            self.agent(), model, Mode.INLINE, None, self.text(), summary, task, self.entries(depth - 1, 3)
+        )
 
     def entry(self, depth: int) -> Entry:
         if depth and self.random.random() < 0.12:
@@ -166,7 +175,9 @@ class _Draw:
         status = self.random.choice(("pending", "in_progress", "completed"))
         priority = self.random.choice(("high", "medium", "low"))
         depends = self.some(self.id, 2)
-        return Task(f"{number}", self.line(), status, priority, depends, self.maybe(lambda: self.time().isoformat()))
+        return Task(
+            f"{number}", self.line(), status, priority, depends, self.maybe(lambda: self.time().isoformat())
+        )
 
     def ref(self) -> SubagentRef:
         return SubagentRef(self.id(), self.maybe(self.value), self.maybe(self.value), self.maybe(self.count))

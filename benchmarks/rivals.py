@@ -40,7 +40,15 @@ def _transcripts(*more: str) -> Callable[[Path, Path, Path], Sequence[str | Path
 
 def _log(*more: str) -> Callable[[Path, Path, Path], Sequence[str | Path]]:
     def command(binary: Path, projects: Path, out: Path) -> Sequence[str | Path]:
-        return [binary / "claude-code-log", "--all-projects", *more, "--projects-dir", projects, "--output", out]
+        return [
+            binary / "claude-code-log",
+            "--all-projects",
+            *more,
+            "--projects-dir",
+            projects,
+            "--output",
+            out,
+        ]
 
     return command
 
@@ -101,7 +109,7 @@ def install(package: str) -> Path:
     if not (home / ".installed").exists():
         print(f"installing {package} into {home.name} …", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
-        pip = [binary / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", package]
-        subprocess.run(pip, check=True)
+        pip = [str(binary / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+        subprocess.run([*pip, package], check=True)
         (home / ".installed").touch()
     return binary

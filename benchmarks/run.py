@@ -30,8 +30,12 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measure what the project promises.")
-    parser.add_argument("bars", nargs="*", choices=[*BARS, []], help="which; all by default", metavar="|".join(BARS))
-    parser.add_argument("--scratch", type=Path, help="a folder on the disk to measure on; .cache/bench by default")
+    parser.add_argument(
+        "bars", nargs="*", choices=[*BARS, []], help="which; all by default", metavar="|".join(BARS)
+    )
+    parser.add_argument(
+        "--scratch", type=Path, help="a folder on the disk to measure on; .cache/bench by default"
+    )
     chosen = parser.parse_args()
     within = chosen.scratch or ROOT / ".cache" / "bench"
     within.mkdir(parents=True, exist_ok=True)

@@ -62,7 +62,7 @@ def _renamer(copy: str) -> Callable[[str], str]:
 
 _SOURCE = (
     "class Limiter:\n    def __init__(self, rate: float, burst: int) -> None:\n        self.rate = rate\n"
-    "        self.last = time.monotonic()\n\n    def allow(self, key: str) -> bool:\n        # \"per user\", not global\n"
+    '        self.last = time.monotonic()\n\n    def allow(self, key: str) -> bool:\n        # "per user", not global\n'
     "        return self._buckets[key].take() if key in self._buckets else True\n\n"
 )
 _WORDS = (
@@ -79,7 +79,9 @@ def write_large(path: Path, size: int) -> Path:
             file.write(json.dumps(row, separators=(",", ":")) + "\n")
             if file.tell() >= size:
                 break
-        file.write(json.dumps(_row(0, "assistant", [{"type": "text", "text": "Done."}], stop="end_turn")) + "\n")
+        file.write(
+            json.dumps(_row(0, "assistant", [{"type": "text", "text": "Done."}], stop="end_turn")) + "\n"
+        )
     return path
 
 
@@ -88,7 +90,11 @@ def _large_rows() -> Iterator[dict[str, Any]]:
     number = 0
     while True:
         if number % 25 == 0:
-            yield _row(number, "user", f"Now part {number // 25 + 1}: make the limiter count per user in this layer too")
+            yield _row(
+                number,
+                "user",
+                f"Now part {number // 25 + 1}: make the limiter count per user in this layer too",
+            )
         call, name = f"toolu_{number:08}", f"/home/dev/project/part_{number}.py"
         words = _WORDS * random.randint(1, 4)
         use = {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": name}}

@@ -1,20 +1,20 @@
 """What can go wrong, as a tree.  A human's untidy note is never here: that is a Problem of the note.
 
-    CrucibleError                  exit 1; `str()` is one clear line, `.hint` the next step
-    ├── UsageError                 exit 2: what was asked makes no sense
-    │   ├── BadSessionId           an id outside the allow-list
-    │   ├── AmbiguousSession       a prefix with several candidates
-    │   └── UnknownFormat
-    ├── SessionNotFound
-    ├── VaultNotFound              no vault here or above, and no default
-    ├── VaultError                 the vault cannot be used (not a folder, settings broken)
-    ├── OutsideVault               a path that would leave the vault
-    ├── NoteChanged                the note changed on disk since it was read
-    ├── NoteExists                 an exclusive create found a file
-    ├── NoteUnreadable             permission, a folder where a file is expected, too large
-    ├── LockTimeout                another process holds the note
-    ├── EditRefused                an edit that overlaps another, or would not show when read back
-    └── TranscriptError            a transcript that cannot be read at all
+CrucibleError                  exit 1; `str()` is one clear line, `.hint` the next step
+├── UsageError                 exit 2: what was asked makes no sense
+│   ├── BadSessionId           an id outside the allow-list
+│   ├── AmbiguousSession       a prefix with several candidates
+│   └── UnknownFormat
+├── SessionNotFound
+├── VaultNotFound              no vault here or above, and no default
+├── VaultError                 the vault cannot be used (not a folder, settings broken)
+├── OutsideVault               a path that would leave the vault
+├── NoteChanged                the note changed on disk since it was read
+├── NoteExists                 an exclusive create found a file
+├── NoteUnreadable             permission, a folder where a file is expected, too large
+├── LockTimeout                another process holds the note
+├── EditRefused                an edit that overlaps another, or would not show when read back
+└── TranscriptError            a transcript that cannot be read at all
 """
 
 from __future__ import annotations

@@ -19,10 +19,9 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, get_args
 
 import orjson
 
@@ -203,11 +202,13 @@ def _seq_and_key(line: bytes) -> tuple[int, str]:
         return 0, ""
 
 
-@cache
-def _names(kind: type) -> tuple[tuple[str, str], ...]:
-    """The fields of a kind of event, and what they are called in a record."""
-    fields = [field.name for field in dataclasses.fields(kind) if field.name != "at"]
-    return tuple((name, _RENAMED.get(name, name)) for name in fields)
+_NAMES = {
+    kind.__name__: tuple(
+        (f.name, _RENAMED.get(f.name, f.name)) for f in dataclasses.fields(kind) if f.name != "at"
+    )
+    for kind in get_args(Event)
+}
+"""The fields of each kind of event, and what they are called in a record."""
 
 
 def _body(event: Event, source: str, limit: int) -> bytes:
@@ -223,7 +224,7 @@ def _body(event: Event, source: str, limit: int) -> bytes:
         "row": at.row,
         "agent": at.agent,
     }
-    values = {name: getattr(event, field) for field, name in _names(type(event))}
+    values = {name: getattr(event, field) for field, name in _NAMES[type(event).__name__]}
     with contextlib.suppress(TypeError):  # what orjson does not take, or is nested too deep
         whole = orjson.dumps(body | values, option=orjson.OPT_UTC_Z)
         if len(whole) <= limit:

@@ -26,7 +26,17 @@ from crucible.note.source import Problem, Source
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = ["SEPARATOR", "TOOLS_LINE", "Block", "Kind", "Outline", "find_blocks", "mask_comments", "parse_blocks", "scan_lines"]
+__all__ = [
+    "SEPARATOR",
+    "TOOLS_LINE",
+    "Block",
+    "Kind",
+    "Outline",
+    "find_blocks",
+    "mask_comments",
+    "parse_blocks",
+    "scan_lines",
+]
 
 TOOLS_LINE = "**Tool calls:**"
 """The paragraph that makes the list after it a list of tool calls."""
@@ -204,7 +214,9 @@ def _take_fence(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
     info = (found[2] if found[1] else found[4]).strip(" \t")
     closed = at < end
     after = at + 1 if closed else end
-    blocks.append(Block(Kind.FENCE, first, after if closed else _without_blanks(lines, first, end), 0, info, closed))
+    blocks.append(
+        Block(Kind.FENCE, first, after if closed else _without_blanks(lines, first, end), 0, info, closed)
+    )
     return after
 
 
@@ -319,7 +331,10 @@ def _tokens(text: str) -> list[Token]:
 
 
 _HTML_ENDS = (
-    (re.compile(r"<(?:script|pre|style|textarea)(?:[ \t>]|$)", re.I), re.compile(r"</(?:script|pre|style|textarea)>", re.I)),
+    (
+        re.compile(r"<(?:script|pre|style|textarea)(?:[ \t>]|$)", re.IGNORECASE),
+        re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
+    ),
     (re.compile(r"<!--"), re.compile(r"-->")),
     (re.compile(r"<\?"), re.compile(r"\?>")),
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),

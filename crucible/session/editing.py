@@ -43,7 +43,8 @@ def find_phase(session: Session, phase_id: str) -> Phase:
     raise EditRefused(f"{session.id} has no {phase_id}", f"it has {len(session.phases)} phases")
 
 
-def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:
+# `session` is not needed here; every edit begins with the same two arguments.
+def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:  # noqa: ARG001
     """Set one frontmatter key; None removes it.  An equal value is no edit."""
     found = find_frontmatter(source)
     return remove_key(source, found, key) if value is None else set_key(source, found, key, value)
@@ -136,7 +137,7 @@ def _join_calls(source: Source, session: Session, before: ToolCalls, entry: Tool
     return [Edit(Span(at, at), text)] if entry.calls else []
 
 
-def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:
+def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:  # noqa: ARG001
     """Write a call anew, when its result is known."""
     if call.lines is NOWHERE:
         raise EditRefused(f"{call.call!r} stands in no note")
@@ -202,7 +203,9 @@ def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[E
     if block is NOWHERE:
         return _insert(source, session, _preamble_end(source, session), render_tasks(tasks))
     if any(problem.code == "broken-tasks" for problem in session.problems):
-        raise EditRefused(f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again")
+        raise EditRefused(
+            f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again"
+        )
     own = _task_lines(source, session)
     if own is None or len(tasks) < len(own) or any(t.id != o for t, o in zip(tasks, own, strict=False)):
         return _rewrite_tasks(source, session, tasks)
@@ -235,7 +238,9 @@ def _task_lines(source: Source, session: Session) -> dict[str, int] | None:
     return found if len(found) == len(session.tasks) else None
 
 
-def _change_tasks(source: Source, session: Session, tasks: Sequence[Task], lines: Sequence[int]) -> list[Edit]:
+def _change_tasks(
+    source: Source, session: Session, tasks: Sequence[Task], lines: Sequence[int]
+) -> list[Edit]:
     edits: list[Edit] = []
     added = tasks[len(lines) :]
     newline = source.newline

@@ -176,7 +176,10 @@ def _read_user(raw: RawCallout, lines: Lines) -> Entry:
     end = _find_words_end(body)
     if end:
         at, column = end
-        words, note = [*body[:at], body[at][:column]], [body[at][column + 3 :].removeprefix(" "), *body[at + 1 :]]
+        words, note = (
+            [*body[:at], body[at][:column]],
+            [body[at][column + 3 :].removeprefix(" "), *body[at + 1 :]],
+        )
         return Intervention(_words(words), _text(note) or None, lines)
     body[-1] = body[-1].removesuffix('"')
     return Intervention(_words(body), None, lines)
@@ -227,14 +230,12 @@ def _inline_subagent(
 ) -> Subagent:
     """The whole work, one level deeper; before it the task, after it the summary."""
     head, labels = _take_labels(body, ("Task", "Summary"))
-    start = head if "Task" not in labels else labels["Task"]
+    start = labels.get("Task", head)
     work_at = _work_start(start)
     entries = read_entries(unquote_lines(_trim(start[work_at:])))
     above = _unquoted_text(start[:work_at])
     text, task = (_unquoted_text(head), above) if "Task" in labels else (above, None)
-    return Subagent(
-        agent, model, Mode.INLINE, None, text, _labelled(labels, "Summary"), task, entries, lines
-    )
+    return Subagent(agent, model, Mode.INLINE, None, text, _labelled(labels, "Summary"), task, entries, lines)
 
 
 def _unquoted_text(lines: Sequence[str]) -> str:
@@ -274,5 +275,3 @@ def read_entry(raw: RawCallout, lines: Lines, read_entries: EntriesReader) -> En
         return _read_other(raw, lines) if raw.title.strip().casefold() == "brief" else None
     reader = _READERS.get(raw.kind)
     return reader(raw, lines) if reader else None
-
-

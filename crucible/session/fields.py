@@ -83,11 +83,13 @@ class FieldReader:
         return self.source.line_of(span.start) + 1 if span else 1
 
     def complain(self, key: str, wanted: str) -> None:
+        """Report that a value is not what it should be."""
         shown = repr(self.values[key])
         message = f"{key}: {shown[:60]} is not {wanted}"
         self.problems.append(Problem("bad-field", self.line_of(key), message))
 
     def text(self, key: str) -> str | None:
+        """A text; a number counts as the text that stands there."""
         value = self.values.get(key)
         if value is None or isinstance(value, str):
             return value or None
@@ -97,6 +99,7 @@ class FieldReader:
         return None
 
     def count(self, key: str) -> int | None:
+        """A whole number that is not negative."""
         value = self.values.get(key)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
             return value
@@ -104,6 +107,7 @@ class FieldReader:
         return None
 
     def time(self, key: str) -> datetime | None:
+        """A time, aware, UTC."""
         value = self.values.get(key)
         if value is None:
             return None
@@ -113,15 +117,20 @@ class FieldReader:
         return found
 
     def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; one text is a list of one."""
         value = self.values.get(key)
         if value is None:
             return ()
-        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)):
+        if isinstance(value, dict) or (
+            isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)
+        ):
             self.complain(key, "a list of texts")
             return ()
         if key in ("tags", "aliases"):
             return tuple(read_list(value))  # Obsidian reads `a, b` as two of these
-        return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item is not None)
+        return tuple(
+            str(item) for item in (value if isinstance(value, list) else [value]) if item is not None
+        )
 
     def link(self, key: str) -> str | None:
         """The bare target of a quoted wikilink; a bare id is read too."""
@@ -134,6 +143,7 @@ class FieldReader:
         return inner or None
 
     def status(self) -> Status | None:
+        """Where the session stands."""
         value = self.values.get("status")
         if value is None:
             return None
@@ -144,6 +154,7 @@ class FieldReader:
             return None
 
     def subagents(self) -> tuple[SubagentRef, ...]:
+        """The items of `subagents` that name a session."""
         value = self.values.get("subagents")
         if value is None:
             return ()
@@ -163,7 +174,9 @@ def _subagent(item: Value) -> SubagentRef | None:
         found = item.get(key)
         return None if found is None else str(found)
 
-    return SubagentRef(str(item["session"]), text("agent"), text("model"), tokens if isinstance(tokens, int) else None)
+    return SubagentRef(
+        str(item["session"]), text("agent"), text("model"), tokens if isinstance(tokens, int) else None
+    )
 
 
 def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]:

@@ -38,6 +38,7 @@ __all__ = [
     "Value",
 ]
 
+
 class Status(StrEnum):
     """Where a session stands."""
 

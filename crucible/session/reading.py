@@ -35,7 +35,9 @@ def read_session(source: Source, name: str) -> Session:
     outline = find_blocks(source, found.lines.end)
     body = _Body(source.lines)
     body.read(outline.blocks)
-    problems = sorted((*reader.problems, *outline.problems, *body.problems, *_text_problems(source)), key=_by_line)
+    problems = sorted(
+        (*reader.problems, *outline.problems, *body.problems, *_text_problems(source)), key=_by_line
+    )
     return Session(
         **fields,
         title=body.title,
@@ -107,7 +109,19 @@ def _read_name(text: str) -> str:
 class _Section:
     """A phase, a sub-phase or the preamble while it is read."""
 
-    __slots__ = ("agent", "body_end", "channel", "end", "entries", "fields", "first", "fresh", "id", "name", "subs")
+    __slots__ = (
+        "agent",
+        "body_end",
+        "channel",
+        "end",
+        "entries",
+        "fields",
+        "first",
+        "fresh",
+        "id",
+        "name",
+        "subs",
+    )
 
     def __init__(self, identity: str, first: int) -> None:
         self.id = identity
@@ -243,7 +257,9 @@ class _Body:
         if _FIELD.match(below):
             return False
         if self.summary is not None:
-            self.problems.append(Problem("second-summary", block.first + 1, "a second summary; read as a phase"))
+            self.problems.append(
+                Problem("second-summary", block.first + 1, "a second summary; read as a phase")
+            )
             return False
         return True
 
@@ -349,7 +365,9 @@ class _Body:
 
     def _read_tasks(self, block: Block) -> None:
         if self.tasks_lines is not NOWHERE:
-            self.problems.append(Problem("second-tasks", block.first + 1, "a second tasks block; kept as text"))
+            self.problems.append(
+                Problem("second-tasks", block.first + 1, "a second tasks block; kept as text")
+            )
             self._extend_run(block.first, block.end)
             return
         self._flush()

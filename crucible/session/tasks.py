@@ -25,7 +25,9 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
         items = json.loads(text)
     except (ValueError, RecursionError) as error:
         at = line + getattr(error, "lineno", 1)
-        return (), [Problem("broken-tasks", at, f"the tasks block is no JSON: {getattr(error, 'msg', error)}")]
+        return (), [
+            Problem("broken-tasks", at, f"the tasks block is no JSON: {getattr(error, 'msg', error)}")
+        ]
     if not isinstance(items, list):
         return (), [Problem("broken-tasks", line + 1, "the tasks block is no JSON list")]
     tasks: list[Task] = []
@@ -36,7 +38,9 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
             problems.append(Problem("broken-tasks", line + 1, f"task {number} has no `id` and `content`"))
             continue
         tasks.append(task)
-        problems.extend(Problem("bad-task", line + 1, f"task {task.id}: {wrong}") for wrong in _wrong(task, tasks))
+        problems.extend(
+            Problem("bad-task", line + 1, f"task {task.id}: {wrong}") for wrong in _wrong(task, tasks)
+        )
     return tuple(tasks), problems
 
 

@@ -15,7 +15,9 @@ from crucible.note.source import Source
 
 ROWS = [
     json.loads(line)
-    for line in (Path(__file__).parent.parent / "data" / "conformance" / "callouts.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parent.parent / "data" / "conformance" / "callouts.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 
 
@@ -52,10 +54,13 @@ def test_metadata_behind_a_bar_is_no_part_of_the_kind() -> None:
 def test_a_link_definition_in_a_quote_is_a_callout_all_the_same() -> None:
     assert read_callout(["> [!decision]: /url"]) is None
     found = read_callout(["> [!decision] : /url"])
-    assert found and found.title == ": /url"
+    assert found is not None
+    assert found.title == ": /url"
 
 
-@pytest.mark.parametrize("head", ["> text [!note]", "> [! note]", ">[note]", "[!note]", "    > [!note]", "> [!]"])
+@pytest.mark.parametrize(
+    "head", ["> text [!note]", "> [! note]", ">[note]", "[!note]", "    > [!note]", "> [!]"]
+)
 def test_what_is_no_head_makes_no_callout(head: str) -> None:
     assert read_callout([head]) is None
 

@@ -145,7 +145,14 @@ def test_lines_without_comments_come_back_as_they_are() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["`" * 1_000_000, "%%" * 500_000, "```\n" * 5_001, "<!--\n" * 5_000, "%% a\n\n> %%\n" * 5_000, "> " * 5_000 + "x"],
+    [
+        "`" * 1_000_000,
+        "%%" * 500_000,
+        "```\n" * 5_001,
+        "<!--\n" * 5_000,
+        "%% a\n\n> %%\n" * 5_000,
+        "> " * 5_000 + "x",
+    ],
     ids=["backticks", "percents", "fences", "html", "comments", "quotes"],
 )
 def test_pathological_notes_take_no_more_than_seconds(text: str) -> None:

@@ -139,7 +139,13 @@ def test_the_status_changes_one_line(source: Source, status: Status) -> None:
 @given(notes(), st.data())
 def test_a_call_gets_its_result_on_its_own_line(source: Source, data: st.DataObject) -> None:
     before = read_session(source, "s")
-    calls = [call for phase in before.all_phases() for e in phase.entries if isinstance(e, ToolCalls) for call in e.calls]
+    calls = [
+        call
+        for phase in before.all_phases()
+        for e in phase.entries
+        if isinstance(e, ToolCalls)
+        for call in e.calls
+    ]
     if not calls:
         return
     call = data.draw(st.sampled_from(calls))
@@ -164,7 +170,13 @@ def edited(body: str, change: str, *args: object) -> str:
     """The body of a note after one edit."""
     source = Source(HEAD + body)
     session = read_session(source, "s")
-    functions = {"entry": add_entry, "phase": add_phase, "field": set_phase_field, "tasks": set_tasks, "sub": add_subphase}
+    functions = {
+        "entry": add_entry,
+        "phase": add_phase,
+        "field": set_phase_field,
+        "tasks": set_tasks,
+        "sub": add_subphase,
+    }
     edits: list[Edit] = functions[change](source, session, *args)  # type: ignore[operator]
     return apply_edits(source, edits).text.removeprefix(HEAD)
 
@@ -283,4 +295,6 @@ def test_a_call_made_in_memory_has_no_line_to_change() -> None:
 def test_setting_a_field_to_nothing_removes_its_line() -> None:
     source = Source(HEAD.replace("status: active", "status: active # mine\nbranch: x"))
     session = read_session(source, "s")
-    assert apply_edits(source, set_field(source, session, "branch", None)).text == HEAD.replace("active", "active # mine")
+    assert apply_edits(source, set_field(source, session, "branch", None)).text == HEAD.replace(
+        "active", "active # mine"
+    )

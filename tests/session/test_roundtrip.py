@@ -74,12 +74,16 @@ def test_markdown_it_finds_our_structure_in_a_note_and_nothing_else(session: Ses
     everything = [*session.preamble, *session.all_entries()]
     sections = len(list(session.all_phases())) + (session.summary is not None)
     assert found["heading_open"] == 1 + sections
-    assert found["hr"] == max(len(session.phases) - 1, 0) + bool(session.phases and session.summary is not None)
+    assert found["hr"] == max(len(session.phases) - 1, 0) + bool(
+        session.phases and session.summary is not None
+    )
     assert found["html_inline"] == 0
     assert {token.content.strip() for token in tokens if token.type == "html_block"} <= {"<!-- -->"}
     texts = [token.content for token in tokens if token.type == "inline"]
     assert sum(text.startswith("[!") for text in texts) == callouts_in(everything)
-    acting = [token for token in tokens if token.type == "fence" and token.info.partition(" ")[0].lower() in ACTING]
+    acting = [
+        token for token in tokens if token.type == "fence" and token.info.partition(" ")[0].lower() in ACTING
+    ]
     assert [token.info for token in acting] == ["tasks"] * bool(session.tasks)
 
 
