@@ -14,7 +14,6 @@ from pathlib import Path
 
 from crucible.errors import TranscriptError
 from crucible.flight.recorder import FlightWriter
-from crucible.importing.projects import project_of
 from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
 from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
@@ -25,6 +24,7 @@ from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.events import Event, Unknown, Unreadable
 from crucible.transcript.files import OWN_MARK, SubagentFile, Transcript
+from crucible.vault.discovery import project_of
 from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
 from crucible.vault.store import Note, Vault
 
@@ -238,7 +238,7 @@ class Folding:
     def _check_wanted(self, trunk: Strand) -> None:
         if OWN_MARK in trunk.first_prompt:
             raise LeftOutError("own")
-        self._project = self.options.project or project_of(trunk.recorder.cwd, self.options.projects)
+        self._project = self.options.project or project_of(trunk.recorder.cwd, self.options.projects) or None
         if self.options.only_project is not None and self._project != self.options.only_project:
             raise LeftOutError("project")
 

@@ -202,12 +202,14 @@ def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[E
     block = session.tasks_lines
     if block is NOWHERE:
         return _insert(source, session, _preamble_end(source, session), render_tasks(tasks))
+    if any(p.code == "unclosed-fence" and p.line == block.first + 1 for p in session.problems):
+        _refuse_open_end(session)
     if any(problem.code == "broken-tasks" for problem in session.problems):
         raise EditRefused(
             f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again"
         )
     own = _task_lines(source, session)
-    if own is None or len(tasks) < len(own) or any(t.id != o for t, o in zip(tasks, own, strict=False)):
+    if not own or len(tasks) < len(own) or any(t.id != o for t, o in zip(tasks, own, strict=False)):
         return _rewrite_tasks(source, session, tasks)
     return _change_tasks(source, session, tasks, list(own.values()))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from crucible.errors import VaultNotFound
@@ -55,15 +55,15 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def project_of(cwd: str, user: UserSettings) -> str:
-    """The project's name: the user's settings (the deepest folder wins), the git repository's name, the folder's.
+def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
+    """The project's name: the user's own (the deepest folder wins), the git repository's, the folder's.
 
-    `cwd` may come from another machine or be gone; then only its text counts.  "" when it names nothing.
+    `projects` maps a name to folders.  A repository is called as its origin is, else as its folder.  `cwd` may come from another machine or be gone; then only its text counts.  "" when it names nothing.
     """
     if not cwd:
         return ""
     path = _pure(cwd)
-    named = _configured(path, user)
+    named = _configured(path, projects)
     if named:
         return named
     here = Path(cwd)
@@ -76,9 +76,9 @@ def _pure(text: str) -> PurePath:
     return PureWindowsPath(text) if windows else PurePosixPath(os.path.normpath(text))
 
 
-def _configured(path: PurePath, user: UserSettings) -> str:
+def _configured(path: PurePath, projects: Mapping[str, Sequence[str]]) -> str:
     best, depth = "", 0
-    for name, folders in user.projects.items():
+    for name, folders in projects.items():
         for folder in map(_pure, folders):
             if len(folder.parts) > depth and type(folder) is type(path) and path.is_relative_to(folder):
                 best, depth = name, len(folder.parts)
@@ -90,7 +90,7 @@ def _repository(folder: Path) -> str:
     for parent in (folder, *folder.parents):
         git = parent / ".git"
         if git.is_dir():
-            return parent.name
+            return _origin_name(git) or parent.name
         if git.is_file():
             return _main_repository(git) or parent.name
     return ""
@@ -106,8 +106,22 @@ def _main_repository(git_file: Path) -> str:
     if not found:
         return ""
     git = _pure(str(git_file.parent / found[1]) if found[1].startswith(".") else found[1])
+    if origin := _origin_name(Path(git)):
+        return origin
     # A bare repository is `name.git`, or hidden (`.bare`, `.git`) inside the folder that has the name.
     return git.parent.name if git.name.startswith(".") else git.name.removesuffix(".git")
+
+
+_ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
+
+
+def _origin_name(git: Path) -> str:
+    """The last part of the origin's address without `.git`, or ""."""
+    try:
+        found = _ORIGIN.search((git / "config").read_bytes()[:65536].decode("utf-8", "replace"))
+    except OSError:
+        return ""
+    return re.split(r"[/\\:]", found[1].rstrip("/"))[-1].removesuffix(".git") if found else ""
 
 
 def _folder_name(path: PurePath) -> str:

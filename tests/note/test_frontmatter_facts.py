@@ -61,15 +61,18 @@ def test_what_cannot_be_read_at_all_says_so() -> None:
     assert problem.message == "nested too deeply, or aliases unfold to too much"
 
 
-def test_a_hundred_levels_are_read_and_one_more_is_too_deep() -> None:
-    def nested(levels: int) -> str:
-        return f"---\na: {'[' * levels}{']' * levels}\nb: x\tz\n---\n"
+@pytest.mark.parametrize(("others", "deepest"), [(0, DEPTH), (3 * DEPTH, DEPTH - 1)])
+def test_a_hundred_levels_are_read_and_one_more_is_too_deep(others: int, deepest: int) -> None:
+    """Among many collections the depth is counted before anything is composed, the map of all keys included."""
+    more = "".join(f"k{n}: [1]\n" for n in range(others))
 
-    # The map of all keys is the first level.
-    assert said(nested(DEPTH - 1)) == []
-    assert "a" in find_frontmatter(Source(nested(DEPTH - 1))).values
-    assert [(code, line) for code, line, _ in said(nested(DEPTH))] == [("yaml-too-large", 2)]
-    assert find_frontmatter(Source(nested(DEPTH))).values == {"b": "x\tz"}
+    def read(levels: int) -> tuple[bool, list[tuple[str, int]]]:
+        fm = find_frontmatter(Source(f"---\n{more}a: {'[' * levels}{']' * levels}\nb: x\tz\n---\n"))
+        assert fm.values["b"] == "x\tz"
+        return "a" in fm.values, [(p.code, p.line) for p in fm.problems]
+
+    assert read(deepest) == (True, [])
+    assert read(deepest + 1) == (False, [("yaml-too-large", 2 + others)])
 
 
 def test_many_flat_collections_are_not_deep() -> None:

@@ -276,6 +276,11 @@ def test_what_would_not_show_below_a_humans_open_block_is_refused_with_the_line(
             edited(body, change, *arguments)
 
 
+def test_tasks_in_a_block_that_is_never_closed_are_not_set() -> None:
+    with pytest.raises(EditRefused, match="s:10"):
+        edited('```tasks\n[{"id": "1", "content": "a"}]\n', "tasks", (Task("2", "z"),))
+
+
 def test_an_open_block_does_not_stop_edits_above_it() -> None:
     body = "## A\n\n## B\n\n```py\n"
     assert edited(body, "entry", Prose("x"), "phase-1") == "## A\n\nx\n\n## B\n\n```py\n"

@@ -40,13 +40,13 @@ def test_the_option_wins_then_the_environment_then_the_nearest_then_the_default(
 
 
 def test_relative_names_are_seen_from_the_working_directory(places: dict[str, Path], tmp_path: Path) -> None:
-    assert find_vault("explicit", {}, tmp_path, NOBODY) == places["explicit"]
-    assert find_vault(None, {"CRUCIBLE_VAULT": "env"}, tmp_path, NOBODY) == places["env"]
+    assert find_vault("explicit", {}, tmp_path, NOBODY.projects) == places["explicit"]
+    assert find_vault(None, {"CRUCIBLE_VAULT": "env"}, tmp_path, NOBODY.projects) == places["env"]
 
 
 def test_a_vault_behind_a_symlink_has_its_real_path(places: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(places["explicit"])
-    assert find_vault(tmp_path / "link", {}, tmp_path, NOBODY) == places["explicit"]
+    assert find_vault(tmp_path / "link", {}, tmp_path, NOBODY.projects) == places["explicit"]
 
 
 def test_without_any_vault_the_next_step_is_said(places: dict[str, Path]) -> None:
@@ -109,13 +109,13 @@ USER = UserSettings(
     ],
 )
 def test_a_folder_of_another_machine_is_named_by_its_text(cwd: str, project: str) -> None:
-    assert project_of(cwd, USER) == project
+    assert project_of(cwd, USER.projects) == project
 
 
 @given(st.text(max_size=60))
 @settings(max_examples=100)
 def test_any_text_names_a_project_without_a_slash(cwd: str) -> None:
-    assert "/" not in project_of("/nonexistent-place/" + cwd, UserSettings())
+    assert "/" not in project_of("/nonexistent-place/" + cwd, {})
 
 
 def git(*words: str | Path, at: Path) -> None:
@@ -134,22 +134,22 @@ def repository(tmp_path: Path) -> Path:
 
 def test_a_repository_names_its_folders(repository: Path) -> None:
     (repository / "src" / "deep").mkdir(parents=True)
-    assert project_of(str(repository / "src" / "deep"), NOBODY) == "main-repo"
+    assert project_of(str(repository / "src" / "deep"), NOBODY.projects) == "main-repo"
 
 
 def test_a_worktree_has_the_name_of_its_main_repository(repository: Path, tmp_path: Path) -> None:
     git("worktree", "add", "-q", tmp_path / "elsewhere", "-b", "b", at=repository)
-    assert project_of(str(tmp_path / "elsewhere"), NOBODY) == "main-repo"
+    assert project_of(str(tmp_path / "elsewhere"), NOBODY.projects) == "main-repo"
 
 
 def test_a_worktree_of_a_bare_repository_has_its_name(repository: Path, tmp_path: Path) -> None:
     git("clone", "-q", "--bare", repository, tmp_path / "shop.git", at=tmp_path)
     git("worktree", "add", "-q", tmp_path / "tree", "-b", "t", at=tmp_path / "shop.git")
-    assert project_of(str(tmp_path / "tree"), NOBODY) == "shop"
+    assert project_of(str(tmp_path / "tree"), NOBODY.projects) == "shop"
     (tmp_path / "site").mkdir()
     git("clone", "-q", "--bare", repository, tmp_path / "site" / ".bare", at=tmp_path)
     git("worktree", "add", "-q", tmp_path / "site" / "tree", "-b", "t", at=tmp_path / "site" / ".bare")
-    assert project_of(str(tmp_path / "site" / "tree"), NOBODY) == "site"
+    assert project_of(str(tmp_path / "site" / "tree"), NOBODY.projects) == "site"
 
 
 def test_a_submodule_is_a_project_of_its_own(repository: Path, tmp_path: Path) -> None:
@@ -158,23 +158,39 @@ def test_a_submodule_is_a_project_of_its_own(repository: Path, tmp_path: Path) -
     git("init", "-q", at=other)
     git("commit", "-q", "--allow-empty", "-m", "x", at=other)
     git("submodule", "add", "-q", other, "vendored", at=repository)
-    assert project_of(str(repository / "vendored"), NOBODY) == "vendored"
+    assert project_of(str(repository / "vendored"), NOBODY.projects) == "vendored"
 
 
 def test_relative_and_odd_git_files_are_read_by_their_text(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / ".git").write_text("gitdir: ../repo/.git/worktrees/tree\n")
-    assert project_of(str(tree), NOBODY) == "repo"
+    assert project_of(str(tree), NOBODY.projects) == "repo"
     (tree / ".git").write_bytes(b"\xff nonsense")
-    assert project_of(str(tree), NOBODY) == "tree"
+    assert project_of(str(tree), NOBODY.projects) == "tree"
 
 
 def test_a_folder_without_a_repository_has_its_own_name(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
-    assert project_of(str(tmp_path / "plain"), NOBODY) == "plain"
+    assert project_of(str(tmp_path / "plain"), NOBODY.projects) == "plain"
 
 
 def test_the_users_settings_win_over_git(repository: Path) -> None:
     user = UserSettings(projects={"mine": (str(repository.parent),)})
-    assert project_of(str(repository), user) == "mine"
+    assert project_of(str(repository), user.projects) == "mine"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("git@example.org:team/the-shop.git", "the-shop"),
+        ("https://example.org/team/the-shop", "the-shop"),
+        ("../the-shop.git/", "the-shop"),
+    ],
+)
+def test_a_repository_is_called_as_its_origin_is(tmp_path: Path, url: str, name: str) -> None:
+    (tmp_path / "here" / ".git").mkdir(parents=True)
+    (tmp_path / "here" / "src").mkdir()
+    config = f'[core]\n\tbare = false\n[remote "origin"]\n\tfetch = x\n\turl = {url}\n[branch "main"]\n'
+    (tmp_path / "here" / ".git" / "config").write_text(config)
+    assert project_of(str(tmp_path / "here" / "src"), {}) == name
