@@ -67,11 +67,12 @@ format: $(VENV)/.installed-dev ## Put the code in its format
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## Measure reading, importing and start-up against their bars
-	$(BIN)/python benchmarks/run.py
+bench: $(VENV)/.installed-dev ## Measure starting, reading, importing and memory against their bars
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
-soak: $(VENV)/.installed-dev ## Run the property tests for long (HYPOTHESIS_PROFILE=soak)
-	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'not slow' $(PYTEST_ARGS)
+soak: $(VENV)/.installed-dev ## Read many random documents and sessions, then run the property tests for long (SOAK_SECONDS each half)
+	$(BIN)/python benchmarks/soak.py
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
 
 mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill
 	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run

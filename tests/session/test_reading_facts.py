@@ -8,6 +8,7 @@ import pytest
 
 from crucible.note.source import NOWHERE, Lines, Source
 from crucible.session.entries import CALLOUT_KINDS, read_calls
+from crucible.session.headings import read_heading
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -26,7 +27,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
-from crucible.session.reading import read_heading, read_session
+from crucible.session.reading import read_session
 from crucible.session.tasks import read_tasks
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)

@@ -40,13 +40,13 @@ def test_the_option_wins_then_the_environment_then_the_nearest_then_the_default(
 
 
 def test_relative_names_are_seen_from_the_working_directory(places: dict[str, Path], tmp_path: Path) -> None:
-    assert find_vault("explicit", {}, tmp_path, NOBODY.projects) == places["explicit"]
-    assert find_vault(None, {"CRUCIBLE_VAULT": "env"}, tmp_path, NOBODY.projects) == places["env"]
+    assert find_vault("explicit", {}, tmp_path, NOBODY) == places["explicit"]
+    assert find_vault(None, {"CRUCIBLE_VAULT": "env"}, tmp_path, NOBODY) == places["env"]
 
 
 def test_a_vault_behind_a_symlink_has_its_real_path(places: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(places["explicit"])
-    assert find_vault(tmp_path / "link", {}, tmp_path, NOBODY.projects) == places["explicit"]
+    assert find_vault(tmp_path / "link", {}, tmp_path, NOBODY) == places["explicit"]
 
 
 def test_without_any_vault_the_next_step_is_said(places: dict[str, Path]) -> None:
@@ -144,10 +144,12 @@ def test_a_worktree_has_the_name_of_its_main_repository(repository: Path, tmp_pa
 
 def test_a_worktree_of_a_bare_repository_has_its_name(repository: Path, tmp_path: Path) -> None:
     git("clone", "-q", "--bare", repository, tmp_path / "shop.git", at=tmp_path)
+    git("remote", "remove", "origin", at=tmp_path / "shop.git")
     git("worktree", "add", "-q", tmp_path / "tree", "-b", "t", at=tmp_path / "shop.git")
     assert project_of(str(tmp_path / "tree"), NOBODY.projects) == "shop"
     (tmp_path / "site").mkdir()
     git("clone", "-q", "--bare", repository, tmp_path / "site" / ".bare", at=tmp_path)
+    git("remote", "remove", "origin", at=tmp_path / "site" / ".bare")
     git("worktree", "add", "-q", tmp_path / "site" / "tree", "-b", "t", at=tmp_path / "site" / ".bare")
     assert project_of(str(tmp_path / "site" / "tree"), NOBODY.projects) == "site"
 

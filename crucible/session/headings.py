@@ -1,0 +1,56 @@
+"""A heading's text as a name and its markers.  `markup` writes them.
+
+A name whose last word looks like a marker, and a title whose last word is all `#`, were written with a backslash before
+that word.
+"""
+
+from __future__ import annotations
+
+import re
+
+from crucible.note.contain import uncontain_line
+from crucible.session.model import AgentRef
+
+__all__ = ["read_heading", "read_title"]
+
+_AGENT = re.compile(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
+_CHANNEL = re.compile(r"#(?!\d+$)([\w.:/+-]+)$")
+
+
+def read_heading(text: str) -> tuple[str, AgentRef | None, str | None]:
+    """A phase's name and its trailing markers `@agent[@version]` and `#channel`, in any order, each once."""
+    agent: AgentRef | None = None
+    channel: str | None = None
+    rest = text.rstrip(" \t")
+    while rest:
+        head, _, word = rest.rpartition(" ")
+        if word[:1] == "@" and agent is None and (found := _AGENT.match(word)):
+            agent = AgentRef(found[1], found[2])
+        elif word[:1] == "#" and channel is None and (found := _CHANNEL.match(word)):
+            channel = found[1]
+        else:
+            break
+        rest = head.rstrip(" \t")
+    return _read_name(rest), agent, channel
+
+
+_MARKED_WORD = re.compile(r"\\+[@#]")
+
+
+def _read_name(text: str) -> str:
+    """A name whose last word looks like a marker was written with a backslash before that word."""
+    if "\\" not in text:
+        return text
+    head, blank, word = text.rpartition(" ")
+    if _MARKED_WORD.match(word):
+        text = f"{head}{blank}{word[1:]}"
+    return uncontain_line(text)
+
+
+_ALL_HASHES = re.compile(r"\\+#+$")
+
+
+def read_title(text: str) -> str:
+    """A title whose last word is all `#` was written with a backslash before that word."""
+    head, blank, word = text.rpartition(" ")
+    return uncontain_line(f"{head}{blank}{word[1:]}" if _ALL_HASHES.match(word) else text)
