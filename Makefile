@@ -70,14 +70,19 @@ types: $(VENV)/.installed-dev ## Check types
 bench: $(VENV)/.installed-dev ## Measure starting, reading, importing and memory against their bars
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-soak: $(VENV)/.installed-dev ## Read many random documents and sessions, then run the property tests for long (SOAK_SECONDS each half)
+soak: $(VENV)/.installed-dev ## Read many random documents and sessions, then the property tests, SOAK_SECONDS each (10)
 	$(BIN)/python benchmarks/soak.py
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
 
-mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill
-	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run
-	@$(BIN)/mutmut results --all true | awk -F': ' 'NF == 2 { n[$$2]++; all++ } \
-	    END { for (s in n) print n[s], s; printf "%.1f %% killed\n", 100 * (n["killed"] + n["timeout"]) / all }'
+mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill (an hour; MUTANTS='crucible.note.*')
+	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run $(MUTANTS)
+	@$(BIN)/mutmut results --all true | sort | awk -F': ' '$$2 && $$2 != "not checked" { split($$1, part, "."); \
+	    file = part[2] "/" part[3]; if (!(file in all)) order[++files] = file; \
+	    all[file]++; n[file, $$2]++; total++; ends[$$2]++ } \
+	    END { for (i = 1; i <= files; i++) { f = order[i]; printf "%-28s %4d of %4d killed, %d timed out\n", f, \
+	        n[f, "killed"], all[f], n[f, "timeout"] } \
+	    for (end in ends) printf "%s %d, ", end, ends[end]; printf "all %d: %.1f %% killed, %.1f %% with timeouts\n", \
+	        total, 100 * ends["killed"] / total, 100 * (ends["killed"] + ends["timeout"]) / total }'
 
 docs: $(VENV)/.installed-dev ## Write docs/cli.md from the commands' own help
 	$(BIN)/python -m crucible.cli.reference docs/cli.md

@@ -24,7 +24,7 @@ settings.register_profile("ci", max_examples=200, deadline=None, suppress_health
 settings.register_profile("soak", max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile(
     "mutants",
-    max_examples=10,
+    max_examples=5,
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
     derandomize=True,

@@ -144,7 +144,8 @@ class Body:
             return True
         if block.level == 3:
             return bool(self.phases) and self.summary_from < 0
-        return block.level == 1 and self.title_lines is NOWHERE and self.section is self.preamble
+        in_preamble = self.section is self.preamble and self.summary_from < 0
+        return block.level == 1 and self.title_lines is NOWHERE and in_preamble
 
     def _open_section(self, block: Block) -> None:
         if block.level == 1:
@@ -220,6 +221,8 @@ class Body:
             return
         self._close_entry(end)
         if self.lines[first] == SEPARATOR and self.section.entries:
+            first += 1
+        while first < end and not self.lines[first].strip(" \t"):
             first += 1
         text = "\n".join(self.lines[first:end]).strip("\n")
         if text:

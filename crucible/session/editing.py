@@ -1,8 +1,8 @@
 """Intentions to Edits: each touches the lines it is about and no other.
 
 Every function takes the exact source and the session read from it, and gives a list of Edits for `apply_edits`.  New
-lines get the note's own line end.  An edit that could not show when read back (below a human's unclosed fence) is
-refused, with the line.
+lines get the note's own line end.  An edit that would not show when read back (below a human's unclosed fence, say) is
+refused, with the line: `shown` checks every one.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from crucible.errors import EditRefused
+from crucible.note.contain import normal_line
 from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.outline import SEPARATOR
 from crucible.note.source import NOWHERE, Edit, Source, Span
-from crucible.session.fields import format_time
+from crucible.session.fields import format_time, parse_time
 from crucible.session.markup import render_call, render_entry, render_phase, separates
 from crucible.session.model import Entry, Phase, Session, Task, ToolCall, ToolCalls, Value
+from crucible.session.shown import check_shown, joined, phase_as_read, with_call, with_phase
 from crucible.session.tasks import render_task, render_tasks
 
 __all__ = [
@@ -57,15 +61,22 @@ def _insert(source: Source, session: Session, line: int, lines: Sequence[str]) -
     """New lines before `line`, parted by blank lines from what stands above and below."""
     if not lines:
         return []
+    _refuse_open(session, line)
     at = source.starts[min(line, len(source.starts) - 1)]
-    if at >= len(source.text):
-        _refuse_open_end(session)
-    newline = source.newline
     above = source.text[:at]
+    newline = _newline(source, at)
     lead = "" if not above or _ends_blank(above) else newline if above[-1] in "\r\n" else newline * 2
     follows = line < len(source.lines) and source.lines[line].strip(" \t")
     text = lead + newline.join(lines) + newline + (newline if follows else "")
     return [Edit(Span(at, at), text)]
+
+
+def _newline(source: Source, at: int) -> str:
+    """The line end of the line above: LF put after a lone CR would make one line end of two."""
+    above = source.text[max(0, at - 2) : at]
+    if above[-1:] not in ("\r", "\n"):
+        return source.newline
+    return "\r\n" if above == "\r\n" else above[-1]
 
 
 _BLANK_END = re.compile(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
@@ -76,9 +87,10 @@ def _ends_blank(text: str) -> bool:
     return bool(_BLANK_END.search(text, max(0, len(text) - 200)))
 
 
-def _refuse_open_end(session: Session) -> None:
+def _refuse_open(session: Session, line: int) -> None:
+    """Refuse to insert before `line` when a human's open block hides what would stand there."""
     for problem in session.problems:
-        if problem.code in _OPEN_ENDS:
+        if problem.code in _OPEN_ENDS and line >= problem.line:
             raise EditRefused(
                 f"{session.id}:{problem.line}: {problem.message}; what is added below it would not show",
                 "close it in the note and try again",
@@ -91,11 +103,18 @@ def _refuse_open_end(session: Session) -> None:
 def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
     """A new last phase, before `## Summary` when there is one."""
     lines = render_phase(phase)
+    expected = replace(session, phases=(*session.phases, phase_as_read(lines)))
+    # Where frontmatter was opened and never closed, our rule would close it.
+    rule = all(problem.code != "unclosed-frontmatter" for problem in session.problems)
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
-        return _insert(source, session, session.summary_lines.first, [*lines, "", "---"])
-    if session.phases and not _ends_in_rule(source):
-        lines = ["---", "", *lines]
-    return _insert(source, session, len(source.lines), lines)
+        edits = _insert(
+            source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])]
+        )
+    else:
+        if rule and session.phases and not _ends_in_rule(source):
+            lines = ["---", "", *lines]
+        edits = _insert(source, session, len(source.lines), lines)
+    return check_shown(source, edits, expected)
 
 
 def _last_line(session: Session) -> int:
@@ -111,7 +130,9 @@ def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) ->
     """A new last sub-phase of a phase."""
     phase = find_phase(session, phase_id)
     last = phase.subphases[-1] if phase.subphases else phase
-    return _insert(source, session, last.body_end, render_phase(sub, 3))
+    edits = _insert(source, session, last.body_end, render_phase(sub, 3))
+    subs = (*phase.subphases, phase_as_read(render_phase(sub)))
+    return check_shown(source, edits, with_phase(session, replace(phase, subphases=subs)))
 
 
 def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> list[Edit]:
@@ -119,29 +140,46 @@ def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> 
     phase = find_phase(session, phase_id)
     before = phase.entries[-1] if phase.entries else None
     lines = render_entry(entry)
-    if isinstance(before, ToolCalls):
-        if isinstance(entry, ToolCalls):
-            return _join_calls(source, session, before, entry)
-        if separates(lines):
+    added = phase_as_read(["## A", "", *lines]).entries
+    if isinstance(before, ToolCalls) and isinstance(entry, ToolCalls):
+        edits = _join_calls(source, session, before, entry)
+    else:
+        if isinstance(before, ToolCalls) and separates(lines):
             lines = [SEPARATOR, "", *lines]
-    return _insert(source, session, phase.body_end, lines)
+        edits = _insert(source, session, phase.body_end, lines)
+    return check_shown(
+        source, edits, with_phase(session, replace(phase, entries=joined(phase.entries, added)))
+    )
 
 
 def _join_calls(source: Source, session: Session, before: ToolCalls, entry: ToolCalls) -> list[Edit]:
+    _refuse_open(session, before.lines.end)
     at = source.starts[min(before.lines.end, len(source.starts) - 1)]
-    if at >= len(source.text):
-        _refuse_open_end(session)
-    newline = source.newline
+    newline = _newline(source, at)
     lead = "" if source.text[at - 1] in "\r\n" else newline
-    text = lead + newline.join(render_call(call) for call in entry.calls) + newline
+    bullet = _bullet(source, before.calls[-1].lines.first)
+    text = lead + newline.join(bullet + render_call(call)[2:] for call in entry.calls) + newline
     return [Edit(Span(at, at), text)] if entry.calls else []
 
 
-def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:  # noqa: ARG001
+_BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
+
+
+def _bullet(source: Source, line: int) -> str:
+    """How an item begins; another mark would begin another list."""
+    found = _BULLET.match(source.lines[line])
+    return found[0] if found else "- "
+
+
+def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:
     """Write a call anew, when its result is known."""
     if call.lines is NOWHERE:
         raise EditRefused(f"{call.call!r} stands in no note")
-    return _replace_line(source, call.lines.first, call.lines.end, render_call(new))
+    text = _bullet(source, call.lines.first) + render_call(new)[2:]
+    edits = _replace_line(source, call.lines.first, call.lines.end, text)
+    read = phase_as_read(["## A", "", *render_entry(ToolCalls((new,)))]).entries[0]
+    as_read = read.calls[0] if isinstance(read, ToolCalls) else new
+    return check_shown(source, edits, with_call(session, call, as_read))
 
 
 def _replace_line(source: Source, first: int, end: int, text: str) -> list[Edit]:
@@ -163,18 +201,24 @@ def set_phase_field(
     """Set `started`, `ended` (aware times) or `tokens` (a count) under a phase's heading."""
     text = f"{key}:: {value if isinstance(value, int) else format_time(value)}"
     phase = find_phase(session, phase_id)
+    edits = _field_edits(source, session, phase, key, text)
+    wanted: dict[str, Any] = {key: value if isinstance(value, int) else parse_time(format_time(value))}
+    return check_shown(source, edits, with_phase(session, replace(phase, **wanted)))
+
+
+def _field_edits(source: Source, session: Session, phase: Phase, key: str, text: str) -> list[Edit]:
     fields = _field_lines(source, phase)
     if key in fields:
         return _replace_line(source, fields[key], fields[key] + 1, text)
-    earlier = [line for name, line in fields.items() if _ORDER.index(name) < _ORDER.index(key)]
     if not fields:
         return _insert(source, session, phase.lines.first + 1, [text])
+    earlier = [line for name, line in fields.items() if _ORDER.index(name) < _ORDER.index(key)]
     return _insert_line(source, max(earlier) + 1 if earlier else min(fields.values()), text)
 
 
 def _insert_line(source: Source, line: int, text: str) -> list[Edit]:
     at = source.starts[min(line, len(source.starts) - 1)]
-    newline = source.newline
+    newline = _newline(source, at)
     if source.text[at - 1] in "\r\n":
         return [Edit(Span(at, at), text + newline)]
     return [Edit(Span(at, at), newline + text)]
@@ -199,11 +243,15 @@ def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[E
     """Make the tasks block hold `tasks`; a task that did not change keeps its line."""
     if tuple(tasks) == session.tasks:
         return []
+    as_read = tuple(replace(task, content=normal_line(task.content)) for task in tasks)
+    return check_shown(source, _task_edits(source, session, tasks), replace(session, tasks=as_read))
+
+
+def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
     block = session.tasks_lines
     if block is NOWHERE:
         return _insert(source, session, _preamble_end(source, session), render_tasks(tasks))
-    if any(p.code == "unclosed-fence" and p.line == block.first + 1 for p in session.problems):
-        _refuse_open_end(session)
+    _refuse_open(session, block.end)
     if any(problem.code == "broken-tasks" for problem in session.problems):
         raise EditRefused(
             f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again"

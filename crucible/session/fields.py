@@ -53,14 +53,14 @@ def parse_time(text: str) -> datetime | None:
     """ISO 8601 to aware UTC; a time without a zone is taken as UTC; None when it is no time."""
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):  # in UTC it may lie before the year 1
         return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def format_time(time: datetime) -> str:
     """`2026-11-21T20:26:47Z`: seconds, UTC."""
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
 def link_to(session_id: str) -> str:

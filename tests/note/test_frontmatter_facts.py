@@ -76,6 +76,15 @@ def test_a_hundred_levels_are_read_and_one_more_is_too_deep(others: int, deepest
     assert read(deepest + 1) == [("yaml-too-large", 3)]
 
 
+def test_aliases_that_unfold_to_too_much_are_a_problem_of_their_key() -> None:
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 5)
+    )
+    fm = find_frontmatter(Source(f"---\n{bomb}z: {{k: *a0}}\n---\n"))
+    assert list(fm.values) == ["a0", "a1", "a2"]
+    assert [(p.code, p.line) for p in fm.problems] == [("yaml-too-large", n) for n in (5, 6, 7)]
+
+
 def test_many_flat_collections_are_not_deep() -> None:
     inside = "".join(f"k{n}: [1, {{a: 2}}]\n" for n in range(3 * DEPTH))
     assert len(find_frontmatter(Source(f"---\n{inside}---\n")).values) == 3 * DEPTH

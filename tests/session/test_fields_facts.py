@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from crucible.errors import BadSessionId
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Source
 from crucible.session.fields import (
@@ -19,6 +20,7 @@ from crucible.session.fields import (
     read_fields,
     subagent_value,
 )
+from crucible.session.identity import check_session_id
 from crucible.session.markup import render_session
 from crucible.session.model import AgentRef, Session, Status, SubagentRef, Value
 from crucible.session.reading import read_session
@@ -382,3 +384,28 @@ def test_read_fields_names_the_fields_of_a_session() -> None:
     source = Source(f"---\n{HEAD}---\n")
     fields = read_fields(FieldReader(source, find_frontmatter(source)), "n", present=True)
     assert Session(**fields).id == "s"
+
+
+# --- ids ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["a", "-", "_a", "2026-11-21-a.b_c", "A" * 128])
+def test_an_id_is_letters_digits_and_three_marks(text: str) -> None:
+    assert check_session_id(text) == text
+
+
+@pytest.mark.parametrize("text", ["", ".a", "..", "a/b", "a b", "é", "a\n", "A" * 129, "a\0"])
+def test_what_is_no_id_is_refused_and_says_what_one_is(text: str) -> None:
+    with pytest.raises(BadSessionId) as refused:
+        check_session_id(text)
+    shown = text if len(text) <= 60 else text[:59] + "…"
+    assert str(refused.value) == f"{shown!r} is no session id"
+    assert refused.value.hint == (
+        "an id has letters, digits, '.', '_' and '-', does not begin with '.', and has at most 128 characters"
+    )
+
+
+def test_a_long_text_that_is_no_id_is_shown_in_sixty_characters() -> None:
+    for length, shown in ((60, "/" * 60), (61, "/" * 59 + "…")):
+        with pytest.raises(BadSessionId, match=f"^'{shown}' is no session id$"):
+            check_session_id("/" * length)

@@ -327,6 +327,14 @@ def test_a_separator_after_an_entry_is_dropped_and_one_at_the_start_is_not() -> 
     assert one("<!-- -->\n\n- item\n") == Prose("<!-- -->\n\n- item")
 
 
+def test_prose_may_stand_directly_under_a_separator() -> None:
+    assert entries("**Tool calls:**\n- `a` → 1\n\n<!-- -->\n- item\n- more\n")[1] == Prose("- item\n- more")
+
+
+def test_prose_may_begin_on_the_first_line_of_a_note() -> None:
+    assert read("a\n\n```\nx\n```\n\nb\n", head="").preamble == (Prose("a\n\n```\nx\n```\n\nb"),)
+
+
 def test_escapes_of_contained_text_are_taken_off() -> None:
     assert one("\\## Not a phase\n\n[\\[x]]\n") == Prose("## Not a phase\n\n[[x]]")
 
@@ -646,6 +654,11 @@ def test_the_kinds_that_mean_something() -> None:
 def test_a_user_s_words_are_quoted_exactly_and_come_first(body: str, words: str, note: str | None) -> None:
     lines = "\n".join(["> [!user]", *(f"> {line}" for line in body.split("\n"))])
     assert one(f"{lines}\n") == Intervention(words, note)
+
+
+def test_words_without_quotes_stand_on_the_lines_of_their_callout() -> None:
+    for words in ("a", '"a"', '"a" - b'):
+        assert one(f"> [!user]\n> {words}\n").lines == Lines(8, 10)
 
 
 def test_an_empty_user_callout_has_no_words() -> None:
