@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -194,3 +195,39 @@ def test_any_default_vault_is_read_back_and_the_rest_stays(
     before, after = tomllib.loads(text), tomllib.loads(changed)
     assert after.pop("default_vault") == str(Path("/" + vault))
     assert after == before
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "a = " + "9" * 5000, "a = " + "{x=" * 5000])
+def test_a_file_made_to_overflow_the_parser_is_one_clear_error(text: str) -> None:
+    with pytest.raises(VaultError, match=r"^/v/config\.toml: no valid TOML: "):
+        read_vault_settings(text, FILE)
+
+
+def test_what_tomlkit_cannot_follow_is_one_clear_error() -> None:
+    for depth in range(100, 500, 20):
+        text = f"a = {'[' * depth}{']' * depth}\n"
+        try:
+            changed = with_default_vault(text, FILE, Path("/notes"))
+        except VaultError as error:
+            assert str(error).startswith("/v/config.toml: no valid TOML")  # noqa: PT017  either is right
+        else:
+            assert changed.startswith(text)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_in_the_place_of_a_file_is_refused_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / ".crucible").mkdir()
+    os.mkfifo(tmp_path / ".crucible" / "config.toml")
+    with pytest.raises(VaultError, match="no regular file"):
+        load_vault_settings(tmp_path)
+
+
+def test_no_settings_may_be_said_with_the_null_device() -> None:
+    assert load_user_settings(Path(os.devnull), HOME) == UserSettings(Path(os.devnull))
+
+
+def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+    with (tmp_path / "config.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(VaultError, match="larger than"):
+        load_user_settings(tmp_path / "config.toml", HOME)

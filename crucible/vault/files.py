@@ -15,12 +15,21 @@ import hashlib
 import os
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from crucible.errors import LockTimeout, NoteExists, NoteUnreadable, OutsideVault, VaultError
+from crucible.errors import (
+    LockTimeout,
+    NoteChanged,
+    NoteExists,
+    NoteUnreadable,
+    OutsideVault,
+    VaultError,
+)
+from crucible.vault.exchange import exchange
 
 __all__ = [
     "LARGEST_NOTE",
@@ -31,6 +40,7 @@ __all__ = [
     "make_folders",
     "move_exclusive",
     "read_bytes",
+    "read_settled",
     "remove_leftovers",
     "stamp_of",
     "write_atomic",
@@ -41,6 +51,10 @@ LARGEST_NOTE = 64 * 1024 * 1024
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 _UNSTABLE_READS = 5
+QUIET_NS = 50_000_000
+"""Nanoseconds without a write after which a file counts as whole: editors empty a file, write a part, and then the rest."""
+_LONGEST_WAIT = 10
+"""Times `QUIET_NS` that somebody who writes all the time is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,23 @@ def read_bytes(path: Path) -> tuple[bytes, Stamp]:
         raise NoteUnreadable(f"{path}: {_reason(error)}", _hint(error)) from error
 
 
+def read_settled(path: Path, known: Stamp | None = None) -> tuple[bytes, Stamp]:
+    """All bytes, when nobody has written for a moment; `NoteChanged` when somebody goes on and on.
+
+    What has the stamp `known` is whole.  A time of writing that lies ahead (another machine's clock) is no reason to
+    wait longer than for one that is now: what stays the same meanwhile is whole.
+    """
+    before: Stamp | None = None
+    for _ in range(_LONGEST_WAIT):
+        data, stamp = read_bytes(path)
+        age = time.time_ns() - stamp.mtime_ns
+        if age >= QUIET_NS or stamp in (known, before):
+            return data, stamp
+        before = stamp
+        time.sleep((QUIET_NS - max(age, 0)) / 1e9)
+    raise NoteChanged(f"{path}: another program keeps writing it", "try again when it is saved")
+
+
 def stamp_of(path: Path, data: bytes) -> Stamp:
     """The stamp of a file that was just written with `data`."""
     try:
@@ -121,24 +152,50 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
 
 
 def write_atomic(
-    path: Path, data: bytes, *, fsync: bool = True, before_replace: Callable[[], None] | None = None
+    path: Path,
+    data: bytes,
+    *,
+    fsync: bool = True,
+    before_replace: Callable[[], None] | None = None,
+    expected: bytes | None = None,
 ) -> None:
     """Put `data` at `path` in one step, keeping the mode and owner of what was there.
 
-    `before_replace` is called last, when all bytes are on disk, and may raise to leave the old file.  Nothing is left
-    behind on any failure.  `path` must be real (see `inside`): a symlink there would be replaced by a file.
+    `before_replace` is called last, when all bytes are on disk, and may raise to leave the old file.  With `expected`,
+    what comes out must be that, or it is put back and `NoteChanged` raised, where the system can exchange files.
+    Nothing is left behind on any failure.  `path` must be real (see `inside`): a symlink there would be replaced by a
+    file.
     """
     with _write_errors(path):
         temporary = _write_beside(path, data, fsync, like=path)
         try:
             if before_replace:
                 before_replace()
-            temporary.replace(path)
+            if expected is None or not _exchanged(temporary, path, data, expected):
+                temporary.replace(path)
+            else:
+                _remove(temporary)
         except BaseException:
             _remove(temporary)
             raise
         if fsync:
             _fsync_folder(path.parent)
+
+
+def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> bool:
+    """Whether `path` holds `data` now and `temporary` what was expected; `NoteChanged` when it was something else."""
+    try:
+        if not exchange(temporary, path):
+            return False
+        if temporary.read_bytes() == expected:
+            return True
+        exchange(temporary, path)
+        if temporary.read_bytes() != data:
+            # Somebody saved once more, over ours: theirs is the newest.
+            exchange(temporary, path)
+    except FileNotFoundError as error:
+        raise NoteChanged(f"{path}: gone since it was read", "read it again") from error
+    raise NoteChanged(f"{path}: changed on disk since it was read", "read it again, then repeat")
 
 
 def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:

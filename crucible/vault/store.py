@@ -66,6 +66,8 @@ class Vault:
             raise VaultError(f"{root}: no folder", "`cru init` makes a vault")
         self.settings = load_vault_settings(self.root) if settings is None else settings
         self._folders: set[Path] | None = None
+        self._written: dict[Path, Stamp] = {}
+        """Our own last writes, which are whole however young they are."""
 
     @property
     def sessions(self) -> Path:
@@ -113,6 +115,11 @@ class Vault:
         data, stamp = files.read_bytes(files.inside(self.root, path))
         return _note(path, Source.from_bytes(data), stamp)
 
+    def _read_settled(self, path: Path) -> tuple[bytes, Stamp]:
+        """The bytes when no other program is in the middle of writing them."""
+        real = files.inside(self.root, path)
+        return files.read_settled(real, self._written.get(real))
+
     def create(self, session_id: str, text: str | bytes, folder: str = "") -> Note:
         """A new note in `folder` of the sessions folder; `NoteExists` when any folder has that id."""
         check_session_id(session_id)
@@ -126,6 +133,7 @@ class Vault:
         real = files.make_folders(self.root, where)
         files.create_exclusive(real / f"{session_id}.md", data, fsync=self.settings.fsync)
         self._known_folders().add(where)
+        self._written[real / f"{session_id}.md"] = files.stamp_of(real / f"{session_id}.md", data)
         return self.read(where / f"{session_id}.md")
 
     def save(self, note: Note, edits: Iterable[Edit]) -> Note:
@@ -177,7 +185,8 @@ class Vault:
         return sorted(found, key=str)
 
     def _update_once(self, path: Path, intention: Callable[[Note], Iterable[Edit]], patient: bool) -> Note:
-        note = self.read(path)
+        data, stamp = self._read_settled(path)
+        note = _note(path, Source.from_bytes(data), stamp)
         if patient and not note.stamp.size:
             # Editors empty a file and then fill it; an edit of the emptiness would lose what they write.
             raise NoteChanged(f"{path}: empty")
@@ -192,13 +201,18 @@ class Vault:
         # Looked at once more when the new bytes are ready, so that an editor's save has a moment, not a disk flush,
         # in which it could go unseen.
         files.write_atomic(
-            real, data, fsync=self.settings.fsync, before_replace=lambda: self._check_unchanged(note)
+            real,
+            data,
+            fsync=self.settings.fsync,
+            before_replace=lambda: self._check_unchanged(note),
+            expected=note.source.to_bytes(),
         )
-        return _note(note.path, changed, files.stamp_of(real, data))
+        self._written[real] = files.stamp_of(real, data)
+        return _note(note.path, changed, self._written[real])
 
     def _check_unchanged(self, note: Note) -> None:
         try:
-            data, _ = files.read_bytes(files.inside(self.root, note.path))
+            data, _ = self._read_settled(note.path)
         except NoteUnreadable as error:
             raise NoteChanged(f"{note.path}: gone since it was read", "read it again") from error
         if data != note.source.to_bytes():
@@ -249,7 +263,11 @@ class Vault:
 
 
 def _note(path: Path, source: Source, stamp: Stamp) -> Note:
-    return Note(path, source, read_session(source, note_name(path.name)), stamp)
+    try:
+        return Note(path, source, read_session(source, note_name(path.name)), stamp)
+    except Exception as error:  # one note on which we fail must not take a whole list with it
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise NoteUnreadable(f"{path}: cannot be understood ({what})", "this is a fault in cru") from error
 
 
 def _nearest(name: str, paths: list[Path]) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -91,3 +92,27 @@ def test_checking_changes_nothing(vault: Vault, cru: Cru) -> None:
     before = path.read_bytes()
     cru("session", "check")
     assert path.read_bytes() == before
+
+
+def test_neither_a_note_nor_a_file_name_forges_a_line(vault: Vault, cru: Cru) -> None:
+    tasks = '[{"id": "1\\nfake.md:1: no-title: x", "content": "a", "depends_on": ["2\\nfake.md:2: y: z"]}]'
+    forged = '"x\\nfake.md:1: broken-link: y\\u2028z"'
+    write(vault, "a", note("a", f"```tasks\n{tasks}\n```\n", participants=forged, status=forged))
+    if os.name != "nt":
+        write(vault, "b\nfake.md:1: broken-link: y", note("b"))
+    shown = cru("session", "check").stdout
+    assert shown
+    assert all(line.startswith("sessions/") for line in shown.splitlines())
+    assert all(line.startswith("sessions/") for line in cru("session", "show", "a").stderr.splitlines())
+
+
+def test_what_lies_in_a_hidden_folder_is_no_session(vault: Vault, cru: Cru) -> None:
+    for folder in (".obsidian", ".crucible", "sessions/.trash"):
+        (vault.root / folder).mkdir(exist_ok=True)
+        path = vault.root / folder / "x.md"
+        path.write_text(note("x"))
+        for args in (["show", f"{folder}/x.md"], ["check", f"{folder}/x.md"], ["rename", str(path), "new"]):
+            result = cru("session", *args)
+            assert (result.exit_code, result.stdout) == (1, ""), args
+            assert result.stderr.startswith(f"cru: {args[1]}: in a hidden folder")
+        assert path.exists()

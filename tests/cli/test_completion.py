@@ -48,3 +48,25 @@ def test_session_ids_are_completed_from_the_files_names(vault: Vault, cru_proces
 
 def test_without_a_vault_nothing_is_offered_and_nothing_is_said(cru_process: CruProcess) -> None:
     assert _complete(cru_process, "cru session show 2") == []
+
+
+def test_completing_an_id_imports_nothing_heavy(vault: Vault, cru_process: CruProcess) -> None:
+    write(vault, "2026-01-01-a", note("a"))
+    for words in ("cru session show 2", "cru session check 2", "cru session rename 2"):
+        env = {"_CRU_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "3"}
+        env |= {"CRUCIBLE_VAULT": str(vault.root), "PYTHONPROFILEIMPORTTIME": "1"}
+        done = cru_process(env=env)
+        assert b"2026-01-01-a" in done.stdout
+        imported = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
+        assert "click" in imported
+        assert not imported & {"markdown_it", "yaml", "rich", "jinja2", "crucible.vault.store"}
+
+
+def test_after_an_id_options_and_their_values_are_still_completed(
+    vault: Vault, cru_process: CruProcess
+) -> None:
+    write(vault, "2026-01-01-a", note("a"))
+    assert "--phase" in _complete(cru_process, "cru session show 2026-01-01-a --", vault)
+    assert _complete(cru_process, "cru session show --format m", vault) == ["markdown"]
+    assert _complete(cru_process, "cru session show --phase 1 2", vault) == ["2026-01-01-a"]
+    assert _complete(cru_process, "cru session rename 2026-01-01-a 2", vault) == []

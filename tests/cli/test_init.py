@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,36 @@ def test_a_file_is_no_folder_for_a_vault(bare_cru: Cru, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     assert bare_cru("init", tmp_path / "file").exit_code == 2
     assert bare_cru("init", tmp_path / "file" / "below").exit_code == 1
+
+
+@pytest.mark.parametrize("kind", ["folder", "fifo", "bytes", "broken", "below a file"])
+def test_a_default_that_cannot_be_written_is_one_line_and_makes_nothing(
+    bare_cru: Cru, tmp_path: Path, kind: str
+) -> None:
+    config = tmp_path / "config.toml"
+    if kind == "folder":
+        config.mkdir()
+    elif kind == "fifo":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("no named pipes")
+        os.mkfifo(config)
+    elif kind == "below a file":
+        config.write_text("")
+        config = config / "config.toml"
+    else:
+        config.write_bytes(b"\xff" if kind == "bytes" else b"[")
+    result = bare_cru("init", tmp_path / "notes", "--default", env={"CRUCIBLE_CONFIG": str(config)})
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"cru: {config}: ")
+    assert "Errno" not in result.stderr
+    assert "codec" not in result.stderr
+    assert not (tmp_path / "notes").exists()
+
+
+def test_an_empty_folder_name_is_refused(
+    bare_cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bare_cru("init", "").exit_code == 2
+    assert bare_cru("--vault", "", "init").exit_code == 2
+    assert not (tmp_path / ".crucible").exists()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,64 @@ def test_an_unknown_setting_is_named_and_harmless(two: Vault, bare_cru: Cru) -> 
     result = bare_cru("--vault", two.root, "session", "list")
     assert result.exit_code == 0
     assert "config.toml:1: unknown setting 'colour'" in result.stderr
+
+
+_FORGED = "x\\n2026-01-01-fake  completed\\u2028y\\u0085z\\rw"
+
+
+def test_a_note_cannot_forge_a_row_of_the_table(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", status=f'"{_FORGED}"', participants=f'["{_FORGED}"]'))
+    shown = cru("session", "list").stdout
+    assert len(shown.splitlines()) == 2
+    assert "x⏎2026-01-01-fake" in shown
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such file names")
+def test_a_file_name_with_a_newline_forges_neither_a_row_nor_a_path(vault: Vault, cru: Cru) -> None:
+    write(vault, "a\n2026-01-01-fake", note("a"))
+    write(vault, "b", note("b"))
+    assert len(cru("session", "list").stdout.splitlines()) == 3
+    paths = cru("session", "list", "--format", "paths")
+    assert paths.stdout == f"{vault.root / 'sessions' / 'b.md'}\n"
+    assert paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: left out, a line cannot hold it\n"
+    assert paths.exit_code == 3
+
+
+@pytest.mark.parametrize("format_", ["table", "json", "paths"])
+def test_a_sessions_folder_that_cannot_be_walked_is_named_and_exits_3(
+    vault: Vault, cru: Cru, tmp_path: Path, format_: str
+) -> None:
+    (vault.root / "sessions").rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    (vault.root / "sessions").symlink_to(tmp_path / "elsewhere")
+    result = cru("session", "list", "--format", format_)
+    assert result.exit_code == 3
+    assert "leads out of the vault" in result.stderr
+    (vault.root / "sessions").unlink()
+    (vault.root / "sessions").write_text("a file")
+    assert cru("session", "list", "--format", format_).exit_code == 3
+
+
+def test_a_note_that_cannot_be_read_leaves_the_exit_code_0(vault: Vault, cru: Cru) -> None:
+    (vault.root / "sessions" / "gone.md").symlink_to(vault.root / "nowhere.md")
+    assert cru("session", "list").exit_code == 0
+
+
+def test_asking_for_colours_wins_over_no_color(two: Vault, bare_cru: Cru) -> None:
+    for command in (["list"], ["show", "2026-11-21-limiter"]):
+        args = ("--vault", two.root, "--color", "session", *command)
+        assert "\x1b[" in bare_cru(*args, env={"NO_COLOR": "1"}).stdout
+
+
+def test_an_empty_vault_option_is_refused(two: Vault, bare_cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(two.root)
+    result = bare_cru("--vault", "", "session", "list")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "'--vault': it is empty" in result.stderr
+
+
+def test_a_file_is_no_vault_and_init_is_not_the_way_out(bare_cru: Cru, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    result = bare_cru("--vault", tmp_path / "file", "session", "list")
+    assert result.exit_code == 1
+    assert "cru init" not in result.stderr

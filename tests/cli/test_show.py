@@ -208,3 +208,28 @@ def test_an_empty_and_a_bare_note_are_shown(vault: Vault, cru: Cru) -> None:
     write(vault, "bare", "Just text.\n")
     assert cru("session", "show", "empty").exit_code == 0
     assert "Just text." in cru("session", "show", "bare").stdout
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "-5", "wide", "²", "9" * 5000])
+def test_a_nonsensical_width_still_shows_the_note(two: Vault, cru: Cru, columns: str) -> None:
+    result = cru("session", "show", "2026-11-21-limiter", env={"COLUMNS": columns, "LINES": columns})
+    assert result.exit_code == 0
+    assert "smaller" not in result.stdout
+    assert "limiter" in result.stdout
+    assert len(result.stdout) < 100_000
+
+
+def test_an_empty_phase_is_refused(two: Vault, cru: Cru) -> None:
+    assert cru("session", "show", "2026-11-21-limiter", "--phase", "").exit_code == 2
+
+
+def test_a_missing_phase_names_the_file_not_what_the_note_calls_itself(vault: Vault, cru: Cru) -> None:
+    write(vault, "real", note("other"))
+    assert cru("session", "show", "real", "--phase", "9").stderr.startswith("cru: real has no phase '9'\n")
+
+
+def test_a_value_cannot_forge_a_row_of_the_header(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", project='"x\\nstatus  failed"', **{'"k\\nstatus"': "failed"}))
+    shown = cru("session", "show", "a").stdout
+    assert "x⏎status  failed" in shown
+    assert sum(line.startswith("│ status") for line in shown.splitlines()) == 1

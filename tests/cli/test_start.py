@@ -171,3 +171,52 @@ def test_a_terminal_without_our_characters_gets_a_question_mark(cru_process: Cru
     done = cru_process("session", "a→é", env={"PYTHONIOENCODING": "latin-1"})
     assert done.returncode == 2
     assert b"'a?\xe9'" in done.stderr
+
+
+_COMMANDS = ["--version", "--help", "session list", "completion bash"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+@pytest.mark.parametrize("command", _COMMANDS)
+@pytest.mark.parametrize("to", [">&-", ">/dev/full", "2>&-", "<&-"])
+def test_a_stream_that_is_closed_or_full_is_no_traceback(vault: Vault, command: str, to: str) -> None:
+    if to == ">/dev/full" and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    script = f'"$0" -m crucible {command} {to}'
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "CRUCIBLE_VAULT": str(vault.root)}
+    done = subprocess.run(["sh", "-c", script, sys.executable], env=env, capture_output=True, check=False)
+    lines = done.stderr.decode().splitlines()
+    if to.startswith(">"):
+        assert done.returncode == 1
+        assert len(lines) == 1
+        assert lines[0].startswith("cru: standard output: ")
+    else:
+        assert (done.returncode, lines) == (0, [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed")
+def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(vault: Vault, tmp_path: Path) -> None:
+    write(vault, "a", note("a"))
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def run(*args: str) -> tuple[int, str]:
+        (tmp_path / "gone").mkdir()
+        script = 'rmdir "$PWD"; "$0" -m crucible "$@"'
+        command = ["sh", "-c", script, sys.executable, *args]
+        done = subprocess.run(
+            command, env=env, cwd=tmp_path / "gone", capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stderr
+
+    root = str(vault.root)
+    for command in (["list"], ["show", "a"], ["check"]):
+        assert run("--vault", root, "session", *command)[0] == 0
+    for args in (["session", "list"], ["--vault", "x", "session", "list"], ["init"], ["init", "x"]):
+        code, said = run(*args)
+        assert code == 1
+        assert said.startswith("cru: the working directory is gone\n")
+
+
+def test_a_message_is_one_line_whatever_it_quotes(bare_cru: Cru) -> None:
+    result = bare_cru("session", "li\nst\u2028x")
+    assert len(result.stderr.splitlines()) == 2

@@ -303,3 +303,69 @@ def test_setting_a_field_to_nothing_removes_its_line() -> None:
     assert apply_edits(source, set_field(source, session, "branch", None)).text == HEAD.replace(
         "active", "active # mine"
     )
+
+
+# --- found by a hostile user -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "change", "arguments"),
+    [
+        ("## R\n```py\ncode\n\n\n", "entry", [Prose("new"), "phase-1"]),
+        ("## R\n\n<!--\n\n\n", "phase", [Phase("N")]),
+        ("## A\n\n```\n  ", "sub", ["phase-1", Phase("N")]),
+        ("## R\n---\n---", "sub", ["phase-1", Phase("N")]),
+    ],
+)
+def test_what_would_be_swallowed_or_would_change_what_is_there_is_refused(
+    body: str, change: str, arguments: list[object]
+) -> None:
+    with pytest.raises(EditRefused, match=r"s:\d+"):
+        edited(body, change, *arguments)
+
+
+def test_a_phase_below_an_unclosed_frontmatter_does_not_close_it() -> None:
+    source = Source("---\nmy first thought\n\n## A\n\ntext\n")
+    before = read_session(source, "s")
+    after = reread(source, add_phase(source, before, Phase("N")))
+    assert [phase.name for phase in after.phases] == ["A", "N"]
+
+
+@pytest.mark.parametrize("bullet", ["* ", "+ ", "-   "])
+def test_calls_keep_the_bullets_that_a_human_chose(bullet: str) -> None:
+    body = f"## F\n\n**Tool calls:**\n\n{bullet}`a` -> x\n{bullet}`b` -> y\n"
+    calls = ToolCalls((ToolCall("c", "z"),))
+    assert edited(body, "entry", calls, "phase-1") == f"{body}{bullet}`c` → z\n"
+    source = Source(HEAD + body)
+    session = read_session(source, "s")
+    first = next(session.calls())
+    after = reread(source, set_call(source, session, first, ToolCall("a", "done")))
+    assert [call.result for call in after.calls()] == ["done", "y"]
+
+
+def test_a_lone_cr_above_and_our_line_end_do_not_become_one() -> None:
+    source = Source("## A\r\r<details>\rx\r")
+    before = read_session(source, "s")
+    after = reread(source, add_phase(source, before, Phase("N")))
+    assert [phase.name for phase in after.phases] == ["A", "N"]
+
+
+def test_a_title_inside_a_summary_is_part_of_it() -> None:
+    source = Source("## Summary\n# Move\n")
+    before = read_session(source, "s")
+    assert (before.title, before.summary) == ("", "# Move")
+
+
+def test_a_field_above_a_line_of_blanks_does_not_change_the_prose() -> None:
+    source = Source(HEAD + "## D\n   \ntext")
+    before = read_session(source, "s")
+    after = reread(source, set_phase_field(source, before, "phase-1", "tokens", 3))
+    assert after.phases[0].entries == (Prose("text"),)
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_utc_has_not_is_a_bad_field(time: str) -> None:
+    source = Source(HEAD.replace("status:", f"ended: {time}\nstatus:") + f"## A\n\nstarted:: {time}\n")
+    session = read_session(source, "s")
+    assert [problem.code for problem in session.problems] == ["bad-field", "bad-field"]
+    assert session.ended is None
