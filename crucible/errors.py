@@ -3,8 +3,7 @@
 CrucibleError                  exit 1; `str()` is one clear line, `.hint` the next step
 ├── UsageError                 exit 2: what was asked makes no sense
 │   ├── BadSessionId           an id outside the allow-list
-│   ├── AmbiguousSession       a prefix with several candidates
-│   └── UnknownFormat
+│   └── AmbiguousSession       a prefix with several candidates
 ├── SessionNotFound
 ├── VaultNotFound              no vault here or above, and no default
 ├── VaultError                 the vault cannot be used (not a folder, settings broken)
@@ -31,7 +30,6 @@ __all__ = [
     "OutsideVault",
     "SessionNotFound",
     "TranscriptError",
-    "UnknownFormat",
     "UsageError",
     "VaultError",
     "VaultNotFound",
@@ -67,10 +65,6 @@ class AmbiguousSession(UsageError):
             "one of: " + ", ".join(candidates[:10]) + (" …" if len(candidates) > 10 else ""),
         )
         self.candidates = candidates
-
-
-class UnknownFormat(UsageError):
-    """A format this command does not write."""
 
 
 class SessionNotFound(CrucibleError):

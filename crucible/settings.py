@@ -10,7 +10,9 @@ names the file, the line and the key.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -48,10 +50,12 @@ DEFAULT_CONFIG = """\
 
 [flight]
 # track = false               # keep whole events in git; after a change run `cru init` again
-# retention_days = 30
-# after_retention = "archive" # archive (compressed) or delete
 # max_value_bytes = 65536     # a longer argument or result is cut
 """
+
+
+_LARGEST = 1024 * 1024
+"""Bytes of a settings file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +63,6 @@ class FlightSettings:
     """How whole events are kept."""
 
     track: bool = False
-    retention_days: int = 30
-    after_retention: str = "archive"
     max_value_bytes: int = 65536
 
 
@@ -116,8 +118,6 @@ def read_vault_settings(text: str, path: Path) -> VaultSettings:
     table = _Table(text, path)
     flight = FlightSettings(
         track=table.take("flight.track", False, _boolean),
-        retention_days=table.take("flight.retention_days", 30, _count),
-        after_retention=table.take("flight.after_retention", "archive", _one_of("archive", "delete")),
         max_value_bytes=table.take("flight.max_value_bytes", 65536, _positive),
     )
     return VaultSettings(
@@ -153,13 +153,19 @@ def with_default_vault(text: str, path: Path, vault: Path) -> str:
 
     _Table(text, path)  # a file that does not parse is an error here, never overwritten
     bom = text[:1] if text.startswith("\ufeff") else ""
-    document = tomlkit.parse(text[len(bom) :])
-    document["default_vault"] = str(vault)
-    return bom + tomlkit.dumps(document)
+    try:
+        document = tomlkit.parse(text[len(bom) :])
+        document["default_vault"] = str(vault)
+        return bom + tomlkit.dumps(document)
+    except (ValueError, RecursionError) as error:  # it reads what `tomllib` reads, but not as deeply nested
+        raise _no_toml(path, error) from error
 
 
 def _file_text(path: Path) -> str | None:
     try:
+        if os.path.realpath(path) == os.devnull:  # a usual way to say: no settings at all
+            return None
+        _check_is_settings(path, path.stat())
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
@@ -169,8 +175,21 @@ def _file_text(path: Path) -> str | None:
         raise VaultError(f"{path}: {error.strerror or error}") from error
 
 
+def _check_is_settings(path: Path, status: os.stat_result) -> None:
+    # A named pipe would keep us waiting for ever, and so would reading a disk image.
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+        raise VaultError(f"{path}: no regular file", "settings are a file of TOML")
+    if status.st_size > _LARGEST:
+        raise VaultError(f"{path}: larger than {_LARGEST // 1024} KB", "settings are a small file of TOML")
+
+
 def _expand(folder: str, home: Path) -> str:
     return str(home) + folder[1:] if folder == "~" or folder.startswith(("~/", "~\\")) else folder
+
+
+def _no_toml(path: Path, error: Exception) -> VaultError:
+    reason = "nested too deeply" if isinstance(error, RecursionError) else error
+    return VaultError(f"{path}: no valid TOML: {reason}", "mend the file by hand")
 
 
 _T = TypeVar("_T")
@@ -190,8 +209,8 @@ class _Table:
         self.path = path
         try:
             self.values = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
-            raise VaultError(f"{path}: no valid TOML: {error}", "mend the file by hand") from error
+        except (ValueError, RecursionError) as error:
+            raise _no_toml(path, error) from error
 
     def take(self, dotted: str, default: _T, read: _Reader[_T]) -> _T:
         *tables, key = dotted.split(".")

@@ -41,8 +41,6 @@ def test_every_default_is_shown_in_a_new_file() -> None:
         "writing": {"fsync": True, "lock_seconds": 10},
         "flight": {
             "track": False,
-            "retention_days": 30,
-            "after_retention": "archive",
             "max_value_bytes": 65536,
         },
     }
@@ -60,12 +58,10 @@ def test_every_key_is_read() -> None:
     lock_seconds = 0.5
     [flight]
     track = true
-    retention_days = 0
-    after_retention = "delete"
     max_value_bytes = 10
     """
     assert read_vault_settings(text, FILE) == VaultSettings(
-        "Work/Agent logs", "inline", 5, False, 0.5, FlightSettings(True, 0, "delete", 10)
+        "Work/Agent logs", "inline", 5, False, 0.5, FlightSettings(True, 10)
     )
 
 

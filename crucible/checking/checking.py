@@ -71,12 +71,15 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
         findings.append(Finding(vault.sessions, Problem("unreadable-folder", 1, str(error))))
 
     every = dict.fromkeys([*vault.session_paths(folder_unreadable), *paths])
-    notes = dict(_read_all(vault, every, findings))
     links = link_table(vault)
-    kin = _Kin.of(notes, links)
-    for at, note in notes.items():
+    members: dict[str, _Member] = {}
+    for at, note in _read_all(vault, every, findings):
+        members[at] = _Member.of(note)
         if not paths or note.path in paths:
-            findings += [Finding(note.path, problem) for problem in _problems(at, note, links, kin)]
+            findings += [Finding(note.path, problem) for problem in _own_problems(at, note, links)]
+    kin = _Kin.of(members, links)
+    for at, member in members.items():
+        findings += [Finding(member.path, problem) for problem in _shared_problems(at, member, kin)]
     wanted = {f for f in findings if not paths or f.path in paths}
     return sorted(wanted, key=lambda f: (f.path, f.problem.line, f.problem.code, f.problem.message))
 
@@ -91,6 +94,32 @@ def _read_all(vault: Vault, paths: Iterable[Path], findings: list[Finding]) -> I
 
 
 @dataclass(frozen=True, slots=True)
+class _Member:
+    """What of a note concerns other notes; all of these are kept, the notes themselves one at a time."""
+
+    path: Path
+    name: str
+    id: str
+    parent: str | None
+    children: tuple[str, ...]
+    id_line: int
+    parent_line: int
+
+    @classmethod
+    def of(cls, note: Note) -> _Member:
+        session, properties = note.session, find_frontmatter(note.source)
+        return cls(
+            note.path,
+            note.name,
+            session.id,
+            session.parent,
+            tuple(dict.fromkeys(_subagent_targets(session))),
+            _key_line(note, properties, "session_id"),
+            _key_line(note, properties, "parent"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _Kin:
     """Who names whom, by paths seen from the vault: notes of an id, notes that name one as their subagent, parents."""
 
@@ -99,16 +128,16 @@ class _Kin:
     parent: Mapping[str, str | None]
 
     @classmethod
-    def of(cls, notes: Mapping[str, Note], links: LinkTable) -> _Kin:
+    def of(cls, members: Mapping[str, _Member], links: LinkTable) -> _Kin:
         by_id: defaultdict[str, list[str]] = defaultdict(list)
         named_by: defaultdict[str, list[str]] = defaultdict(list)
         parent: dict[str, str | None] = {}
-        for at, note in notes.items():
-            for name in {note.session.id, note.name}:
+        for at, member in members.items():
+            for name in {member.id, member.name}:
                 by_id[name].append(at)
-            for child in {links.resolve(t, at).path for t in _subagent_targets(note.session)} - {None}:
+            for child in {links.resolve(t, at).path for t in member.children} - {None}:
                 named_by[child or ""].append(at)
-            parent[at] = links.resolve(note.session.parent, at).path if note.session.parent else None
+            parent[at] = links.resolve(member.parent, at).path if member.parent else None
         return cls(by_id, named_by, parent)
 
 
@@ -117,29 +146,36 @@ def _subagent_targets(session: Session) -> Iterator[str]:
     yield from (e.link for e in session.all_entries() if isinstance(e, Subagent) and e.link)
 
 
-def _problems(at: str, note: Note, links: LinkTable, kin: _Kin) -> Iterator[Problem]:
-    properties = find_frontmatter(note.source)
+def _own_problems(at: str, note: Note, links: LinkTable) -> Iterator[Problem]:
     yield from note.session.problems
-    yield from _id_problems(at, note, properties, kin)
-    yield from _link_problems(at, note, properties, links)
-    yield from _kin_problems(at, note, properties, kin)
+    yield from _link_problems(at, note, find_frontmatter(note.source), links)
 
 
-def _id_problems(at: str, note: Note, properties: Frontmatter, kin: _Kin) -> Iterator[Problem]:
-    line = _key_line(note, properties, "session_id")
-    if note.session.id != note.name:
+def _shared_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
+    yield from _id_problems(at, member, kin)
+    yield from _kin_problems(at, member, kin)
+
+
+def _id_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
+    if member.id != member.name:
         yield Problem(
-            "id-not-file-name", line, f"session_id is {note.session.id!r}, the file is called {note.name!r}"
+            "id-not-file-name",
+            member.id_line,
+            f"session_id is {member.id!r}, the file is called {member.name!r}",
         )
-    for name in sorted({note.session.id, note.name}):
+    for name in sorted({member.id, member.name}):
         others = [other for other in kin.by_id[name] if other != at]
         if others:
-            yield Problem("duplicate-id", line, f"{name!r} is the id of {', '.join(others)} too")
+            yield Problem("duplicate-id", member.id_line, f"{name!r} is the id of {', '.join(others)} too")
 
 
 def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTable) -> Iterator[Problem]:
     span = properties.span if properties.present else Span(0, 0)
-    for link in [*find_property_links(note.source, span), *find_links(note.source, span.end)]:
+    # Looking for what hides links costs half of a check; most notes of work hold none.
+    text = note.source.text
+    linked = text.find("[[", span.end) >= 0 or text.find("](", span.end) >= 0
+    body_links = find_links(note.source, span.end) if linked else []
+    for link in [*find_property_links(note.source, span), *body_links]:
         if not link.target:
             continue
         line = note.source.line_of(link.span.start) + 1
@@ -157,15 +193,18 @@ def is_attachment(link: Link) -> bool:
     return PurePosixPath(link.target).suffix.lower()[1:] in _ATTACHMENTS
 
 
-def _kin_problems(at: str, note: Note, properties: Frontmatter, kin: _Kin) -> Iterator[Problem]:
+def _kin_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
     named_by, above = kin.named_by.get(at, ()), kin.parent[at]
-    if named_by and not note.session.parent:
+    if named_by and not member.parent:
         yield Problem(
             "subagent-without-parent", 1, f"{named_by[0]} names this its subagent; it names no parent"
         )
     elif above in kin.parent and above not in named_by:
-        line = _key_line(note, properties, "parent")
-        yield Problem("parent-without-subagent", line, f"its parent {above} does not name it as a subagent")
+        yield Problem(
+            "parent-without-subagent",
+            member.parent_line,
+            f"its parent {above} does not name it as a subagent",
+        )
 
 
 def _key_line(note: Note, properties: Frontmatter, key: str) -> int:

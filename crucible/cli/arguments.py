@@ -7,11 +7,8 @@ from datetime import datetime
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from crucible.cli.door import Door
-from crucible.cli.opening import open_vault
-from crucible.errors import CrucibleError
+from crucible.cli.session_ref import SESSION, SessionRef
 from crucible.vault.query import parse_when
 
 __all__ = ["BEGIN", "END", "SESSION", "Moment", "SessionRef", "format_option"]
@@ -48,24 +45,5 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
         )
 
 
-class SessionRef(click.ParamType):  # type: ignore[type-arg]
-    """A session's id, its path, or a beginning of its id that no other session shares."""
-
-    name = "id"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Ids by the files' names; no note is opened."""
-        # Completion parses the options before this one but calls nothing, so there is no Door yet.
-        door = Door(vault=ctx.find_root().params.get("vault"))
-        try:
-            ids = open_vault(door, quiet=True).session_ids()
-        except (CrucibleError, OSError):
-            return []
-        return [CompletionItem(name) for name in sorted(ids) if name.startswith(incomplete)]
-
-
 BEGIN = Moment(end=False)
 END = Moment(end=True)
-SESSION = SessionRef()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from crucible.checking.checking import check_sessions
 from crucible.cli.arguments import SESSION
 from crucible.cli.door import Door
-from crucible.cli.opening import open_vault
+from crucible.cli.opening import find_note, open_vault
 from crucible.cli.output import say, write
 
 __all__ = ["check"]
@@ -32,7 +30,7 @@ def check(ctx: click.Context, sessions: tuple[str, ...]) -> None:
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    findings = check_sessions(vault, [vault.find(s, Path.cwd()) for s in sessions])
+    findings = check_sessions(vault, [find_note(vault, s) for s in sessions])
     for finding in findings:
         problem = finding.problem
         write(f"{vault.relative(finding.path)}:{problem.line}: {problem.code}: {problem.message}")

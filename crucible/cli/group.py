@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem
 
 from crucible import __version__
 from crucible.cli.door import Door
+from crucible.cli.given import GivenPath
 
 __all__ = ["LazyGroup", "build_group"]
 
@@ -39,6 +40,8 @@ class _Entry(Protocol):
     def target(self) -> str: ...
     @property
     def help(self) -> str: ...
+    @property
+    def completed(self) -> str: ...
 
 
 class LazyGroup(click.Group):
@@ -76,7 +79,9 @@ class LazyGroup(click.Group):
         """Imports a command's module; a group is made without importing anything."""
         full = self._full(cmd_name)
         if full in self.table:
-            return self.load(self.table[full].target)
+            entry = self.table[full]
+            light = ctx.resilient_parsing and entry.completed and not _option_typed_after(cmd_name)
+            return self.load(entry.completed if light else entry.target)
         if full in self.groups:
             return LazyGroup(
                 cmd_name,
@@ -111,6 +116,12 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _option_typed_after(name: str) -> bool:
+    """Whether the shell, in the middle of a line, shows us an option of the command called `name`."""
+    line = os.environ.get("COMP_WORDS", "")
+    return any(word.startswith("-") for word in line.rpartition(f" {name} ")[2].split())
+
+
 def build_group(
     groups: Mapping[str, str], table: Mapping[str, _Entry], load: Callable[[str], click.Command]
 ) -> LazyGroup:
@@ -132,14 +143,14 @@ def _root_options() -> list[click.Parameter]:
     return [
         click.Option(
             ["--vault"],
-            type=click.Path(file_okay=True, path_type=Path),
+            type=GivenPath(),
             metavar="DIR",
             help="The vault to use [environment: CRUCIBLE_VAULT].",
         ),
         click.Option(
             ["--color/--no-color"],
             default=None,
-            help="Colours; by default on a terminal only, and never when NO_COLOR is set.",
+            help="Colours; by default on a terminal only, and not when NO_COLOR is set; this option wins.",
         ),
         click.Option(
             ["--version"],

@@ -14,8 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from crucible.cli.arguments import BEGIN, format_option
 from crucible.cli.door import Door
-from crucible.cli.opening import open_vault, user_settings
-from crucible.cli.output import say, write, write_json
+from crucible.cli.given import GivenPath
+from crucible.cli.opening import open_vault
+from crucible.cli.output import given_width, say, write, write_json
+from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError
 from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport, UnreadableRow
@@ -27,7 +29,7 @@ _PROBLEMS = 3
 
 
 @click.command("claude-code")
-@click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("paths", metavar="[PATH]...", type=GivenPath(), nargs=-1)
 @click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing.")
 @click.option(
     "--since", type=BEGIN, metavar="WHEN", help="Only what was written to since: 2026-11-21, 12h, 7d, 2w."
@@ -84,7 +86,7 @@ def _own_folder(dialect: Dialect) -> Path:
 @contextmanager
 def _bar() -> Iterator[Callable[[int, int, str], None]]:
     """A bar on stderr when that is a terminal, gone when the work is done."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, width=given_width())
     columns = (TextColumn("importing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("importing", total=None)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible import __version__
@@ -26,10 +27,14 @@ _INTERRUPTED = 130
 
 
 class Entry(NamedTuple):
-    """Where a command is, `module:name`, and its one line of help, known without importing it."""
+    """Where a command is, `module:name`, and its one line of help, known without importing it.
+
+    `completed` takes its place, and imports less, while a shell completes the ids of sessions.
+    """
 
     target: str
     help: str
+    completed: str = ""
 
 
 GROUPS: Mapping[str, str] = {
@@ -37,13 +42,17 @@ GROUPS: Mapping[str, str] = {
     "session": "List, show, check and rename session notes.",
 }
 
+_ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
+
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
     "import claude-code": Entry("crucible.cli.importing:claude_code", "Import Claude Code's transcripts."),
     "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
-    "session show": Entry("crucible.cli.showing:show", "Show one session."),
-    "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes."),
-    "session rename": Entry("crucible.cli.renames:rename", "Give a session another id, and mend every link."),
+    "session show": Entry("crucible.cli.showing:show", "Show one session.", _ONE),
+    "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes.", _MANY),
+    "session rename": Entry(
+        "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
+    ),
     "completion": Entry("crucible.cli.completion:completion", "Print the shell's completion script."),
 }
 
@@ -67,23 +76,38 @@ def build_root() -> click.Group:
 def main(args: Sequence[str] | None = None, **_: Any) -> int:
     """Run `cru` and say how it ended; further keywords, as click's own runner passes them, mean nothing here."""
     given = list(sys.argv[1:] if args is None else args)
-    if given == ["--version"]:
-        sys.stdout.write(f"cru {__version__}\n")
-        return 0
-    _never_fail_to_print()
+    if sys.stderr is None:
+        # Closed by the shell.  The next file to be opened, a note perhaps, would be taken for it.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  as long as the process
+    if sys.stdout is None:
+        return _complain("standard output: closed", "", 1)
     try:
-        code = _run(given)
+        code = _say_version() if given == ["--version"] else _run(given)
         sys.stdout.flush()
     except BrokenPipeError:
-        # As click and rich end it, quietly.  Python flushes once more on its way out; let that go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 1
+    except OSError as error:
+        _drop_output()
+        return _complain(f"standard output: {error.strerror or error}", "", 1)
     return code
+
+
+def _say_version() -> int:
+    sys.stdout.write(f"cru {__version__}\n")
+    return 0
+
+
+def _drop_output() -> None:
+    """As click and rich end it, quietly.  Python flushes once more on its way out; let that go nowhere."""
+    with suppress(OSError):  # no file under it, in a test
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(args: list[str]) -> int:
     import click
 
+    _never_fail_to_print()
     try:
         return build_root().main(args, prog_name="cru", standalone_mode=False) or 0
     except CrucibleError as error:
@@ -93,7 +117,9 @@ def _run(args: list[str]) -> int:
         return error.exit_code
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "cru"
-        return _complain(error.format_message(), f"see: {path} --help", error.exit_code)
+        # Click lists choices on lines of their own.
+        message = " ".join(error.format_message().split())
+        return _complain(message, f"see: {path} --help", error.exit_code)
     except click.ClickException as error:
         return _complain(error.format_message(), "", error.exit_code)
     except click.Abort:

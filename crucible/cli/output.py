@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Iterable
 
 import click
 
 from crucible.note.source import Problem
 
-__all__ = ["clean", "say", "say_problems", "write", "write_json"]
+__all__ = [
+    "clean",
+    "clean_line",
+    "given_width",
+    "say",
+    "say_lines",
+    "say_problems",
+    "write",
+    "write_json",
+    "write_text",
+]
+
+_NARROWEST, _WIDEST = 20, 500
+"""Columns.  In fewer rich shows nothing at all; more of them only cost memory."""
 
 # A whole escape sequence goes: dropping only its first character would leave "[31m" in the text.
 _ESCAPES = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
+_LINE_ENDS = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+"""Whatever some program takes for the end of a line."""
 
 
 def clean(text: str) -> str:
@@ -25,9 +42,19 @@ def clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
 
 
+def clean_line(text: str) -> str:
+    """The same on one line: a line end in a note or a file's name must not begin a line that looks like ours."""
+    return clean(_LINE_ENDS.sub("⏎", text))
+
+
 def write(line: str = "") -> None:
-    """A line of data on stdout."""
-    click.echo(clean(line))
+    """A line of data on stdout, always one."""
+    click.echo(clean_line(line))
+
+
+def write_text(text: str) -> None:
+    """Several lines on stdout, for a format that quotes line ends itself."""
+    click.echo(clean(text))
 
 
 def write_json(value: object) -> None:
@@ -37,11 +64,27 @@ def write_json(value: object) -> None:
 
 
 def say(line: str, style: str = "") -> None:
-    """A line of talk on stderr."""
-    click.secho(clean(line), err=True, fg=style or None)
+    """A line of talk on stderr, always one."""
+    click.secho(clean_line(line), err=True, fg=style or None)
+
+
+def say_lines(text: str) -> None:
+    """Several lines of talk; what was filled into them is clean already."""
+    for line in text.rstrip("\n").split("\n"):
+        say(line)
 
 
 def say_problems(path: str, problems: Iterable[Problem]) -> None:
     """`path:line: code: message` on stderr, as compilers do."""
     for problem in problems:
         say(f"{path}:{problem.line}: {problem.code}: {problem.message}", style="yellow")
+
+
+def given_width() -> int | None:
+    """How wide `COLUMNS` says to draw, within reason; None when it says nothing and the terminal is to be asked.
+
+    Rich reads it too and believes 0.
+    """
+    if "COLUMNS" not in os.environ:
+        return None
+    return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)

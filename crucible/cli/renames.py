@@ -6,9 +6,10 @@ import click
 
 from crucible.cli.arguments import SESSION
 from crucible.cli.door import Door
-from crucible.cli.opening import load_note, open_vault
+from crucible.cli.opening import open_vault
 from crucible.cli.output import say, say_problems, write
-from crucible.renaming.renaming import rename_session
+from crucible.cli.surroundings import working_directory
+from crucible.renaming.renaming import rename_named
 
 __all__ = ["rename"]
 
@@ -23,13 +24,13 @@ def rename(ctx: click.Context, session: str, new: str) -> None:
     """Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
 
     Aliases and headings of the links stay, and code is left alone. A link that could mean another note too is left as
-    it is and named; the exit code is 3 then.
+    it is and named; the exit code is 3 then. A rename that was interrupted is finished by asking for it again.
 
     \b
       cru session rename 2026-11-21-add-rate-limiter 2026-11-21-token-bucket
     """
     vault = open_vault(ctx.ensure_object(Door))
-    report = rename_session(vault, load_note(vault, session), new)
+    report = rename_named(vault, session, new, working_directory())
     write(str(report.path))
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])

@@ -14,7 +14,7 @@ from crucible.cli.terminal import console_for, draw, draw_phase
 from crucible.errors import UsageError
 from crucible.note.source import Source
 from crucible.session.export import export_phase, export_session
-from crucible.session.model import Phase, Session
+from crucible.session.model import Phase
 from crucible.vault.store import Note, Vault
 
 __all__ = ["show"]
@@ -38,7 +38,7 @@ def show(door: Door, session: str, wanted: str | None, format_: str) -> None:
     """
     vault = open_vault(door)
     note = load_note(vault, session)
-    phase = _phase(note.session, wanted) if wanted else None
+    phase = None if wanted is None else _phase(note, wanted)
     if format_ == "terminal":
         _show_terminal(door, vault, note, phase)
         return
@@ -56,13 +56,14 @@ def _show_terminal(door: Door, vault: Vault, note: Note, phase: Phase | None) ->
         say_problems(vault.relative(finding.path), [finding.problem])
 
 
-def _phase(session: Session, wanted: str) -> Phase:
+def _phase(note: Note, wanted: str) -> Phase:
+    phases = list(note.session.all_phases())
     number = wanted.removeprefix("phase-")
-    for phase in session.all_phases():
+    for phase in phases:
         if phase.id == f"phase-{number}":
             return phase
-    numbers = ", ".join(p.id.removeprefix("phase-") for p in session.all_phases()) or "none"
-    raise UsageError(f"{session.id} has no phase {wanted!r}", f"its phases: {numbers}")
+    numbers = ", ".join(p.id.removeprefix("phase-") for p in phases) or "none"
+    raise UsageError(f"{note.name} has no phase {wanted!r}", f"its phases: {numbers}")
 
 
 def _markdown(note: Note, phase: Phase | None) -> bytes:

@@ -1,12 +1,12 @@
 """A session drawn for a terminal with rich: frontmatter as a header, callouts as coloured panels, embeds in place.
 
-Every text passes `clean` first, and none is read as rich's own markup.
+Every text passes `clean` or `clean_line` first, and none is read as rich's own markup.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from rich.console import Console, ConsoleRenderable, Group
 from rich.markdown import Markdown
@@ -18,7 +18,7 @@ from rich.text import Text
 
 from crucible.cli.door import Door
 from crucible.cli.embeds import View
-from crucible.cli.output import clean
+from crucible.cli.output import clean, clean_line, given_width
 from crucible.session.export import export_time
 from crucible.session.model import (
     Callout,
@@ -62,14 +62,25 @@ _CALLS = {
     Outcome.INTERRUPTED: ("⏹", "yellow"),
     Outcome.PENDING: ("⏳", "yellow"),
 }
+_HEIGHT = 25
 _TASKS = {"completed": ("☑", "green"), "in_progress": ("◐", "yellow"), "pending": ("☐", "")}
 
 
 def console_for(door: Door) -> Console:
     """Standard output as rich sees it, with colours or without as the options say."""
+    width = given_width()
+    # Rich would read LINES as it does COLUMNS; nothing here asks how high the screen is.
     if door.color is None:
-        return Console(highlight=False)
-    return Console(highlight=False, force_terminal=door.color, color_system="auto" if door.color else None)
+        return Console(highlight=False, width=width, height=_HEIGHT)
+    system: Literal["auto"] | None = "auto" if door.color else None
+    return Console(
+        highlight=False,
+        width=width,
+        height=_HEIGHT,
+        force_terminal=door.color,
+        color_system=system,
+        no_color=not door.color,  # said outright, or rich would ask NO_COLOR
+    )
 
 
 def draw(view: View) -> Group:
@@ -130,7 +141,7 @@ def _tasks(tasks: Iterable[Task]) -> ConsoleRenderable:
         mark, style = _TASKS.get(task.status, ("?", ""))
         waits = f"  after {', '.join(task.depends_on)}" if task.depends_on else ""
         lines.append(f"{mark} ", style)
-        lines.append(clean(f"{task.id}. {task.content}{waits}\n"))
+        lines.append(clean_line(f"{task.id}. {task.content}{waits}") + "\n")
     lines.rstrip()
     return Panel(lines, title=_plain("tasks"), title_align="left", border_style="bright_black")
 
@@ -204,7 +215,7 @@ def _entry(entry: Entry) -> ConsoleRenderable:
         case Failure():
             return _callout("error", "", entry.text, ("Resolution", entry.resolution))
         case Intervention():
-            return _panel("user", "", [_plain(f'"{entry.words}"'), *_labelled("", entry.note)])
+            return _panel("user", "", [Text(clean(f'"{entry.words}"')), *_labelled("", entry.note)])
         case Subagent():
             return _subagent(entry)
         case Callout():
@@ -216,9 +227,9 @@ def _entry(entry: Entry) -> ConsoleRenderable:
 def _call(call: ToolCall) -> Text:
     mark, style = _CALLS[call.outcome]
     line = Text(f"{mark} ", style=style)
-    line.append(clean(call.call), "cyan")
+    line.append(clean_line(call.call), "cyan")
     if call.result:
-        line.append(clean(f" → {call.result}"), style if call.outcome is not Outcome.OK else "dim")
+        line.append(clean_line(f" → {call.result}"), style if call.outcome is not Outcome.OK else "dim")
     return line
 
 
@@ -260,4 +271,5 @@ def _panel(kind: str, title: str, parts: list[ConsoleRenderable]) -> ConsoleRend
 
 
 def _plain(text: str, style: str = "") -> Text:
-    return Text(clean(text), style=style)
+    """One line: a header's value or a title."""
+    return Text(clean_line(text), style=style)

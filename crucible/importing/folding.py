@@ -10,6 +10,7 @@ from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from crucible.errors import TranscriptError
@@ -245,10 +246,17 @@ class Folding:
     def _trunk_id(self, strand: Strand) -> str:
         day = (strand.recorder.started or _written(self.transcript.path)).date()
         name = new_session_id(
-            key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG), day, self.table.is_taken
+            key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG), day, partial(self._is_taken, strand)
         )
         self.table.plan(name)
         return name
+
+    def _is_taken(self, strand: Strand, name: str) -> bool:
+        """Whether the name is another session's; it may be this one's own, in a note that cannot be read."""
+        taken = self.table.is_taken(name)
+        if taken:
+            self.table.check_collision(name, strand.source)
+        return taken
 
     def _subagent_id(self, strand: Strand) -> str:
         agent = strand.recorder.agent
@@ -258,7 +266,7 @@ class Folding:
         name = f"{self.trunk.id[: LONGEST_ID - _SLUG - 5]}-{slug}"
         free = name
         number = 2
-        while self.table.is_taken(free):
+        while self._is_taken(strand, free):
             free, number = f"{name}-{number}", number + 1
         self.table.plan(free)
         return free

@@ -122,7 +122,10 @@ class _Run:
         self.dialect = dialect
         self.options = options
         self.outcome = outcome
-        self.table = SourceTable(vault)
+        # A folder that cannot be read may hold notes of these sessions, which would be made again.
+        self.table = SourceTable(
+            vault, lambda error: outcome.unreadable.append(UnreadableRow(vault.sessions, 0, str(error)))
+        )
         self.moves: list[tuple[str, str]] = []
 
     def take(self, transcripts: Iterator[Transcript]) -> None:

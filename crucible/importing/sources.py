@@ -1,6 +1,7 @@
 """Which note holds which native session: a look at the head of every note, and nothing that has to be kept in step.
 
-Owns the name of a source and the scan.  What a note says besides is read by `vault` when it is needed.
+Owns the name of a source, the scan, and what is no longer to be told from a note that somebody broke.  What a note says
+besides is read by `vault` when it is needed.
 """
 
 from __future__ import annotations
@@ -9,8 +10,12 @@ import os
 import re
 from pathlib import Path
 
+from crucible.errors import NoteUnreadable
+from crucible.note.frontmatter import find_frontmatter
+from crucible.note.source import Source
+from crucible.vault import files
 from crucible.vault.store import Vault
-from crucible.vault.walk import is_markdown, note_name
+from crucible.vault.walk import OnError, is_markdown, note_name
 
 __all__ = ["SourceTable", "source_name"]
 
@@ -19,6 +24,8 @@ _LONGEST_HEAD = 1 << 20
 _CLOSER = re.compile(rb"\r?\n---[ \t]*(?:\r?\n|\Z)")
 _SOURCES = re.compile(rb"^sources:([^\r\n]*(?:\r?\n(?:[ \t]+|-(?=[ \t]))[^\r\n]*)*)", re.MULTILINE)
 _SOURCE = re.compile(rb"[\w.-]+:[^\s\"',\[\]]+")
+_HIDING = {"broken-yaml", "unclosed-frontmatter", "yaml-too-large"}
+"""Problems of a frontmatter in which a key may go unseen."""
 _ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
 
 
@@ -34,13 +41,15 @@ class SourceTable:
     Read once; `refresh` looks at what other processes added since.
     """
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(self, vault: Vault, on_error: OnError | None = None) -> None:
         self._vault = vault
         self._paths: dict[str, Path] = {}
         self._seen: set[str] = set()
         self._folders: set[str] = {str(vault.sessions)}
         self._names: set[str] = set()
-        for path in vault.session_paths():
+        self._telling: set[str] = set()
+        """Names of notes that say their sources."""
+        for path in vault.session_paths(on_error):
             self._look(str(path.parent), path.name)
 
     def find(self, source: str) -> Path | None:
@@ -51,6 +60,20 @@ class SourceTable:
         """Whether a note of that name exists or is about to; file systems may not tell cases apart."""
         return name.casefold() in self._names
 
+    def check_collision(self, name: str, source: str) -> None:
+        """`NoteUnreadable` when the note of that name may hold the source and does not show it.
+
+        Another session's note is no such case: it says its own source, or is whole and has none.
+        """
+        if name.casefold() in self._telling:
+            return
+        for folder in sorted(self._folders):
+            path = Path(folder, f"{name}.md")
+            if os.path.lexists(path) and (hidden := _hidden_source(path, source)):
+                raise NoteUnreadable(
+                    f"{path}: {hidden}, so it may be this session's note", "mend it, then import again"
+                )
+
     def plan(self, name: str) -> None:
         """Keep a name for a note that will be written."""
         self._names.add(name.casefold())
@@ -59,6 +82,7 @@ class SourceTable:
         """A note was written."""
         self._paths[source] = path
         self._names.add(note_name(path.name).casefold())
+        self._telling.add(note_name(path.name).casefold())
         self._seen.add(f"{path.parent}{os.sep}{path.name}")
 
     def refresh(self) -> None:
@@ -85,6 +109,7 @@ class SourceTable:
         found = _SOURCES.search(head)
         if not found:
             return
+        self._telling.add(note_name(name).casefold())
         ident = _ID.search(head)
         # Somebody's copy of a note in Obsidian (`<id> 1.md`) holds the same source; the note of that id counts.
         is_original = ident is not None and ident[1].decode() == note_name(name)
@@ -92,6 +117,21 @@ class SourceTable:
             key = source.decode("utf-8", "replace")
             if is_original or key not in self._paths:
                 self._paths[key] = Path(path)
+
+
+def _hidden_source(path: Path, source: str) -> str:
+    """Why a note's sources cannot be told, or ""."""
+    try:
+        data, _ = files.read_bytes(path)
+    except NoteUnreadable as error:
+        return str(error).removeprefix(f"{path}: ")
+    if _SOURCES.search(_read_head(str(path))):
+        return ""
+    for problem in find_frontmatter(Source.from_bytes(data)).problems:
+        if problem.code in _HIDING:
+            return f"its frontmatter cannot be read ({problem.message})"
+    native_id = source.partition(":")[2].partition("/")[0]
+    return "its sources cannot be read, though it names this one" if native_id.encode() in data else ""
 
 
 def _read_head(path: str) -> bytes:

@@ -194,7 +194,7 @@ def _take_list(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
     while at < end:
         line = lines[at]
         if line:
-            if line[0] != bullet:
+            if line[0] != bullet or (at > after and _RULE.match(line)):
                 break
             if not _BULLET.match(line) or "%%" in line or _RULE.match(line):
                 return _GIVE_UP

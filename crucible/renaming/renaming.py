@@ -1,40 +1,37 @@
 """Renaming a session: its file, its id, and every link in the vault that means it.
 
 Owns the order: plan, move the file, then mend the notes one by one.  A note that changes under our hands is planned
-anew; one that cannot be written is reported and the others go on.  Which links mean the session, and how a link is
-written, is `vault.links`'s; aliases, headings and code stay as they are.
+anew; one that cannot be read or written is reported and the others go on.  Which links mean the session, and how a
+link is written, is `vault.links`'s; aliases, headings and code stay as they are.
 
 A subagent's id in its parent's `subagents` is no link and follows too, and so does a title that is the old id or its
 slug; a title in words is the human's own.
+
+A rename that was killed half-way is asked for again: the old note is gone then and the new one there.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
-from crucible.errors import BadSessionId, CrucibleError, NoteChanged
-from crucible.flight.recorder import flight_folder
+import yaml
+
+from crucible.errors import CrucibleError
 from crucible.note.frontmatter import find_frontmatter
+from crucible.note.nodes import READ_ERRORS, compose
+from crucible.note.scalars import write_scalar
 from crucible.note.source import Edit, Problem, Source, Span
+from crucible.renaming.whereabouts import Left, check_is_session, move_events
 from crucible.session.editing import set_field
-from crucible.session.identity import check_session_id
-from crucible.vault.links import UnclearLink, plan_rename
+from crucible.vault.links import RenamePlan, UnclearLink, plan_rename
+from crucible.vault.naming import check_new_id
 from crucible.vault.store import Note, Vault
+from crucible.vault.walk import note_name
 
-__all__ = ["Left", "RenameReport", "rename_session"]
-
-_ROUNDS = 3
-"""How often notes that change meanwhile are planned anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What a rename did not change, where, and why."""
-
-    path: Path
-    problem: Problem
+__all__ = ["Left", "RenameReport", "rename_named", "rename_session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class RenameReport:
     """What a rename did.
 
     `path` is the note's new place, `changed` the notes that were edited, `links` how many links in them; `left` names
-    what was not changed: ambiguous links, and notes that could not be read or written.
+    what was not changed: ambiguous links, events, and notes that could not be read or written.
     """
 
     path: Path
@@ -53,79 +50,134 @@ class RenameReport:
     left: tuple[Left, ...]
 
 
+def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
+    """Give the session of `note` the id `new_id`.
+
+    Raises UsageError for a note or an id that cannot be renamed so, NoteExists, and NoteChanged, all before anything
+    is changed.
+    """
+    check_new_id(new_id)
+    check_is_session(vault, note)
+    old = vault.relative(note.path)
+    notes, unreadable = _read_all(vault)
+    notes[old] = note
+    # Planned before the move, so that a name that is taken changes nothing; what is ambiguous now stays ambiguous.
+    work = _Rename(vault, old, _beside(old, new_id), notes, unreadable)
+    vault.rename(note, new_id)
+    work.mend()
+    return work.report()
+
+
+def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
+    """The same for what `ref` means to `Vault.find`.
+
+    When `ref` is gone and `new_id` there, an earlier rename was killed, or could not write some notes: what it left is
+    mended.
+    """
+    ids, old_id = vault.session_ids(), note_name(PurePath(ref).name)
+    if old_id and old_id not in ids and new_id in ids:
+        report = _finish(vault, old_id, new_id)
+        if report:
+            return report
+    return rename_session(vault, vault.load(ref, cwd), new_id)
+
+
+def _finish(vault: Vault, old_id: str, new_id: str) -> RenameReport | None:
+    """None when nothing is left of such a rename."""
+    note = vault.load(new_id)
+    check_is_session(vault, note)
+    new = vault.relative(note.path)
+    notes, unreadable = _read_all(vault)
+    old = _beside(new, old_id)
+    before = {old if at == new else at: one for at, one in notes.items()}
+    work = _Rename(vault, old, new, before, unreadable, was_begun=True)
+    work.mend()
+    return work.report() if work.changed or work.failed or work.moved_events else None
+
+
 @dataclass(slots=True)
 class _Rename:
-    """A rename on its way; notes by the paths that they had before it, seen from the vault."""
+    """A rename on its way; notes by the paths that they had before it, seen from the vault.
+
+    `was_begun` when an earlier run moved the file already.
+    """
 
     vault: Vault
     old: str
     new: str
     notes: dict[str, Note]
-    failed: dict[str, Left] = field(default_factory=dict)
-    changed: dict[str, Path] = field(default_factory=dict)
-    links: int = 0
+    left: list[Left]
+    was_begun: bool = False
+    plan: RenamePlan = field(init=False)
+    failed: list[Left] = field(default_factory=list)
+    changed: dict[Path, int] = field(default_factory=dict)
+    moved_events: bool = False
 
-    def mend(self) -> bool:
-        """One round; whether there is nothing left to do."""
-        plan = plan_rename({at: note.source for at, note in self.notes.items()}, self.old, self.new)
-        settled = True
-        for at, note in list(self.notes.items()):
-            links = plan.edits.get(at, [])
-            edits = [*links, *_other_edits(note, at == self.old, _stem(self.old), _stem(self.new))]
-            if edits and at not in self.failed:
-                settled = self.save(at, note, edits, len(links)) and settled
-        return settled
+    def __post_init__(self) -> None:
+        self.plan = plan_rename({at: note.source for at, note in self.notes.items()}, self.old, self.new)
 
-    def save(self, at: str, note: Note, edits: list[Edit], links: int) -> bool:
+    @property
+    def ids(self) -> tuple[str, str]:
+        return _stem(self.old), _stem(self.new)
+
+    def mend(self) -> None:
+        """Everything but the file's move; what names the session itself comes last, so that it tells of a broken end."""
+        left = self.move_events()
+        self.failed += [left] if left else []
+        for at in sorted(self.notes, key=lambda at: (at == self.old, at)):
+            self.mend_note(at)
+
+    def move_events(self) -> Left | None:
+        old_id, new_id = self.ids
+        folder = self.vault.root / ".crucible" / "flight" / old_id
+        there = folder.exists()
+        left = move_events(self.vault, old_id, new_id)
+        self.moved_events = there and left is None
+        return left
+
+    def mend_note(self, at: str) -> None:
+        path = self.vault.root / (self.new if at == self.old else at)
+        edits: list[Edit] = []
+        links = 0
+
+        def wanted(note: Note) -> list[Edit]:
+            nonlocal edits, links
+            edits, links = self.edits(at, note)
+            return edits
+
         try:
-            self.notes[at] = self.vault.save(note, edits)
-            self.changed[at] = note.path
-            self.links += links
-        except NoteChanged:
-            return self.read_again(at, note)
+            if wanted(self.notes[at]):
+                self.vault.update(path, wanted)
+                self.changed |= {path: links} if edits else {}
         except CrucibleError as error:
-            self.failed[at] = Left(note.path, Problem("not-written", 1, str(error)))
-        return True
+            self.failed.append(Left(path, Problem("not-written", 1, str(error))))
 
-    def read_again(self, at: str, note: Note) -> bool:
-        try:
-            self.notes[at] = self.vault.read(note.path)
-        except CrucibleError as error:
-            self.failed[at] = Left(note.path, Problem("not-written", 1, str(error)))
-            return True
-        return False
+    def edits(self, at: str, note: Note) -> tuple[list[Edit], int]:
+        """What to change in a note as it is now, and how many links of it."""
+        plan = self.plan
+        if note.source != self.notes[at].source:
+            plan = plan_rename({at: note.source}, self.old, self.new, [o for o in self.notes if o != at])
+        links = plan.edits.get(at, [])
+        return [*links, *_other_edits(note, at == self.old and self.is_own(note), *self.ids)], len(links)
 
+    def is_own(self, note: Note) -> bool:
+        """Whether the id in the renamed note is ours to change: when finishing, another one than the old is not."""
+        old_id = self.ids[0]
+        return not self.was_begun or str(note.session.properties.get("session_id", old_id)) == old_id
 
-def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
-    """Give the session of `note` the id `new_id`.
+    def report(self) -> RenameReport:
+        old_id, new_id = self.ids
+        path = self.vault.root / self.new
+        unclear = (self.unclear(link, path) for link in self.plan.ambiguous)
+        left = (*self.left, *unclear, *self.failed)
+        return RenameReport(
+            path, old_id, new_id, tuple(sorted(self.changed)), sum(self.changed.values()), left
+        )
 
-    Raises BadSessionId and NoteExists before anything is changed.
-    """
-    check_session_id(new_id)
-    old = vault.relative(note.path)
-    new = str(PurePosixPath(old).with_name(f"{new_id}.md"))
-    notes, unreadable = _read_all(vault)
-    # Before the move, so that a name that is taken changes nothing; what is ambiguous now stays ambiguous.
-    unclear = plan_rename({at: one.source for at, one in notes.items()}, old, new).ambiguous
-    moved = vault.rename(note, new_id)
-    _move_flight(vault, note.name, new_id)
-    work = _Rename(vault, old, new, notes | {old: vault.read(moved)})
-    for _ in range(_ROUNDS):
-        if work.mend():
-            break
-    left = [*unreadable, *(_ambiguous(vault, link, old, moved) for link in unclear), *work.failed.values()]
-    changed = tuple(sorted(work.changed.values()))
-    return RenameReport(moved, note.name, new_id, changed, work.links, tuple(left))
-
-
-def _move_flight(vault: Vault, old_id: str, new_id: str) -> None:
-    """The whole events go along: their folder has the session's id."""
-    try:
-        old, new = flight_folder(vault.root, old_id), flight_folder(vault.root, new_id)
-    except BadSessionId:
-        return  # a name that is no id, as a human may give a file, never had any events
-    if old.is_dir() and not new.exists():
-        old.rename(new)
+    def unclear(self, link: UnclearLink, moved: Path) -> Left:
+        path = moved if link.path == self.old else self.vault.root / link.path
+        message = f"[[{link.link.target}]] is left: it could be any of {', '.join(link.candidates)}"
+        return Left(path, Problem("ambiguous-link", link.line, message))
 
 
 def _read_all(vault: Vault) -> tuple[dict[str, Note], list[Left]]:
@@ -139,29 +191,47 @@ def _read_all(vault: Vault) -> tuple[dict[str, Note], list[Left]]:
     return notes, unreadable
 
 
-def _ambiguous(vault: Vault, link: UnclearLink, old: str, moved: Path) -> Left:
-    path = moved if link.path == old else vault.root / link.path
-    message = f"[[{link.link.target}]] is left: it could be any of {', '.join(link.candidates)}"
-    return Left(path, Problem("ambiguous-link", link.line, message))
-
-
 def _other_edits(note: Note, is_renamed: bool, old_id: str, new_id: str) -> list[Edit]:
     edits = _subagent_edits(note.source, old_id, new_id)
     if not is_renamed:
         return edits
-    if "session_id" in note.session.properties and note.session.id != new_id:
+    if "session_id" in note.session.properties:
         edits += set_field(note.source, note.session, "session_id", new_id)
     return edits + _title_edits(note, old_id, new_id)
 
 
 def _subagent_edits(source: Source, old_id: str, new_id: str) -> list[Edit]:
-    """`session: <old>` inside the property `subagents`, quoted or not."""
+    """`session: <old>` of each item of the property `subagents`."""
     span = find_frontmatter(source).keys.get("subagents")
     if span is None or old_id not in source.slice(span):
         return []
-    item = re.compile(rf"(?<![\w-])session:[ \t]*([\"']?)({re.escape(old_id)})\1(?![\w.-])")
-    found = item.finditer(source.slice(span))
-    return [Edit(Span(span.start + m.start(2), span.start + m.end(2)), new_id) for m in found]
+    try:
+        composed = compose(source.slice(span))
+    except READ_ERRORS:
+        return []
+    edits = {}
+    for node in _sessions(composed.root):
+        at = Span(span.start + composed.offset(node.start_mark), span.start + composed.offset(node.end_mark))
+        # An anchor or a tag before the text belongs to the node and must stay: such a thing is left to its author.
+        if node.value == old_id and source.slice(at).strip("'\"") == old_id:
+            edits[at.start] = Edit(at, write_scalar(new_id))
+    return list(edits.values())
+
+
+def _sessions(root: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
+    for _, items in _pairs(root):
+        for item in items.value if isinstance(items, yaml.SequenceNode) else ():
+            for key, value in _pairs(item):
+                if (
+                    isinstance(key, yaml.ScalarNode)
+                    and key.value == "session"
+                    and isinstance(value, yaml.ScalarNode)
+                ):
+                    yield value
+
+
+def _pairs(node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
+    return node.value if isinstance(node, yaml.MappingNode) else []
 
 
 def _title_edits(note: Note, old_id: str, new_id: str) -> list[Edit]:
@@ -179,4 +249,8 @@ def _slug(session_id: str) -> str:
 
 
 def _stem(path: str) -> str:
-    return PurePosixPath(path).stem
+    return note_name(PurePosixPath(path).name)
+
+
+def _beside(path: str, session_id: str) -> str:
+    return str(PurePosixPath(path).with_name(f"{session_id}.md"))

@@ -1,7 +1,7 @@
 """What a session note means: frozen values, one for each thing that `format.md` names.
 
 Texts here are *decoded*: what an agent or a person really said, without the escapes of `note.contain`.  Places
-(`lines`, `heading`) say where a value stands in its note and do not count for equality, so a session that was built
+(`lines`, `body_end`) say where a value stands in its note and do not count for equality, so a session that was built
 in memory equals the same session read back.
 """
 
@@ -49,7 +49,7 @@ class Status(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a tool call ended; its mark in a note is `session.markup.MARKS`."""
+    """How a tool call ended; its mark in a note is in `session.entries.MARKS`."""
 
     OK = "ok"
     FAILED = "failed"

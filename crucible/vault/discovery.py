@@ -47,7 +47,8 @@ def _named_vault(path: Path, named_by: str) -> Path:
     what = "no vault (it has no .crucible folder)" if path.is_dir() else "no such folder"
     what = "a file, no vault" if path.is_file() else what
     above = next((parent for parent in path.parents if path.exists() and is_vault(parent)), None)
-    hint = f"did you mean {above}?" if above else f"`cru init {path}` makes one there"
+    makes = "name a folder" if path.is_file() else f"`cru init {path}` makes one there"
+    hint = f"did you mean {above}?" if above else makes
     raise VaultNotFound(f"{path}: {what} (from {named_by})", hint)
 
 

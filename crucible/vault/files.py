@@ -187,15 +187,25 @@ def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> boo
     try:
         if not exchange(temporary, path):
             return False
-        if temporary.read_bytes() == expected:
+        if _content(temporary) == expected:
             return True
         exchange(temporary, path)
-        if temporary.read_bytes() != data:
+        if _content(temporary) != data:
             # Somebody saved once more, over ours: theirs is the newest.
             exchange(temporary, path)
     except FileNotFoundError as error:
         raise NoteChanged(f"{path}: gone since it was read", "read it again") from error
     raise NoteChanged(f"{path}: changed on disk since it was read", "read it again, then repeat")
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes; None for what is no file of ours to read: a folder, a symlink, a pipe, a file without permission."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return None
+    try:
+        return path.read_bytes()
+    except PermissionError:
+        return None
 
 
 def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:

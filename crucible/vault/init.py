@@ -60,8 +60,12 @@ def set_default_vault(user_config: Path, vault: Path) -> None:
     try:
         config.parent.mkdir(parents=True, exist_ok=True)
         text = config.read_bytes().decode("utf-8") if config.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise VaultError(f"{user_config}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise VaultError(
+            f"{user_config}: not UTF-8 at byte {error.start}", "save the file as UTF-8"
+        ) from error
+    except OSError as error:
+        raise VaultError(f"{user_config}: {(error.strerror or str(error)).lower()}") from error
     changed = with_default_vault(text, user_config, Path(os.path.realpath(vault)))
     if changed != text:
         files.write_atomic(config, changed.encode("utf-8"))

@@ -13,15 +13,24 @@ import unicodedata
 from collections.abc import Callable
 from datetime import date
 
+from crucible.errors import BadSessionId
 from crucible.session.identity import LONGEST_ID, check_session_id
 
-__all__ = ["LONGEST_ID", "check_session_id", "new_session_id", "slugify"]
+__all__ = ["LONGEST_ID", "check_new_id", "check_session_id", "new_session_id", "slugify"]
 
 _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {f"{n}{i}" for n in ("com", "lpt") for i in range(10)}
 _NOT_FOLDED = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "'": "", "\u2019": ""}
 )
 """Latin letters without a decomposition, and apostrophes: `don't` gives `dont`."""
+
+
+def check_new_id(text: str) -> str:
+    """An id that somebody chose for a file still to be made, or `BadSessionId`: on Windows too it must be possible."""
+    check_session_id(text)
+    if text.endswith(".") or text.partition(".")[0].lower() in _WINDOWS_NAMES:
+        raise BadSessionId(f"{text!r} can be no file's name on Windows", "choose another id")
+    return text
 
 
 def new_session_id(title: str, day: date, taken: Callable[[str], bool]) -> str:

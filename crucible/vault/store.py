@@ -19,6 +19,7 @@ from pathlib import Path
 
 from crucible.errors import (
     AmbiguousSession,
+    CrucibleError,
     NoteChanged,
     NoteExists,
     NoteUnreadable,
@@ -34,6 +35,7 @@ from crucible.session.reading import read_session
 from crucible.settings import VaultSettings, load_vault_settings
 from crucible.vault import files
 from crucible.vault.files import Stamp
+from crucible.vault.naming import check_new_id
 from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
 
 __all__ = ["Note", "Vault"]
@@ -115,11 +117,6 @@ class Vault:
         data, stamp = files.read_bytes(files.inside(self.root, path))
         return _note(path, Source.from_bytes(data), stamp)
 
-    def _read_settled(self, path: Path) -> tuple[bytes, Stamp]:
-        """The bytes when no other program is in the middle of writing them."""
-        real = files.inside(self.root, path)
-        return files.read_settled(real, self._written.get(real))
-
     def create(self, session_id: str, text: str | bytes, folder: str = "") -> Note:
         """A new note in `folder` of the sessions folder; `NoteExists` when any folder has that id."""
         check_session_id(session_id)
@@ -166,7 +163,7 @@ class Vault:
 
     def rename(self, note: Note, new_id: str) -> Path:
         """Move the file to a new id in its folder.  What the note says and who links to it is the caller's to edit."""
-        check_session_id(new_id)
+        check_new_id(new_id)
         if new_id in self.session_ids():
             raise NoteExists(f"{new_id}: exists already", "choose another id")
         files.inside(self.root, note.path)
@@ -192,6 +189,11 @@ class Vault:
             raise NoteChanged(f"{path}: empty")
         changed = apply_edits(note.source, intention(note))
         return note if changed == note.source else self._replace(note, changed)
+
+    def _read_settled(self, path: Path) -> tuple[bytes, Stamp]:
+        """The bytes when no other program is in the middle of writing them."""
+        real = files.inside(self.root, path)
+        return files.read_settled(real, self._written.get(real))
 
     def _replace(self, note: Note, changed: Source) -> Note:
         real = files.inside(self.root, note.path)
@@ -239,11 +241,20 @@ class Vault:
     def _find_prefix(self, ref: str, paths: list[Path]) -> Path:
         name = check_session_id(note_name(ref))
         found = [path for path in paths if path.name.startswith(name)]
+        if len(found) > 1:
+            # A subagent's id begins with its parent's: what fits several is meant for the one that is no subagent's.
+            found = [path for path in found if not self._is_subagent(path)] or found
         if len(found) == 1:
             return found[0]
         if found:
             raise AmbiguousSession(name, sorted(note_name(path.name) for path in found))
         raise SessionNotFound(f"no session {name!r}", _nearest(name, paths))
+
+    def _is_subagent(self, path: Path) -> bool:
+        try:
+            return self.read(path).session.parent is not None
+        except CrucibleError:
+            return False
 
     def _sessions_folder(self, folder: str) -> Path:
         parts = [part for part in folder.split("/") if part]

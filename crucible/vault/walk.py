@@ -17,7 +17,7 @@ from crucible.vault.files import inside
 __all__ = ["OnError", "find_notes", "is_markdown", "note_name"]
 
 OnError: TypeAlias = Callable[[CrucibleError], None]
-"""Told of every folder that cannot be walked."""
+"""Told of everything that may hold notes and cannot be walked."""
 
 
 def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iterator[tuple[Path, list[str]]]:
@@ -27,37 +27,58 @@ def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iter
         folder = waiting.pop()
         try:
             real = inside(root, folder)
-            if real not in seen:
-                seen.add(real)
-                folders, notes = _scan(folder)
-                yield folder, notes
-                waiting += [folder / name for name in folders]
-        except FileNotFoundError:
-            continue
+            if real in seen:
+                continue
+            seen.add(real)
+            entries = _entries(folder, on_error)
+        except FileNotFoundError as error:
+            if folder.is_symlink():
+                _tell(on_error, folder, error)
         except (OSError, OutsideVault) as error:
             _tell(on_error, folder, error)
+        else:
+            folders, notes = _sorted_out(folder, entries, on_error)
+            yield folder, notes
+            waiting += [folder / name for name in folders]
 
 
-def _scan(folder: Path) -> tuple[list[str], list[str]]:
-    folders, notes = [], []
+def _entries(folder: Path, on_error: OnError | None) -> list[os.DirEntry[str]]:
+    """What Obsidian sees of a folder; of a folder that breaks off, what could be had."""
+    found: list[os.DirEntry[str]] = []
     with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                folders.append(entry.name)
-            elif is_markdown(entry.name):
-                notes.append(entry.name)
+        try:
+            found.extend(entry for entry in entries if not entry.name.startswith("."))
+        except OSError as error:
+            _tell(on_error, folder, error)
+    return found
+
+
+def _sorted_out(
+    folder: Path, entries: list[os.DirEntry[str]], on_error: OnError | None
+) -> tuple[list[str], list[str]]:
+    """Folders and notes.  What cannot be looked at is no folder; called like a note it is one, which cannot be read."""
+    folders, notes = [], []
+    for entry in entries:
+        try:
+            is_folder = entry.is_dir()
+        except OSError as error:
+            is_folder = False
+            if not is_markdown(entry.name):
+                _tell(on_error, folder / entry.name, error)
+        if is_folder:
+            folders.append(entry.name)
+        elif is_markdown(entry.name):
+            notes.append(entry.name)
     return sorted(folders, reverse=True), sorted(notes)
 
 
-def _tell(on_error: OnError | None, folder: Path, error: OSError | OutsideVault) -> None:
+def _tell(on_error: OnError | None, path: Path, error: OSError | OutsideVault) -> None:
     if on_error is None:
         return
     if isinstance(error, OutsideVault):
         on_error(error)
     else:
-        on_error(NoteUnreadable(f"{folder}: {(error.strerror or str(error)).lower()}"))
+        on_error(NoteUnreadable(f"{path}: {(error.strerror or str(error)).lower()}"))
 
 
 def is_markdown(name: str) -> bool:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import os
 import re
+import tracemalloc
 
 import pytest
 
+from crucible.checking.checking import check_sessions
 from crucible.vault.store import Vault
 from tests.cli.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru
@@ -28,6 +30,7 @@ def test_tidy_notes_have_no_problems(vault: Vault, cru: Cru) -> None:
     ("name", "text", "expected"),
     [
         ("a", note("a", "see [[ghost]]\n"), [(10, "broken-link")]),
+        ("a", note("a", "see [x](ghost.md)\n"), [(10, "broken-link")]),
         ("a", note("a", "see [[twin]]\n"), [(10, "ambiguous-link")]),
         ("a", note("a", "see [[one/twin]] ![[x.png]] `[[code]]` [[a#here]]\n"), []),
         ("a", note("a", continues='"[[ghost]]"'), [(6, "broken-link")]),
@@ -37,7 +40,7 @@ def test_tidy_notes_have_no_problems(vault: Vault, cru: Cru) -> None:
         ("a", note("a", status="odd"), [(5, "bad-field")]),
         ("a", "just text\n", [(1, "no-frontmatter")]),
     ],
-    ids=["broken", "ambiguous", "fine", "property", "id", "duplicate", "parent", "status", "bare"],
+    ids=["broken", "address", "ambiguous", "fine", "property", "id", "duplicate", "parent", "status", "bare"],
 )
 def test_a_problem_is_named_with_its_line_and_code(
     vault: Vault, cru: Cru, name: str, text: str, expected: list[tuple[int, str]]
@@ -113,6 +116,26 @@ def test_what_lies_in_a_hidden_folder_is_no_session(vault: Vault, cru: Cru) -> N
         path.write_text(note("x"))
         for args in (["show", f"{folder}/x.md"], ["check", f"{folder}/x.md"], ["rename", str(path), "new"]):
             result = cru("session", *args)
-            assert (result.exit_code, result.stdout) == (1, ""), args
-            assert result.stderr.startswith(f"cru: {args[1]}: in a hidden folder")
+            assert (result.exit_code, result.stdout) == (2, ""), args
+            assert result.stderr.startswith(f"cru: {args[1]}: ")
+            assert "no session\n" in result.stderr
         assert path.exists()
+
+
+def test_checking_holds_one_note_at_a_time(vault: Vault) -> None:
+    body = "## A phase\n\nSome prose.\n\n" * 500
+
+    def peak() -> int:
+        tracemalloc.start()
+        try:
+            assert check_sessions(vault) == []
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    write(vault, "n0", note("n0", body))
+    check_sessions(vault)  # what is imported or cached once is no note's
+    alone = peak()
+    for n in range(1, 20):
+        write(vault, f"n{n}", note(f"n{n}", body))
+    assert peak() < alone + 2_000_000

@@ -105,3 +105,11 @@ def test_without_a_path_the_clients_own_folder_is_read(
 
 def test_an_unknown_format_is_refused(vault: Vault, cru: Cru) -> None:
     assert cru("import", "claude-code", LIMITER, "--format", "toon").exit_code == 2
+
+
+def test_a_path_cannot_forge_a_line_of_the_report(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    result = cru("import", "claude-code", tmp_path / "x\nfake.jsonl:1: unreadable: y.jsonl")
+    assert result.exit_code == 3
+    assert result.stderr.startswith(f"{tmp_path}/x⏎fake.jsonl:1: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert len(result.stdout.splitlines()) == 1

@@ -14,7 +14,7 @@ def test_a_new_vault_has_its_settings_and_git_files(bare_cru: Cru, tmp_path: Pat
     for name in (".crucible/config.toml", ".crucible/.gitignore", ".gitattributes", "sessions"):
         assert (tmp_path / "notes" / name).exists()
         assert str(tmp_path / "notes" / name) in result.stdout
-    assert "cru import claude-code" in result.stderr
+    assert "import claude-code" in result.stderr
 
 
 def test_a_second_init_changes_nothing_and_says_so(bare_cru: Cru, tmp_path: Path) -> None:
@@ -80,3 +80,11 @@ def test_an_empty_folder_name_is_refused(
     assert bare_cru("init", "").exit_code == 2
     assert bare_cru("--vault", "", "init").exit_code == 2
     assert not (tmp_path / ".crucible").exists()
+
+
+def test_a_default_that_has_no_place_is_one_line_that_names_it(bare_cru: Cru, tmp_path: Path) -> None:
+    config = tmp_path / ("x" * 300) / "config.toml"
+    result = bare_cru("init", tmp_path / "notes", "--default", env={"CRUCIBLE_CONFIG": str(config)})
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"cru: {config}: ")
+    assert "Errno" not in result.stderr

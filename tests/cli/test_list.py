@@ -183,7 +183,9 @@ def test_a_file_name_with_a_newline_forges_neither_a_row_nor_a_path(vault: Vault
     assert len(cru("session", "list").stdout.splitlines()) == 3
     paths = cru("session", "list", "--format", "paths")
     assert paths.stdout == f"{vault.root / 'sessions' / 'b.md'}\n"
-    assert paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: left out, a line cannot hold it\n"
+    assert (
+        paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: left out, a line cannot hold it\n"
+    )
     assert paths.exit_code == 3
 
 
@@ -209,8 +211,8 @@ def test_a_note_that_cannot_be_read_leaves_the_exit_code_0(vault: Vault, cru: Cr
 
 def test_asking_for_colours_wins_over_no_color(two: Vault, bare_cru: Cru) -> None:
     for command in (["list"], ["show", "2026-11-21-limiter"]):
-        args = ("--vault", two.root, "--color", "session", *command)
-        assert "\x1b[" in bare_cru(*args, env={"NO_COLOR": "1"}).stdout
+        result = bare_cru("--vault", two.root, "--color", "session", *command, env={"NO_COLOR": "1"})
+        assert "\x1b[" in result.stdout
 
 
 def test_an_empty_vault_option_is_refused(two: Vault, bare_cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:

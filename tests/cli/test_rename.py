@@ -112,14 +112,14 @@ def test_a_note_that_cannot_be_written_is_named_and_the_others_go_on(
     from crucible.errors import LockTimeout
     from crucible.vault.store import Note
 
-    save = Vault.save
+    update = Vault.update
 
-    def refuse(self: Vault, one: Note, edits: object) -> Note:
-        if one.path == locked:
-            raise LockTimeout(f"{one.path}: held")
-        return save(self, one, edits)  # type: ignore[arg-type]
+    def refuse(self: Vault, path: Path, intention: object) -> Note:
+        if path == locked:
+            raise LockTimeout(f"{path}: held")
+        return update(self, path, intention)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Vault, "save", refuse)
+    monkeypatch.setattr(Vault, "update", refuse)
     result = cru("session", "rename", "old", "new")
     assert result.exit_code == 3
     assert "sessions/a-locked.md:1: not-written:" in result.stderr
@@ -133,14 +133,13 @@ def test_a_note_that_changes_meanwhile_is_planned_anew(
     busy = write(vault, "busy", note("busy", "[[old]]\n"))
     from crucible.vault.store import Note
 
-    save, edited = Vault.save, list[Path]()
+    move = Vault.rename
 
-    def edit_first(self: Vault, one: Note, edits: object) -> Note:
-        if one.path == busy and not edited:
-            edited.append(busy)
-            busy.write_text(note("busy", "An editor was here. [[old]] [[old|again]]\n"))
-        return save(self, one, edits)  # type: ignore[arg-type]
+    def then_edit(self: Vault, one: Note, new_id: str) -> Path:
+        moved = move(self, one, new_id)
+        busy.write_text(note("busy", "An editor was here. [[old]] [[old|again]]\n"))
+        return moved
 
-    monkeypatch.setattr(Vault, "save", edit_first)
+    monkeypatch.setattr(Vault, "rename", then_edit)
     assert cru("session", "rename", "old", "new").exit_code == 0
     assert "An editor was here. [[new]] [[new|again]]\n" in busy.read_text()

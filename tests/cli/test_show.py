@@ -114,10 +114,11 @@ def test_an_id_may_be_a_prefix_or_a_path(two: Vault, cru: Cru) -> None:
 
 
 def test_a_prefix_of_several_lists_them(two: Vault, cru: Cru) -> None:
-    result = cru("session", "show", "2026-11-21")
+    write(two, "2026-11-21-lamp", note("2026-11-21-lamp"))
+    result = cru("session", "show", "2026-11-21-l")
     assert result.exit_code == 2
     assert result.stderr == (
-        "cru: '2026-11-21' fits 2 sessions\n     one of: 2026-11-21-clock, 2026-11-21-limiter\n"
+        "cru: '2026-11-21-l' fits 2 sessions\n     one of: 2026-11-21-lamp, 2026-11-21-limiter\n"
     )
 
 

@@ -189,13 +189,15 @@ def test_a_stream_that_is_closed_or_full_is_no_traceback(vault: Vault, command: 
     if to.startswith(">"):
         assert done.returncode == 1
         assert len(lines) == 1
-        assert lines[0].startswith("cru: standard output: ")
+        assert lines[0].startswith("cru: ")
     else:
         assert (done.returncode, lines) == (0, [])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed")
-def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(vault: Vault, tmp_path: Path) -> None:
+def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(
+    vault: Vault, tmp_path: Path
+) -> None:
     write(vault, "a", note("a"))
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
 

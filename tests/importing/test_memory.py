@@ -28,7 +28,12 @@ vault = Vault(Path(sys.argv[1]), VaultSettings(fsync=False))
 report = import_transcripts(vault, DIALECTS["claude-code"], [Path(sys.argv[2])],
                             options=ImportOptions(datetime(2026, 11, 23, tzinfo=UTC)))
 assert len(report.created) == 1, report
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+# ru_maxrss survives fork and exec: it would tell this process's parent's peak.
+status = Path("/proc/self/status")
+if status.exists():
+    print(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")))
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,62 @@ def test_two_sessions_of_one_title_and_day_get_two_names(place: Vault, tmp_path:
     names = [f"{n}0000000-2222-3333-4444-555555555555" for n in range(3)]
     report = run_import(place, *(good(tmp_path, name) for name in names))
     assert report.created == ("2026-01-02-do-well", "2026-01-02-do-well-2", "2026-01-02-do-well-3")
+
+
+def _unclosed(path: Path) -> None:
+    path.write_text(path.read_text(encoding="utf-8").replace("\n---\n", "\n", 1), encoding="utf-8")
+
+
+def _indented(path: Path) -> None:
+    path.write_text(path.read_text(encoding="utf-8").replace("\nsources:", "\n sources: ["), encoding="utf-8")
+
+
+def _behind_a_conflict(path: Path) -> None:
+    path.write_text("<<<<<<< HEAD\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def _unreadable(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize("damage", [_unclosed, _indented, _behind_a_conflict, _unreadable])
+def test_a_session_whose_own_note_cannot_be_read_is_told_and_gets_no_second_one(
+    place: Vault, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    paths = [good(tmp_path, f"{n}0000000-2222-3333-4444-555555555555") for n in range(2)]
+    _, name = run_import(place, *paths).created
+    damage(place.sessions / f"{name}.md")
+    before = sorted(os.listdir(place.sessions))
+    report = run_import(place, *paths)
+    assert (report.created, len(report.unchanged)) == ((), 1)
+    ((path, _, why),) = told(report)
+    assert path == paths[1].name
+    assert why.startswith(str(place.sessions / f"{name}.md: "))
+    assert sorted(os.listdir(place.sessions)) == before
+
+
+def test_a_subagent_whose_own_note_cannot_be_read_gets_no_second_one(place: Vault) -> None:
+    names = run_import(place, REAL / "retry").created
+    _unclosed(place.sessions / f"{names[1]}.md")
+    report = run_import(place, REAL / "retry")
+    assert report.created == ()
+    assert names[1] in told(report)[0][2]
+    assert len(os.listdir(place.sessions)) == len(names)
+
+
+def test_a_folder_of_notes_that_cannot_be_read_is_told(place: Vault, tmp_path: Path) -> None:
+    (place.sessions / "work").symlink_to("work")
+    report = run_import(place, good(tmp_path))
+    assert report.created == ("2026-01-02-do-well",)
+    ((_, _, why),) = told(report)
+    assert why.startswith(str(place.sessions / "work: "))
+
+
+def test_a_humans_own_note_of_the_same_name_is_no_obstacle(place: Vault, tmp_path: Path) -> None:
+    (place.sessions / "2026-01-02-do-well.md").write_text("---\ntype: session\n---\n\nMine.\n")
+    report = run_import(place, good(tmp_path))
+    assert (report.created, report.unreadable) == (("2026-01-02-do-well-2",), ())
 
 
 def test_a_copy_of_a_note_does_not_take_its_place(place: Vault, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.errors import LockTimeout, NoteExists, NoteUnreadable, OutsideVault, VaultError
+from crucible.errors import LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, VaultError
 from crucible.vault import files
+from crucible.vault.exchange import exchange
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,6 +74,64 @@ def test_a_write_that_is_called_off_leaves_the_old_file_and_no_litter(tmp_path: 
     with pytest.raises(KeyboardInterrupt):
         files.write_atomic(path, b"new", before_replace=refuse)
     assert path.read_bytes() == b"old"
+    assert litter(tmp_path) == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="needs an exchange of files")
+def test_what_came_out_unexpected_is_put_back(tmp_path: Path) -> None:
+    path = tmp_path / "n.md"
+    path.write_bytes(b"theirs")
+    inode = path.stat().st_ino
+    with pytest.raises(NoteChanged):
+        files.write_atomic(path, b"ours", expected=b"old")
+    assert (path.read_bytes(), path.stat().st_ino) == (b"theirs", inode)
+    path.unlink()
+    with pytest.raises(NoteChanged, match="gone"):
+        files.write_atomic(path, b"ours", expected=b"old")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="needs an exchange of files")
+@pytest.mark.parametrize("kind", ["folder", "symlink", "pipe"])
+def test_what_is_no_file_any_more_is_put_back(tmp_path: Path, kind: str) -> None:
+    path, other = tmp_path / "n.md", tmp_path / "other"
+    other.write_bytes(b"old")
+    make = {"folder": path.mkdir, "symlink": lambda: path.symlink_to(other), "pipe": lambda: os.mkfifo(path)}
+    make[kind]()
+    inode = path.lstat().st_ino
+    with pytest.raises(NoteChanged):
+        files.write_atomic(path, b"ours", expected=b"old")
+    assert path.lstat().st_ino == inode
+    assert sorted(os.listdir(tmp_path)) == ["n.md", "other"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="needs an exchange of files")
+def test_of_two_saves_over_ours_the_newest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "n.md"
+    path.write_bytes(b"first")
+    calls: list[int] = []
+
+    def late_exchange(one: Path, other: Path) -> bool:
+        calls.append(1)
+        if len(calls) == 2:
+            path.write_bytes(b"second")
+        return exchange(one, other)
+
+    monkeypatch.setattr(files, "exchange", late_exchange)
+    with pytest.raises(NoteChanged):
+        files.write_atomic(path, b"ours", expected=b"old")
+    assert path.read_bytes() == b"second"
+    assert litter(tmp_path) == []
+
+
+def test_where_files_cannot_be_exchanged_they_are_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "n.md"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(files, "exchange", lambda *_: False)
+    files.write_atomic(path, b"new", expected=b"old")
+    assert path.read_bytes() == b"new"
     assert litter(tmp_path) == []
 
 
@@ -192,7 +251,7 @@ from crucible.vault import files
 path = Path(sys.argv[1])
 print("ready", flush=True)
 for n in itertools.count():
-    files.write_atomic(path, b"%d\\n" % (n % 10) * 200_000, fsync=False)
+    files.write_atomic(path, b"%d\\n" % (n % 10) * 200_000, fsync=False, expected=path.read_bytes())
 """
 
 

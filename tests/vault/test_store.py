@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
-from collections.abc import Callable
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,6 +31,7 @@ from crucible.errors import (
 )
 from crucible.note.source import Edit, Span
 from crucible.settings import VaultSettings
+from crucible.vault.exchange import exchange
 from crucible.vault.init import init_vault
 from crucible.vault.store import Note, Vault
 
@@ -116,6 +122,62 @@ def test_a_note_that_cannot_be_read_is_listed_all_the_same(vault: Vault, outside
             vault.read(path)
 
 
+def test_a_link_to_itself_hides_no_other_note(vault: Vault) -> None:
+    vault.create("a", TEXT)
+    (vault.sessions / "loop.md").symlink_to("loop.md")
+    (vault.sessions / "folder").symlink_to("folder")
+    told: list[CrucibleError] = []
+    assert [path.name for path in vault.session_paths(told.append)] == ["a.md", "loop.md"]
+    assert [str(error).partition(": ")[0] for error in told] == [str(vault.sessions / "folder")]
+    with pytest.raises(NoteUnreadable, match=r"loop\.md"):
+        vault.read(vault.sessions / "loop.md")
+
+
+def test_a_folder_that_breaks_off_gives_what_it_had_and_is_told(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.create("a", TEXT)
+    scandir = os.scandir
+
+    class Broken:
+        """A folder of a failing disk."""
+
+        def __init__(self, folder: Path) -> None:
+            self.entries = list(scandir(folder))
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def __iter__(self) -> Iterator[os.DirEntry[str]]:
+            yield from self.entries
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "scandir", Broken)
+    told: list[CrucibleError] = []
+    assert [path.name for path in vault.session_paths(told.append)] == ["a.md"]
+    assert [str(error) for error in told] == [f"{vault.sessions}: input/output error"]
+
+
+@pytest.mark.parametrize("target", ["sessions", "gone", "../outside", "../gone"])
+def test_a_sessions_folder_that_cannot_be_walked_is_told(vault: Vault, outside: Path, target: str) -> None:
+    vault.sessions.rmdir()
+    vault.sessions.symlink_to(target)
+    told: list[CrucibleError] = []
+    assert vault.session_paths(told.append) == []
+    assert [str(vault.sessions) in str(error) for error in told] == [True]
+    assert outside.exists()
+
+
+def test_a_file_in_place_of_the_sessions_folder_is_told(vault: Vault) -> None:
+    vault.sessions.rmdir()
+    vault.sessions.write_text("x")
+    told: list[CrucibleError] = []
+    assert vault.session_paths(told.append) == []
+    assert [str(error) for error in told] == [f"{vault.sessions}: not a directory"]
+
+
 def test_a_vault_needs_a_folder(tmp_path: Path) -> None:
     with pytest.raises(VaultError):
         Vault(tmp_path / "gone")
@@ -183,6 +245,16 @@ def test_an_ambiguous_prefix_lists_its_candidates(three: Vault) -> None:
         "2026-11-22-mend-test",
     ]
     assert caught.value.exit_code == 2
+
+
+def test_a_prefix_that_only_subagents_share_means_their_parent(vault: Vault) -> None:
+    vault.create("2026-11-21-add", "---\ntype: session\nsession_id: 2026-11-21-add\n---\n")
+    for name in ("clock", "tests"):
+        vault.create(f"2026-11-21-add-{name}", '---\ntype: session\nparent: "[[2026-11-21-add]]"\n---\n')
+    assert vault.find("2026-11-21").name == "2026-11-21-add.md"
+    assert vault.find("2026-11-21-add-c").name == "2026-11-21-add-clock.md"
+    with pytest.raises(AmbiguousSession):
+        vault.find("2026-11-21-add-")
 
 
 def test_one_id_in_two_folders_is_ambiguous_by_path(three: Vault) -> None:
@@ -402,11 +474,122 @@ def test_an_update_waits_for_an_editor_that_emptied_the_file_to_fill_it(
 ) -> None:
     note = vault.create("x", "")
 
-    def editor_finishes(_: float) -> None:
-        note.path.write_text("human\n")
+    sleep = time.sleep
+
+    def editor_finishes(seconds: float) -> None:
+        if not note.path.stat().st_size:
+            note.path.write_text("human\n")
+        sleep(seconds)
 
     monkeypatch.setattr("crucible.vault.store.time.sleep", editor_finishes)
     assert vault.update("x", append("us\n")).source.text == "human\nus\n"
+
+
+def test_an_update_waits_for_an_editor_that_has_written_one_half(vault: Vault) -> None:
+    whole = TEXT + "one half\nthe other half\n"
+    path = vault.create("x", TEXT).path
+    half = threading.Event()
+
+    def editor() -> None:
+        with path.open("w") as file:
+            file.write(whole[: len(whole) // 2])
+            file.flush()
+            half.set()
+            time.sleep(0.02)
+            file.write(whole[len(whole) // 2 :])
+
+    writer = threading.Thread(target=editor)
+    writer.start()
+    half.wait()
+    saved = vault.update("x", append("us\n"))
+    writer.join()
+    assert saved.source.text == path.read_text() == whole + "us\n"
+
+
+def test_a_save_of_a_note_that_was_read_half_written_is_refused(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = vault.create("x", TEXT).path
+    path.write_text("half, ")
+    half = vault.load("x")
+
+    def editor_finishes(_: float) -> None:
+        path.write_text("half, and the rest\n")
+        os.utime(path, (0, 0))
+
+    monkeypatch.setattr(time, "sleep", editor_finishes)
+    with pytest.raises(NoteChanged):
+        vault.save(half, append("us\n")(half))
+    assert path.read_text() == "half, and the rest\n"
+
+
+def test_our_own_writes_and_old_notes_are_not_waited_for(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(_: float) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(time, "sleep", never)
+    path = vault.create("x", TEXT).path
+    for n in range(3):
+        vault.update("x", append(f"{n}\n"))
+    os.utime(path, (0, 0))
+    assert Vault(vault.root, vault.settings).update("x", append("us\n")).source.text == TEXT + "0\n1\n2\nus\n"
+
+
+def test_a_time_of_writing_in_the_future_is_not_waited_for(vault: Vault) -> None:
+    path = vault.create("x", TEXT).path
+    ahead = time.time() + 1000
+    os.utime(path, (ahead, ahead))
+    started = time.monotonic()
+    assert vault.update("x", append("us\n")).source.text == TEXT + "us\n"
+    assert time.monotonic() - started < 2
+
+
+def test_a_note_that_somebody_writes_all_the_time_is_given_up(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = vault.create("x", TEXT).path
+    slept: list[float] = []
+
+    def somebody_types(seconds: float) -> None:
+        slept.append(seconds)
+        path.write_text(TEXT + "." * len(slept))
+
+    somebody_types(0)
+    monkeypatch.setattr(time, "sleep", somebody_types)
+    with pytest.raises(NoteChanged, match="keeps writing"):
+        vault.update("x", append("us\n"), attempts=1)
+    assert path.read_text() == TEXT + "." * len(slept)
+    assert 0 < sum(slept) < 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="needs an exchange of files")
+def test_a_human_who_replaces_the_file_after_our_last_look_wins(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = vault.create("x", TEXT)
+
+    def late_exchange(one: Path, other: Path) -> bool:
+        monkeypatch.undo()
+        theirs = vault.sessions / ".theirs"
+        theirs.write_text(TEXT + "human\n")
+        theirs.replace(note.path)
+        return exchange(one, other)
+
+    monkeypatch.setattr("crucible.vault.files.exchange", late_exchange)
+    assert vault.update("x", append("us\n")).source.text == TEXT + "human\nus\n"
+    assert os.listdir(vault.sessions) == ["x.md"]
+
+
+def test_a_note_on_which_the_reader_fails_is_named(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RecursionError("too deep\nindeed")
+
+    path = vault.create("x", TEXT).path
+    monkeypatch.setattr("crucible.vault.store.read_session", fail)
+    with pytest.raises(NoteUnreadable, match=f"{path}: .*RecursionError: too deep"):
+        vault.read(path)
 
 
 def test_a_note_that_stays_empty_can_be_edited(vault: Vault) -> None:

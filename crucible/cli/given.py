@@ -1,0 +1,23 @@
+"""A path as it was given on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["GivenPath"]
+
+
+class GivenPath(click.Path):
+    """A `Path`, never an empty one: `--vault "$UNSET"` must not mean this folder."""
+
+    def __init__(self, *, file_okay: bool = True) -> None:
+        super().__init__(file_okay=file_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As click does it, after a look at the text."""
+        if value == "":
+            self.fail("it is empty; name a folder or a file, or leave it out", param, ctx)
+        return super().convert(value, param, ctx)
