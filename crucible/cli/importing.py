@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from crucible.cli.arguments import BEGIN, format_option
 from crucible.cli.door import Door
@@ -86,6 +85,19 @@ def _own_folder(dialect: Dialect) -> Path:
 @contextmanager
 def _bar() -> Iterator[Callable[[int, int, str], None]]:
     """A bar on stderr when that is a terminal, gone when the work is done."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total, _name: None
+        return
+    # Late: a script that imports has no use for a bar, and rich takes as long to load as all the rest.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415  late, as above
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     console = Console(stderr=True, width=given_width())
     columns = (TextColumn("importing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

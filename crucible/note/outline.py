@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-
 from crucible.note.hidden import scan
 from crucible.note.line_scan import (
     HEADING,
@@ -33,6 +31,7 @@ from crucible.note.line_scan import (
 from crucible.note.source import Problem, Source
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 __all__ = [
@@ -103,6 +102,9 @@ def mask_comments(source: Source, first: int = 0) -> tuple[list[str], list[Probl
 @cache
 def _parser() -> MarkdownIt:
     """Block rules only: inline tokens carry no offsets, so they are of no use here."""
+    # Late: tidy notes need no markdown-it, and it takes as long to load as click.
+    from markdown_it import MarkdownIt  # noqa: PLC0415
+
     parser = MarkdownIt("commonmark")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser

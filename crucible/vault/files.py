@@ -129,7 +129,7 @@ def _read_once(path: Path) -> tuple[bytes, os.stat_result, os.stat_result]:
         before = os.fstat(descriptor)
         _check_is_note(path, before)
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(LARGEST_NOTE + 1), before, os.fstat(descriptor)
+            return file.read(), before, os.fstat(descriptor)
     finally:
         os.close(descriptor)
 

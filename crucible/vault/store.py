@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from crucible.errors import (
@@ -44,14 +45,23 @@ _SETTLE_SECONDS = 0.05
 """How long an editor gets to finish a save that we met half done."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Note:
     """One note as it was read.  `path` lies in the vault and is absolute."""
 
     path: Path
     source: Source
-    session: Session
     stamp: Stamp
+
+    @cached_property
+    def session(self) -> Session:
+        """What the note means, read when it is first asked for.  `NoteUnreadable` when that fails."""
+        try:
+            return read_session(self.source, self.name)
+        except Exception as error:  # one note on which we fail must not take a whole list with it
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            message = f"{self.path}: cannot be understood ({what})"
+            raise NoteUnreadable(message, "this is a fault in cru") from error
 
     @property
     def name(self) -> str:
@@ -115,7 +125,7 @@ class Vault:
     def read(self, path: Path) -> Note:
         """The note at a path; `OutsideVault` when it is a symlink to elsewhere."""
         data, stamp = files.read_bytes(files.inside(self.root, path))
-        return _note(path, Source.from_bytes(data), stamp)
+        return Note(path, Source.from_bytes(data), stamp)
 
     def create(self, session_id: str, text: str | bytes, folder: str = "") -> Note:
         """A new note in `folder` of the sessions folder; `NoteExists` when any folder has that id."""
@@ -130,8 +140,9 @@ class Vault:
         real = files.make_folders(self.root, where)
         files.create_exclusive(real / f"{session_id}.md", data, fsync=self.settings.fsync)
         self._known_folders().add(where)
-        self._written[real / f"{session_id}.md"] = files.stamp_of(real / f"{session_id}.md", data)
-        return self.read(where / f"{session_id}.md")
+        stamp = files.stamp_of(real / f"{session_id}.md", data)
+        self._written[real / f"{session_id}.md"] = stamp
+        return Note(where / f"{session_id}.md", Source.from_bytes(data), stamp)
 
     def save(self, note: Note, edits: Iterable[Edit]) -> Note:
         """The note with the edits made, on disk; `NoteChanged` when the disk no longer has what `note` was read from.
@@ -183,7 +194,7 @@ class Vault:
 
     def _update_once(self, path: Path, intention: Callable[[Note], Iterable[Edit]], patient: bool) -> Note:
         data, stamp = self._read_settled(path)
-        note = _note(path, Source.from_bytes(data), stamp)
+        note = Note(path, Source.from_bytes(data), stamp)
         if patient and not note.stamp.size:
             # Editors empty a file and then fill it; an edit of the emptiness would lose what they write.
             raise NoteChanged(f"{path}: empty")
@@ -210,7 +221,7 @@ class Vault:
             expected=note.source.to_bytes(),
         )
         self._written[real] = files.stamp_of(real, data)
-        return _note(note.path, changed, self._written[real])
+        return Note(note.path, changed, self._written[real])
 
     def _check_unchanged(self, note: Note) -> None:
         try:
@@ -271,14 +282,6 @@ class Vault:
         if self._folders is None:
             self._folders = {self.sessions, *(f for f, _ in find_notes(self.root, self.sessions))}
         return self._folders
-
-
-def _note(path: Path, source: Source, stamp: Stamp) -> Note:
-    try:
-        return Note(path, source, read_session(source, note_name(path.name)), stamp)
-    except Exception as error:  # one note on which we fail must not take a whole list with it
-        what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise NoteUnreadable(f"{path}: cannot be understood ({what})", "this is a fault in cru") from error
 
 
 def _nearest(name: str, paths: list[Path]) -> str:

@@ -42,7 +42,9 @@ BEGAN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 
 
 def note(session: Session) -> Note:
-    return Note(Path("/v/sessions/the-file.md"), Source(""), session, Stamp(0, 0, 0, 0, ""))
+    found = Note(Path("/v/sessions/the-file.md"), Source(""), Stamp(0, 0, 0, 0, ""))
+    found.__dict__["session"] = session  # as if it had been read already
+    return found
 
 
 SESSION = Session(
