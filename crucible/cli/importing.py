@@ -125,6 +125,10 @@ def _write_table(report: ImportReport, *, dry_run: bool) -> None:
     counts = {name: len(getattr(report, name)) for name in ("created", "updated", "unchanged", "unreadable")}
     first = f" (first: {_place(report.unreadable[0])})" if report.unreadable else ""
     last = ", ".join(f"{count} {name}" for name, count in counts.items())
+    if not any((*counts.values(), report.empty, report.left_out)):
+        say(
+            "no transcripts there; name a client's folder, a project's, or a file: cru import claude-code --help"
+        )
     write(f"{'dry run, nothing written: ' if dry_run else ''}{last}{first}")
 
 

@@ -34,7 +34,10 @@ def rename(ctx: click.Context, session: str, new: str) -> None:
     write(str(report.path))
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])
-    say(
-        f"{report.old_id} is {report.new_id} now: {report.links} links in {len(report.changed)} notes changed"
-    )
+    links, notes = _counted(report.links, "link"), _counted(len(report.changed), "note")
+    say(f"{report.old_id} is {report.new_id} now: {links} changed, in {notes}")
     ctx.exit(_PROBLEMS if report.left else 0)
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

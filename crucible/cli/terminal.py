@@ -19,6 +19,7 @@ from rich.text import Text
 from crucible.cli.door import Door
 from crucible.cli.embeds import View
 from crucible.cli.output import clean, clean_line, given_width
+from crucible.note.wikilinks import heading_key
 from crucible.session.export import export_time
 from crucible.session.model import (
     Callout,
@@ -95,9 +96,7 @@ def draw_phase(view: View, phase: Phase) -> Group:
 
 def _note(view: View) -> _Drawn:
     session = view.note.session
-    chosen = [
-        p for p in session.all_phases() if view.heading and p.name.casefold() == view.heading.casefold()
-    ]
+    chosen = [p for p in session.all_phases() if view.heading and _is_named(p, view.heading)]
     if chosen:
         yield from _phase(chosen[0], view)
         return
@@ -112,12 +111,23 @@ def _note(view: View) -> _Drawn:
         yield Markdown(clean(session.summary))
 
 
+_BOOKKEEPING = frozenset({"type", "subagents", "subagent_logs", "sources", "synced_to"})
+"""Properties that the header leaves out: for programs, or told by the callouts."""
+
+
+def _is_named(phase: Phase, heading: str) -> bool:
+    """Obsidian addresses a phase by its whole heading, markers included and `#` dropped; people write its name."""
+    markers = [f"@{phase.agent}" if phase.agent else "", phase.channel or ""]
+    whole = " ".join([phase.name, *filter(None, markers)])
+    return heading_key(heading) in (heading_key(phase.name), heading_key(whole))
+
+
 def _header(session: Session) -> ConsoleRenderable:
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", no_wrap=True)
     rows.add_column(overflow="fold")
     for key, value in session.properties.items():
-        if key != "type":
+        if key not in _BOOKKEEPING:
             rows.add_row(
                 _plain(key), _plain(_value(value), _STATUS.get(str(value), "") if key == "status" else "")
             )
