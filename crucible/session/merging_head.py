@@ -62,7 +62,9 @@ def _fields(
     source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None
 ) -> list[Edit]:
     grown = base.synced_to != now.synced_to
-    wanted: dict[str, Value] = dict(_standing(now, last_phase)) if grown else {}
+    wanted: dict[str, Value] = (
+        dict(_standing(now, last_phase)) if grown and _stands_as_written(note, base) else {}
+    )
     wanted["model"] = _chosen(note.model, base.model, now.model)
     wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
     wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
@@ -75,6 +77,13 @@ def _fields(
     if grown:
         wanted["sources"], wanted["synced_to"] = _synced(note, now)
     return _set_all(source, note, wanted)
+
+
+def _stands_as_written(note: Session, base: Session) -> bool:
+    """Whether status, end and reason are still what an import wrote; a human who changed one keeps them all."""
+    if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
+        return True  # what it was while the session ran
+    return _standing(note, None) == _standing(base, None)
 
 
 def _set_all(source: Source, note: Session, wanted: dict[str, Value]) -> list[Edit]:

@@ -16,7 +16,7 @@ from crucible.session.drafts import Call, Delegation, Draft, Stretch
 from crucible.session.model import AgentRef, Callout, Intervention, Outcome, Prose
 from crucible.session.plan import Plan
 from crucible.session.standing import Turn
-from crucible.session.syncing import SyncPoint, row_mark
+from crucible.session.syncing import SyncPoint
 from crucible.session.titles import prompt_name, shortened
 from crucible.session.usage import Usage
 from crucible.session.wording import agent_ref, compaction, failure, interruption, intervention, whole_seconds
@@ -62,7 +62,7 @@ class Recorder:
     """One native session, or one subagent's work, under recording.
 
     `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
-    without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a `row_mark`) or, where that row is
+    without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
     gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
     `task` is what a subagent was asked for, `moved_to` where the client went on, `last` the time of the last event.
     """
@@ -170,7 +170,7 @@ class Recorder:
 
     def add(self, event: Event) -> None:
         """Fold one event; events come in the order of the transcript."""
-        if self.base is None and self._sync.is_behind(event):
+        if self._sync.is_behind(event) and self.base is None:
             self.base = self.draft()
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
@@ -184,7 +184,7 @@ class Recorder:
             self._participants.append(self._speaking)
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            self._mark, self._mark_line = row_mark(event), event.at.line
+            self._mark, self._mark_line = self._sync.mark(event), event.at.line
         time = whole_seconds(event.at.time)
         if time is None:
             return

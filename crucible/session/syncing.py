@@ -10,13 +10,13 @@ from datetime import datetime
 
 from crucible.transcript.events import Event
 
-__all__ = ["SyncPoint", "row_mark"]
+__all__ = ["SyncPoint"]
 
 _LENGTH = 8
 
 
-def row_mark(event: Event) -> str:
-    """What `synced_to` holds of a row: the first 8 of its id, or of a hash of the event when it has none."""
+def _short_mark(event: Event) -> str:
+    """The first 8 of a row's id, or of a hash of the event when it has none."""
     if event.at.row:
         return event.at.row[:_LENGTH]
     return hashlib.blake2b(repr(event).encode("utf-8", "replace"), digest_size=_LENGTH // 2).hexdigest()
@@ -28,12 +28,13 @@ class SyncPoint:
     `synced` is its mark; where that row is gone, `known_until` takes its place: what is later is new.
     """
 
-    __slots__ = ("_known_until", "_line", "_synced")
+    __slots__ = ("_known_until", "_line", "_lines", "_synced")
 
     def __init__(self, synced: str = "", known_until: datetime | None = None) -> None:
         self._synced = synced
         self._known_until = known_until
         self._line = 0
+        self._lines: dict[str, int] = {}
 
     @property
     def found(self) -> bool:
@@ -43,14 +44,25 @@ class SyncPoint:
     def is_behind(self, event: Event) -> bool:
         """Whether an event comes after what the note holds."""
         at = event.at
+        if at.row:
+            self._lines.setdefault(at.row[:_LENGTH], at.line)
         if self._known_until is not None:
             return at.time is not None and at.time > self._known_until
         if not self._line or at.line < self._line:
             return False
         # A damaged line may hold two rows.
-        return at.line > self._line or at.row[:_LENGTH] not in ("", self._synced)
+        return at.line > self._line or (at.row != "" and not self._is_synced(event))
 
     def pass_by(self, event: Event) -> None:
         """Look at an event that was folded."""
-        if self._synced and not self._line and row_mark(event) == self._synced:
+        if self._synced and not self._line and self._is_synced(event):
             self._line = event.at.line
+
+    def mark(self, event: Event) -> str:
+        """What `synced_to` holds of an event's row: 8 characters, or the whole id when an earlier row begins alike."""
+        short = _short_mark(event)
+        alone = not event.at.row or self._lines.get(short, event.at.line) == event.at.line
+        return short if alone else event.at.row
+
+    def _is_synced(self, event: Event) -> bool:
+        return self._synced in (_short_mark(event), event.at.row)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,52 @@ def test_a_project_can_be_named_or_asked_for(place: Vault) -> None:
 def test_overlapping_paths_import_a_session_once(place: Vault) -> None:
     report = run_import(place, REAL / "retry", REAL, next((REAL / "retry" / "projects").iterdir()))
     assert (len(report.created), len(report.unchanged)) == (5, 0)
+
+
+def test_a_copy_of_a_session_in_the_same_run_is_left_out(place: Vault, tmp_path: Path) -> None:
+    copies = [good(tmp_path / "a"), good(tmp_path / "b")]
+    report = run_import(place, *copies)
+    assert (len(report.created), report.left_out, report.unreadable) == (1, {"copy": 1}, ())
+    assert len(notes_of(place)) == 1
+
+
+@pytest.mark.parametrize("newer_first", [True, False])
+def test_of_two_copies_the_one_that_went_on_is_imported(
+    place: Vault, tmp_path: Path, newer_first: bool
+) -> None:
+    older, newer = good(tmp_path / "a"), good(tmp_path / "b")
+    more = user("And now?", timestamp="2026-01-02T04:00:00.000Z")
+    newer.write_bytes(newer.read_bytes() + write_rows(tmp_path / "more", [more]).read_bytes())
+    os.utime(newer, (0, 0))
+    run_import(place, *((newer, older) if newer_first else (older, newer)))
+    (note,) = notes_of(place).values()
+    assert note.source.text.count("And now?") == note.source.text.count("\nDone.") + 1 == 2
+
+
+def test_a_broken_copy_does_not_take_the_place_of_a_session(place: Vault, tmp_path: Path) -> None:
+    whole, broken = good(tmp_path / "a"), good(tmp_path / "b")
+    broken.write_bytes(b"noise " * 1000)
+    assert len(run_import(place, broken, whole).created) == 1
+
+
+def test_a_copy_that_stopped_earlier_changes_nothing(place: Vault, tmp_path: Path) -> None:
+    older, newer = good(tmp_path / "a"), good(tmp_path / "b")
+    more = user("And now?", timestamp="2026-01-02T04:00:00.000Z")
+    newer.write_bytes(newer.read_bytes() + write_rows(tmp_path / "more", [more]).read_bytes())
+    now = datetime(2026, 1, 2, 4, 1, tzinfo=UTC)
+    run_import(place, newer, now=now)
+    (note,) = notes_of(place).values()
+    assert note.session.status is Status.ACTIVE
+    before = bytes_of(place)
+    report = run_import(place, older)
+    assert (report.unchanged, report.unreadable, report.left_out) == ((note.name,), (), {"copy": 1})
+    assert bytes_of(place) == before
+
+
+def test_files_whose_names_look_alike_are_two_sessions(place: Vault, tmp_path: Path) -> None:
+    paths = [good(tmp_path, "a b"), good(tmp_path, "a-b")]
+    assert len(run_import(place, *paths).created) == 2
+    assert len(run_import(place, *paths).unchanged) == 2
 
 
 def test_two_sessions_of_one_title_and_day_get_two_names(place: Vault, tmp_path: Path) -> None:

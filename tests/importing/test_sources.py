@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crucible.importing.sources import SourceTable, source_name
 from crucible.vault.store import Vault
@@ -84,4 +87,20 @@ def test_an_unreadable_folder_in_the_place_of_a_note_is_passed_by(place: Vault) 
 
 
 def test_a_source_s_name_has_no_blank() -> None:
-    assert source_name("claude-code", "my session (1)", "a b") == "claude-code:my-session--1-/a-b"
+    name = source_name("claude-code", "my session (1)", "a b")
+    assert re.fullmatch("claude-code:my-session--1--[0-9a-f]{6}/a-b-[0-9a-f]{6}", name)
+
+
+def test_a_plain_name_is_its_own_source() -> None:
+    assert source_name("claude-code", "abc-1", "a@b") == "claude-code:abc-1/a@b"
+
+
+@pytest.mark.parametrize("raw", ["a b", "a\nb", "a\u00e9b", "a\udcffb", "a/b"])
+def test_names_that_look_alike_have_sources_of_their_own(raw: str) -> None:
+    assert source_name("claude-code", raw) != source_name("claude-code", "a-b")
+    assert source_name("claude-code", "s", raw) != source_name("claude-code", "s", "a-b")
+
+
+@given(st.text(max_size=8), st.text(max_size=8))
+def test_every_source_is_found_in_a_note_again(native_id: str, agent: str) -> None:
+    assert re.fullmatch(r"[\w.-]+:[^\s\"',\[\]]*", source_name("claude-code", native_id, agent))

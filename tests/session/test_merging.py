@@ -15,7 +15,6 @@ from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.model import Intervention, Prose, Session, Status, Subagent, Task, ToolCalls
 from crucible.session.reading import read_session
-from crucible.session.syncing import row_mark
 from crucible.transcript.events import (
     Answered,
     CallEnd,
@@ -329,5 +328,54 @@ def test_the_resume_point_is_the_phase_s_id_in_the_note() -> None:
     assert told.resume_point == "phase-3"
 
 
-def test_a_row_s_mark_is_short() -> None:
-    assert row_mark(Replied(at(row="01234567-89ab"), "x")) == "01234567"
+def test_a_row_s_mark_is_short_and_longer_where_an_earlier_row_begins_alike() -> None:
+    alike: list[Event] = [Prompted(at(1, row="01234567-89ab"), "x"), Replied(at(2, row="01234567-89ac"), "y")]
+    assert fold(alike[:1]).draft().mark == "01234567"
+    assert fold(alike).draft().mark == "01234567-89ac"
+
+
+def test_rows_whose_ids_begin_alike_are_not_told_twice() -> None:
+    rows = [f"00000000-0000-4000-8000-{n:012}" for n in range(8)]
+    events: list[Event] = []
+    for n in range(0, 8, 2):
+        events += [
+            Prompted(at(n + 1, row=rows[n]), f"ask {n}"),
+            Replied(at(n + 2, row=rows[n + 1]), f"say {n}"),
+        ]
+    written = render_session(session_of(fold(events[:4]).draft(), setting()))
+    base, now = parts(events, 4)
+    names = [phase.name.casefold() for phase in read(merged(written, base, now)).phases]
+    assert names == ["ask 0", "ask 2", "ask 4", "ask 6"]
+
+
+@pytest.mark.parametrize(
+    "mine",
+    ["status: paused\npause_reason: I wait\nresume_point: phase-1\n", "status: failed\n"],
+)
+def test_a_status_that_a_human_set_stays_when_the_transcript_grows(mine: str) -> None:
+    events: list[Event] = [
+        Prompted(at(1), "one"), Replied(at(2), "yes"), Answered(at(2)),
+        Prompted(at(3), "two"), Replied(at(4), "again"), Answered(at(4)),
+    ]  # fmt: skip
+    base, now = parts(events, 3)
+    written = render_session(base)
+    lines = [line for line in written.split("\n") if not line.startswith(("ended:",))]
+    edited = "\n".join(lines).replace("status: completed\n", mine)
+    assert mine in edited
+    after = read(merged(edited, base, now))
+    assert len(after.phases) == 2
+    assert mine in merged(edited, base, now)
+
+
+def test_a_status_that_an_import_wrote_follows_the_transcript() -> None:
+    events: list[Event] = [
+        Prompted(at(1), "one"),
+        Replied(at(2), "yes"),
+        Prompted(at(3), "two"),
+        Replied(at(4), "x"),
+        Answered(at(4)),
+    ]
+    base, now = parts(events, 3)
+    assert base.status is Status.PAUSED
+    after = read(merged(render_session(base), base, now))
+    assert (after.status, after.pause_reason, after.resume_point) == (Status.COMPLETED, None, None)
