@@ -5,7 +5,7 @@ file's name, subagents and parents that do not name each other.  What one note s
 `session.reading`.
 
 Codes made here: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguous-link`, `id-not-file-name`,
-`duplicate-id`, `subagent-without-parent`, `parent-without-subagent`.
+`duplicate-id`, `duplicate-source`, `subagent-without-parent`, `parent-without-subagent`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ class _Member:
     id: str
     parent: str | None
     children: tuple[str, ...]
+    sources: tuple[str, ...]
     id_line: int
+    sources_line: int
     parent_line: int
 
     @classmethod
@@ -114,31 +116,40 @@ class _Member:
             session.id,
             session.parent,
             tuple(dict.fromkeys(_subagent_targets(session))),
+            tuple(dict.fromkeys(session.sources)),
             _key_line(note, properties, "session_id"),
+            _key_line(note, properties, "sources"),
             _key_line(note, properties, "parent"),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Kin:
-    """Who names whom, by paths seen from the vault: notes of an id, notes that name one as their subagent, parents."""
+    """Who names whom, by paths seen from the vault.
+
+    Notes of an id, notes of a source, notes that name one as their subagent, parents.
+    """
 
     by_id: Mapping[str, Sequence[str]]
+    by_source: Mapping[str, Sequence[str]]
     named_by: Mapping[str, Sequence[str]]
     parent: Mapping[str, str | None]
 
     @classmethod
     def of(cls, members: Mapping[str, _Member], links: LinkTable) -> _Kin:
         by_id: defaultdict[str, list[str]] = defaultdict(list)
+        by_source: defaultdict[str, list[str]] = defaultdict(list)
         named_by: defaultdict[str, list[str]] = defaultdict(list)
         parent: dict[str, str | None] = {}
         for at, member in members.items():
             for name in {member.id, member.name}:
                 by_id[name].append(at)
+            for source in member.sources:
+                by_source[source].append(at)
             for child in {links.resolve(t, at).path for t in member.children} - {None}:
                 named_by[child or ""].append(at)
             parent[at] = links.resolve(member.parent, at).path if member.parent else None
-        return cls(by_id, named_by, parent)
+        return cls(by_id, by_source, named_by, parent)
 
 
 def _subagent_targets(session: Session) -> Iterator[str]:
@@ -167,6 +178,11 @@ def _id_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
         others = [other for other in kin.by_id[name] if other != at]
         if others:
             yield Problem("duplicate-id", member.id_line, f"{name!r} is the id of {', '.join(others)} too")
+    for source in member.sources:
+        others = [other for other in kin.by_source[source] if other != at]
+        if others:
+            said = f"{source!r} is a source of {', '.join(others)} too"
+            yield Problem("duplicate-source", member.sources_line, said)
 
 
 def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTable) -> Iterator[Problem]:

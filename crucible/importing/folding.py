@@ -15,6 +15,7 @@ from pathlib import Path
 
 from crucible.errors import TranscriptError
 from crucible.flight.recorder import FlightWriter
+from crucible.importing.lost_marks import LastSecond, look_at_last_second
 from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
 from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
@@ -99,15 +100,24 @@ class Folding:
         old = self._strands[agent]
         if old.note is None or old.recorder.synced_found or not old.saw_rows:
             return
-        mark = _mark_of(old.note, old.source)
-        if mark:
-            told = f"the last row in the note {old.id} is gone from here ({mark}): only later rows are added"
-            self.outcome.unreadable.append(UnreadableRow(path, 0, told))
+        events = map(self.options.redact, self.dialect.read(path, agent))
+        lost = look_at_last_second(old.note, (e for e in events if e.at.agent == agent))
         if not agent:
             self._strands.clear()  # logs inside the trunk are read again too
         # Only what is later than all that the note tells is certainly new.
-        self._strands[agent] = old.again(self._open)
+        self._strands[agent] = old.again(self._open, lost)
         self._read(path, agent, again=True)
+        self._tell_lost(path, self._strands[agent], lost)
+
+    def _tell_lost(self, path: Path, strand: Strand, lost: LastSecond) -> None:
+        """Say what a missing mark costs; it costs nothing where the note holds all there is, as of an older copy."""
+        mark = _mark_of(strand.note, strand.source)
+        if lost.undecided or (mark and strand.has_news):
+            gone = f"is gone from here ({mark})" if mark else "is not named in its `synced_to`"
+            told = f"the last row in the note {strand.id} {gone}: only later rows are added"
+            self.outcome.unreadable.append(UnreadableRow(path, 0, told))
+        elif mark and strand is self.trunk:
+            self.outcome.left_out["copy"] += 1
 
     def _read(self, path: Path, agent: str, again: bool = False) -> None:
         unreadable: list[UnreadableRow] = []

@@ -37,7 +37,7 @@ from crucible.importing.strands import Strand
 from crucible.note.source import Edit, apply_edits
 from crucible.session.markup import render_session
 from crucible.session.merging import merge
-from crucible.session.model import Session, Status
+from crucible.session.model import Session
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.files import Transcript
 from crucible.vault import files
@@ -69,7 +69,7 @@ def import_transcripts(
     Nothing that is wrong with a transcript or a note raises; it is a row of `unreadable`.
     """
     outcome = Importing()
-    transcripts = list(_find(dialect, paths, outcome))
+    transcripts = _without_copies(_find(dialect, paths, outcome), outcome)
     _Run(vault, dialect, options, outcome).take(_counted(transcripts, progress))
     progress(len(transcripts), len(transcripts), "")
     return outcome.report()
@@ -95,6 +95,37 @@ def _find(dialect: Dialect, paths: Iterable[Path], outcome: Importing) -> Iterat
             outcome.unreadable.append(UnreadableRow(path, 0, _reason(error, path)))
         if path.is_dir() and path.suffix == ".jsonl":
             outcome.unreadable.append(UnreadableRow(path, 0, "a folder, where a transcript was expected"))
+
+
+def _without_copies(found: Iterable[Transcript], outcome: Importing) -> list[Transcript]:
+    """One transcript a session, the one that goes furthest: two of them would make two notes with one source."""
+    sessions: dict[str, list[Transcript]] = {}
+    for transcript in found:
+        sessions.setdefault(source_name(transcript.client, transcript.native_id), []).append(transcript)
+    return [c[0] if len(c) == 1 else _furthest(c, outcome) for c in sessions.values()]
+
+
+def _furthest(copies: list[Transcript], outcome: Importing) -> Transcript:
+    best = max(copies, key=_reach)
+    for copy in copies:
+        rows = {_first_row(copy.path), _first_row(best.path)} - {b""}
+        if len(rows) > 1:
+            told = (
+                f"begins otherwise than {best.path} of the same name, which is imported: rename one of them"
+            )
+            outcome.unreadable.append(UnreadableRow(copy.path, 0, told))
+        elif copy is not best:
+            outcome.left_out["copy"] += 1
+    return best
+
+
+def _reach(transcript: Transcript) -> tuple[datetime, int, int]:
+    """How far a transcript goes; a damaged copy tells no time."""
+    try:
+        told = _last_told(transcript.path) or datetime.min.replace(tzinfo=UTC)
+        return told, transcript.path.stat().st_size, len(transcript.subagents)
+    except OSError:
+        return datetime.min.replace(tzinfo=UTC), -1, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +215,7 @@ class _Run:
             if folding.trunk.saw_rows:
                 self.outcome.empty.append(folding.transcript.path)
             return False
-        # A note that says `active` waits for time to pass.
-        if any(s.has_news or s.note is None or s.note.session.status is Status.ACTIVE for s in strands):
+        if any(s.has_news or s.note is None or s.is_waiting for s in strands):
             return True
         self.outcome.unchanged += [s.id for s in strands if not folding.is_inline(s)]
         return False
@@ -232,17 +262,32 @@ class _Run:
         return self.vault.update(note.path, wanted).source != note.source
 
 
+_ROW = re.compile(rb'"uuid"\s*:\s*"([^"]+)"')
 _STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
 _TAIL = 1 << 16
 
 
 def _last_written(path: Path) -> datetime:
-    """The last time that the end of a transcript tells; a copied file's own time is that of the copy."""
-    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    """When a transcript was last written to; a copied file's own time is that of the copy."""
+    return _last_told(path) or datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+def _last_told(path: Path) -> datetime | None:
+    """The last time that the end of a transcript tells."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _TAIL))
         told = (_time(stamp) for stamp in _STAMP.findall(file.read()))
-        return max((time for time in told if time), default=written)
+        return max((time for time in told if time), default=None)
+
+
+def _first_row(path: Path) -> bytes:
+    """The id of a transcript's first row, b"" where none is seen."""
+    try:
+        with path.open("rb") as file:
+            found = _ROW.search(file.read(_TAIL))
+    except OSError:
+        return b""
+    return found[1] if found else b""
 
 
 def _time(stamp: bytes) -> datetime | None:

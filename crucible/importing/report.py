@@ -49,7 +49,8 @@ class ImportReport:
     """Ids of notes, subagents' notes included, in the order of the transcripts.
 
     `empty` are transcripts in which nobody said a word: they make no note.  `left_out` counts, by reason, sessions that
-    were not looked at (`own`, `since`, `project`), `unknown_rows` rows by type that this version does not know.
+    were not looked at (`own`, `since`, `project`) and transcripts that tell nothing new of a session that another tells
+    (`copy`), `unknown_rows` rows by type that this version does not know.
     """
 
     created: tuple[str, ...] = ()
@@ -82,5 +83,5 @@ class Importing:
             tuple(self.unreadable),
             dict(self.unknown_rows),
             tuple(self.empty),
-            dict(self.left_out),
+            {reason: count for reason, count in self.left_out.items() if count},
         )

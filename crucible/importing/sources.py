@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from hashlib import blake2s
 from pathlib import Path
 
 from crucible.errors import NoteUnreadable
@@ -19,6 +20,7 @@ from crucible.vault.walk import OnError, is_markdown, note_name
 
 __all__ = ["SourceTable", "source_name"]
 
+_ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
 _HEAD = 8192
 _LONGEST_HEAD = 1 << 20
 _CLOSER = re.compile(rb"\r?\n---[ \t]*(?:\r?\n|\Z)")
@@ -30,9 +32,18 @@ _ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
 
 
 def source_name(client: str, native_id: str, agent: str = "") -> str:
-    """`claude-code:<native id>`, a subagent's with its id after a `/`; odd characters of a file's name become `-`."""
-    name = f"{native_id}/{agent}" if agent else native_id
-    return f"{client}:{re.sub(r'[^A-Za-z0-9_.+/@=~-]', '-', name)}"
+    """`claude-code:<native id>`, a subagent's with its id after a `/`.
+
+    Odd characters of a file's name become `-`; a hash at the end keeps apart what looks alike then.
+    """
+    return f"{client}:{'/'.join(_plain(part) for part in (native_id, agent) if part)}"
+
+
+def _plain(raw: str) -> str:
+    plain = _ODD.sub("-", raw)
+    if plain == raw:
+        return raw
+    return f"{plain}-{blake2s(raw.encode('utf-8', 'surrogatepass'), digest_size=3).hexdigest()}"
 
 
 class SourceTable:

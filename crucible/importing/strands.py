@@ -7,11 +7,12 @@ event belongs to, and what becomes of the notes, is `importing`'s.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from crucible.flight.recorder import FlightWriter
+from crucible.importing.lost_marks import LastSecond
 from crucible.session.drafts import Draft
+from crucible.session.model import Status
 from crucible.session.recording import Recorder
 from crucible.transcript.events import Event, Prompted, Unknown, Unreadable
 from crucible.vault.store import Note
@@ -44,6 +45,7 @@ class Strand:
         self.first_prompt = ""
         self.overflowed = False
         self.saw_rows = False
+        self.ends_before = False
         self._open_writer = open_writer
         self._writer: FlightWriter | None = None
         self._opened = False
@@ -103,7 +105,12 @@ class Strand:
         if self._writer:
             self._writer.write(event, place, self.source)
 
-    def again(self, open_writer: OpenWriter) -> Strand:
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the note says `active` and waits for time to pass; not when this is an older copy of what it tells."""
+        return self.note is not None and self.note.session.status is Status.ACTIVE and not self.ends_before
+
+    def again(self, open_writer: OpenWriter, lost: LastSecond) -> Strand:
         """The same log from its start, with what is later than all that the note tells as its news."""
         old = self.recorder
         recorder = Recorder(
@@ -111,21 +118,9 @@ class Strand:
             agent=old.agent,
             kind=self.kind,
             work_name=old.work_name,
-            known_until=self._known_until(),
+            known_until=lost.known_until,
         )
         new = Strand(recorder, self.source, self.note, open_writer)
         new.title, new.kind, new.call = self.title, self.kind, self.call
+        new.ends_before = lost.ends_before
         return new
-
-    def _known_until(self) -> datetime | None:
-        """The end of the last second that the note tells of."""
-        if self.note is None:
-            return None
-        session = self.note.session
-        times = [
-            session.started,
-            session.ended,
-            *(t for p in session.all_phases() for t in (p.started, p.ended)),
-        ]
-        last = max((time for time in times if time), default=None)
-        return last + timedelta(seconds=1) if last else None

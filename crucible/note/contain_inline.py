@@ -127,11 +127,11 @@ def inline_passes(fields: Sequence[str]) -> tuple[Pass, ...]:
 
 
 def _field_rule(keys: Sequence[str]) -> Rule:
-    """Dataview reads keys in any case.  A set of last letters is what the pattern engine finds fast."""
+    """Dataview reads keys in any case, and through emphasis (`_key_::`).  A set of last letters is what the pattern engine finds fast."""
     ends = re.escape(
         "".join(sorted({letter for key in keys for letter in key[-1].lower() + key[-1].upper()}))
     )
-    words = "|".join(rf"(?<=\b(?i:{re.escape(key)}))" for key in keys)
+    words = "|".join(rf"(?<=(?<![^\W_])(?i:{re.escape(key)}))" for key in keys)
     return Rule("field", rf"[{ends}](?:{words})[ \t*_]*+", "::", "::")
 
 

@@ -65,7 +65,7 @@ def add_text(blocks: list[Block], first: int, end: int) -> None:
         blocks.append(Block(Kind.TEXT, first, end))
 
 
-HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$", re.DOTALL)
+HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTALL)
 """An ATX heading: its hashes, and its text without closing hashes."""
 
 _FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)

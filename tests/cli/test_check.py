@@ -69,6 +69,13 @@ def test_one_file_name_in_two_folders_is_a_duplicate_in_both(vault: Vault, cru: 
     assert found == [("sessions/one/a.md", 3, "duplicate-id"), ("sessions/two/a.md", 3, "duplicate-id")]
 
 
+def test_two_notes_of_one_transcript_are_a_problem_of_both(vault: Vault, cru: Cru) -> None:
+    for name, sources in (("a", "[x:1, x:2]"), ("b", "[x:2, x:2]"), ("c", "[x:3, x:3]")):
+        write(vault, name, note(name, sources=sources))
+    found = _codes(cru("session", "check").stdout)
+    assert found == [("sessions/a.md", 6, "duplicate-source"), ("sessions/b.md", 6, "duplicate-source")]
+
+
 def test_a_note_that_cannot_be_read_is_a_finding_and_the_rest_goes_on(vault: Vault, cru: Cru) -> None:
     (vault.root / "sessions" / "gone.md").symlink_to(vault.root / "nowhere.md")
     write(vault, "zed", note("other"))

@@ -15,7 +15,17 @@ from crucible.importing.importing import ImportReport
 from crucible.note.source import Source
 from crucible.session.reading import read_session
 from crucible.vault.store import Note, Vault
-from tests.importing.places import bytes_of, copy_real, make_vault, notes_of, run_import, trunk_of
+from tests.importing.places import (
+    bytes_of,
+    copy_real,
+    make_vault,
+    notes_of,
+    run_import,
+    session_file,
+    trunk_of,
+    write_rows,
+)
+from tests.transcript.building import Row, assistant, text, user
 
 NAMES = ("limiter", "retry")
 ROWS = {"limiter": 45, "retry": 29}
@@ -224,6 +234,53 @@ def test_a_transcript_that_became_shorter_is_left_out_as_a_copy(tmp_path: Path) 
     report = growing.read()
     assert (report.unreadable, report.left_out) == ((), {"copy": 1})
     assert growing.main().path.read_bytes() == before
+
+
+def _unmarked(note: Note) -> None:
+    text = re.sub(r"\nsynced_to:(\n +- .*)+", "", note.source.text)
+    assert text != note.source.text
+    note.path.write_text(text, encoding="utf-8")
+
+
+def _said(words: str, milliseconds: int) -> Row:
+    stamp = f"2026-01-02T03:04:05.{milliseconds:03}Z"
+    return assistant(text(words), stop="end_turn", timestamp=stamp)
+
+
+@pytest.mark.parametrize("words", ["One *more*", "## A heading", "> quoted\n\n```\ncode"])
+def test_without_a_mark_what_is_new_in_the_last_second_is_taken_by_its_words(
+    tmp_path: Path, words: str
+) -> None:
+    vault = make_vault(tmp_path / "vault")
+    rows = [user("Go", timestamp="2026-01-02T03:04:05.100Z"), _said("Going: <b>\n\n# now", 200)]
+    path = write_rows(session_file(tmp_path), rows)
+    run_import(vault, path)
+    (note,) = notes_of(vault).values()
+    _unmarked(note)
+    before = bytes_of(vault)
+    assert run_import(vault, path).unchanged == (note.name,)
+    assert bytes_of(vault) == before
+    write_rows(path, [*rows, _said(words, 300)])
+    report = run_import(vault, path)
+    assert (report.updated, report.unreadable) == ((note.name,), ())
+    (note,) = notes_of(vault).values()
+    fresh = make_vault(tmp_path / "fresh")
+    run_import(fresh, path)
+    (wanted,) = notes_of(fresh).values()
+    assert body(note) == body(wanted)
+    assert len(run_import(vault, path).unchanged) == 1
+
+
+def test_without_a_mark_what_may_be_new_in_one_instant_is_told(tmp_path: Path) -> None:
+    vault = make_vault(tmp_path / "vault")
+    rows = [user("Go", timestamp="2026-01-02T03:04:05.100Z"), _said("Going", 200)]
+    path = write_rows(session_file(tmp_path), rows)
+    run_import(vault, path)
+    (note,) = notes_of(vault).values()
+    _unmarked(note)
+    write_rows(path, [*rows, _said("One more", 200)])
+    (told,) = run_import(vault, path).unreadable
+    assert "synced_to" in told.reason
 
 
 def test_only_provably_new_rows_are_added_to_a_rewritten_transcript(tmp_path: Path) -> None:

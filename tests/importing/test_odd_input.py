@@ -168,18 +168,35 @@ def test_overlapping_paths_import_a_session_once(place: Vault) -> None:
     assert (len(report.created), len(report.unchanged)) == (5, 0)
 
 
+def two_copies(folder: Path) -> tuple[Path, Path]:
+    first = good(folder / "a")
+    second = folder / "b" / first.name
+    second.parent.mkdir()
+    second.write_bytes(first.read_bytes())
+    return first, second
+
+
 def test_a_copy_of_a_session_in_the_same_run_is_left_out(place: Vault, tmp_path: Path) -> None:
-    copies = [good(tmp_path / "a"), good(tmp_path / "b")]
-    report = run_import(place, *copies)
+    report = run_import(place, *two_copies(tmp_path))
     assert (len(report.created), report.left_out, report.unreadable) == (1, {"copy": 1}, ())
     assert len(notes_of(place)) == 1
+
+
+def test_another_session_in_a_file_of_the_same_name_is_told(place: Vault, tmp_path: Path) -> None:
+    kept, other = good(tmp_path / "a", "log"), tmp_path / "b" / "log.jsonl"
+    write_rows(other, [user("Other", timestamp="2026-01-01T00:00:00.000Z")])
+    report = run_import(place, kept, other)
+    assert (len(report.created), report.left_out) == (1, {})
+    (row,) = report.unreadable
+    assert row.path == other
+    assert str(kept) in row.reason
 
 
 @pytest.mark.parametrize("newer_first", [True, False])
 def test_of_two_copies_the_one_that_went_on_is_imported(
     place: Vault, tmp_path: Path, newer_first: bool
 ) -> None:
-    older, newer = good(tmp_path / "a"), good(tmp_path / "b")
+    older, newer = two_copies(tmp_path)
     more = user("And now?", timestamp="2026-01-02T04:00:00.000Z")
     newer.write_bytes(newer.read_bytes() + write_rows(tmp_path / "more", [more]).read_bytes())
     os.utime(newer, (0, 0))
@@ -195,7 +212,7 @@ def test_a_broken_copy_does_not_take_the_place_of_a_session(place: Vault, tmp_pa
 
 
 def test_a_copy_that_stopped_earlier_changes_nothing(place: Vault, tmp_path: Path) -> None:
-    older, newer = good(tmp_path / "a"), good(tmp_path / "b")
+    older, newer = two_copies(tmp_path)
     more = user("And now?", timestamp="2026-01-02T04:00:00.000Z")
     newer.write_bytes(newer.read_bytes() + write_rows(tmp_path / "more", [more]).read_bytes())
     now = datetime(2026, 1, 2, 4, 1, tzinfo=UTC)

@@ -130,3 +130,9 @@ def test_thousands_of_hostile_texts_come_back_equal() -> None:
         assert uncontain(contain(text)) == text
         line = normal_line(lines[0])
         assert uncontain_line(contain_line(line)) == line
+
+
+def test_a_field_in_emphasis_is_no_field() -> None:
+    assert contain("_started_:: x") == "_started_\\:: x"
+    assert uncontain("_started_\\:: x") == "_started_:: x"
+    assert contain("restarted:: x") == "restarted:: x"
