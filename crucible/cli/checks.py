@@ -8,11 +8,9 @@ from crucible.checking.checking import check_sessions
 from crucible.cli.arguments import SESSION
 from crucible.cli.door import Door
 from crucible.cli.opening import find_note, open_vault
-from crucible.cli.output import say, write
+from crucible.cli.output import PROBLEMS_FOUND, say, write
 
 __all__ = ["check"]
-
-_PROBLEMS = 3
 
 
 @click.command
@@ -35,4 +33,4 @@ def check(ctx: click.Context, sessions: tuple[str, ...]) -> None:
         problem = finding.problem
         write(f"{vault.relative(finding.path)}:{problem.line}: {problem.code}: {problem.message}")
     say(f"{len(findings) or 'no'} {'problem' if len(findings) == 1 else 'problems'}")
-    ctx.exit(_PROBLEMS if findings else 0)
+    ctx.exit(PROBLEMS_FOUND if findings else 0)

@@ -15,7 +15,7 @@ from crucible.cli.arguments import BEGIN, format_option
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import open_vault
-from crucible.cli.output import given_width, say, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, given_width, say, write, write_json
 from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError
 from crucible.importing.importing import import_transcripts
@@ -23,8 +23,6 @@ from crucible.importing.report import ImportOptions, ImportReport, UnreadableRow
 from crucible.transcript.dialects import DIALECTS, Dialect
 
 __all__ = ["claude_code"]
-
-_PROBLEMS = 3
 
 
 @click.command("claude-code")
@@ -70,7 +68,7 @@ def claude_code(
             vault, dialect, paths or [_own_folder(dialect)], options=options, progress=bar
         )
     _WRITERS[format_](report, dry_run=dry_run)
-    ctx.exit(_PROBLEMS if report.unreadable else 0)
+    ctx.exit(PROBLEMS_FOUND if report.unreadable else 0)
 
 
 def _own_folder(dialect: Dialect) -> Path:

@@ -11,7 +11,7 @@ import click
 from crucible.cli.arguments import BEGIN, END, format_option
 from crucible.cli.door import Door
 from crucible.cli.opening import open_vault
-from crucible.cli.output import clean_line, say, write, write_json, write_text
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write, write_json, write_text
 from crucible.errors import CrucibleError
 from crucible.session.model import Status
 from crucible.toon import dump_rows
@@ -21,7 +21,6 @@ from crucible.vault.store import Vault
 __all__ = ["list_sessions"]
 
 _STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
-_PROBLEMS = 3
 _TABLE = ("id", "status", "started", "participants")
 
 
@@ -74,7 +73,7 @@ def list_sessions(
     for error in unwalked:
         say(f"cru: {error}", style="yellow")
     complete = _WRITERS[format_](vault, select(_rows(vault, paths), query))
-    ctx.exit(0 if complete and not unwalked else _PROBLEMS)
+    ctx.exit(0 if complete and not unwalked else PROBLEMS_FOUND)
 
 
 def _rows(vault: Vault, paths: Iterable[Path]) -> Iterator[SessionRow]:

@@ -1,7 +1,7 @@
 """The `cru` command: the table of commands, and the one place where an error becomes a line and an exit code.
 
 Owns what is imported when: `cru --version` imports nothing but this file, `cru --help` only click, and a command its
-own module when it is called.  This is the one file of the project that imports late.  What a command does is in the
+own module when it is called.  No other file imports modules of ours late.  What a command does is in the
 module its line in `COMMANDS` names.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted.

@@ -13,6 +13,7 @@ import click
 from crucible.note.source import Problem
 
 __all__ = [
+    "PROBLEMS_FOUND",
     "clean",
     "clean_line",
     "given_width",
@@ -23,6 +24,9 @@ __all__ = [
     "write_json",
     "write_text",
 ]
+
+PROBLEMS_FOUND = 3
+"""The exit code of a command that did its work and found something wrong."""
 
 _NARROWEST, _WIDEST = 20, 500
 """Columns.  In fewer rich shows nothing at all; more of them only cost memory."""

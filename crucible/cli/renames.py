@@ -7,13 +7,11 @@ import click
 from crucible.cli.arguments import SESSION
 from crucible.cli.door import Door
 from crucible.cli.opening import open_vault
-from crucible.cli.output import say, say_problems, write
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write
 from crucible.cli.surroundings import working_directory
 from crucible.renaming.renaming import rename_named
 
 __all__ = ["rename"]
-
-_PROBLEMS = 3
 
 
 @click.command
@@ -36,7 +34,7 @@ def rename(ctx: click.Context, session: str, new: str) -> None:
         say_problems(vault.relative(left.path), [left.problem])
     links, notes = _counted(report.links, "link"), _counted(len(report.changed), "note")
     say(f"{report.old_id} is {report.new_id} now: {links} changed, in {notes}")
-    ctx.exit(_PROBLEMS if report.left else 0)
+    ctx.exit(PROBLEMS_FOUND if report.left else 0)
 
 
 def _counted(number: int, thing: str) -> str:

@@ -249,7 +249,7 @@ class Folding:
     def _check_wanted(self, trunk: Strand) -> None:
         if OWN_MARK in trunk.first_prompt:
             raise LeftOutError("own")
-        self._project = self.options.project or project_of(trunk.recorder.cwd, self.options.projects) or None
+        self._project = project_of(trunk.recorder.cwd, self.options.projects) or None
         if self.options.only_project is not None and self._project != self.options.only_project:
             raise LeftOutError("project")
 

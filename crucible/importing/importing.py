@@ -248,7 +248,7 @@ class _Run:
 
     def _create(self, session: Session) -> str:
         if not self.options.dry_run:
-            note = self.vault.create(session.id, render_session(session), self.options.folder)
+            note = self.vault.create(session.id, render_session(session))
             for source in session.sources:
                 self.table.add(source, note.path)
         return session.id

@@ -20,19 +20,15 @@ ROWS_PER_FILE = 100
 class ImportOptions:
     """`now` is aware; `since` leaves out what was last written to before it.
 
-    `project` names the project of everything imported, in place of the one that a session's folder belongs to;
     `only_project` leaves out sessions of other projects.  `projects` maps a name to the folders that belong to it.
-    `folder` is the place of new notes inside the sessions folder.
     """
 
     now: datetime
     dry_run: bool = False
     since: datetime | None = None
-    project: str | None = None
     only_project: str | None = None
     projects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     redact: Redactor = keep_all
-    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

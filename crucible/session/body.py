@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from crucible.note.callouts import read_callout
-from crucible.note.contain import uncontain
+from crucible.note.contain import FIELDS, uncontain
 from crucible.note.outline import SEPARATOR, Block, Kind, parse_blocks, scan_lines
 from crucible.note.source import NOWHERE, Lines, Problem
 from crucible.session.entries import CALLOUT_KINDS, read_calls, read_entry
@@ -21,7 +21,7 @@ from crucible.session.headings import read_heading, read_title
 from crucible.session.model import AgentRef, Entry, Phase, Prose, Task, ToolCalls
 from crucible.session.tasks import read_tasks
 
-__all__ = ["Body"]
+__all__ = ["FIELD", "Body"]
 
 
 class _Section:
@@ -174,7 +174,7 @@ class Body:
         if name.casefold() != "summary" or agent or channel:
             return False
         below = next((line for line in self.lines[block.end :] if line.strip(" \t")), "")
-        if _FIELD.match(below):
+        if FIELD.match(below):
             return False
         if self.summary is not None:
             self.problems.append(
@@ -242,7 +242,7 @@ class Body:
         """Read leading `key:: value` lines; returns the first line that is none."""
         fields = self.section.fields
         at = block.first
-        while at < block.end and (found := _FIELD.match(self.lines[at])) and found[1] not in fields:
+        while at < block.end and (found := FIELD.match(self.lines[at])) and found[1] not in fields:
             fields[found[1]] = self._field_value(found[1], found[2].strip(" \t"), at)
             at += 1
         self._close_entry(max(at, self.section.body_end))
@@ -299,7 +299,9 @@ class Body:
         self.problems.extend(problems)
 
 
-_FIELD = re.compile(r"(started|ended|tokens)::(.*)$", re.DOTALL)
+FIELD = re.compile(rf"({'|'.join(FIELDS)})::(.*)$", re.DOTALL)
+"""An inline field of a phase: its key and its value."""
+
 _RULE_BELOW = re.compile(r"\n[ \t]*\n(?:-{3,})[ \t\n]*$")
 
 

@@ -118,13 +118,9 @@ def _todos(arguments: Arguments, cwd: str) -> str:
     return f"{count}, now: {doing[0]}" if doing else count
 
 
-def _task_update(arguments: Arguments, _cwd: str) -> str:
+def _task_update(arguments: Arguments, cwd: str) -> str:
     """`2 in_progress`."""
-    rest = [v for k, v in arguments.items() if k not in ("taskId", "status", "subject", "activeForm")]
-    said = _text(arguments, "taskId", "status", "subject")
-    return (
-        f"{said} {_compact({k: v for k, v in arguments.items() if v in rest})}" if rest and not said else said
-    )
+    return _text(arguments, "taskId", "status", "subject") or _told(arguments, cwd)
 
 
 def _questions(arguments: Arguments, cwd: str) -> str:

@@ -15,10 +15,11 @@ from datetime import datetime
 from typing import Any
 
 from crucible.errors import EditRefused
-from crucible.note.contain import normal_line
+from crucible.note.contain import FIELDS, normal_line
 from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.outline import SEPARATOR
 from crucible.note.source import NOWHERE, Edit, Source, Span
+from crucible.session.body import FIELD
 from crucible.session.fields import format_time, parse_time
 from crucible.session.markup import render_call, render_entry, render_phase, separates
 from crucible.session.model import Entry, Phase, Session, Task, ToolCall, ToolCalls, Value
@@ -191,9 +192,6 @@ def _replace_line(source: Source, first: int, end: int, text: str) -> list[Edit]
 
 # --- a phase's fields ------------------------------------------------------------------------------------------------
 
-_FIELD = re.compile(r"(started|ended|tokens)::")
-_ORDER = ("started", "ended", "tokens")
-
 
 def set_phase_field(
     source: Source, session: Session, phase_id: str, key: str, value: datetime | int
@@ -212,7 +210,7 @@ def _field_edits(source: Source, session: Session, phase: Phase, key: str, text:
         return _replace_line(source, fields[key], fields[key] + 1, text)
     if not fields:
         return _insert(source, session, phase.lines.first + 1, [text])
-    earlier = [line for name, line in fields.items() if _ORDER.index(name) < _ORDER.index(key)]
+    earlier = [line for name, line in fields.items() if FIELDS.index(name) < FIELDS.index(key)]
     return _insert_line(source, max(earlier) + 1 if earlier else min(fields.values()), text)
 
 
@@ -230,7 +228,7 @@ def _field_lines(source: Source, phase: Phase) -> dict[str, int]:
     at = phase.lines.first + 1
     while at < phase.lines.end and not source.lines[at].strip(" \t"):
         at += 1
-    while at < phase.lines.end and (key := _FIELD.match(source.lines[at])) and key[1] not in found:
+    while at < phase.lines.end and (key := FIELD.match(source.lines[at])) and key[1] not in found:
         found[key[1]] = at
         at += 1
     return found

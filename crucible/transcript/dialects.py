@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
 from crucible.transcript import claude_code
-from crucible.transcript.events import Event, Prompted
-from crucible.transcript.files import OWN_MARK, Transcript
+from crucible.transcript.events import Event
+from crucible.transcript.files import Transcript
 
-__all__ = ["DIALECTS", "Dialect", "is_own_session", "sniff"]
+__all__ = ["DIALECTS", "Dialect", "sniff"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +43,8 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         )
     }
 )
-_FAR_ENOUGH = 200
-"""Events before the first prompt that are worth looking through for it."""
 
 
 def sniff(path: Path) -> Dialect | None:
     """The client that wrote a file, None when no dialect knows it."""
     return next((dialect for dialect in DIALECTS.values() if dialect.sniff(path)), None)
-
-
-def is_own_session(transcript: Transcript) -> bool:
-    """Whether `cru` itself started this session: its first prompt holds `OWN_MARK`."""
-    events = DIALECTS[transcript.client].read(transcript.path, "")
-    prompts = (event for event in islice(events, _FAR_ENOUGH) if isinstance(event, Prompted))
-    first = next(prompts, None)
-    return first is not None and OWN_MARK in first.text

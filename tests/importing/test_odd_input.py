@@ -154,10 +154,10 @@ def test_since_leaves_out_what_was_written_before(place: Vault) -> None:
     assert (len(report.created), report.left_out) == (3, {"since": 1})
 
 
-def test_a_project_can_be_named_or_asked_for(place: Vault) -> None:
+def test_a_project_can_be_asked_for(place: Vault) -> None:
     assert run_import(place, REAL, only_project="shop").left_out == {"project": 2}
     assert not notes_of(place)
-    run_import(place, REAL, project="shop", only_project="shop")
+    run_import(place, REAL, projects={"shop": ("/home/dev/project",)}, only_project="shop")
     assert {note.session.project for note in notes_of(place).values()} == {"shop"}
     report = run_import(place, REAL, only_project="other")
     assert report.left_out == {"project": 2}

@@ -12,9 +12,9 @@ import pytest
 from crucible.errors import TranscriptError
 from crucible.transcript import claude_code, dialects
 from crucible.transcript.events import Prompted, ToolUsed
-from crucible.transcript.files import OWN_MARK, SubagentFile, Transcript
+from crucible.transcript.files import SubagentFile, Transcript
 from crucible.transcript.redact import keep_all
-from tests.transcript.building import DATA, SESSION, Row, assistant, dump, only, text, use, user
+from tests.transcript.building import DATA, SESSION, Row, dump, only, user
 
 LIMITER = DATA / "claude-code" / "limiter"
 TRUNK = next(LIMITER.rglob("dc14*.jsonl"))
@@ -176,14 +176,6 @@ def test_what_cannot_be_read_is_nobodys(tmp_path: Path) -> None:
     assert dialects.sniff(tmp_path) is None
     assert dialects.sniff(tmp_path / "absent") is None
     assert dialects.sniff(write(tmp_path / "empty.jsonl")) is None
-
-
-def test_a_session_that_we_started_ourselves_is_known_by_its_first_prompt(project: Path) -> None:
-    marked = user(f"{OWN_MARK}\nSummarise this.")
-    own = write(project / f"{SESSION}.jsonl", assistant(text("Hello")), marked)
-    assert dialects.is_own_session(found(own)[0])
-    for rows in ((user("Why does it say so?"), marked), (assistant(use("Bash")),), ()):
-        assert not dialects.is_own_session(found(write(own, *rows))[0])
 
 
 def test_the_table_reads_what_it_finds() -> None:
