@@ -11,6 +11,7 @@ CrucibleError                  exit 1; `str()` is one clear line, `.hint` the ne
 ├── NoteChanged                the note changed on disk since it was read
 ├── NoteExists                 an exclusive create found a file
 ├── NoteUnreadable             permission, a folder where a file is expected, too large
+├── IndexBroken               the index is not what its manifest says; it is built anew, unasked
 ├── LockTimeout                another process holds the note
 ├── EditRefused                an edit that overlaps another, or would not show when read back
 └── TranscriptError            a transcript that cannot be read at all
@@ -23,6 +24,7 @@ __all__ = [
     "BadSessionId",
     "CrucibleError",
     "EditRefused",
+    "IndexBroken",
     "LockTimeout",
     "NoteChanged",
     "NoteExists",
@@ -93,6 +95,10 @@ class NoteExists(CrucibleError):
 
 class NoteUnreadable(CrucibleError):
     """The file cannot be read as a note: permission, a folder, too large."""
+
+
+class IndexBroken(CrucibleError):
+    """A file of the index is missing, or is not what was written: replaced meanwhile, or damaged."""
 
 
 class LockTimeout(CrucibleError):

@@ -1,0 +1,85 @@
+"""From the root's options to an index that is true now, with progress and complaints on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.output import say
+from crucible.cli.surroundings import vault_place
+from crucible.index.store import Index, Refreshed
+from crucible.index.view import View
+from crucible.index.vouching import ask
+
+__all__ = ["answered", "open_index", "rebuilt", "refreshed"]
+
+Answer = TypeVar("Answer")
+
+_LONG = 500
+"""Notes to read; fewer are read before anybody wonders."""
+
+
+def open_index(door: Door) -> Index:
+    """The index of the vault that was named, or is around us, or is the default."""
+    root, settings = vault_place(door)
+    return Index(Path(root), settings, ask)
+
+
+def answered(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
+    """The answer to a question about the tables as they are now; it may be asked more than once.
+
+    Long reading shows progress on a terminal; what cannot be walked, or keeps the index from being kept, is a line each.
+    """
+    with _Progress() as progress:
+        answer, now = index.ask(question, progress.show)
+    _complain(now)
+    return answer, now
+
+
+def refreshed(index: Index) -> Refreshed:
+    """Brought up to date."""
+    with _Progress() as progress:
+        now = index.refresh(progress=progress.show)
+    _complain(now)
+    return now
+
+
+def rebuilt(index: Index) -> Refreshed:
+    """Built anew."""
+    with _Progress() as progress:
+        now = index.rebuild(progress.show)
+    _complain(now)
+    return now
+
+
+def _complain(now: Refreshed) -> None:
+    for reason in now.unwalked:
+        say(f"cru: {reason}", style="yellow")
+    if now.unsaved:
+        say(f"cru: the index cannot be kept: {now.unsaved}", style="yellow")
+        say("     the answer is whole; the next command has to read again what this one read")
+
+
+class _Progress:
+    """One line that is written over, on a terminal's stderr only, and gone in the end."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+    def show(self, done: int, total: int) -> None:
+        """Told after each chunk of notes."""
+        if total >= _LONG and sys.stderr.isatty():
+            self._shown = True
+            click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)

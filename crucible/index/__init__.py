@@ -1,0 +1,1 @@
+"""What the vault holds, as tables: derived from the notes, and quick to ask."""

@@ -1,0 +1,251 @@
+"""From a note to its rows in every table: the only part of the index that knows what a note means.
+
+Imported late by `reading`, since a vault in which nothing changed needs none of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.errors import CrucibleError
+from crucible.index.moments import utc
+from crucible.index.scanning import UNKNOWN, Stamp, stamp_of
+from crucible.index.schema import CALLOUT_LENGTH, TABLES, cell_of_path, encode_rows, join_list, shard_of
+from crucible.note.frontmatter import find_frontmatter
+from crucible.note.source import Source
+from crucible.note.wikilinks import Link, find_links, find_property_links
+from crucible.session.model import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.vault import files
+from crucible.vault.store import Note
+from crucible.vault.walk import note_name
+
+__all__ = ["NoteRows", "Reading", "read_for_index", "rows_of", "rows_of_unreadable"]
+
+Cells = tuple[object, ...]
+
+_HASH_LENGTH = 32
+"""Hexadecimal digits: half of a SHA-256 tells any two notes apart."""
+
+
+class NoteRows(NamedTuple):
+    """One note's rows: for each of `TABLES`, in their order, its lines of TOON, joined."""
+
+    shard: str
+    tables: tuple[bytes, ...]
+
+
+class Reading(NamedTuple):
+    """What a note's file was.  `rows` is None when its bytes are the same as before; `gone` that there is none."""
+
+    path: str
+    stamp: Stamp
+    sha: str
+    rows: NoteRows | None
+    gone: bool = False
+
+
+def read_for_index(root: Path, path: str, known: str) -> Reading:
+    """The note at `path`, seen from the vault, whose bytes had the hash `known` when it was last read."""
+    whole = root / path
+    try:
+        data, stamp = files.read_bytes(files.inside(root, whole))
+        sha = stamp.sha[:_HASH_LENGTH]
+        note = Note(whole, Source.from_bytes(data), stamp)
+        rows = None if sha == known else rows_of(note, path)
+        return Reading(path, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.ino), sha, rows)
+    except CrucibleError as error:
+        return _unread(whole, path, known, str(error))
+
+
+def _unread(whole: Path, path: str, known: str, reason: str) -> Reading:
+    """A reason stands for the bytes, so that the same reason again is no change."""
+    try:
+        stamp = stamp_of(whole.lstat())
+    except FileNotFoundError:
+        return Reading(path, UNKNOWN, "", None, gone=True)
+    except OSError:
+        stamp = UNKNOWN
+    sha = "!" + hashlib.sha256(reason.encode(errors="replace")).hexdigest()[: _HASH_LENGTH - 1]
+    return Reading(path, stamp, sha, None if sha == known else rows_of_unreadable(path, reason))
+
+
+def rows_of(note: Note, path: str) -> NoteRows:
+    """The rows of a note; `path` is seen from the vault.  `NoteUnreadable` when it cannot be understood."""
+    session, cell = note.session, cell_of_path(path)
+    started = None if session.started is None else utc(session.started)
+    tables: dict[str, list[Cells]] = {
+        "sessions": [_session_row(session, note.name, cell, started)],
+        "phases": [_phase_row(phase, cell) for phase in session.all_phases()],
+        "participants": list(_participants(session, cell)),
+        "callouts": list(_callouts(session, cell)),
+        "links": [_link_row(note, link, kind, cell) for kind, link in _links(note)],
+    }
+    return _encoded(shard_of(started), tables)
+
+
+def rows_of_unreadable(path: str, reason: str) -> NoteRows:
+    """The row of a note that could not be read: it is a problem, never absent."""
+    known = {"id": note_name(path.rpartition("/")[2]), "path": cell_of_path(path), "unreadable": reason}
+    counts = dict.fromkeys(("phases", "tool_calls", "failures", "decisions", "errors", "users"), 0)
+    cells = {**dict.fromkeys(TABLES["sessions"], None), "title": "", **counts, "problems": 1, **known}
+    return _encoded(shard_of(None), {"sessions": [tuple(cells[name] for name in TABLES["sessions"])]})
+
+
+def _encoded(shard: str, tables: dict[str, list[Cells]]) -> NoteRows:
+    lines = (b"\n".join(encode_rows(name, map(_whole, tables.get(name, [])))) for name in TABLES)
+    return NoteRows(shard, tuple(lines))
+
+
+def _whole(cells: Cells) -> Cells:
+    """TOON holds no lone surrogate, which is how a byte that was no UTF-8 travels."""
+    return tuple(
+        cell.encode(errors="replace").decode() if isinstance(cell, str) and not cell.isascii() else cell
+        for cell in cells
+    )
+
+
+def _session_row(session: Session, name: str, path: str, started: str | None) -> Cells:
+    length = session.duration()
+    phases = list(session.all_phases())
+    agents = [*session.participants, *(phase.agent for phase in phases if phase.agent)]
+    return (
+        started,
+        name,
+        path,
+        session.title,
+        session.project,
+        _status(session),
+        None if session.ended is None else utc(session.ended),
+        None if length is None else round(length.total_seconds()),
+        join_list(map(str, session.participants)) or None,
+        session.channel,
+        session.model,
+        session.tokens_used,
+        session.tokens_cached,
+        len(session.phases),
+        *_counts(session.all_entries()),
+        _bare(session.parent),
+        session.branch,
+        join_list(session.tags) or None,
+        len(session.problems),
+        _lowered(map(str, agents)),
+        _lowered([session.channel, *(phase.channel for phase in phases)]),
+        _lowered([session.model, *(sub.model for sub in session.subagents)]),
+        None,
+    )
+
+
+def _counts(entries: Iterable[Entry]) -> tuple[int, int, int, int, int]:
+    """Tool calls, failed ones, decisions, errors, words of a human."""
+    found = list(entries)
+    calls = [call for entry in found if isinstance(entry, ToolCalls) for call in entry.calls]
+
+    def count(kind: type) -> int:
+        return sum(isinstance(entry, kind) for entry in found)
+
+    return len(calls), _failed(calls), count(Decision), count(Failure), count(Intervention)
+
+
+def _failed(calls: Iterable[ToolCall]) -> int:
+    return sum(call.outcome is Outcome.FAILED for call in calls)
+
+
+def _status(session: Session) -> str | None:
+    """The status, or the text that a human wrote in its place; `Failed` for `failed` is a matter of taste."""
+    said = session.properties.get("status")
+    if session.status or not isinstance(said, str):
+        return session.status and session.status.value
+    return said.lower() if said.lower() in _STATUSES else said
+
+
+_STATUSES = frozenset(status.value for status in Status)
+
+
+def _bare(link: str | None) -> str | None:
+    return link.removeprefix("[[").removesuffix("]]").partition("|")[0] if link else None
+
+
+def _lowered(names: Iterable[str | None]) -> str | None:
+    return join_list(sorted({name.lower() for name in names if name})) or None
+
+
+def _phase_row(phase: Phase, path: str) -> Cells:
+    length = phase.ended - phase.started if phase.started and phase.ended else None
+    return (
+        path,
+        phase.id,
+        phase.lines.first + 1,
+        phase.name,
+        phase.agent and str(phase.agent),
+        phase.channel,
+        None if phase.started is None else utc(phase.started),
+        phase.status,
+        None if length is None else round(length.total_seconds() * 1000),
+        phase.tokens,
+        *_counts(phase.all_entries()),
+    )
+
+
+def _participants(session: Session, path: str) -> Iterator[Cells]:
+    named = {agent.name for agent in session.participants}
+    for agent in session.participants:
+        yield path, "participant", agent.name, agent.version, None, None, None
+    for phase in session.all_phases():
+        if phase.agent and phase.agent.name not in named:
+            named.add(phase.agent.name)
+            yield path, "phase", phase.agent.name, phase.agent.version, None, None, None
+    for sub in session.subagents:
+        yield path, "subagent", sub.agent, None, sub.model, sub.session, sub.tokens
+
+
+def _callouts(session: Session, path: str) -> Iterator[Cells]:
+    parts = [("", session.preamble), *((phase.id, phase.entries) for phase in session.all_phases())]
+    for phase_id, entries in parts:
+        for entry in entries:
+            if not isinstance(entry, Prose | ToolCalls):
+                kind, text = _said(entry)
+                yield path, entry.lines.first + 1, phase_id or None, kind, text[:CALLOUT_LENGTH]
+
+
+def _said(entry: Decision | Failure | Intervention | Subagent | Callout) -> tuple[str, str]:
+    match entry:
+        case Decision():
+            return "decision", entry.text
+        case Failure():
+            return "error", entry.text
+        case Intervention():
+            return "user", entry.words
+        case Subagent():
+            return "subagent", entry.summary or entry.text or entry.link or str(entry.agent)
+        case Callout():
+            return entry.kind, f"{entry.title}\n{entry.text}".strip("\n")
+
+
+def _links(note: Note) -> Iterator[tuple[str, Link]]:
+    if "[[" not in note.source.text and "](" not in note.source.text:
+        return
+    top = find_frontmatter(note.source).span
+    yield from (("property", link) for link in find_property_links(note.source, top))
+    for link in find_links(note.source, top.end):
+        yield "embed" if link.embed else "link", link
+
+
+def _link_row(note: Note, link: Link, kind: str, path: str) -> Cells:
+    return path, note.source.line_of(link.span.start) + 1, kind, link.target, link.subpath, link.alias

@@ -1,0 +1,195 @@
+"""The files of the index in `.crucible/index/`: read with their checksums, written beside the old ones, swapped by the manifest.
+
+A shard's file is never changed: a new one gets a new name, and the old one is removed when no manifest names it any
+more.  So a reader has the old index or the new one, and a killed writer leaves at most files that nobody names.
+Nothing here waits for the disk: what a power cut leaves half done does not fit its checksum, and is built anew.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
+
+from crucible.errors import IndexBroken
+from crucible.index.manifest import EMPTY, FolderBlock, Manifest, ShardFile, dump_manifest, load_manifest
+from crucible.index.schema import head_of
+
+__all__ = ["IndexFolder"]
+
+_MANIFEST = "manifest.toon"
+_WRITTEN_AT_ONCE = 4096
+"""Lines joined for one write."""
+
+
+class IndexFolder:
+    """`.crucible/index` of the vault at `root`, which must be real; `usable` is why it may not be used, or empty."""
+
+    def __init__(self, root: str) -> None:
+        self.path = os.path.join(root, ".crucible", "index")
+        real = os.path.realpath(self.path)
+        inside = real.startswith(root.rstrip(os.sep) + os.sep)
+        self.unusable = "" if inside else f"{self.path}: leads out of the vault, to {real}"
+
+    def load(self) -> Manifest:
+        """The manifest; an empty one for none, or one that is damaged or of another schema."""
+        if self.unusable:
+            return EMPTY
+        try:
+            with open(self._at(_MANIFEST), "rb") as file:
+                return load_manifest(file.read().decode()) or EMPTY
+        except (OSError, ValueError):
+            return EMPTY
+
+    def read_shard(self, found: ShardFile) -> bytes:
+        """The lines of a shard, joined, without its head.  `IndexBroken` when they are not what was written."""
+        data = self._read(found.file, 0, -1)
+        head = head_of(found.table, found.rows)
+        if len(data) != found.size or zlib.crc32(data) != found.crc or not data.startswith(head):
+            raise IndexBroken(f"{self._at(found.file)}: damaged")
+        return data[len(head) :]
+
+    def read_block(self, manifest: Manifest, block: FolderBlock) -> bytes:
+        """The lines of one folder in the table of files, joined."""
+        data = self._read(manifest.files, block.start, block.size)
+        if len(data) != block.size or zlib.crc32(data) != block.crc:
+            raise IndexBroken(f"{self._at(manifest.files)}: damaged")
+        return data
+
+    def read_blocks(self, manifest: Manifest, folders: AbstractSet[str]) -> dict[str, bytes]:
+        """The lines of several folders, the file read once."""
+        if not folders:
+            return {}
+        data = self._read(manifest.files, 0, -1)
+        found = {}
+        for folder in folders:
+            block = manifest.folders[folder]
+            found[folder] = data[block.start : block.start + block.size]
+            if zlib.crc32(found[folder]) != block.crc:
+                raise IndexBroken(f"{self._at(manifest.files)}: damaged")
+        return found
+
+    def write_shard(self, shard: str, table: str, lines: Iterable[bytes], rows: int, token: str) -> ShardFile:
+        """A new file with `rows` lines."""
+        name = f"{shard}/{table}.{token}.toon"
+        crc = size = 0
+        os.makedirs(self._at(shard), exist_ok=True)
+        with open(self._at(name), "wb") as file:
+            for part in _parts(head_of(table, rows), lines):
+                file.write(part)
+                crc, size = zlib.crc32(part, crc), size + len(part)
+        return ShardFile(shard, table, rows, size, crc, name)
+
+    def write_files(self, head: bytes, blocks: Iterable[bytes], token: str) -> str:
+        """The table of files anew; each block ends with a line end."""
+        name = f"files.{token}.toon"
+        os.makedirs(self.path, exist_ok=True)
+        with open(self._at(name), "wb") as file:
+            file.write(head)
+            file.writelines(blocks)
+        return name
+
+    def commit(self, manifest: Manifest) -> None:
+        """From here on this is the index."""
+        os.makedirs(self.path, exist_ok=True)
+        temporary = self._at(f".{_MANIFEST}.{os.getpid()}.tmp")
+        try:
+            with open(temporary, "wb") as file:
+                file.write(dump_manifest(manifest).encode())
+            os.replace(temporary, self._at(_MANIFEST))
+        except OSError:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+    def sweep(self, manifest: Manifest, shards: Iterable[str] | None) -> None:
+        """Remove what no manifest names: at the top, and in the folders of `shards` (None: all of them).
+
+        Call it holding the lock.
+        """
+        named = {one.file for one in manifest.shards.values()} | {manifest.files, _MANIFEST, "lock"}
+        for folder in ["", *(self._folders() if shards is None else shards)]:
+            self._sweep_folder(folder, named)
+
+    @contextmanager
+    def locked(self, seconds: float) -> Iterator[int]:
+        """Hold the index against other writers, and say what time the file system has, in nanoseconds.
+
+        What a file's stamps say can be compared with that time only: another machine may keep the clock.  Raises
+        `OSError` when the lock cannot be had: `BlockingIOError` when another process has kept it for so many seconds.
+        """
+        os.makedirs(self.path, exist_ok=True)
+        descriptor = os.open(self._at("lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            _acquire(descriptor, seconds)
+            os.utime(self._at("lock"))
+            yield os.fstat(descriptor).st_mtime_ns
+        finally:
+            os.close(descriptor)  # which releases it
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self.path, *name.split("/"))
+
+    def _read(self, name: str, start: int, size: int) -> bytes:
+        try:
+            with open(self._at(name), "rb") as file:
+                file.seek(start)
+                return file.read(size)
+        except OSError as error:
+            raise IndexBroken(f"{self._at(name)}: {error.strerror or error}") from error
+
+    def _folders(self) -> list[str]:
+        with suppress(OSError), os.scandir(self.path) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return []
+
+    def _sweep_folder(self, folder: str, named: set[str]) -> None:
+        with suppress(OSError), os.scandir(self._at(folder) if folder else self.path) as entries:
+            for entry in entries:
+                name = f"{folder}/{entry.name}" if folder else entry.name
+                if name not in named and entry.is_file(follow_symlinks=False):
+                    with suppress(OSError):
+                        os.unlink(entry.path)
+
+
+def _parts(head: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The head, and the lines joined many at a time; the last line has no end."""
+    yield head
+    waiting: list[bytes] = []
+    between = b""
+    for line in lines:
+        waiting.append(line)
+        if len(waiting) >= _WRITTEN_AT_ONCE:
+            yield between + b"\n".join(waiting)
+            waiting, between = [], b"\n"
+    if waiting:
+        yield between + b"\n".join(waiting)
+
+
+def _acquire(descriptor: int, seconds: float) -> None:
+    """Ask again and again, so that a process that stands still cannot hold up ours for ever."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            _lock(descriptor)
+        except OSError as error:
+            if time.monotonic() >= deadline:
+                raise BlockingIOError(f"another process has held the index for {seconds:g} s") from error
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _lock(descriptor: int) -> None:
+    """The system's own lock, which ends with the process.  filelock, the notes' lock, takes 40 ms to import."""
+    if os.name == "nt":
+        import msvcrt  # noqa: PLC0415  there is one on Windows only
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    else:
+        import fcntl  # noqa: PLC0415  there is none on Windows
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

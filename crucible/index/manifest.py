@@ -1,0 +1,123 @@
+"""What the index holds: which file has which table's shard, which notes were seen when, and what is in doubt.
+
+Owns `manifest.toon`, the one file whose replacement makes a new index of an old one.  Pure: `folder` reads and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import toons
+
+from crucible.index.schema import SCHEMA, cell_of_path, path_of_cell
+
+__all__ = ["EMPTY", "FolderBlock", "Manifest", "ShardFile", "dump_manifest", "load_manifest"]
+
+
+class ShardFile(NamedTuple):
+    """One table's shard: `rows` lines in `size` bytes, whose CRC-32 is `crc`, in `file` below the index's folder."""
+
+    shard: str
+    table: str
+    rows: int
+    size: int
+    crc: int
+    file: str
+
+
+class FolderBlock(NamedTuple):
+    """The notes of one folder, as `files.toon` has them: `notes` lines in `size` bytes from `start` on.
+
+    `digest` is `FolderScan.digest` of the folder when every line was true, "" while some may not be.
+    """
+
+    folder: str
+    notes: int
+    start: int
+    size: int
+    crc: int
+    digest: str
+
+
+class Manifest(NamedTuple):
+    """`files` names the table of files.  `doubtful` are notes so young that they may have changed unseen."""
+
+    token: str
+    files: str
+    shards: Mapping[tuple[str, str], ShardFile]
+    folders: Mapping[str, FolderBlock]
+    doubtful: frozenset[str]
+
+    def months(self) -> list[str]:
+        """Every shard that has sessions."""
+        return [shard for shard, table in self.shards if table == "sessions"]
+
+    def notes(self) -> int:
+        """How many notes there are."""
+        return sum(block.notes for block in self.folders.values())
+
+
+EMPTY = Manifest("", "", {}, {}, frozenset())
+
+
+def dump_manifest(manifest: Manifest) -> str:
+    """As TOON: the schema's number, totals, and the tables of shards, folders and doubtful notes."""
+    totals: dict[str, int] = {}
+    for found in manifest.shards.values():
+        totals[found.table] = totals.get(found.table, 0) + found.rows
+    return toons.dumps(
+        {
+            "schema": SCHEMA,
+            "token": manifest.token,
+            "files": manifest.files,
+            "totals": {"notes": manifest.notes(), **totals},
+            "shards": [found._asdict() for found in manifest.shards.values()],
+            "folders": [
+                {**block._asdict(), "folder": cell_of_path(block.folder)}
+                for block in manifest.folders.values()
+            ],
+            "doubtful": [{"path": cell_of_path(path)} for path in sorted(manifest.doubtful)],
+            "complete": True,
+        }
+    )
+
+
+def load_manifest(text: str) -> Manifest | None:
+    """The manifest again; None for anything that this version did not write whole."""
+    try:
+        found: Any = toons.loads(text)
+        if found["schema"] != SCHEMA or found["complete"] is not True:
+            return None
+        shards = [ShardFile(**row) for row in found["shards"]]
+        folders = [FolderBlock(**{**row, "folder": path_of_cell(row["folder"])}) for row in found["folders"]]
+        doubtful = frozenset(path_of_cell(row["path"]) for row in found["doubtful"])
+        manifest = Manifest(
+            found["token"],
+            found["files"],
+            {(one.shard, one.table): one for one in shards},
+            {one.folder: one for one in folders},
+            doubtful,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return manifest if _is_plausible(manifest) else None
+
+
+def _is_plausible(manifest: Manifest) -> bool:
+    """Types and names as we write them: a manifest must not lead a read to another place."""
+    names: list[object] = [manifest.files, *(one.file for one in manifest.shards.values())]
+    texts: list[object] = [manifest.token, *(one.digest for one in manifest.folders.values())]
+    numbers: list[object] = [n for one in manifest.shards.values() for n in (one.rows, one.size, one.crc)]
+    for one in manifest.folders.values():
+        numbers += [one.notes, one.start, one.size, one.crc]
+    return (
+        all(isinstance(name, str) and _is_plain(name) for name in names)
+        and all(isinstance(text, str) for text in texts)
+        and all(isinstance(number, int) and number >= 0 for number in numbers)
+    )
+
+
+def _is_plain(name: str) -> bool:
+    parts = name.split("/")
+    return len(parts) <= 2 and all(part and not part.startswith(".") and "\\" not in part for part in parts)

@@ -1,0 +1,177 @@
+"""The index of a vault: compared with the disk, brought up to date, kept, and asked.
+
+Owns the order of things.  A query compares every note's stamp with what the index knows (or believes a watcher that
+vouches), reads what differs, and keeps the result for the next one.  Where it cannot be kept, in a vault that may only
+be read, on a full disk, beside a writer that does not end, the answer is made in memory and is the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, closing
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from crucible.errors import IndexBroken
+from crucible.index.draft import Draft, reason_of
+from crucible.index.folder import IndexFolder
+from crucible.index.freshness import Suspects, compare_folders, compare_names
+from crucible.index.looking import Seen, look
+from crucible.index.manifest import EMPTY, Manifest
+from crucible.index.reading import Asked, Progress, read_notes
+from crucible.index.view import View
+from crucible.settings import VaultSettings
+
+__all__ = ["Change", "Index", "Progress", "Refreshed"]
+
+Answer = TypeVar("Answer")
+
+_BATCH = 16_000
+"""Notes kept at a time: few enough for the memory, and what is kept is not read again after an interruption."""
+
+_ATTEMPTS = 5
+"""How often a question is asked again because a writer was faster, or the index was damaged."""
+
+
+class Change(NamedTuple):
+    """What happened to one note since the index last looked: `added`, `changed` or `removed`; `path` from the vault."""
+
+    kind: str
+    path: str
+
+
+class Refreshed(NamedTuple):
+    """An index that is true now.
+
+    `changes` is what was found, by path.  `unwalked` says what could not be walked and may hide notes; `unsaved` why
+    the index could not be kept, "" when it was: the view is right in any case, but the next command reads again.
+    """
+
+    view: View
+    changes: tuple[Change, ...] = ()
+    unwalked: tuple[str, ...] = ()
+    unsaved: str = ""
+
+
+class Index:
+    """The index in `.crucible/index/` of the vault at `root`, which must be real."""
+
+    def __init__(
+        self, root: Path, settings: VaultSettings, vouched: Callable[[Path], bool] | None = None
+    ) -> None:
+        """`vouched` says whether a watcher vouches that the index is true; None believes nobody."""
+        self.root = root
+        self.settings = settings
+        self._vouched = vouched
+        self._folder = IndexFolder(str(root))
+        self._used = ""
+        self._broken = ""
+        """The token of a manifest whose files are not what it says."""
+
+    def ask(
+        self, question: Callable[[View], Answer], progress: Progress | None = None
+    ) -> tuple[Answer, Refreshed]:
+        """The answer to a question about all tables as they are now, and how that came about.
+
+        The question is asked anew when files of the index were replaced or found damaged meanwhile.
+        """
+        for left in reversed(range(_ATTEMPTS)):
+            refreshed = self.refresh(progress=progress)
+            try:
+                return question(refreshed.view), refreshed
+            except IndexBroken:
+                if not left:
+                    raise
+                self._distrust()
+        raise AssertionError
+
+    def refresh(self, paths: Iterable[Path] | None = None, progress: Progress | None = None) -> Refreshed:
+        """Compare with the disk, read what changed, keep it; only the given notes and folders when `paths` is given.
+
+        Without `paths` every note is checked, except while a watcher vouches that nothing changed.
+        """
+        places = None if paths is None else [self._place(path) for path in paths]
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                return self._refresh(places, progress)
+            except IndexBroken:
+                if not left:
+                    raise
+                self._distrust()
+        raise AssertionError
+
+    def rebuild(self, progress: Progress | None = None) -> Refreshed:
+        """Forget the index and build it anew."""
+        self._broken = self._folder.load().token
+        return self.refresh(progress=progress)
+
+    def _refresh(self, places: Sequence[str] | None, progress: Progress | None) -> Refreshed:
+        manifest = self._load()
+        if places is None and manifest.token and self._vouched and self._vouched(self.root):
+            manifest = self._load()
+            if manifest.token:
+                return Refreshed(_view(Draft(self._folder, manifest, {})))
+        seen = look(str(self.root), self.settings.sessions, places)
+        suspects = self._compare(manifest, seen)
+        if not suspects.any() and (manifest.token or places is not None):
+            return Refreshed(_view(Draft(self._folder, manifest, {})), unwalked=tuple(seen.unwalked))
+        return self._write(manifest, seen, suspects, progress)
+
+    def _write(
+        self, manifest: Manifest, seen: Seen, suspects: Suspects, progress: Progress | None
+    ) -> Refreshed:
+        """Take in what changed, holding the lock; where it cannot be had, in memory."""
+        needed = bool(suspects.look or suspects.gone)
+        with ExitStack() as held:
+            try:
+                # Digests alone are no reason to wait for another writer.
+                clock = held.enter_context(self._folder.locked(self.settings.lock_seconds if needed else 0))
+            except OSError as error:
+                draft = Draft(self._folder, manifest, suspects.files, reason_of(error))
+                return self._take(draft, seen, suspects, 0, progress)
+            current = self._load()
+            if current.token != manifest.token:
+                manifest, suspects = current, self._compare(current, seen)
+            draft = Draft(self._folder, manifest, suspects.files)
+            return self._take(draft, seen, suspects, clock, progress)
+
+    def _take(
+        self, draft: Draft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None
+    ) -> Refreshed:
+        asked = [Asked(path, suspects.sha_of(path)) for path in suspects.look]
+        # A scan from before the lock may be older than what another writer has read since.
+        gone = [path for path in suspects.gone if not os.path.lexists(self.root / path)]
+        changes = draft.apply((), gone, clock)
+        with closing(read_notes(str(self.root), asked, progress)) as readings:
+            for at in range(0, len(asked), _BATCH):
+                changes += draft.apply(islice(readings, _BATCH), (), clock)
+                if at + _BATCH < len(asked):
+                    draft.keep()
+        draft.keep(seen.scans if seen.whole else ())
+        found = tuple(Change(*change) for change in sorted(changes, key=lambda change: change[1]))
+        unsaved = draft.unsaved if asked or gone else ""
+        return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)
+
+    def _compare(self, manifest: Manifest, seen: Seen) -> Suspects:
+        found = compare_folders(self._folder, manifest, seen.scans, seen.within)
+        compare_names(self._folder, manifest, seen.names, found)
+        return found
+
+    def _load(self) -> Manifest:
+        found = self._folder.load()
+        self._used = found.token
+        return EMPTY if found.token == self._broken else found
+
+    def _distrust(self) -> None:
+        """What the manifest names could not be read: it is damaged, unless another writer has replaced it meanwhile."""
+        if self._folder.load().token == self._used:
+            self._broken = self._used
+
+    def _place(self, path: Path) -> str:
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
+
+
+def _view(draft: Draft) -> View:
+    return View(draft.shards(), draft.read)
