@@ -67,7 +67,7 @@ format: $(VENV)/.installed-dev ## Put the code in its format
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## Measure starting, reading, importing and memory against their bars
+bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory and queries against their bars (BENCH=querying)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 soak: $(VENV)/.installed-dev ## Read many random documents and sessions, then the property tests, SOAK_SECONDS each (10)

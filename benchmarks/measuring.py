@@ -6,19 +6,25 @@ Owns how something is measured.  What is measured stands in the file of its bar.
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = [
     "Figure",
     "Ran",
+    "clock",
     "environment",
+    "good_run",
     "in_turns",
+    "largest_process",
     "median_ratio",
     "offline",
     "run",
@@ -28,7 +34,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured figure and its bar: `value` must be at most (or, with `at_least`, at least) `bar`."""
+    """One measured figure and its bar: `value` must be at most (or, with `at_least`, at least) `bar`.
+
+    `unmeasured` says why there is no value, when there is none; such a figure holds no bar.
+    """
 
     name: str
     value: float
@@ -36,12 +45,15 @@ class Figure:
     unit: str = "×"
     at_least: bool = False
     detail: str = ""
+    unmeasured: str = ""
 
     @property
     def holds(self) -> bool:
         """A figure without a bar is told for comparison only."""
         if self.bar is None:
             return True
+        if self.unmeasured:
+            return False
         return self.value >= self.bar if self.at_least else self.value <= self.bar
 
 
@@ -96,6 +108,59 @@ def run(command: Sequence[str | Path], *, home: Path, log: Path) -> Ran:
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     text = log.read_text(encoding="utf-8", errors="replace")
     return Ran(seconds, usage.ru_utime + usage.ru_stime, peak, process.returncode, text)
+
+
+@contextmanager
+def largest_process() -> Iterator[Callable[[], int]]:
+    """Watch every process below this one; the value tells the peak resident bytes of the largest of them so far.
+
+    Each keeps its own peak in `/proc`, where we look every 20 ms, so only a process's last moments are missed.
+    `Ran.peak` is exact, but knows none that nobody waited for; the greater of both is the truth.  0 without `/proc`.
+    """
+    peak = 0
+    over = threading.Event()
+
+    def look() -> None:
+        nonlocal peak
+        while not over.wait(0.02):
+            peak = max(peak, *map(_peak_of, _below(os.getpid())), 0)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        yield lambda: peak
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _below(process: int) -> Iterator[int]:
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):  # it has just ended
+            for child in map(int, task.read_text().split()):
+                yield child
+                yield from _below(child)
+
+
+def _peak_of(process: int) -> int:
+    with suppress(OSError):
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
+        return int(found[1]) * 1024 if found else 0
+    return 0
+
+
+def clock(command: Sequence[str | Path], home: Path) -> Callable[[], float]:
+    """An action for `in_turns`: one process to its end, which must be a good one."""
+    return lambda: good_run(command, home).seconds
+
+
+def good_run(command: Sequence[str | Path], home: Path) -> Ran:
+    """One process to its end, which must be a good one."""
+    ran = run(command, home=home, log=home / "run.log")
+    assert ran.code == 0, (
+        f"{command[:4]}: {ran.code} {(home / 'run.err').read_text(errors='replace')[-2000:]}"
+    )
+    return ran
 
 
 def in_turns(actions: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:

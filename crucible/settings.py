@@ -6,6 +6,9 @@ text of a new one.  Writing files safely is for `vault`.
 
 An unknown key is kept and warned about, since a newer Crucible may know it; a value of the wrong type is an error that
 names the file, the line and the key.
+
+Every command reads both files before it does anything, so this module imports little: paths are texts here, and the
+TOML library is for files that hold more than simple lines.
 """
 
 from __future__ import annotations
@@ -13,11 +16,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from crucible.errors import VaultError
 
@@ -57,17 +57,20 @@ DEFAULT_CONFIG = """\
 _LARGEST = 1024 * 1024
 """Bytes of a settings file."""
 
+_StrPath: TypeAlias = "str | os.PathLike[str]"
 
-@dataclass(frozen=True, slots=True)
-class FlightSettings:
+_NONE: Mapping[str, object] = {}
+_NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
+
+
+class FlightSettings(NamedTuple):
     """How whole events are kept."""
 
     track: bool = False
     max_value_bytes: int = 65536
 
 
-@dataclass(frozen=True, slots=True)
-class VaultSettings:
+class VaultSettings(NamedTuple):
     """What `.crucible/config.toml` says.  `sessions` is a folder relative to the vault, with `/`."""
 
     sessions: str = "sessions"
@@ -76,44 +79,44 @@ class VaultSettings:
     fsync: bool = True
     lock_seconds: float = 10.0
     flight: FlightSettings = FlightSettings()
-    unknown: Mapping[str, object] = field(default_factory=dict)
+    unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class UserSettings:
+class UserSettings(NamedTuple):
     """What the user's own settings say.  `projects` maps a name to the folders that belong to it."""
 
-    path: Path | None = None
-    default_vault: Path | None = None
-    projects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unknown: Mapping[str, object] = field(default_factory=dict)
+    path: str | None = None
+    default_vault: str | None = None
+    projects: Mapping[str, tuple[str, ...]] = _NO_PROJECTS
+    unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
 
 
-def user_settings_path(env: Mapping[str, str], home: Path) -> Path:
+def user_settings_path(env: Mapping[str, str], home: _StrPath) -> str:
     """`CRUCIBLE_CONFIG`, else `crucible/config.toml` in the user's configuration folder (XDG)."""
     if env.get("CRUCIBLE_CONFIG"):
-        return Path(env["CRUCIBLE_CONFIG"])
-    xdg = Path(env.get("XDG_CONFIG_HOME", ""))
+        return env["CRUCIBLE_CONFIG"]
+    xdg = env.get("XDG_CONFIG_HOME", "")
     # The XDG rules say to ignore a relative path there.
-    return (xdg if xdg.is_absolute() else home / ".config") / "crucible" / "config.toml"
+    folder = xdg if os.path.isabs(xdg) else os.path.join(home, ".config")
+    return os.path.join(folder, "crucible", "config.toml")
 
 
-def load_vault_settings(root: Path) -> VaultSettings:
+def load_vault_settings(root: _StrPath) -> VaultSettings:
     """The settings of the vault at `root`; all defaults when it has no file."""
-    path = root / ".crucible" / "config.toml"
+    path = os.path.join(root, ".crucible", "config.toml")
     text = _file_text(path)
     return VaultSettings() if text is None else read_vault_settings(text, path)
 
 
-def load_user_settings(path: Path, home: Path) -> UserSettings:
+def load_user_settings(path: _StrPath, home: _StrPath) -> UserSettings:
     """The user's settings; all defaults when there is no such file."""
     text = _file_text(path)
-    return UserSettings(path) if text is None else read_user_settings(text, path, home)
+    return UserSettings(str(path)) if text is None else read_user_settings(text, path, home)
 
 
-def read_vault_settings(text: str, path: Path) -> VaultSettings:
+def read_vault_settings(text: str, path: _StrPath) -> VaultSettings:
     """Read `text`; `path` is for messages."""
     table = _Table(text, path)
     flight = FlightSettings(
@@ -132,22 +135,22 @@ def read_vault_settings(text: str, path: Path) -> VaultSettings:
     )
 
 
-def read_user_settings(text: str, path: Path, home: Path) -> UserSettings:
+def read_user_settings(text: str, path: _StrPath, home: _StrPath) -> UserSettings:
     """Read `text`; a leading `~` becomes `home`, other relative paths start at the file's folder."""
     table = _Table(text, path)
     named = table.take("default_vault", None, _text)
     nothing: dict[str, list[str]] = {}
     projects = table.take("projects", nothing, _folders_by_project)
     return UserSettings(
-        path=path,
-        default_vault=None if named is None else path.parent / _expand(named, home),
+        path=str(path),
+        default_vault=None if named is None else os.path.join(os.path.dirname(path), _expand(named, home)),
         projects={name: tuple(_expand(f, home) for f in folders) for name, folders in projects.items()},
         unknown=table.rest(),
         warnings=table.warnings(),
     )
 
 
-def with_default_vault(text: str, path: Path, vault: Path) -> str:
+def with_default_vault(text: str, path: _StrPath, vault: _StrPath) -> str:
     """The text of the user's settings with the default vault set; comments, order and other keys stay."""
     import tomlkit  # noqa: PLC0415  slow, and only `cru init --default` needs it
 
@@ -161,12 +164,13 @@ def with_default_vault(text: str, path: Path, vault: Path) -> str:
         raise _no_toml(path, error) from error
 
 
-def _file_text(path: Path) -> str | None:
+def _file_text(path: _StrPath) -> str | None:
     try:
         if os.path.realpath(path) == os.devnull:  # a usual way to say: no settings at all
             return None
-        _check_is_settings(path, path.stat())
-        return path.read_bytes().decode("utf-8")
+        _check_is_settings(path, os.stat(path))
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
@@ -175,7 +179,7 @@ def _file_text(path: Path) -> str | None:
         raise VaultError(f"{path}: {error.strerror or error}") from error
 
 
-def _check_is_settings(path: Path, status: os.stat_result) -> None:
+def _check_is_settings(path: _StrPath, status: os.stat_result) -> None:
     # A named pipe would keep us waiting for ever, and so would reading a disk image.
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
         raise VaultError(f"{path}: no regular file", "settings are a file of TOML")
@@ -183,11 +187,11 @@ def _check_is_settings(path: Path, status: os.stat_result) -> None:
         raise VaultError(f"{path}: larger than {_LARGEST // 1024} KB", "settings are a small file of TOML")
 
 
-def _expand(folder: str, home: Path) -> str:
+def _expand(folder: str, home: _StrPath) -> str:
     return str(home) + folder[1:] if folder == "~" or folder.startswith(("~/", "~\\")) else folder
 
 
-def _no_toml(path: Path, error: Exception) -> VaultError:
+def _no_toml(path: _StrPath, error: Exception) -> VaultError:
     reason = "nested too deeply" if isinstance(error, RecursionError) else error
     return VaultError(f"{path}: no valid TOML: {reason}", "mend the file by hand")
 
@@ -204,13 +208,11 @@ class _WrongValueError(Exception):
 class _Table:
     """A parsed file of which keys are taken one by one; what is left is unknown to us."""
 
-    def __init__(self, text: str, path: Path) -> None:
+    def __init__(self, text: str, path: _StrPath) -> None:
         self.text = text.removeprefix("\ufeff")
         self.path = path
-        try:
-            self.values = tomllib.loads(self.text)
-        except (ValueError, RecursionError) as error:
-            raise _no_toml(path, error) from error
+        tidy = _read_tidy(self.text)
+        self.values = _parsed(self.text, path) if tidy is None else tidy
 
     def take(self, dotted: str, default: _T, read: _Reader[_T]) -> _T:
         *tables, key = dotted.split(".")
@@ -258,6 +260,66 @@ class _Table:
         return tuple(f"{self.place(key)}: unknown setting {key!r}, left as it is" for key in self.rest())
 
 
+# --- text to tables -----------------------------------------------------------------------------------------------
+
+
+def _parsed(text: str, path: _StrPath) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  slow, and most settings are tidy
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _no_toml(path, error) from error
+
+
+def _read_tidy(text: str) -> dict[str, Any] | None:
+    """What `tomllib` reads, for comments, table heads and simple values, a line each; None for anything else."""
+    tables: dict[str, Any] = {}
+    at = tables
+    for full in text.replace("\r\n", "\n").split("\n"):
+        line = full.strip(" \t")
+        if not line.replace("\t", " ").isprintable():
+            return None
+        if not line or line[0] == "#":
+            continue
+        key, equals, text_of_value = line.partition("=")
+        name = key.rstrip(" \t") if equals else line[1:-1] if line[0] + line[-1] == "[]" else ""
+        if not _is_bare(name) or name in (at if equals else tables):
+            return None
+        if not equals:
+            tables[name] = at = {}
+        elif (value := _tidy_value(text_of_value.lstrip(" \t"))) is None:
+            return None
+        else:
+            at[name] = value
+    return tables
+
+
+def _is_bare(key: str) -> bool:
+    return key.isascii() and key.replace("-", "_").isidentifier()
+
+
+def _tidy_value(text: str) -> object:
+    """A boolean, a short whole number, a text without escapes, a list of such texts in one line; else None."""
+    if text in ("true", "false"):
+        return text == "true"
+    if text.isascii() and text.isdecimal() and len(text) < 16 and (text[0] != "0" or text == "0"):
+        return int(text)
+    if text[:1] + text[-1:] == "[]":
+        items = [_tidy_text(item.strip(" \t")) for item in text[1:-1].split(",")]
+        return None if None in items else items
+    return _tidy_text(text)
+
+
+def _tidy_text(text: str) -> str | None:
+    inner, quote = text[1:-1], text[:1]
+    whole = len(text) >= 2 and quote in ('"', "'") and quote == text[-1]
+    return inner if whole and quote not in inner and "\\" not in inner else None
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
 def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise _WrongValueError(f"expected true or false, found {value!r}")
@@ -299,10 +361,11 @@ def _one_of(*names: str) -> _Reader[str]:
 
 def _folder(value: object) -> str:
     """A folder inside the vault that Obsidian sees: relative, no `..`, no part with a leading dot."""
-    folder = PurePosixPath(_text(value))
-    if folder.is_absolute() or "\\" in str(value) or any(part.startswith(".") for part in folder.parts):
+    folder = _text(value)
+    parts = [part for part in folder.split("/") if part not in ("", ".")]
+    if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
         raise _WrongValueError(f"expected a folder inside the vault without a leading dot, found {value!r}")
-    return folder.as_posix()
+    return "/".join(parts) or "."
 
 
 def _folders_by_project(value: object) -> dict[str, list[str]]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 __all__ = ["Door"]
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
+class Door(NamedTuple):
     """`color` is None when the terminal decides; `terminal` says whether stdout is one."""
 
-    vault: Path | None = None
+    vault: str | None = None
     color: bool | None = None
     terminal: bool = False

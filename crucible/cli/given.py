@@ -1,8 +1,7 @@
-"""A path as it was given on the command line."""
+"""A path as it was given on the command line, as text unless a `Path` is asked for."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,10 +10,10 @@ __all__ = ["GivenPath"]
 
 
 class GivenPath(click.Path):
-    """A `Path`, never an empty one: `--vault "$UNSET"` must not mean this folder."""
+    """Never an empty one: `--vault "$UNSET"` must not mean this folder."""
 
-    def __init__(self, *, file_okay: bool = True) -> None:
-        super().__init__(file_okay=file_okay, path_type=Path)
+    def __init__(self, *, file_okay: bool = True, path_type: type | None = None) -> None:
+        super().__init__(file_okay=file_okay, path_type=path_type)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As click does it, after a look at the text."""

@@ -5,19 +5,19 @@ Owns the root's options and the suggestion for a mistyped command.  Which comman
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
-from click.shell_completion import CompletionItem
 
 from crucible import __version__
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["LazyGroup", "build_group"]
 
@@ -100,6 +100,8 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names from the table alone, then options."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
+
         names = [n for n in self.list_commands(ctx) if n.startswith(incomplete)]
         found = [CompletionItem(n, help=self._help_of(n)) for n in names]
         return found + click.Command.shell_complete(self, ctx, incomplete)
@@ -110,6 +112,8 @@ class LazyGroup(click.Group):
         """A wrong name is answered with the near ones."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            import difflib  # noqa: PLC0415  slow, and only a wrong name needs it
+
             near = difflib.get_close_matches(name, self.list_commands(ctx))
             meant = f"; did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"no command {name!r}{meant}", ctx)
@@ -170,7 +174,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 @click.pass_context
-def _enter(ctx: click.Context, vault: Path | None, color: bool | None) -> None:
+def _enter(ctx: click.Context, vault: str | None, color: bool | None) -> None:
     if color is None and os.environ.get("NO_COLOR"):
         color = False
     ctx.color = color

@@ -26,7 +26,7 @@ __all__ = ["claude_code"]
 
 
 @click.command("claude-code")
-@click.argument("paths", metavar="[PATH]...", type=GivenPath(), nargs=-1)
+@click.argument("paths", metavar="[PATH]...", type=GivenPath(path_type=Path), nargs=-1)
 @click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing.")
 @click.option(
     "--since", type=BEGIN, metavar="WHEN", help="Only what was written to since: 2026-11-21, 12h, 7d, 2w."

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from os import PathLike
+from typing import Self, TypeVar
 
 import click
 
 from crucible.cli.door import Door
 from crucible.cli.output import say
 from crucible.cli.surroundings import vault_place
+from crucible.errors import CrucibleError
 from crucible.index.store import Index, Refreshed
 from crucible.index.view import View
 from crucible.index.vouching import ask
+from crucible.settings import VaultSettings
 
-__all__ = ["answered", "open_index", "rebuilt", "refreshed"]
+__all__ = ["answered", "keep_index", "open_index", "rebuilt", "refreshed"]
 
 Answer = TypeVar("Answer")
 
@@ -27,7 +30,7 @@ _LONG = 500
 def open_index(door: Door) -> Index:
     """The index of the vault that was named, or is around us, or is the default."""
     root, settings = vault_place(door)
-    return Index(Path(root), settings, ask)
+    return Index(root, settings, ask)
 
 
 def answered(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
@@ -57,6 +60,14 @@ def rebuilt(index: Index) -> Refreshed:
     return now
 
 
+def keep_index(root: PathLike[str], settings: VaultSettings, paths: Collection[PathLike[str]]) -> None:
+    """Bring the rows of these notes up to date.  What cannot be done now is done by the next query, so nothing is said."""
+    if not paths:
+        return
+    with suppress(CrucibleError), _Progress() as progress:
+        Index(root, settings).refresh(paths, progress.show)
+
+
 def _complain(now: Refreshed) -> None:
     for reason in now.unwalked:
         say(f"cru: {reason}", style="yellow")
@@ -71,7 +82,7 @@ class _Progress:
     def __init__(self) -> None:
         self._shown = False
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -39,6 +39,7 @@ class Entry(NamedTuple):
 
 GROUPS: Mapping[str, str] = {
     "import": "Bring other agents' logs into the vault.",
+    "index": "What the notes say, as tables that every list and figure is made from.",
     "session": "List, show, check and rename session notes.",
 }
 
@@ -48,11 +49,15 @@ COMMANDS: Mapping[str, Entry] = {
     "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
     "import claude-code": Entry("crucible.cli.importing:claude_code", "Import Claude Code's transcripts."),
     "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
-    "session show": Entry("crucible.cli.showing:show", "Show one session.", _ONE),
+    "session stats": Entry("crucible.cli.stats:stats", "Count sessions, tokens, time and failures."),
+    "session show": Entry("crucible.cli.showing:show", "Show sessions.", _MANY),
     "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes.", _MANY),
     "session rename": Entry(
         "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
     ),
+    "index show": Entry("crucible.cli.indexing:show_table", "Print a table of the index."),
+    "index rebuild": Entry("crucible.cli.indexing:rebuild", "Make the index anew."),
+    "watch": Entry("crucible.cli.watching:follow", "Follow the vault, and print a line for every change."),
     "completion": Entry("crucible.cli.completion:completion", "Print the shell's completion script."),
 }
 

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
+import click
+
 from crucible.cli.door import Door
-from crucible.cli.output import say
-from crucible.cli.surroundings import user_settings, vault_root, working_directory
+from crucible.cli.indexed import keep_index
+from crucible.cli.surroundings import vault_place, working_directory
 from crucible.errors import UsageError
 from crucible.vault.store import Note, Vault
 
-__all__ = ["find_note", "load_note", "open_vault"]
+__all__ = ["find_note", "here", "load_note", "open_vault"]
 
 
 def open_vault(door: Door) -> Vault:
-    """The vault that was named, or is around us, or is the default; unknown settings are named on stderr."""
-    user = user_settings()
-    vault = Vault(vault_root(door, user))
-    for warning in (*user.warnings, *vault.settings.warnings):
-        say(f"cru: {warning}", style="yellow")
+    """The vault that was named, or is around us, or is the default; unknown settings are named on stderr.
+
+    When the command ends, however it ends, the index learns of the notes that it wrote.
+    """
+    root, settings = vault_place(door)
+    vault = Vault(Path(root), settings)
+    click.get_current_context().call_on_close(lambda: keep_index(vault.root, settings, vault.touched))
     return vault
+
+
+def here() -> Path | None:
+    """The working directory, or None when it is gone."""
+    folder = working_directory()
+    return None if folder is None else Path(folder)
 
 
 def find_note(vault: Vault, ref: str) -> Path:
     """A session by id, by path seen from here, or by a unique prefix; nothing that Obsidian hides."""
-    path = vault.find(ref, working_directory())
+    path = vault.find(ref, here())
     if any(part.startswith(".") for part in PurePosixPath(vault.relative(path)).parts):
         raise UsageError(f"{ref}: hidden, no session", f"sessions are the notes in {vault.sessions}")
     return path

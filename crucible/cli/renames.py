@@ -6,9 +6,8 @@ import click
 
 from crucible.cli.arguments import SESSION
 from crucible.cli.door import Door
-from crucible.cli.opening import open_vault
+from crucible.cli.opening import here, open_vault
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write
-from crucible.cli.surroundings import working_directory
 from crucible.renaming.renaming import rename_named
 
 __all__ = ["rename"]
@@ -28,7 +27,7 @@ def rename(ctx: click.Context, session: str, new: str) -> None:
       cru session rename 2026-11-21-add-rate-limiter 2026-11-21-token-bucket
     """
     vault = open_vault(ctx.ensure_object(Door))
-    report = rename_named(vault, session, new, working_directory())
+    report = rename_named(vault, session, new, here())
     write(str(report.path))
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])

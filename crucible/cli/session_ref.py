@@ -5,14 +5,19 @@ Imports little: a shell waits for this while somebody types.
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
-from click.shell_completion import CompletionItem
 
 from crucible.cli.door import Door
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.errors import CrucibleError
 from crucible.settings import load_vault_settings
 from crucible.vault.walk import find_notes, note_name
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["ONE_SESSION", "SESSION", "SESSIONS", "SessionRef"]
 
@@ -26,6 +31,8 @@ class SessionRef(click.ParamType):  # type: ignore[type-arg]  # older clicks tak
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Ids by the files' names; no note is opened."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
+
         # Completion parses the options before this one but calls nothing, so there is no Door yet.
         door = Door(vault=ctx.find_root().params.get("vault"))
         try:
@@ -38,7 +45,7 @@ class SessionRef(click.ParamType):  # type: ignore[type-arg]  # older clicks tak
 
 
 def _session_ids(door: Door) -> set[str]:
-    root = vault_root(door, user_settings())
+    root = Path(vault_root(door, user_settings()))
     start = root / load_vault_settings(root).sessions
     return {note_name(name) for _, names in find_notes(root, start) for name in names}
 

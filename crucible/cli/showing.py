@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
 import click
+from rich.rule import Rule
+from rich.text import Text
 
 from crucible.checking.checking import link_table
 from crucible.cli.arguments import SESSION, format_option
 from crucible.cli.door import Door
 from crucible.cli.embeds import expand
-from crucible.cli.opening import load_note, open_vault
-from crucible.cli.output import say_problems, write_json
+from crucible.cli.opening import find_note, load_note, open_vault
+from crucible.cli.output import clean_line, say, say_problems, write, write_json
 from crucible.cli.terminal import console_for, draw, draw_phase
-from crucible.errors import UsageError
+from crucible.errors import CrucibleError, UsageError
 from crucible.note.source import Source
 from crucible.session.export import export_phase, export_session
 from crucible.session.model import Phase
@@ -20,40 +26,71 @@ from crucible.vault.store import Note, Vault
 __all__ = ["show"]
 
 
+class _Asked(NamedTuple):
+    """A note, and the one phase of it that is wanted, or None for all."""
+
+    note: Note
+    phase: Phase | None
+
+
 @click.command
-@click.argument("session", metavar="ID", type=SESSION)
+@click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1, required=True)
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
 @format_option("terminal", "markdown", "json")
-@click.pass_obj
-def show(door: Door, session: str, wanted: str | None, format_: str) -> None:
-    """Show one session: rendered for a terminal, as its exact Markdown, or as JSON.
+@click.pass_context
+def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, format_: str) -> None:
+    """Show sessions: rendered for a terminal, as their exact Markdown, or as JSON.
 
     ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
     named on stderr and the exit code stays 0: the note belongs to its human.
+
+    Several are shown in the order given, each once. JSON is then a list; as Markdown a line "==> PATH (N bytes) <=="
+    stands before each note's N bytes and a line end after them. An ID that is wrong is named on stderr, and the others
+    are shown all the same.
 
     \b
       cru session show 2026-11-21-add-rate-limiter
       cru session show 2026-11-21-add --phase 2.1
       cru session show 2026-11-21-add --format json
+      cru session list --status failed --format paths -0 | xargs -0 cru session show
     """
+    door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    note = load_note(vault, session)
-    phase = None if wanted is None else _phase(note, wanted)
-    if format_ == "terminal":
-        _show_terminal(door, vault, note, phase)
+    write_all = _WRITERS[format_]
+    if len(sessions) == 1:
+        note = load_note(vault, sessions[0])
+        write_all(door, vault, [_asked(note, wanted)], several=False)
         return
-    if format_ == "json":
-        write_json(export_phase(phase) if phase else export_session(note.session))
-    else:
-        click.echo(_markdown(note, phase), nl=False)
-    say_problems(vault.relative(note.path), note.session.problems)
+    wrong: list[CrucibleError] = []
+    write_all(door, vault, _each(vault, sessions, wanted, wrong.append), several=True)
+    # Wrong usage only when that is all that was wrong.
+    ctx.exit(min((error.exit_code for error in wrong), default=0))
 
 
-def _show_terminal(door: Door, vault: Vault, note: Note, phase: Phase | None) -> None:
-    view, findings = expand(vault, link_table(vault), note)
-    console_for(door).print(draw_phase(view, phase) if phase else draw(view))
-    for finding in findings:
-        say_problems(vault.relative(finding.path), [finding.problem])
+def _each(
+    vault: Vault, refs: Sequence[str], wanted: str | None, failed: Callable[[CrucibleError], None]
+) -> Iterator[_Asked]:
+    """Those that are there, each once; a line on stderr for every other one."""
+    seen: set[Path] = set()
+    for ref in refs:
+        try:
+            path = find_note(vault, ref)
+            if path not in seen:
+                seen.add(path)
+                yield _understood(_asked(vault.read(path), wanted))
+        except CrucibleError as error:
+            say(f"cru: {error}" + (f" ({error.hint})" if error.hint else ""), style="red")
+            failed(error)
+
+
+def _asked(note: Note, wanted: str | None) -> _Asked:
+    return _Asked(note, None if wanted is None else _phase(note, wanted))
+
+
+def _understood(asked: _Asked) -> _Asked:
+    """The same; `NoteUnreadable` now when what it means cannot be told, and not in the middle of writing it."""
+    asked.note.session  # noqa: B018  read when it is first asked for
+    return asked
 
 
 def _phase(note: Note, wanted: str) -> Phase:
@@ -66,9 +103,50 @@ def _phase(note: Note, wanted: str) -> Phase:
     raise UsageError(f"{note.name} has no phase {wanted!r}", f"its phases: {numbers}")
 
 
+def _write_terminal(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    console, links = console_for(door), link_table(vault)
+    for number, (note, phase) in enumerate(each):
+        if several:
+            title = Text(clean_line(vault.relative(note.path)), style="bold")
+            console.print(*[""] * bool(number), Rule(title, characters="━", align="left"), sep="\n")
+        view, findings = expand(vault, links, note)
+        console.print(draw_phase(view, phase) if phase else draw(view))
+        for finding in findings:
+            say_problems(vault.relative(finding.path), [finding.problem])
+
+
+def _write_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    found = list(each)
+    values = [export_phase(phase) if phase else export_session(note.session) for note, phase in found]
+    write_json(values if several else values[0])
+    for note, _phase_shown in found:
+        _say_problems(vault, note)
+
+
+def _write_markdown(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    for note, phase in each:
+        text = _markdown(note, phase)
+        if several:
+            write(f"==> {vault.relative(note.path)} ({len(text)} bytes) <==")
+        # After its bytes a line end, whether they end with one or not: who counts them finds the next note.
+        click.echo(text, nl=several)
+        _say_problems(vault, note)
+
+
+def _say_problems(vault: Vault, note: Note) -> None:
+    say_problems(vault.relative(note.path), note.session.problems)
+
+
 def _markdown(note: Note, phase: Phase | None) -> bytes:
     """The note's own bytes."""
     source = note.source
     return (
         source.to_bytes() if phase is None else Source(source.slice(source.span_of(phase.lines))).to_bytes()
     )
+
+
+_WRITERS: Mapping[str, Callable[..., None]] = {
+    "terminal": _write_terminal,
+    "json": _write_json,
+    "markdown": _write_markdown,
+}

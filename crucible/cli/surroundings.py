@@ -1,46 +1,67 @@
 """Where `cru` was called: the one place that reads the environment, the home and the working directory.
 
-Imports little, since completing a session's id needs it.
+Imports little, since listing sessions and completing an id need it.
 """
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from crucible.cli.door import Door
+from crucible.cli.output import say
 from crucible.errors import VaultError
-from crucible.settings import UserSettings, load_user_settings, user_settings_path
+from crucible.settings import (
+    UserSettings,
+    VaultSettings,
+    load_user_settings,
+    load_vault_settings,
+    user_settings_path,
+)
 from crucible.vault.discovery import find_vault
 
-__all__ = ["from_here", "user_settings", "vault_root", "working_directory"]
+__all__ = ["from_here", "settings_path", "user_settings", "vault_place", "vault_root", "working_directory"]
+
+
+def settings_path() -> str:
+    """Where this user's own settings are, or would be."""
+    return user_settings_path(os.environ, os.path.expanduser("~"))
 
 
 def user_settings() -> UserSettings:
     """This user's own settings."""
-    return load_user_settings(user_settings_path(os.environ, Path.home()), Path.home())
+    return load_user_settings(settings_path(), os.path.expanduser("~"))
 
 
-def working_directory() -> Path | None:
+def working_directory() -> str | None:
     """None when somebody removed the folder that the shell stands in."""
     try:
-        return Path.cwd()
+        return os.getcwd()
     except OSError:
         return None
 
 
-def from_here(path: Path) -> Path:
+def from_here(path: str) -> str:
     """The path made absolute; in a folder that is gone only an absolute one has a meaning."""
     here = working_directory()
-    if here is None and not path.is_absolute():
+    if here is None and not os.path.isabs(path):
         raise VaultError(
             "the working directory is gone", "go to a folder that is there, or name an absolute path"
         )
-    return path if here is None else here / path
+    return path if here is None else os.path.join(here, path)
 
 
-def vault_root(door: Door, user: UserSettings) -> Path:
+def vault_place(door: Door) -> tuple[str, VaultSettings]:
+    """The real path of the vault that `vault_root` finds, and its settings; unknown settings are named on stderr."""
+    user = user_settings()
+    root = vault_root(door, user)
+    settings = load_vault_settings(root)
+    for warning in (*user.warnings, *settings.warnings):
+        say(f"cru: {warning}", style="yellow")
+    return root, settings
+
+
+def vault_root(door: Door, user: UserSettings) -> str:
     """The vault that was named, or is around us, or is the default."""
     named = door.vault or os.environ.get("CRUCIBLE_VAULT") or ""
-    here = working_directory() or from_here(Path(named)).parent
+    here = working_directory() or os.path.dirname(from_here(named))
     return find_vault(door.vault, os.environ, here, user)

@@ -26,8 +26,8 @@ from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.events import Event, Unknown, Unreadable
 from crucible.transcript.files import OWN_MARK, SubagentFile, Transcript
-from crucible.vault.discovery import project_of
 from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
+from crucible.vault.projects import project_of
 from crucible.vault.store import Note, Vault
 
 __all__ = ["Folding", "LeftOutError"]

@@ -61,11 +61,11 @@ class Reading(NamedTuple):
     gone: bool = False
 
 
-def read_for_index(root: Path, path: str, known: str) -> Reading:
+def read_for_index(root: str, path: str, known: str) -> Reading:
     """The note at `path`, seen from the vault, whose bytes had the hash `known` when it was last read."""
-    whole = root / path
+    whole = Path(root, path)
     try:
-        data, stamp = files.read_bytes(files.inside(root, whole))
+        data, stamp = files.read_bytes(files.inside(Path(root), whole))
         sha = stamp.sha[:_HASH_LENGTH]
         note = Note(whole, Source.from_bytes(data), stamp)
         rows = None if sha == known else rows_of(note, path)

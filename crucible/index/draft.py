@@ -14,7 +14,7 @@ from zlib import crc32
 from crucible.index.folder import IndexFolder
 from crucible.index.freshness import FileRow, in_doubt
 from crucible.index.manifest import FolderBlock, Manifest
-from crucible.index.scanning import FolderScan
+from crucible.index.scanning import FolderScan, joined
 from crucible.index.schema import TABLES, cell_of_path, encode_cell, encode_rows, head_of
 from crucible.index.shards import Merged, merged_lines, split_lines
 
@@ -202,7 +202,7 @@ class _Batch:
 def _encoded(folder: str, rows: Mapping[str, FileRow]) -> bytes:
     """The rows of a folder by name, each with its line end."""
     cells = [
-        (cell_of_path(f"{folder}/{name}"), *row.stamp, row.sha, row.shard)
+        (cell_of_path(joined(folder, name)), *row.stamp, row.sha, row.shard)
         for name, row in sorted(rows.items())
     ]
     return b"".join(line + b"\n" for line in encode_rows("files", cells))

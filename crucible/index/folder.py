@@ -7,6 +7,7 @@ Nothing here waits for the disk: what a power cut leaves half done does not fit 
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 import zlib
@@ -17,6 +18,7 @@ from contextlib import contextmanager, suppress
 from crucible.errors import IndexBroken
 from crucible.index.manifest import EMPTY, FolderBlock, Manifest, ShardFile, dump_manifest, load_manifest
 from crucible.index.schema import head_of
+from crucible.patterns import late_pattern
 
 __all__ = ["IndexFolder"]
 
@@ -26,13 +28,15 @@ _WRITTEN_AT_ONCE = 4096
 
 
 class IndexFolder:
-    """`.crucible/index` of the vault at `root`, which must be real; `usable` is why it may not be used, or empty."""
+    """`.crucible/index` of the vault at `root`, which must be real; `unusable` is why it may not be used, or empty.
+
+    A vault comes from anywhere.  Through a symlink on the way we would write, and sweep, somebody else's folder.
+    """
 
     def __init__(self, root: str) -> None:
         self.path = os.path.join(root, ".crucible", "index")
         real = os.path.realpath(self.path)
-        inside = real.startswith(root.rstrip(os.sep) + os.sep)
-        self.unusable = "" if inside else f"{self.path}: leads out of the vault, to {real}"
+        self.unusable = "" if real == self.path else f"{self.path}: a symlink, to {real}"
 
     def load(self) -> Manifest:
         """The manifest; an empty one for none, or one that is damaged or of another schema."""
@@ -76,7 +80,7 @@ class IndexFolder:
         """A new file with `rows` lines."""
         name = f"{shard}/{table}.{token}.toon"
         crc = size = 0
-        os.makedirs(self._at(shard), exist_ok=True)
+        self._make(shard)
         with open(self._at(name), "wb") as file:
             for part in _parts(head_of(table, rows), lines):
                 file.write(part)
@@ -86,7 +90,7 @@ class IndexFolder:
     def write_files(self, head: bytes, blocks: Iterable[bytes], token: str) -> str:
         """The table of files anew; each block ends with a line end."""
         name = f"files.{token}.toon"
-        os.makedirs(self.path, exist_ok=True)
+        self._make("")
         with open(self._at(name), "wb") as file:
             file.write(head)
             file.writelines(blocks)
@@ -94,7 +98,7 @@ class IndexFolder:
 
     def commit(self, manifest: Manifest) -> None:
         """From here on this is the index."""
-        os.makedirs(self.path, exist_ok=True)
+        self._make("")
         temporary = self._at(f".{_MANIFEST}.{os.getpid()}.tmp")
         try:
             with open(temporary, "wb") as file:
@@ -121,7 +125,7 @@ class IndexFolder:
         What a file's stamps say can be compared with that time only: another machine may keep the clock.  Raises
         `OSError` when the lock cannot be had: `BlockingIOError` when another process has kept it for so many seconds.
         """
-        os.makedirs(self.path, exist_ok=True)
+        self._make("")
         descriptor = os.open(self._at("lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
         try:
             _acquire(descriptor, seconds)
@@ -133,13 +137,22 @@ class IndexFolder:
     def _at(self, name: str) -> str:
         return os.path.join(self.path, *name.split("/"))
 
+    def _make(self, folder: str) -> None:
+        """A folder to write into; `OSError` when that would be elsewhere."""
+        if self.unusable:
+            raise PermissionError(errno.EPERM, self.unusable)
+        path = self._at(folder) if folder else self.path
+        if os.path.islink(path):
+            raise PermissionError(errno.EPERM, f"{path}: a symlink")
+        os.makedirs(path, exist_ok=True)
+
     def _read(self, name: str, start: int, size: int) -> bytes:
         try:
             with open(self._at(name), "rb") as file:
                 file.seek(start)
                 return file.read(size)
-        except OSError as error:
-            raise IndexBroken(f"{self._at(name)}: {error.strerror or error}") from error
+        except (OSError, OverflowError, MemoryError) as error:
+            raise IndexBroken(f"{self._at(name)}: {error}") from error
 
     def _folders(self) -> list[str]:
         with suppress(OSError), os.scandir(self.path) as entries:
@@ -147,12 +160,19 @@ class IndexFolder:
         return []
 
     def _sweep_folder(self, folder: str, named: set[str]) -> None:
-        with suppress(OSError), os.scandir(self._at(folder) if folder else self.path) as entries:
+        path = self._at(folder) if folder else self.path
+        if os.path.islink(path):
+            return
+        with suppress(OSError), os.scandir(path) as entries:
             for entry in entries:
                 name = f"{folder}/{entry.name}" if folder else entry.name
-                if name not in named and entry.is_file(follow_symlinks=False):
+                if name not in named and _OURS.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                     with suppress(OSError):
                         os.unlink(entry.path)
+
+
+_OURS = late_pattern(r"\w+\.[0-9a-f]+\.toon|\.manifest\.toon\.\d+\.tmp")
+"""The names of files that we leave behind."""
 
 
 def _parts(head: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crucible.index.folder import IndexFolder
 from crucible.index.manifest import FolderBlock, Manifest
-from crucible.index.scanning import FolderScan, Stamp
+from crucible.index.scanning import FolderScan, Stamp, joined
 from crucible.index.schema import decode_lines, path_of_cell
 from crucible.index.shards import split_lines
 
@@ -70,7 +70,7 @@ def compare_folders(
     for folder, block in manifest.folders.items():
         if folder not in seen and any(_is_within(folder, place) for place in within):
             found.files[folder] = _rows_of_block(index, manifest, block)
-            found.gone.extend(f"{folder}/{name}" for name in found.files[folder])
+            found.gone.extend(joined(folder, name) for name in found.files[folder])
     return found
 
 
@@ -81,8 +81,8 @@ def _compare_folder(
     for name, stamp in scan.items():
         row = rows.get(name)
         if row is None or row.stamp != stamp or name in young or name in scan.odd:
-            found.look.append(f"{scan.folder}/{name}")
-    found.gone.extend(f"{scan.folder}/{name}" for name in rows.keys() - set(scan.names))
+            found.look.append(joined(scan.folder, name))
+    found.gone.extend(joined(scan.folder, name) for name in rows.keys() - set(scan.names))
     found.files[scan.folder] = rows
     if (
         len(found.look) + len(found.gone) == before
@@ -95,9 +95,12 @@ def _compare_folder(
 def compare_names(
     index: IndexFolder, manifest: Manifest, stamps: Mapping[str, Stamp | None], found: Suspects
 ) -> None:
-    """Compare single notes, by path; a stamp of None says that there is none.  Adds to `found`."""
+    """Compare single notes, by path; a stamp of None says that there is none.  Adds to `found`, the whole folders'."""
+    scanned = set(found.files)
     for path, stamp in stamps.items():
         folder, _, name = path.rpartition("/")
+        if folder in scanned:
+            continue
         if folder not in found.files:
             found.files[folder] = _rows_of_block(index, manifest, manifest.folders.get(folder))
         row = found.files[folder].get(name)

@@ -38,12 +38,11 @@ def look(root: str, sessions: str, places: Sequence[str] | None) -> Seen:
         return _everything(root, sessions)
     names: dict[str, Stamp | None] = {}
     folders = []
-    for place in dict.fromkeys(places):
-        if not _may_hold_notes(place, sessions):
-            continue
-        if _is_reached_by_symlink(root, place):
-            # A folder counts once, under one name: which one only the whole walk knows.
-            return _everything(root, sessions)
+    wanted = [place for place in dict.fromkeys(places) if _may_hold_notes(place, sessions)]
+    if any(_is_symlink(root, folder) for folder in {os.path.dirname(place) for place in wanted}):
+        # A folder counts once, under one name: which one only the whole walk knows.
+        return _everything(root, sessions)
+    for place in wanted:
         stamp = _stamp_at(root, place)
         if stamp is None or stamp == _FOLDER:
             folders.append(place)
@@ -62,13 +61,13 @@ def _everything(root: str, sessions: str) -> Seen:
 
 
 def _may_hold_notes(place: str, sessions: str) -> bool:
-    inside = place == sessions or place.startswith(f"{sessions}/") or sessions == "."
+    inside = place == sessions or place.startswith(f"{sessions}/") or (sessions == "." and place != ".")
     return inside and not any(part.startswith(".") for part in place.split("/"))
 
 
-def _is_reached_by_symlink(root: str, place: str) -> bool:
-    folder = os.path.join(root, os.path.dirname(place))
-    return os.path.realpath(folder) != os.path.normpath(folder) or os.path.islink(os.path.join(root, place))
+def _is_symlink(root: str, folder: str) -> bool:
+    path = os.path.normpath(os.path.join(root, folder))
+    return os.path.realpath(path) != path
 
 
 def _stamp_at(root: str, place: str) -> Stamp | None:
@@ -80,4 +79,5 @@ def _stamp_at(root: str, place: str) -> Stamp | None:
         return UNKNOWN
     if stat.S_ISDIR(found.st_mode):
         return _FOLDER
+    # A symlink is read like a note; one to a folder shows nothing here, and the next whole look finds what it holds.
     return stamp_of(found) if stat.S_ISREG(found.st_mode) else UNKNOWN

@@ -5,12 +5,14 @@ Owns `manifest.toon`, the one file whose replacement makes a new index of an old
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import toons
 
-from crucible.index.schema import SCHEMA, cell_of_path, path_of_cell
+from crucible.index.schema import SCHEMA, TABLES, cell_of_path, path_of_cell
+from crucible.patterns import late_pattern
 
 __all__ = ["EMPTY", "FolderBlock", "Manifest", "ShardFile", "dump_manifest", "load_manifest"]
 
@@ -112,12 +114,12 @@ def _is_plausible(manifest: Manifest) -> bool:
     for one in manifest.folders.values():
         numbers += [one.notes, one.start, one.size, one.crc]
     return (
-        all(isinstance(name, str) and _is_plain(name) for name in names)
+        all(isinstance(name, str) and _FILE.fullmatch(name) for name in names)
+        and all(_SHARD.fullmatch(str(shard)) and table in TABLES for shard, table in manifest.shards)
         and all(isinstance(text, str) for text in texts)
         and all(isinstance(number, int) and number >= 0 for number in numbers)
     )
 
 
-def _is_plain(name: str) -> bool:
-    parts = name.split("/")
-    return len(parts) <= 2 and all(part and not part.startswith(".") and "\\" not in part for part in parts)
+_SHARD = late_pattern(r"\d{4}-\d\d|undated", re.ASCII)
+_FILE = late_pattern(r"(?:(?:\d{4}-\d\d|undated)/)?[a-z]+\.[0-9a-f]+\.toon", re.ASCII)

@@ -7,11 +7,9 @@ where nothing changed, nothing is read, and reading takes 30 ms to import.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -71,6 +69,8 @@ def _cores() -> int:
 
 
 def _leave_interrupts_to_the_parent() -> None:
+    import signal  # noqa: PLC0415  takes a millisecond, and only these processes need it
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -78,4 +78,4 @@ def _read_chunk(given: tuple[str, Sequence[Asked]]) -> list[Reading]:
     from crucible.index.deriving import read_for_index  # noqa: PLC0415  late for the reason above
 
     root, asked = given
-    return [read_for_index(Path(root), path, sha) for path, sha in asked]
+    return [read_for_index(root, path, sha) for path, sha in asked]

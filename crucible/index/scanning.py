@@ -12,10 +12,15 @@ import sys
 import threading
 from array import array
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from heapq import heappop, heappush
 from typing import NamedTuple
 
-__all__ = ["UNKNOWN", "FolderScan", "Scan", "Stamp", "scan_folders", "stamp_of"]
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes 3 ms
+except ImportError:
+    from hashlib import blake2b
+
+__all__ = ["UNKNOWN", "FolderScan", "Scan", "Stamp", "joined", "scan_folders", "stamp_of"]
 
 Stamp = tuple[int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode."""
@@ -60,17 +65,27 @@ class Scan(NamedTuple):
     unwalked: list[str]
 
 
+def joined(folder: str, name: str) -> str:
+    """The path of a note from the vault; the vault itself is "" as a folder."""
+    return f"{folder}/{name}" if folder else name
+
+
 def stamp_of(status: os.stat_result) -> Stamp:
     """The four numbers of a file's status."""
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def scan_folders(root: str, starts: Iterable[str]) -> Scan:
-    """The folders `starts`, seen from the real folder `root`, and all below them; a missing one has no notes."""
+    """The folders `starts`, seen from the real folder `root`, and all below them; a missing one has no notes.
+
+    A folder that can be reached in several ways counts once: under its own name, else under the first of the symlinks.
+    """
     walk = _Walk(root)
     for start in starts:
-        walk.enter(start)
-    while walk.waiting or walk.listed:
+        walk.enter("" if start == "." else start)
+    while walk.waiting or walk.listed or walk.links:
+        if not walk.waiting and not walk.listed:
+            walk.enter(heappop(walk.links))
         while walk.waiting:
             walk.list_folder(walk.waiting.pop())
         # Folders that are called like notes come up only now.
@@ -80,18 +95,19 @@ def scan_folders(root: str, starts: Iterable[str]) -> Scan:
 
 
 class _Walk:
-    """Folders that wait to be listed, and folders that wait for the stamps of their names."""
+    """Folders that wait to be listed, symlinks that wait for them, and folders that wait for the stamps of their names."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.waiting: list[str] = []
+        self.links: list[str] = []
         self.listed: list[tuple[str, list[str]]] = []
         self.found: list[FolderScan] = []
         self.unwalked: list[str] = []
         self._seen: set[str] = set()
 
     def enter(self, folder: str) -> None:
-        """Queue a folder that may be reached through symlinks: once, and only inside the vault."""
+        """Queue a folder: once, and only inside the vault."""
         path = os.path.join(self.root, folder)
         real = os.path.realpath(path)
         if real != self.root and not real.startswith(self.root.rstrip(os.sep) + os.sep):
@@ -129,16 +145,19 @@ class _Walk:
         return notes
 
     def _enter_if_folder(self, folder: str, name: str) -> bool:
-        path = f"{folder}/{name}"
+        path = joined(folder, name)
+        whole = os.path.join(self.root, path)
         try:
-            is_folder = stat.S_ISDIR(os.stat(os.path.join(self.root, path)).st_mode)
+            is_folder = stat.S_ISDIR(os.stat(whole).st_mode)
         except FileNotFoundError:
             return False
         except OSError as error:
             if name[-3:].lower() != ".md":
-                self._tell(os.path.join(self.root, path), error.strerror or str(error))
+                self._tell(whole, error.strerror or str(error))
             return False
-        if is_folder:
+        if is_folder and os.path.islink(whole):
+            heappush(self.links, path)
+        elif is_folder:
             self.enter(path)
         return is_folder
 

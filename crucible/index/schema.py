@@ -7,11 +7,11 @@ text, its items joined with `, `.  In every table but `sessions` the path stands
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import toons
+
+from crucible.patterns import late_pattern
 
 __all__ = [
     "CALLOUT_LENGTH",
@@ -156,21 +156,24 @@ def decode_lines(table: str, lines: Sequence[bytes]) -> list[Row]:
 
 def join_list(items: Iterable[str]) -> str:
     """One text of several; an item that holds a comma, a quote or a line end is quoted as in CSV."""
-    return ", ".join(f'"{item.replace(chr(34), chr(34) * 2)}"' if _UNSAFE(item) else item for item in items)
+    return ", ".join(
+        f'"{item.replace(chr(34), chr(34) * 2)}"' if _UNSAFE.search(item) else item for item in items
+    )
 
 
 def split_list(text: str) -> tuple[str, ...]:
     """The items again."""
     if '"' not in text:
         return tuple(text.split(", ")) if text else ()
-    return tuple(next(csv.reader([text], skipinitialspace=True, strict=True)))
+    return tuple(item[1:-1].replace('""', '"') if item[:1] == '"' else item for item in _ITEM.findall(text))
 
 
-_UNSAFE = re.compile(r'[,"\s]|^\Z').search
+_ITEM = late_pattern(r'(?:^|(?<=, ))(?:"(?:[^"]|"")*+"|[^",]*+)(?=, |\Z)')
+_UNSAFE = late_pattern(r'[,"\s]|^\Z')
 
 
-_SURROGATE = re.compile("[\ufffd\udc80-\udcff]")
-_STOOD_IN = re.compile("\ufffd([0-9A-F]{2}|--)")
+_SURROGATE = late_pattern("[\ufffd\udc80-\udcff]")
+_STOOD_IN = late_pattern("\ufffd([0-9A-F]{2}|--)")
 
 
 def cell_of_path(path: str) -> str:

@@ -6,17 +6,18 @@ by path, and the lines of one note stay in the note's order.  So a shard is the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from heapq import merge
 from typing import NamedTuple
 
+from crucible.patterns import late_pattern
+
 __all__ = ["Merged", "merged_lines", "split_lines"]
 
 _CELL = rb'(?:"(?:[^"\\]|\\.)*"|[^,]*)'
-_SESSION = re.compile(rb"  (" + _CELL + rb"),(" + _CELL + rb"),(" + _CELL + rb")")
-_FIRST = re.compile(rb"  (" + _CELL + rb")")
+_SESSION = late_pattern(rb"  (" + _CELL + rb"),(" + _CELL + rb"),(" + _CELL + rb")")
+_FIRST = late_pattern(rb"  (" + _CELL + rb")")
 _NEWEST_FIRST = bytes.maketrans(b"0123456789", b"9876543210")
 
 Key = Callable[[bytes], tuple[bytes, ...]]

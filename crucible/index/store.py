@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from itertools import islice
-from pathlib import Path
+from os import PathLike
 from typing import NamedTuple, TypeVar
 
 from crucible.errors import IndexBroken
@@ -59,13 +59,13 @@ class Index:
     """The index in `.crucible/index/` of the vault at `root`, which must be real."""
 
     def __init__(
-        self, root: Path, settings: VaultSettings, vouched: Callable[[Path], bool] | None = None
+        self, root: str | PathLike[str], settings: VaultSettings, vouched: Callable[[str], bool] | None = None
     ) -> None:
         """`vouched` says whether a watcher vouches that the index is true; None believes nobody."""
-        self.root = root
+        self.root = os.fspath(root)
         self.settings = settings
         self._vouched = vouched
-        self._folder = IndexFolder(str(root))
+        self._folder = IndexFolder(self.root)
         self._used = ""
         self._broken = ""
         """The token of a manifest whose files are not what it says."""
@@ -87,7 +87,9 @@ class Index:
                 self._distrust()
         raise AssertionError
 
-    def refresh(self, paths: Iterable[Path] | None = None, progress: Progress | None = None) -> Refreshed:
+    def refresh(
+        self, paths: Iterable[str | PathLike[str]] | None = None, progress: Progress | None = None
+    ) -> Refreshed:
         """Compare with the disk, read what changed, keep it; only the given notes and folders when `paths` is given.
 
         Without `paths` every note is checked, except while a watcher vouches that nothing changed.
@@ -113,51 +115,47 @@ class Index:
             manifest = self._load()
             if manifest.token:
                 return Refreshed(_view(Draft(self._folder, manifest, {})))
-        seen = look(str(self.root), self.settings.sessions, places)
-        suspects = self._compare(manifest, seen)
-        if not suspects.any() and (manifest.token or places is not None):
+        seen, suspects = self._compare(manifest, places)
+        if not suspects.any() and manifest.token:
             return Refreshed(_view(Draft(self._folder, manifest, {})), unwalked=tuple(seen.unwalked))
-        return self._write(manifest, seen, suspects, progress)
-
-    def _write(
-        self, manifest: Manifest, seen: Seen, suspects: Suspects, progress: Progress | None
-    ) -> Refreshed:
-        """Take in what changed, holding the lock; where it cannot be had, in memory."""
-        needed = bool(suspects.look or suspects.gone)
         with ExitStack() as held:
             try:
                 # Digests alone are no reason to wait for another writer.
-                clock = held.enter_context(self._folder.locked(self.settings.lock_seconds if needed else 0))
+                patience = self.settings.lock_seconds if suspects.look or suspects.gone else 0
+                clock = held.enter_context(self._folder.locked(patience))
             except OSError as error:
                 draft = Draft(self._folder, manifest, suspects.files, reason_of(error))
                 return self._take(draft, seen, suspects, 0, progress)
             current = self._load()
             if current.token != manifest.token:
-                manifest, suspects = current, self._compare(current, seen)
+                # What was seen may be older than what another writer has read since.
+                manifest = current
+                seen, suspects = self._compare(manifest, places)
             draft = Draft(self._folder, manifest, suspects.files)
             return self._take(draft, seen, suspects, clock, progress)
+
+    def _compare(self, manifest: Manifest, places: Sequence[str] | None) -> tuple[Seen, Suspects]:
+        """What the disk shows, against what is known; of an index that knows nothing, everything."""
+        seen = look(self.root, self.settings.sessions, places if manifest.token else None)
+        suspects = compare_folders(self._folder, manifest, seen.scans, seen.within)
+        compare_names(self._folder, manifest, seen.names, suspects)
+        return seen, suspects
 
     def _take(
         self, draft: Draft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None
     ) -> Refreshed:
+        """Read what must be read, a batch at a time, and keep it."""
         asked = [Asked(path, suspects.sha_of(path)) for path in suspects.look]
-        # A scan from before the lock may be older than what another writer has read since.
-        gone = [path for path in suspects.gone if not os.path.lexists(self.root / path)]
-        changes = draft.apply((), gone, clock)
-        with closing(read_notes(str(self.root), asked, progress)) as readings:
+        changes = draft.apply((), suspects.gone, clock)
+        with closing(read_notes(self.root, asked, progress)) as readings:
             for at in range(0, len(asked), _BATCH):
                 changes += draft.apply(islice(readings, _BATCH), (), clock)
                 if at + _BATCH < len(asked):
                     draft.keep()
         draft.keep(seen.scans if seen.whole else ())
         found = tuple(Change(*change) for change in sorted(changes, key=lambda change: change[1]))
-        unsaved = draft.unsaved if asked or gone else ""
+        unsaved = draft.unsaved if asked or suspects.gone or not draft.manifest.token else ""
         return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)
-
-    def _compare(self, manifest: Manifest, seen: Seen) -> Suspects:
-        found = compare_folders(self._folder, manifest, seen.scans, seen.within)
-        compare_names(self._folder, manifest, seen.names, found)
-        return found
 
     def _load(self) -> Manifest:
         found = self._folder.load()
@@ -169,7 +167,7 @@ class Index:
         if self._folder.load().token == self._used:
             self._broken = self._used
 
-    def _place(self, path: Path) -> str:
+    def _place(self, path: str | PathLike[str]) -> str:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
 

@@ -6,16 +6,16 @@ is for the session room; here every kind is text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from crucible.note.outline import Kind, find_blocks
 from crucible.note.source import Lines, Source
+from crucible.patterns import late_pattern
 
 __all__ = ["RawCallout", "callout_kind", "find_callouts", "quote_lines", "read_callout", "unquote_lines"]
 
-_HEAD = re.compile(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)(?:[ \t]+(.*?))?[ \t]*$")
+_HEAD = late_pattern(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)(?:[ \t]+(.*?))?[ \t]*$")
 
 _ALIASES = {
     "abstract": ("summary", "tldr"),
@@ -35,8 +35,7 @@ _ALIASES = {
 _KIND_OF = {name: kind for kind, aliases in _ALIASES.items() for name in (kind, *aliases)}
 
 
-@dataclass(frozen=True, slots=True)
-class RawCallout:
+class RawCallout(NamedTuple):
     """A callout as it stands: `kind` in lower case, `fold` `+`, `-` or "", `title` "" when there is none.
 
     `body` holds the lines below the head with one level of `>` taken off.

@@ -10,14 +10,11 @@ work, so texts that were contained one by one may be read back as one.
 
 from __future__ import annotations
 
-import html
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from crucible.note.contain_inline import (
     FIELDS,
@@ -29,6 +26,7 @@ from crucible.note.contain_inline import (
     seal_inline,
     unseal_inline,
 )
+from crucible.patterns import late_pattern
 
 __all__ = [
     "ACTING",
@@ -60,18 +58,18 @@ QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
 
 # --- the normal form -------------------------------------------------------------------------------------------
 
-_UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_UNWANTED = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_SURROGATE = late_pattern(r"[\ud800-\udfff]")
 # Whole sequences go: dropping the escape alone would leave `[31m` in the text.
-_ANSI = re.compile(
+_ANSI = late_pattern(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"
     r"|\x1b[PX^_][^\x1b\n]*\x1b\\"
     r"|\x1b[ -/]*[0-~]"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
-_BLANKS = re.compile(r"[ \t\n]+")
+_CONTROL = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BLANK_LINE = late_pattern(r"^[ \t]+$", re.MULTILINE)
+_BLANKS = late_pattern(r"[ \t\n]+")
 
 
 def normal(text: str) -> str:
@@ -92,13 +90,13 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-_NO_SLUG = re.compile(r"[^\w.:/+-]+")
+_NO_SLUG = late_pattern(r"[^\w.:/+-]+")
 
 
 def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> str:
     """A name that can stand in a heading's markers; empty when the text is.  Obsidian reads no tag of digits only."""
     name = re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text)))
-    if kind == "channel" and name and all(unicodedata.category(char) == "Nd" for char in name):
+    if kind == "channel" and name.isdecimal():
         return f"channel-{name}"
     return name
 
@@ -120,8 +118,7 @@ LINE_RULES: tuple[Rule, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Passes:
+class _Passes(NamedTuple):
     line: tuple[Pass, ...]
     inline: tuple[Pass, ...]
 
@@ -208,19 +205,24 @@ def _convert(text: str, passes: _Passes, *, writing: bool) -> str:
 
 # --- whole fences ----------------------------------------------------------------------------------------------
 
-_OPENER = re.compile(r"( *)((?:[-+*]|1[.)]) {1,4})?(`{3,}(?!.*`)|~{3,})(.*)")
-_CLOSER = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*$")
-_ITEM = re.compile(r"([-+*]|[0-9]{1,9}[.)]) {1,4}(?=[^ \t])")
+_OPENER = late_pattern(r"( *)((?:[-+*]|1[.)]) {1,4})?(`{3,}(?!.*`)|~{3,})(.*)")
+_CLOSER = late_pattern(r"[ \t]*(`{3,}|~{3,})[ \t]*$")
+_ITEM = late_pattern(r"([-+*]|[0-9]{1,9}[.)]) {1,4}(?=[^ \t])")
 _DEEPEST = 4
 _MIDDLE_OF_PARAGRAPH = frozenset({"-", "+", "*", "1.", "1)"})  # the list markers that may interrupt one
-_INFO = re.compile(r"(\s*)(\\*)(.*)", re.DOTALL)
-_WORD = re.compile(r"[\w-]+")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_INFO = late_pattern(r"(\s*)(\\*)(.*)", re.DOTALL)
+_WORD = late_pattern(r"[\w-]+")
+_ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 def _acts(info: str) -> bool:
     """Readers of Markdown resolve entities and escapes in an info string before they look at it."""
-    word = _WORD.match(html.unescape(_ESCAPED.sub(r"\1", info)).lstrip())
+    read = _ESCAPED.sub(r"\1", info)
+    if "&" in read:
+        import html  # noqa: PLC0415  its table of entities is large, and hardly any fence has one
+
+        read = html.unescape(read)
+    word = _WORD.match(read.lstrip())
     return word is not None and word[0].lower() in ACTING
 
 

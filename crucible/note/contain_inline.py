@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from crucible.patterns import late_pattern
 
 __all__ = [
     "FIELDS",
@@ -32,8 +34,7 @@ Pass = tuple[Callable[[str], str], Callable[[str], str]]
 """What writes an escape over a whole text, and what takes it away again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     r"""One mark that must not be read as structure: a backslash goes between `before` and `mark`, both patterns.
 
     `when` narrows which marks are escaped that have no backslash yet.  A mark that has some always gets one more, so
@@ -59,7 +60,7 @@ class Rule:
 
 
 def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
-    compiled = re.compile(pattern, re.MULTILINE)
+    compiled = late_pattern(pattern, re.MULTILINE)
     return lambda text: compiled.sub(template, text) if hint in text else text
 
 
@@ -79,11 +80,11 @@ INLINE_RULES: tuple[Rule, ...] = (
     Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\("),
 )
 
-_BARE_HTML = re.compile(r"<(?<!\\<)(?=[A-Za-z/!?])")
-_HTML_RUN = re.compile(r"\\(?<!\\\\)\\*+<")
-_URL = re.compile(r"://\S*")
-_ESCAPED_URL = re.compile(r":(?=\\++//)")
-_URL_ESCAPE = re.compile(r":\\(?=\\*+//)")
+_BARE_HTML = late_pattern(r"<(?<!\\<)(?=[A-Za-z/!?])")
+_HTML_RUN = late_pattern(r"\\(?<!\\\\)\\*+<")
+_URL = late_pattern(r"://\S*")
+_ESCAPED_URL = late_pattern(r":(?=\\++//)")
+_URL_ESCAPE = late_pattern(r":\\(?=\\*+//)")
 
 
 def _double(match: re.Match[str]) -> str:
@@ -155,12 +156,12 @@ def unseal_inline(text: str, passes: Sequence[Pass]) -> str:
 
 # --- code spans ------------------------------------------------------------------------------------------------
 
-_RUN = re.compile(r"`+")
-_TICK = re.compile(r"(?<!\\)\\*+`")
-_TICK_RUN = re.compile(r"\\(?<!\\\\)\\*+`")
-_LABEL_END = re.compile(r"(?:[^\[\]\\]|\\.)*+\]:")
-_BARE_PIPE = re.compile(r"(?<!\\)\|")
-_TABLE_RULE = re.compile(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
+_RUN = late_pattern(r"`+")
+_TICK = late_pattern(r"(?<!\\)\\*+`")
+_TICK_RUN = late_pattern(r"\\(?<!\\\\)\\*+`")
+_LABEL_END = late_pattern(r"(?:[^\[\]\\]|\\.)*+\]:")
+_BARE_PIPE = late_pattern(r"(?<!\\)\|")
+_TABLE_RULE = late_pattern(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
 
 
 def _mask(text: str, *, writing: bool) -> tuple[str, list[str], str]:

@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import cast
-
-import yaml
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from crucible.errors import EditRefused
-from crucible.note.nodes import DEPTH, READ_ERRORS, Composed, compose, end_line
+from crucible.note.nodes import DEPTH, READ_ERRORS, Composed, compose, end_line, is_list, is_map
 from crucible.note.properties import read_properties
 from crucible.note.scalars import (
     EXACT,
@@ -31,12 +28,15 @@ from crucible.note.scalars import (
     write_scalar,
 )
 from crucible.note.source import Edit, Lines, Problem, Source, Span, apply_edits
+from crucible.patterns import late_pattern
+
+if TYPE_CHECKING:
+    import yaml
 
 __all__ = ["Frontmatter", "append_item", "find_frontmatter", "remove_key", "render_frontmatter", "set_key"]
 
 
-@dataclass(frozen=True, slots=True)
-class Frontmatter:
+class Frontmatter(NamedTuple):
     """What stands at the top of a note; all empty when `present` is false.
 
     `span` and `lines` include both fences.  `keys` holds all lines of each entry, comments around it not; a key that
@@ -54,9 +54,9 @@ class Frontmatter:
     locked: str = ""
 
 
-_OPENER = re.compile(r"---[ \t]*(?=[\r\n])")
-_CLOSER = re.compile(r"(?:\r\n?|\n)---[ \t]*(?:\r\n?|\n|\Z)")
-_LINE_END = re.compile(r"\r\n?|\n")
+_OPENER = late_pattern(r"---[ \t]*(?=[\r\n])")
+_CLOSER = late_pattern(r"(?:\r\n?|\n)---[ \t]*(?:\r\n?|\n|\Z)")
+_LINE_END = late_pattern(r"\r\n?|\n")
 
 
 def find_frontmatter(source: Source) -> Frontmatter:
@@ -96,9 +96,9 @@ def _count_lines(text: str, end: int) -> int:
 
 # --- edits --------------------------------------------------------------------------------------------------------
 
-_COLON = re.compile(r"[ \t]*:")
-_COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
-_DASH = re.compile(r" *-[ \t]+")
+_COLON = late_pattern(r"[ \t]*:")
+_COMMENT = late_pattern(r"[ \t]+#[^\r\n]*")
+_DASH = late_pattern(r" *-[ \t]+")
 
 
 def set_key(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edit]:
@@ -212,7 +212,7 @@ def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[
     except READ_ERRORS:
         return [whole]
     root = composed.root
-    if not isinstance(root, yaml.MappingNode) or len(root.value) != 1:
+    if not is_map(root) or len(root.value) != 1:
         return [whole]
     node, node_value = root.value[0]
     entry = _Entry(composed, text, node, node_value, span.start, newline)
@@ -223,8 +223,7 @@ def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[
     return [way for way in ways if way]
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """One key's lines, composed on their own; `start` is their place in the note."""
 
     composed: Composed
@@ -270,7 +269,7 @@ class _Entry:
 
     def _item_lines(self) -> list[Lines]:
         """The lines of each item; none when an item does not begin beside its dash, on a line of its own."""
-        if not isinstance(self.value, yaml.SequenceNode) or self.value.flow_style:
+        if not is_list(self.value) or self.value.flow_style:
             return []
         places: list[Lines] = []
         for item in self.value.value:

@@ -11,26 +11,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from crucible.note.source import Span
+from crucible.patterns import late_pattern
 
 __all__ = ["Hidden", "HiddenKind", "Scan", "code_ranges", "hidden_ranges", "scan"]
 
 HiddenKind = Literal["fence", "indented", "code", "comment", "html", "math"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(NamedTuple):
     """A stretch whose marks mean nothing: from its opener's first character to its closer's last."""
 
     kind: HiddenKind
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """Everything hidden, in order and without overlaps, and what was opened but never closed.
 
     An unclosed fence or HTML block hides the rest of its container, as in CommonMark, and stands in both.  An
@@ -58,20 +56,20 @@ def scan(text: str, start: int = 0) -> Scan:
     return Scan(tuple(scanner.hidden), tuple(scanner.unclosed))
 
 
-_LINE_END = re.compile(r"\r\n?|\n")
-_BLANK_LINE = re.compile(r"(?:\r\n?+|\n)[ \t>]*+(?=[\r\n])")
-_COMMENT = re.compile(r"(?<!%)%%(?!%)")  # exactly two, as in Obsidian since 1.13
-_HTML_END = re.compile(r"-->")
-_MATH = re.compile(r"\$\$")
-_TICKS = re.compile(r"`++")
-_INLINE = re.compile(r"\\[\s\S]|`++|(?<!%)%%(?!%)|\$\$|<!--")
-_BLANKS = re.compile(r"[ \t]*+")
-_FENCE = re.compile(r"(`{3,}+)[^`]*+$|(~{3,}+)")
-_HEADING = re.compile(r"#{1,6}+(?=[ \t]|$)")
-_RULE = re.compile(r"([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
-_UNDERLINE = re.compile(r"(?:-++|=++)[ \t]*+$")
-_ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)")
-_FIRST_ITEM = re.compile(r"(?:[-+*]|1[.)])[ \t]++[^ \t]")
+_LINE_END = late_pattern(r"\r\n?|\n")
+_BLANK_LINE = late_pattern(r"(?:\r\n?+|\n)[ \t>]*+(?=[\r\n])")
+_COMMENT = late_pattern(r"(?<!%)%%(?!%)")  # exactly two, as in Obsidian since 1.13
+_HTML_END = late_pattern(r"-->")
+_MATH = late_pattern(r"\$\$")
+_TICKS = late_pattern(r"`++")
+_INLINE = late_pattern(r"\\[\s\S]|`++|(?<!%)%%(?!%)|\$\$|<!--")
+_BLANKS = late_pattern(r"[ \t]*+")
+_FENCE = late_pattern(r"(`{3,}+)[^`]*+$|(~{3,}+)")
+_HEADING = late_pattern(r"#{1,6}+(?=[ \t]|$)")
+_RULE = late_pattern(r"([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
+_UNDERLINE = late_pattern(r"(?:-++|=++)[ \t]*+$")
+_ITEM = late_pattern(r"(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)")
+_FIRST_ITEM = late_pattern(r"(?:[-+*]|1[.)])[ \t]++[^ \t]")
 _TAGS_OF_BLOCKS = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|"
     "fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|"
@@ -80,7 +78,7 @@ _TAGS_OF_BLOCKS = (
 )
 # CommonMark's seventh kind, a lone inline tag, is left out: it would hide the links of the lines below it.
 _HTML_BLOCKS = [
-    (re.compile(opener, re.IGNORECASE), re.compile(closer, re.IGNORECASE) if closer else None)
+    (late_pattern(opener, re.IGNORECASE), late_pattern(closer, re.IGNORECASE) if closer else None)
     for opener, closer in (
         (r"<!--", r"-->"),
         (r"<(?:script|pre|style|textarea)(?=[\s>]|$)", r"</(?:script|pre|style|textarea)>"),
@@ -97,8 +95,7 @@ _QUOTE = -1
 _MAX_NESTING = 100  # blank lines walk every list they are in, so the depth must not grow with the text
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(NamedTuple):
     """A fence or HTML block that the next lines belong to.  `closer` None means: to the next blank line."""
 
     kind: HiddenKind

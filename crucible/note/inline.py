@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from crucible.note.hidden import code_ranges, hidden_ranges
 from crucible.note.source import Span
+from crucible.patterns import late_pattern
 
 __all__ = [
     "BlockId",
@@ -62,10 +63,10 @@ class FootnoteReference:
 
 # Obsidian's alphabet: anything but blanks, general punctuation and ASCII punctuation other than `_-/`.
 _TAG_CHARACTER = r"[^\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
-_TAG = re.compile(rf"\[\[[^\[\]\r\n]*+\]\]|\]\([^()\r\n]*+\)|(?<!\S)#({_TAG_CHARACTER}++)")
-_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t\r\n]))\^([A-Za-z0-9-]++)(?=[ \t]*+(?:[\r\n]|\Z))")
-_FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\s\[\]^]++)\]")
-_FOOTNOTE_TEXT = re.compile(r":[ \t]*+([^\r\n]*+)")
+_TAG = late_pattern(rf"\[\[[^\[\]\r\n]*+\]\]|\]\([^()\r\n]*+\)|(?<!\S)#({_TAG_CHARACTER}++)")
+_BLOCK_ID = late_pattern(r"(?:^|(?<=[ \t\r\n]))\^([A-Za-z0-9-]++)(?=[ \t]*+(?:[\r\n]|\Z))")
+_FOOTNOTE = late_pattern(r"(?<!\\)\[\^([^\s\[\]^]++)\]")
+_FOOTNOTE_TEXT = late_pattern(r":[ \t]*+([^\r\n]*+)")
 
 
 def find_tags(text: str, start: int = 0) -> list[Tag]:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from crucible.patterns import late_pattern
+
 __all__ = [
     "HEADING",
     "SEPARATOR",
@@ -65,17 +67,17 @@ def add_text(blocks: list[Block], first: int, end: int) -> None:
         blocks.append(Block(Kind.TEXT, first, end))
 
 
-HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTALL)
+HEADING = late_pattern(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTALL)
 """An ATX heading: its hashes, and its text without closing hashes."""
 
-_FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
-_RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-_DASHES = re.compile(r"-+[ \t]*$")
+_FENCE = late_pattern(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
+_RULE = late_pattern(r"([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_DASHES = late_pattern(r"-+[ \t]*$")
 # One to three blanks and then what may be structure at the top level or may belong to a list item.
-_UNTIDY_INDENT = re.compile(
+_UNTIDY_INDENT = late_pattern(
     r" {1,3}(?:#{1,6}(?:[ \t]|$)|>|`{3}|~{3}|<|([-*_])[ \t]*(?:\1[ \t]*){2,}$|-+[ \t]*$|\*\*Tool calls:\*\*[ \t]*$)"
 )
-_BULLET = re.compile(r"[-*+] +[^ \t]")
+_BULLET = late_pattern(r"[-*+] +[^ \t]")
 _GIVE_UP = -1
 
 _LineReader = Callable[[Sequence[str], int, list[Block]], int]

@@ -8,25 +8,21 @@ does not take travel as others.  python-frontmatter is the way in, with a handle
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
-
-import frontmatter
-import yaml
-from frontmatter.default_handlers import BaseHandler
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 from crucible.note.scalars import Value, read_scalar
 from crucible.note.source import Problem, Span
+from crucible.patterns import late_pattern
 
-try:
-    from yaml import CSafeLoader as _BaseLoader
-except ImportError:  # PyYAML built without libyaml
-    from yaml import SafeLoader as _BaseLoader  # type: ignore[assignment]
+if TYPE_CHECKING:
+    import yaml
 
 __all__ = [
     "DEPTH",
     "ODD",
     "READ_ERRORS",
+    "BrokenYaml",
     "Composed",
     "Reading",
     "TooLarge",
@@ -34,23 +30,29 @@ __all__ = [
     "compose_into",
     "end_line",
     "is_bare",
+    "is_list",
+    "is_map",
     "read_composed",
 ]
 
-_LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END = late_pattern(r"\r\n?|\n")
 # Tabs, lone CR, other controls, what YAML 1.1 takes for a line end, and what it does not take at all.
-ODD = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\r(?!\n)")
+ODD = late_pattern(
+    r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\r(?!\n)"
+)
 
 
-@dataclass(slots=True)
 class Reading:
     """A block while it is read."""
 
-    values: dict[str, Value] = field(default_factory=dict)
-    keys: dict[str, Span] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    repeats: list[tuple[str, Span]] = field(default_factory=list)
-    locked: str = ""
+    __slots__ = ("keys", "locked", "problems", "repeats", "values")
+
+    def __init__(self, locked: str = "") -> None:
+        self.values: dict[str, Value] = {}
+        self.keys: dict[str, Span] = {}
+        self.problems: list[Problem] = []
+        self.repeats: list[tuple[str, Span]] = []
+        self.locked = locked
 
     def add(self, key: str, value: Value, span: Span, line: int) -> None:
         """Take in an entry; of a repeated key the last one counts."""
@@ -70,26 +72,60 @@ _CORE_TAGS = frozenset(
     (_IS_PLAIN, *(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")))
 )  # fmt: skip
 # Before nothing or a comment Obsidian allows it, libyaml does not.
-_TAB_INDENT = re.compile(r"^\t[ \t]*(?=[\r\n#])", re.MULTILINE)
+_TAB_INDENT = late_pattern(r"^\t[ \t]*(?=[\r\n#])", re.MULTILINE)
 DEPTH = 100
 _SPARE_NODES = 10_000
-READ_ERRORS = (yaml.YAMLError, ValueError, RecursionError)
+READ_ERRORS = (ValueError, RecursionError)
 
 
-class _Loader(_BaseLoader):
-    """Leaves scalars as text and says which were plain."""
+class BrokenYaml(ValueError):
+    """What libyaml says: the reason, and the line in the block, counted from 0."""
 
-    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:  # noqa: ARG002
-        if kind is yaml.ScalarNode:
-            return _IS_PLAIN if implicit[0] else _IS_TEXT
-        return "tag:yaml.org,2002:map" if kind is yaml.MappingNode else "tag:yaml.org,2002:seq"
-
-    def descend_resolver(self, current_node: Any, current_index: Any) -> None: ...
-
-    def ascend_resolver(self) -> None: ...
+    def __init__(self, error: yaml.YAMLError) -> None:
+        super().__init__(str(error))
+        mark = getattr(error, "problem_mark", None)
+        self.reason: str = getattr(error, "problem", None) or "not readable"
+        self.line: int = mark.line if mark else 0
 
 
-class TooLarge(yaml.YAMLError):
+@cache
+def _loader() -> type[yaml.SafeLoader]:
+    # Slow, and a tidy block is read without it.
+    import yaml  # noqa: PLC0415
+
+    # PyYAML may be built without libyaml.
+    base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(base):  # type: ignore[misc, valid-type]
+        """Leaves scalars as text and says which were plain."""
+
+        def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:  # noqa: ARG002
+            if kind is yaml.ScalarNode:
+                return _IS_PLAIN if implicit[0] else _IS_TEXT
+            return "tag:yaml.org,2002:map" if kind is yaml.MappingNode else "tag:yaml.org,2002:seq"
+
+        def descend_resolver(self, current_node: Any, current_index: Any) -> None: ...
+
+        def ascend_resolver(self) -> None: ...
+
+    return Loader
+
+
+def is_map(node: yaml.Node | None) -> TypeGuard[yaml.MappingNode]:
+    """Whether a node is a map; asked by its kind, without importing its class."""
+    return getattr(node, "id", "") == "mapping"
+
+
+def is_list(node: yaml.Node | None) -> TypeGuard[yaml.SequenceNode]:
+    """Whether a node is a list."""
+    return getattr(node, "id", "") == "sequence"
+
+
+def _is_scalar(node: yaml.Node) -> TypeGuard[yaml.ScalarNode]:
+    return getattr(node, "id", "") == "scalar"
+
+
+class TooLarge(ValueError):
     """Nested too deeply, or aliases that unfold to too much."""
 
     def __init__(self, line: int) -> None:
@@ -97,13 +133,10 @@ class TooLarge(yaml.YAMLError):
         self.line = line
 
 
-class _Handler(BaseHandler):
+class _Handler:
     """python-frontmatter's reader for one block; its bounds are known, its values and places stay in `reading`."""
 
-    FM_BOUNDARY = re.compile("---")
-
     def __init__(self, block: str, start: int) -> None:
-        super().__init__()
         self.block = block
         self.start = start
         self.reading = Reading()
@@ -118,13 +151,14 @@ class _Handler(BaseHandler):
 
 def read_composed(block: str, start: int) -> Reading:
     """The whole block that starts at offset `start`; raises one of `READ_ERRORS` when it is broken."""
+    import frontmatter  # noqa: PLC0415  slow, and a tidy block is read without it
+
     handler = _Handler(block, start)
-    frontmatter.parse("---", handler=handler)
+    frontmatter.parse("---", handler=cast("Any", handler))
     return handler.reading
 
 
-@dataclass(slots=True)
-class Composed:
+class Composed(NamedTuple):
     """A block's nodes, its lines, and how to get characters back that YAML does not take."""
 
     root: yaml.Node | None
@@ -166,10 +200,20 @@ def compose(text: str) -> Composed:
         back = dict(zip(free, odd, strict=False))
         clean = text.translate({ord(char): code for code, char in back.items()})
         clean = _TAB_INDENT.sub(lambda found: " " * len(found.group()), clean)
-    if _may_nest_deeply(clean):
-        _check_depth(clean)
     starts = [0, *(m.end() for m in _LINE_END.finditer(text)), len(text)]
-    return Composed(_Loader(clean).get_single_node(), clean, starts, back)
+    return Composed(_node(clean), clean, starts, back)
+
+
+def _node(text: str) -> yaml.Node | None:
+    import yaml  # noqa: PLC0415  slow, and a tidy block is read without it
+
+    try:
+        if _may_nest_deeply(text):
+            _check_depth(text)
+        node: yaml.Node | None = _loader()(text).get_single_node()
+    except yaml.YAMLError as error:
+        raise BrokenYaml(error) from error
+    return node
 
 
 def _may_nest_deeply(text: str) -> bool:
@@ -178,8 +222,10 @@ def _may_nest_deeply(text: str) -> bool:
 
 def _check_depth(text: str) -> None:
     """Libyaml's composer recurses in C and would crash the process; its events do not."""
+    import yaml  # noqa: PLC0415  slow, and a tidy block is read without it
+
     depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
+    for event in yaml.parse(text, Loader=_loader()):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > DEPTH:
@@ -194,7 +240,7 @@ def compose_into(reading: Reading, text: str, start: int, first_line: int) -> No
     root = composed.root
     if root is None:
         return
-    if not isinstance(root, yaml.MappingNode):
+    if not is_map(root):
         reading.locked = "the frontmatter is no map of keys"
         reading.problems.append(Problem("broken-yaml", first_line + root.start_mark.line, reading.locked))
         return
@@ -212,29 +258,29 @@ def compose_into(reading: Reading, text: str, start: int, first_line: int) -> No
             reading.problems.append(Problem("yaml-too-large", first_line + line, str(error)))
 
 
-@dataclass(slots=True)
 class _Converter:
     """Nodes to values, with a budget: without aliases no text holds more nodes than characters."""
 
-    composed: Composed
-    problems: list[Problem]
-    first_line: int
-    budget: int
+    def __init__(self, composed: Composed, problems: list[Problem], first_line: int, budget: int) -> None:
+        self.composed = composed
+        self.problems = problems
+        self.first_line = first_line
+        self.budget = budget
 
     def read(self, node: yaml.Node, depth: int) -> Value:
         self.budget -= 1
         if self.budget < 0 or depth > DEPTH:
             raise TooLarge(node.start_mark.line)
-        if isinstance(node, yaml.SequenceNode):
+        if is_list(node):
             return [self.read(item, depth + 1) for item in node.value]
-        if isinstance(node, yaml.MappingNode):
+        if is_map(node):
             return self._map(node, depth + 1)
         text = self.composed.restore(node.value)
         return read_scalar(text) if node.tag in _CORE_TAGS else text
 
     def name(self, node: yaml.Node) -> str:
         """A key's text as it stands there; a list or map as a key is written out."""
-        if isinstance(node, yaml.ScalarNode):
+        if _is_scalar(node):
             return self.composed.restore(node.value)
         return str(self.read(node, 1))
 
@@ -259,7 +305,7 @@ def _follows(earlier: yaml.Node, later: yaml.Node) -> bool:
 
 def end_line(node: yaml.Node) -> int:
     """The line after the node's last; libyaml's own mark of a block collection lies behind comments."""
-    while isinstance(node, (yaml.SequenceNode, yaml.MappingNode)) and not node.flow_style and node.value:
+    while (is_list(node) or is_map(node)) and not node.flow_style and node.value:
         last = node.value[-1]
         child = last[1] if isinstance(last, tuple) else last
         if not _follows(node, child):
@@ -270,7 +316,7 @@ def end_line(node: yaml.Node) -> int:
 
 
 def _is_block_scalar(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
+    return _is_scalar(node) and node.style in ("|", ">")
 
 
 def is_bare(line: str) -> bool:

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.note.hidden import scan
 from crucible.note.line_scan import (
@@ -29,6 +28,7 @@ from crucible.note.line_scan import (
     without_blanks,
 )
 from crucible.note.source import Problem, Source
+from crucible.patterns import late_pattern
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -50,8 +50,7 @@ TOO_LARGE = 16_000_000
 """Code points above which an untidy note is not parsed any more: it would take half a minute."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """The blocks in order, and what was wrong."""
 
     blocks: list[Block]
@@ -118,13 +117,13 @@ def _tokens(text: str) -> list[Token]:
 
 _HTML_ENDS = (
     (
-        re.compile(r"<(?:script|pre|style|textarea)(?:[ \t>]|$)", re.IGNORECASE),
-        re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
+        late_pattern(r"<(?:script|pre|style|textarea)(?:[ \t>]|$)", re.IGNORECASE),
+        late_pattern(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
     ),
-    (re.compile(r"<!--"), re.compile(r"-->")),
-    (re.compile(r"<\?"), re.compile(r"\?>")),
-    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
+    (late_pattern(r"<!--"), late_pattern(r"-->")),
+    (late_pattern(r"<\?"), late_pattern(r"\?>")),
+    (late_pattern(r"<!\[CDATA\["), late_pattern(r"\]\]>")),
+    (late_pattern(r"<![A-Za-z]"), late_pattern(r">")),
 )
 """The HTML blocks of CommonMark that blank lines do not end: how they begin and end."""
 

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import re
 
-from crucible.note.nodes import ODD, READ_ERRORS, Reading, TooLarge, compose_into, is_bare, read_composed
+from crucible.note.nodes import (
+    ODD,
+    READ_ERRORS,
+    BrokenYaml,
+    Reading,
+    TooLarge,
+    compose_into,
+    is_bare,
+    read_composed,
+)
 from crucible.note.scalars import Value, read_scalar
 from crucible.note.source import Problem, Span
+from crucible.patterns import late_pattern
 
 __all__ = ["read_properties"]
 
-_LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END = late_pattern(r"\r\n?|\n")
 _RECOVERED = 200
 
 
@@ -31,7 +41,7 @@ def read_properties(text: str, start: int, end: int) -> Reading:
 
 # --- tidy blocks, by hand -----------------------------------------------------------------------------------------
 
-_TIDY = re.compile(
+_TIDY = late_pattern(
     r"(?P<indent> *)(?P<dash>- +)?(?:(?P<key>[A-Za-z_][\w-]{0,99}):(?=[ \r\n]))? *"
     r"""(?:"(?P<double>[^"\\\r\n]*)" *|'(?P<single>[^'\r\n]*)' *|(?P<plain>[\w/][^\r\n]*)|(?P<empty>\[\]) *"""
     r"|(?P<comment>#[^\r\n]*)|)\r?\n"
@@ -132,8 +142,8 @@ class _Tidy:
 
 # --- broken blocks, key by key ------------------------------------------------------------------------------------
 
-_KEY_LINE = re.compile(r"[^\s#\"'\[\]{},&*!|>%@`?:-][^:\r\n]*:(?=[ \t\r\n])")
-_BELONGS = re.compile(r"[ \t\r\n#]|-[ \t\r\n]")
+_KEY_LINE = late_pattern(r"[^\s#\"'\[\]{},&*!|>%@`?:-][^:\r\n]*:(?=[ \t\r\n])")
+_BELONGS = late_pattern(r"[ \t\r\n#]|-[ \t\r\n]")
 
 
 def _recover(text: str, start: int, end: int, error: Exception) -> Reading:
@@ -161,9 +171,8 @@ def _recover(text: str, start: int, end: int, error: Exception) -> Reading:
 def _problem_of(error: Exception) -> Problem:
     if isinstance(error, TooLarge):
         return Problem("yaml-too-large", 2 + error.line, str(error))
-    mark = getattr(error, "problem_mark", None)
-    reason = getattr(error, "problem", None) or "not readable"
-    return Problem("broken-yaml", 2 + (mark.line if mark else 0), f"broken YAML: {reason}")
+    reason, line = (error.reason, error.line) if isinstance(error, BrokenYaml) else ("not readable", 0)
+    return Problem("broken-yaml", 2 + line, f"broken YAML: {reason}")
 
 
 def _chunks(text: str, start: int, end: int) -> list[tuple[int, int, int]]:

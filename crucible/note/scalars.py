@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from crucible.patterns import late_pattern
+
 __all__ = [
     "EXACT",
     "Value",
@@ -35,22 +37,22 @@ _WORDS: dict[str, bool | None] = {
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
 _NUMBER_STARTS = frozenset("0123456789+-.")
-_INT = re.compile(r"[-+]?[0-9]+")
-_OCTAL_OR_HEX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(
+_INT = late_pattern(r"[-+]?[0-9]+")
+_OCTAL_OR_HEX = late_pattern(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = late_pattern(
     r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)"
     r"|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+"
     r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
 
 _NOT_PLAIN = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff"
-_PLAIN = re.compile(rf"[\w/][^{_NOT_PLAIN}]*")
-_ESCAPED = re.compile(rf'["\\{_NOT_PLAIN}]')
+_PLAIN = late_pattern(rf"[\w/][^{_NOT_PLAIN}]*")
+_ESCAPED = late_pattern(rf'["\\{_NOT_PLAIN}]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = late_pattern(r"[\ud800-\udfff]")
 # Words and shapes that YAML 1.1 or 1.2 reads as another type, among texts that begin with a letter or a digit.
 _TYPED_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-_TYPED_SHAPE = re.compile(
+_TYPED_SHAPE = late_pattern(
     r"[0-9][0-9_]*(?:\.[0-9_.]*)?(?:[eE][-+]?[0-9]*)?"
     r"|0[xob][0-9a-fA-F_]*"
     r"|[0-9][0-9_]*(?::[0-9_]+)+(?:\.[0-9_]*)?"

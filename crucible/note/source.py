@@ -9,30 +9,29 @@ is `b` for every `b`: the mark is peeled off and kept, bytes that are no UTF-8 t
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from crucible.errors import EditRefused
+from crucible.patterns import late_pattern
 
 __all__ = ["NOWHERE", "Edit", "Lines", "Problem", "Source", "Span", "apply_edits"]
 
 _BOM = b"\xef\xbb\xbf"
-_LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END = late_pattern(r"\r\n?|\n")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """Code points `start` up to, not including, `end` of a source's text."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Lines:
+class Lines(NamedTuple):
     """Lines `first` up to, not including, `end`; counted from 0."""
 
     first: int
@@ -43,16 +42,14 @@ NOWHERE = Lines(-1, -1)
 """The place of what was made in memory and stands in no note yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """Put `text` where `span` is; an empty span inserts."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something untidy in a human's note: reported, never fatal.
 
     `code` is a stable kebab-case word (`unclosed-fence`), `line` counts from 1 in the file.

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from crucible.errors import EditRefused
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.hidden import hidden_ranges
 from crucible.note.source import Source, Span
+from crucible.patterns import late_pattern
 
 __all__ = [
     "Link",
@@ -36,8 +36,7 @@ __all__ = [
 LinkKind = Literal["wiki", "md"]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkText:
+class LinkText(NamedTuple):
     """What stands between `[[` and `]]`.  An empty target means the note itself."""
 
     target: str
@@ -45,8 +44,7 @@ class LinkText:
     alias: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link as it stands in a note.
 
     `subpath` is without its `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the text that is
@@ -59,7 +57,7 @@ class Link:
     embed: bool
     kind: LinkKind
     span: Span
-    target_span: Span = field(default=Span(0, 0))
+    target_span: Span = Span(0, 0)
 
 
 _WIKI = r"!?\[\[(?!\[)(?P<inner>[^\[\]\r\n]*+(?:(?:\[(?!\[)|\](?!\]))[^\[\]\r\n]*+)*+)\]\]"
@@ -71,18 +69,18 @@ _ADDRESS = r"""
     (?: [ \t]++ (?:"[^"\r\n]*+"|'[^'\r\n]*+'|\([^()\r\n]*+\)) )?
     [ \t]*+\)
 """
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     rf"""\\[\s\S] | (?P<wiki>{_WIKI}) | (?P<address>{_ADDRESS}) | (?P<opener>!?\[) | \]
        | (?P<blank>(?:\r\n?+|\n)[ \t>]*+(?=[\r\n]))""",
     re.VERBOSE,
 )
-_WIKI_TOKEN = re.compile(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<opener>(?!))?(?P<blank>(?!))?")
+_WIKI_TOKEN = late_pattern(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<opener>(?!))?(?P<blank>(?!))?")
 """Where no address follows any more, brackets alone mean nothing."""
-_WHOLE = re.compile(_WIKI)
-_WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # one letter alone is a drive: that never resolves
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
-_NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f\\%#()<>\[\]|^`\"?]")
+_WHOLE = late_pattern(_WIKI)
+_WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # one letter alone is a drive: that never resolves
+_ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
+_PERCENT = late_pattern(r"(?:%[0-9A-Fa-f]{2})++")
+_NOT_IN_ADDRESS = late_pattern(r"[\x00-\x20\x7f\\%#()<>\[\]|^`\"?]")
 
 
 def find_links(source: Source, start: int | None = None) -> list[Link]:
@@ -240,9 +238,9 @@ def render_link(
     return written
 
 
-_HEADING_MARKS = re.compile(r"[:#|^\\\r\n]|%%|\[\[|\]\]")
-_PUNCTUATION = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
-_BLANKS = re.compile(r"\s+")
+_HEADING_MARKS = late_pattern(r"[:#|^\\\r\n]|%%|\[\[|\]\]")
+_PUNCTUATION = late_pattern(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
+_BLANKS = late_pattern(r"\s+")
 
 
 def strip_heading_for_link(heading: str) -> str:
@@ -255,16 +253,16 @@ def heading_key(heading: str) -> str:
     return _BLANKS.sub(" ", _PUNCTUATION.sub(" ", heading)).strip().lower()
 
 
-_LINE = re.compile(r"[^\r\n]++")
-_BEFORE_VALUE = re.compile(
+_LINE = late_pattern(r"[^\r\n]++")
+_BEFORE_VALUE = late_pattern(
     r"""[ \t]*+ (?: - [ \t]++ )*+ (?: (?: "[^"\r\n]*+" | '[^'\r\n]*+' | [^\s"'\#\[\]{},][^\r\n"'\#\[\]{}:]*+ ) : [ \t]++ )?""",
     re.VERBOSE,
 )
-_IN_VALUE = re.compile(
+_IN_VALUE = late_pattern(
     r"""(?P<comment>(?<=[ \t])\#.*+) | "(?P<double>(?:[^"\\]|\\.)*+)" | '(?P<single>(?:[^']|\'\')*+)'""",
     re.VERBOSE,
 )
-_BLOCK_TEXT = re.compile(r"[|>][-+0-9]*+[ \t]*+(?:(?<=[ \t])#.*+)?$")
+_BLOCK_TEXT = late_pattern(r"[|>][-+0-9]*+[ \t]*+(?:(?<=[ \t])#.*+)?$")
 
 
 def find_property_links(source: Source, span: Span | None = None) -> list[Link]:

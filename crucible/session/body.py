@@ -15,6 +15,7 @@ from crucible.note.callouts import read_callout
 from crucible.note.contain import FIELDS, uncontain
 from crucible.note.outline import SEPARATOR, Block, Kind, parse_blocks, scan_lines
 from crucible.note.source import NOWHERE, Lines, Problem
+from crucible.patterns import late_pattern
 from crucible.session.entries import CALLOUT_KINDS, read_calls, read_entry
 from crucible.session.fields import parse_time
 from crucible.session.headings import read_heading, read_title
@@ -299,10 +300,10 @@ class Body:
         self.problems.extend(problems)
 
 
-FIELD = re.compile(rf"({'|'.join(FIELDS)})::(.*)$", re.DOTALL)
+FIELD = late_pattern(rf"({'|'.join(FIELDS)})::(.*)$", re.DOTALL)
 """An inline field of a phase: its key and its value."""
 
-_RULE_BELOW = re.compile(r"\n[ \t]*\n(?:-{3,})[ \t\n]*$")
+_RULE_BELOW = late_pattern(r"\n[ \t]*\n(?:-{3,})[ \t\n]*$")
 
 
 def _without_rule(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from crucible.note.contain import cut, normal, normal_line
+from crucible.patterns import late_pattern
 from crucible.session.markup import CALL_LIMIT, RESULT_LIMIT
 from crucible.session.model import Outcome
 
@@ -19,7 +20,7 @@ __all__ = ["call_line", "one_line", "result_line"]
 
 Arguments: TypeAlias = Mapping[str, object]
 
-_LINE_END = re.compile(r"[ \t]*\n[ \t]*")
+_LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 # Read in order: the first of these that an unknown tool was given tells most.
 _TELLING = (
@@ -166,7 +167,7 @@ def result_line(
     return one_line(told, RESULT_LIMIT)
 
 
-_READERS = re.compile(
+_READERS = late_pattern(
     r"(?:sudo )?(?:cat|head|tail|sed -n|nl|ls|find|tree|fd|grep|rg|ag|awk|jq|sort|uniq|cut|diff|env|ps"
     r"|git(?: -C \S+)? (?:log|diff|show|status|blame|branch|ls-files))\b"
 )
@@ -186,10 +187,10 @@ def _printed(text: str) -> str:
 _ENDS = 20_000
 """Code points of a long output that are looked at, at either end."""
 
-_EXIT = re.compile(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
-_WRAPPED = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
+_EXIT = late_pattern(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
+_WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
 _CAUSES = tuple(
-    re.compile(pattern, re.MULTILINE)
+    late_pattern(pattern, re.MULTILINE)
     for pattern in (
         r"^(?:FAILED|ERROR) \S.*$",
         r"^(?:[\w.]+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?$",

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from crucible.note.contain import slug
+from crucible.patterns import late_pattern
 from crucible.session.calls import one_line
 from crucible.session.model import (
     AgentRef,
@@ -364,7 +365,7 @@ def _head(text: str) -> str:
     return shortened(one_line(text, 4 * SUMMARY_LIMIT), SUMMARY_LIMIT)
 
 
-_LABEL = re.compile(r"(?:^|(?<=[\s*_#]))Summary:[*_]*\s*", re.MULTILINE)
+_LABEL = late_pattern(r"(?:^|(?<=[\s*_#]))Summary:[*_]*\s*", re.MULTILINE)
 
 
 def summary_of(text: str) -> str | None:

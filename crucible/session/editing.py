@@ -8,7 +8,6 @@ refused, with the line: `shown` checks every one.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +18,7 @@ from crucible.note.contain import FIELDS, normal_line
 from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.outline import SEPARATOR
 from crucible.note.source import NOWHERE, Edit, Source, Span
+from crucible.patterns import late_pattern
 from crucible.session.body import FIELD
 from crucible.session.fields import format_time, parse_time
 from crucible.session.markup import render_call, render_entry, render_phase, separates
@@ -80,7 +80,7 @@ def _newline(source: Source, at: int) -> str:
     return "\r\n" if above == "\r\n" else above[-1]
 
 
-_BLANK_END = re.compile(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
+_BLANK_END = late_pattern(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 
 
 def _ends_blank(text: str) -> bool:
@@ -163,7 +163,7 @@ def _join_calls(source: Source, session: Session, before: ToolCalls, entry: Tool
     return [Edit(Span(at, at), text)] if entry.calls else []
 
 
-_BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
+_BULLET = late_pattern(r"[ \t]*[-*+][ \t]+")
 
 
 def _bullet(source: Source, line: int) -> str:

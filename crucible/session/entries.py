@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from crucible.note.callouts import RawCallout, unquote_lines
 from crucible.note.contain import QUOTE_END, Rule, read_code_span, uncontain, uncontain_line, whole_fences
 from crucible.note.source import Lines
+from crucible.patterns import late_pattern
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -36,11 +37,11 @@ MARKS = {
 """What a result summary starts with when a call did not simply succeed."""
 
 _OUTCOMES = {mark: outcome for outcome, mark in MARKS.items()}
-_CALL = re.compile(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
-_ITEM = re.compile(r"[-*+][ \t]+")
-_ARROW = re.compile(r"[ \t]*(?:→|->)[ \t]?")
-_CONTINUATION = re.compile(r"[ \t]*(?![-*+>#`~<\d])\S")
-_MARKED = re.compile(rf"(\\+)({'|'.join(MARKS.values())})")
+_CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
+_ITEM = late_pattern(r"[-*+][ \t]+")
+_ARROW = late_pattern(r"[ \t]*(?:→|->)[ \t]?")
+_CONTINUATION = late_pattern(r"[ \t]*(?![-*+>#`~<\d])\S")
+_MARKED = late_pattern(rf"(\\+)({'|'.join(MARKS.values())})")
 
 # --- tool calls ------------------------------------------------------------------------------------------------------
 
@@ -155,7 +156,7 @@ def _labelled(labels: dict[str, list[str]], label: str) -> str | None:
     return _text(labels[label]) if label in labels else None
 
 
-_WORDS_END = re.compile(r'" -(?=[ \t]|$)')
+_WORDS_END = late_pattern(r'" -(?=[ \t]|$)')
 
 
 def _find_words_end(lines: Sequence[str]) -> tuple[int, int] | None:
@@ -189,9 +190,9 @@ def _words(lines: Sequence[str]) -> str:
     return uncontain("\n".join(_trim(lines)), extra=(QUOTE_END,))
 
 
-_SUBAGENT_TITLE = re.compile(r"@?([^\s@(]+)(?:@([^\s(]+))?(?:\s+\(([^)]*)\))?\s*$")
-_MODE = re.compile(r"mode: *(inline|link|embed) *$")
-_LINK = re.compile(r"(?:(?:→|->) *)?(!?)\[\[([^\[\]|#]+)[^\[\]]*\]\] *$")
+_SUBAGENT_TITLE = late_pattern(r"@?([^\s@(]+)(?:@([^\s(]+))?(?:\s+\(([^)]*)\))?\s*$")
+_MODE = late_pattern(r"mode: *(inline|link|embed) *$")
+_LINK = late_pattern(r"(?:(?:→|->) *)?(!?)\[\[([^\[\]|#]+)[^\[\]]*\]\] *$")
 
 EntriesReader = Callable[[list[str]], tuple[Entry, ...]]
 

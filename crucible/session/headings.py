@@ -6,15 +6,14 @@ that word.
 
 from __future__ import annotations
 
-import re
-
 from crucible.note.contain import uncontain_line
+from crucible.patterns import late_pattern
 from crucible.session.model import AgentRef
 
 __all__ = ["read_heading", "read_title"]
 
-_AGENT = re.compile(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
-_CHANNEL = re.compile(r"#(?!\d+$)([\w.:/+-]+)$")
+_AGENT = late_pattern(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
+_CHANNEL = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")
 
 
 def read_heading(text: str) -> tuple[str, AgentRef | None, str | None]:
@@ -34,7 +33,7 @@ def read_heading(text: str) -> tuple[str, AgentRef | None, str | None]:
     return _read_name(rest), agent, channel
 
 
-_MARKED_WORD = re.compile(r"\\+[@#]")
+_MARKED_WORD = late_pattern(r"\\+[@#]")
 
 
 def _read_name(text: str) -> str:
@@ -47,7 +46,7 @@ def _read_name(text: str) -> str:
     return uncontain_line(text)
 
 
-_ALL_HASHES = re.compile(r"\\+#+$")
+_ALL_HASHES = late_pattern(r"\\+#+$")
 
 
 def read_title(text: str) -> str:

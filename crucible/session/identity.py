@@ -6,16 +6,15 @@ allow-list.  How a new id is made is for `vault.naming`.
 
 from __future__ import annotations
 
-import re
-
 from crucible.errors import BadSessionId
+from crucible.patterns import late_pattern
 
 __all__ = ["LONGEST_ID", "check_session_id"]
 
 LONGEST_ID = 128
 
 # `\Z`, since `$` would let a last newline pass.
-_ALLOWED = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{LONGEST_ID - 1}}}\Z")
+_ALLOWED = late_pattern(rf"[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{LONGEST_ID - 1}}}\Z")
 
 
 def check_session_id(text: str) -> str:

@@ -24,6 +24,7 @@ from crucible.note.contain import (
 )
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.outline import SEPARATOR, TOOLS_LINE
+from crucible.patterns import late_pattern
 from crucible.session.entries import INLINE_QUOTE, MARKS, fenced_lines
 from crucible.session.fields import format_time, properties_of
 from crucible.session.model import (
@@ -64,8 +65,8 @@ RESULT_LIMIT = 100
 
 # --- one line --------------------------------------------------------------------------------------------------------
 
-_MARKER_WORD = re.compile(r"\\*[@#]")
-_HASHES = re.compile(r"\\*#+$")
+_MARKER_WORD = late_pattern(r"\\*[@#]")
+_HASHES = late_pattern(r"\\*#+$")
 
 
 def render_heading(level: int, name: str, agent: AgentRef | None = None, channel: str | None = None) -> str:
@@ -95,7 +96,7 @@ def render_title(title: str) -> str:
     return f"# {_protected(contain_line(normal_line(title)) or 'Untitled', _HASHES)}"
 
 
-_MARKED = re.compile(rf"\\*(?:{'|'.join(MARKS.values())})")
+_MARKED = late_pattern(rf"\\*(?:{'|'.join(MARKS.values())})")
 
 
 def render_call(call: ToolCall) -> str:
@@ -142,7 +143,7 @@ def _callout(kind: str, title: str, body: Sequence[str]) -> list[str]:
     return [f"> [!{kind}] {title}".rstrip(" "), *quote_lines(body)]
 
 
-_OPENS_BLOCK = re.compile(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
+_OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
 
 
 def _labelled(above: list[str], label: str, text: str | None, *extra: Rule) -> list[str]:
@@ -220,7 +221,7 @@ def render_body(entries: Iterable[Entry]) -> list[str]:
     return lines
 
 
-_CONTINUES_LIST = re.compile(r"[ \t]|[-+*](?:[ \t]|$)|\d+[.)](?:[ \t]|$)")
+_CONTINUES_LIST = late_pattern(r"[ \t]|[-+*](?:[ \t]|$)|\d+[.)](?:[ \t]|$)")
 
 
 def separates(lines: Sequence[str]) -> bool:

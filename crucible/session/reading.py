@@ -6,11 +6,10 @@ frontmatter's types are in `fields`, callouts and tool calls in `entries`.
 
 from __future__ import annotations
 
-import re
-
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.outline import find_blocks
 from crucible.note.source import Lines, Problem, Source
+from crucible.patterns import late_pattern
 from crucible.session.body import Body
 from crucible.session.fields import FieldReader, read_fields
 from crucible.session.model import Session
@@ -48,7 +47,7 @@ def _by_line(problem: Problem) -> int:
     return problem.line
 
 
-_NOT_TEXT = re.compile("[\ud800-\udfff]")
+_NOT_TEXT = late_pattern("[\ud800-\udfff]")
 
 
 def _text_problems(source: Source) -> list[Problem]:

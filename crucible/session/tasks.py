@@ -5,7 +5,6 @@ Reads it leniently (keys we do not know are kept), writes it so that one changed
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from crucible.note.contain import normal_line
@@ -21,6 +20,8 @@ _KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "starte
 
 def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
     """The tasks in a block's text; `line` is the block's first line of text, counted from 0."""
+    import json  # noqa: PLC0415  slow, and few notes have tasks
+
     try:
         items = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -89,6 +90,8 @@ def render_task(task: Task) -> str:
         item["started"] = task.started
     if task.completed is not None:
         item["completed"] = task.completed
+    import json  # noqa: PLC0415  as above
+
     return json.dumps({**item, **task.extra}, ensure_ascii=False)
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from crucible.note.contain import normal
+from crucible.patterns import late_pattern
 
 __all__ = ["UNTITLED", "key_words", "prompt_name", "shortened"]
 
@@ -17,13 +18,15 @@ _LIMIT = 60
 _READ = 20_000
 """Code points of a prompt that are looked at for a name."""
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
-_URL = re.compile(r"<?https?://([^\s<>)\]]+)>?")
-_PLAN = re.compile(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
+_FENCE = late_pattern(
+    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
+_TAG = late_pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
+_PLAN = late_pattern(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
 
 # What a terminal or a log prints rather than what a person says.
-_LOG = re.compile(
+_LOG = late_pattern(
     r"""^(?:
         \s*[\[(]?\d{4}-\d\d-\d\d[T ]\d | \s*\[?\d\d:\d\d:\d\d | Traceback\ \( | \s+File\ " | \s*at\ \S+\ \( |
         \s*\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\b[\]:\ ] | \s*[$%>]\s | \s*\w+@[\w-]+[:~] | npm\ ERR! |
@@ -32,14 +35,14 @@ _LOG = re.compile(
     )""",
     re.VERBOSE,
 )
-_LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|>\s*)+")
-_COURTESY = re.compile(
+_LINE_MARK = late_pattern(r"^\s*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|>\s*)+")
+_COURTESY = late_pattern(
     r"^(?:(?:hi|hello|hey|ok|okay|thanks|thank you|great|perfect|nice|cool|alright|so|now|and)(?: claude| there)?[,.!:]+\s+"
     r"|please,?\s+|(?:can|could|would|will) you\s+(?:please\s+)?|i(?:'d| would) like you to\s+|i (?:want|need) you to\s+"
     r"|let's\s+)+",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(
+_SENTENCE = late_pattern(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\bapprox)([.!?…]+)[\"')\]]*(?=\s+\S)|[。！？]"
 )
 

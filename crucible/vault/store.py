@@ -80,6 +80,8 @@ class Vault:
         self._folders: set[Path] | None = None
         self._written: dict[Path, Stamp] = {}
         """Our own last writes, which are whole however young they are."""
+        self.touched: set[Path] = set()
+        """Notes that were created, changed or moved here, for who keeps the index."""
 
     @property
     def sessions(self) -> Path:
@@ -142,6 +144,7 @@ class Vault:
         self._known_folders().add(where)
         stamp = files.stamp_of(real / f"{session_id}.md", data)
         self._written[real / f"{session_id}.md"] = stamp
+        self.touched.add(where / f"{session_id}.md")
         return Note(where / f"{session_id}.md", Source.from_bytes(data), stamp)
 
     def save(self, note: Note, edits: Iterable[Edit]) -> Note:
@@ -182,6 +185,7 @@ class Vault:
         with self.locked(note.path), self.locked(new):
             self._check_unchanged(note)
             files.move_exclusive(note.path, new, fsync=self.settings.fsync)
+            self.touched |= {note.path, new}
         return new
 
     def locked(self, path: Path) -> AbstractContextManager[None]:
@@ -211,6 +215,7 @@ class Vault:
         data = changed.to_bytes()
         files.remove_leftovers(real)
         self._check_unchanged(note)
+        self.touched.add(note.path)
         # Looked at once more when the new bytes are ready, so that an editor's save has a moment, not a disk flush,
         # in which it could go unseen.
         files.write_atomic(

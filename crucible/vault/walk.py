@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,10 +22,13 @@ OnError: TypeAlias = Callable[[CrucibleError], None]
 
 
 def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iterator[tuple[Path, list[str]]]:
-    """Every folder from `start` down with the names of its notes; each real folder once, a missing one never."""
-    waiting, seen = [start], set[Path]()
-    while waiting:
-        folder = waiting.pop()
+    """Every folder from `start` down with the names of its notes; a missing one never.
+
+    A folder that can be reached in several ways counts once: under its own name, else under the first of the symlinks.
+    """
+    waiting, links, seen = [start], list[Path](), set[Path]()
+    while waiting or links:
+        folder = waiting.pop() if waiting else heappop(links)
         try:
             real = inside(root, folder)
             if real in seen:
@@ -39,7 +43,11 @@ def find_notes(root: Path, start: Path, on_error: OnError | None = None) -> Iter
         else:
             folders, notes = _sorted_out(folder, entries, on_error)
             yield folder, notes
-            waiting += [folder / name for name in folders]
+            for path in (folder / name for name in folders):
+                if path.is_symlink():
+                    heappush(links, path)
+                else:
+                    waiting.append(path)
 
 
 def _entries(folder: Path, on_error: OnError | None) -> list[os.DirEntry[str]]:

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 import toons
 
+from crucible.index.query import STATUSES
+from crucible.session.model import Status
 from crucible.vault.store import Vault
 from tests.cli.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru
@@ -98,7 +102,15 @@ def test_paths_are_files_that_are_there(two: Vault, cru: Cru) -> None:
         (["--since", "2026-11-21"], ["2026-11-21-limiter"]),
         (["--until", "2026-11-01"], ["2026-10-01-sale"]),
         (["--limit", "1"], ["2026-11-21-limiter"]),
+        (["-n", "1"], ["2026-11-21-limiter"]),
         (["--limit", "0"], []),
+        (["--where", "tokens_used > 1_900"], ["2026-11-21-limiter"]),
+        (["--where", "tokens_used = null"], ["2026-10-01-sale"]),
+        (["--where", "status != paused", "--where", "id ~ sale"], []),
+        (["--where", "participants = helper"], ["2026-11-21-limiter"]),
+        (["--where", "started < 2026-11-01"], ["2026-10-01-sale"]),
+        (["--sort", "started"], ["2026-10-01-sale", "2026-11-21-limiter"]),
+        (["--sort", "-Tokens_Used", "-n", "1"], ["2026-11-21-limiter"]),
         (["--children"], ["2026-11-21-clock", "2026-11-21-limiter", "2026-10-01-sale"]),
     ],
     ids=lambda v: " ".join(v) if v and v[0].startswith("--") else None,
@@ -109,11 +121,68 @@ def test_a_filter_narrows_the_list(two: Vault, cru: Cru, options: list[str], fou
 
 
 def test_an_unknown_format_or_status_is_refused(vault: Vault, cru: Cru) -> None:
-    for wrong in (["--format", "yaml"], ["--status", "done"], ["--since", "soon"], ["--limit", "-1"]):
+    for wrong in (
+        ["--format", "yaml"],
+        ["--status", "done"],
+        ["--since", "soon"],
+        ["--limit", "-1"],
+        ["--sort", "size"],
+        ["--where", "size > 1"],
+        ["--where", "tokens_used > many"],
+        ["--null"],
+    ):
         result = cru("session", "list", *wrong)
         assert result.exit_code == 2, wrong
         assert result.stdout == ""
         assert result.stderr.startswith("cru: ")
+
+
+def test_an_unknown_column_is_answered_with_the_near_ones_and_all(two: Vault, cru: Cru) -> None:
+    for wrong in (["--sort", "-token_used"], ["--where", "token_used > 5"]):
+        said = cru("session", "list", *wrong).stderr
+        assert "sessions: no column 'token_used'; did you mean tokens_used" in said
+        assert "started, id, path, title" in said
+
+
+def test_the_table_shows_what_it_was_sorted_and_filtered_by(two: Vault, cru: Cru) -> None:
+    shown = cru(
+        "session", "list", "--sort", "-tokens_used", "--where", "title ~ a", "--where", "id != x"
+    ).stdout
+    assert [line.split()[:2] + line.split()[-1:] for line in shown.splitlines()] == [
+        ["id", "status", "title"],
+        ["2026-11-21-limiter", "completed", "limiter"],
+        ["2026-10-01-sale", "paused", "2026-10-01-sale"],
+    ]
+    assert shown.splitlines()[0].split() == [
+        "id",
+        "status",
+        "started",
+        "participants",
+        "tokens_used",
+        "title",
+    ]
+    assert shown.splitlines()[1].split()[5] == "1944"
+    assert shown.splitlines()[2].split()[4] == "-"
+
+
+def test_the_statuses_that_can_be_asked_for_are_those_of_a_session() -> None:
+    assert list(STATUSES) == [status.value for status in Status]
+
+
+def test_what_started_in_the_same_second_comes_by_id(vault: Vault, cru: Cru) -> None:
+    for name in ("b", "c", "a"):
+        write(vault, name, note(name))
+    write(vault, "n", "no start")
+    write(vault, "m", "no start either")
+    rows = json.loads(cru("session", "list", "--format", "json").stdout)
+    assert [row["id"] for row in rows] == ["a", "b", "c", "m", "n"]
+
+
+def test_an_item_with_a_comma_is_one_item(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", participants='["Ada, Countess", helper]'))
+    (row,) = json.loads(cru("session", "list", "--format", "json").stdout)
+    assert row["participants"] == ["Ada, Countess", "helper"]
+    assert cru("session", "list").stdout.splitlines()[1].endswith("Ada, Countess, helper")
 
 
 def test_an_empty_vault_is_an_empty_list(vault: Vault, cru: Cru) -> None:
@@ -130,6 +199,15 @@ def test_what_cannot_be_read_is_a_row_with_a_problem(vault: Vault, cru: Cru) -> 
     assert set(rows) == {"2026-01-01-gone", "2026-01-02-bytes", "2026-01-03-bare"}
     assert all(rows.values())
     assert "2026-01-01-gone" in result.stderr
+
+
+@pytest.mark.parametrize("options", [["--status", "failed"], ["-n", "1"], ["--since", "2026-11-01"]])
+def test_no_filter_hides_a_note_that_cannot_be_read(two: Vault, cru: Cru, options: list[str]) -> None:
+    (two.root / "sessions" / "gone.md").symlink_to(two.root / "nowhere.md")
+    for _ in range(2):
+        said = cru("session", "list", *options).stderr
+        assert said.startswith("sessions/gone.md:1: unreadable-note: ")
+        assert len(said.splitlines()) == 1
 
 
 def test_a_note_cannot_steer_the_terminal(vault: Vault, cru: Cru) -> None:
@@ -187,6 +265,80 @@ def test_a_file_name_with_a_newline_forges_neither_a_row_nor_a_path(vault: Vault
         paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: left out, a line cannot hold it\n"
     )
     assert paths.exit_code == 3
+
+
+ODD = ["a b", "it's", '"q"', "new\nline", "$(x)", "\x1b[31mred", "ü☃", "-n"]
+
+
+def pipe(output: bytes, *command: str | Path, cwd: Path) -> bytes:
+    """What a real program prints when it is given this."""
+    return subprocess.run([*map(str, command)], input=output, cwd=cwd, capture_output=True, check=True).stdout
+
+
+def files_of(nul_ended: bytes) -> list[str]:
+    *paths, rest = nul_ended.split(b"\0")
+    assert rest == b""
+    return sorted(map(os.fsdecode, paths))
+
+
+@pytest.fixture
+def odd(vault: Vault) -> Vault:
+    for name in ODD:
+        write(vault, name, note("x", "the needle"))
+    return vault
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such file names")
+def test_paths_ended_by_nul_go_whole_through_xargs(odd: Vault, cru: Cru) -> None:
+    listed = cru("session", "list", "--format", "paths", "-0")
+    assert (listed.exit_code, listed.stderr) == (0, "")
+    whole = sorted(str(odd.root / "sessions" / f"{name}.md") for name in ODD)
+    assert files_of(listed.stdout_bytes) == whole
+    found = pipe(listed.stdout_bytes, "xargs", "-0", "grep", "-lZ", "needle", "--", cwd=odd.root)
+    assert files_of(found) == whole
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such file names")
+def test_a_path_that_is_no_utf8_is_whole_between_nuls(vault: Vault, cru: Cru) -> None:
+    path = os.path.join(os.fsencode(vault.root), b"sessions", b"by\xffte.md")
+    with open(path, "wb") as file:
+        file.write(note("x").encode())
+    assert cru("session", "list", "--format", "paths", "--null").stdout_bytes == path + b"\0"
+    lines = cru("session", "list", "--format", "paths")
+    assert (lines.exit_code, lines.stdout) == (3, "")
+    for format_ in ("json", "toon", "table"):
+        assert cru("session", "list", "--format", format_).exit_code == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no xargs")
+def test_no_session_is_no_path(two: Vault, cru: Cru) -> None:
+    for more in ([], ["-0"]):
+        listed = cru("session", "list", "--project", "none", "--format", "paths", *more)
+        assert (listed.exit_code, listed.stdout_bytes, listed.stderr) == (0, b"", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no xargs")
+def test_lines_of_paths_go_through_xargs(two: Vault, cru: Cru) -> None:
+    listed = cru("session", "list", "--format", "paths").stdout_bytes
+    found = pipe(listed, "xargs", "grep", "-lZ", "Token bucket", cwd=two.root)
+    assert files_of(found) == [str(two.root / "sessions" / "2026-11-21-limiter.md")]
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="no ripgrep")
+def test_paths_go_through_xargs_to_ripgrep(odd: Vault, cru: Cru) -> None:
+    listed = cru("session", "list", "--format", "paths", "-0").stdout_bytes
+    found = pipe(listed, "xargs", "-0", "rg", "--files-with-matches", "-0", "needle", "--", cwd=odd.root)
+    assert files_of(found) == files_of(listed)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_paths_go_to_git_add(odd: Vault, cru: Cru) -> None:
+    write(odd, "older", note("older", started="2020-01-01T00:00:00Z"))
+    pipe(b"", "git", "init", "-q", cwd=odd.root)
+    listed = cru("session", "list", "--since", "2026-01-01", "--format", "paths", "-0").stdout_bytes
+    pipe(listed, "git", "add", "--pathspec-from-file=-", "--pathspec-file-nul", cwd=odd.root)
+    staged = pipe(b"", "git", "diff", "--cached", "--name-only", "-z", cwd=odd.root)
+    assert files_of(staged) == sorted(f"sessions/{name}.md" for name in ODD)
 
 
 @pytest.mark.parametrize("format_", ["table", "json", "paths"])

@@ -7,7 +7,7 @@ import pytest
 
 from crucible.vault.store import Vault
 from tests.cli.notes import CLOCK, LIMITER, note, write
-from tests.running import Cru
+from tests.running import Cru, CruProcess
 
 
 @pytest.fixture
@@ -234,3 +234,103 @@ def test_a_value_cannot_forge_a_row_of_the_header(vault: Vault, cru: Cru) -> Non
     shown = cru("session", "show", "a").stdout
     assert "x⏎status  failed" in shown
     assert sum(line.startswith("│ status") for line in shown.splitlines()) == 1
+
+
+def test_several_are_shown_in_the_order_given_each_once(two: Vault, cru: Cru) -> None:
+    result = cru("session", "show", "2026-11-21-limiter", "2026-11-21-clock", "2026-11-21-l")
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    titles = [line for line in lines if line.startswith("sessions/") and line.endswith("━━━")]
+    assert [title.split()[0] for title in titles] == [
+        "sessions/2026-11-21-limiter.md",
+        "sessions/2026-11-21-clock.md",
+    ]
+    assert lines[lines.index(titles[1]) - 1] == ""
+    assert result.stdout.index("All done.") < result.stdout.index("It is monotonic.")
+
+
+def test_one_session_has_no_title_of_its_own(two: Vault, cru: Cru) -> None:
+    for format_ in ("terminal", "markdown"):
+        shown = cru("session", "show", "2026-11-21-clock", "--format", format_).stdout
+        assert "sessions/2026-11-21-clock.md" not in shown
+
+
+def test_json_of_several_is_a_list_and_of_one_an_object(two: Vault, cru: Cru) -> None:
+    show = ("session", "show", "--format", "json", "2026-11-21-clock")
+    both = json.loads(cru(*show, "2026-11-21-limiter").stdout)
+    assert [one["id"] for one in both] == ["2026-11-21-clock", "2026-11-21-limiter"]
+    assert json.loads(cru(*show, "2026-11-21-cl").stdout) == both[:1]
+    assert json.loads(cru(*show).stdout) == both[0]
+
+
+def test_markdown_of_several_has_each_notes_exact_bytes(vault: Vault, cru: Cru) -> None:
+    notes = {
+        "a": b"\xef\xbb\xbf" + LIMITER.replace("\n", "\r\n").encode() + b"\xff no end",
+        "b": b"==> sessions/c.md (0 bytes) <==\n\n",
+        "empty": b"",
+        "two words": CLOCK.encode(),
+    }
+    paths = [write(vault, name, data) for name, data in notes.items()]
+    rest = cru("session", "show", *paths, "--format", "markdown").stdout_bytes
+    found = {}
+    while rest:
+        head, _, rest = rest.partition(b"\n")
+        named = re.fullmatch(rb"==> sessions/(.*)\.md \((\d+) bytes\) <==", head)
+        assert named
+        size = int(named[2])
+        found[named[1].decode()] = rest[:size]
+        assert rest[size : size + 1] == b"\n"
+        rest = rest[size + 1 :]
+    assert found == notes
+
+
+@pytest.mark.parametrize("format_", ["terminal", "markdown", "json"])
+def test_a_wrong_id_among_several_is_one_line_and_the_others_are_shown(
+    two: Vault, cru: Cru, format_: str
+) -> None:
+    ids = ("2026-11-21-clock", "2026-11-21-limitr", "a b!", "2026-11-21-limiter")
+    result = cru("session", "show", *ids, "--format", format_)
+    assert result.exit_code == 1
+    assert "monotonic" in result.stdout
+    assert "All done." in result.stdout
+    missing, malformed = result.stderr.splitlines()
+    assert missing.startswith("cru: ")
+    assert "2026-11-21-limitr" in missing
+    assert "did you mean 2026-11-21-limiter" in missing
+    assert "a b!" in malformed
+
+
+def test_only_wrong_usage_among_several_exits_2(two: Vault, cru: Cru) -> None:
+    assert cru("session", "show", "a b!", "2026-11-21-clock").exit_code == 2
+    assert cru("session", "show", "a b!", "c d!").exit_code == 2
+    assert cru("session", "show", "a b!", "gone").exit_code == 1
+    nothing = cru("session", "show", "gone", "gone-too", "--format", "json")
+    assert (nothing.stdout, nothing.exit_code) == ("[]\n", 1)
+
+
+def test_a_phase_is_looked_for_in_each_of_several(two: Vault, cru: Cru) -> None:
+    result = cru(
+        "session", "show", "2026-11-21-limiter", "2026-11-21-clock", "--phase", "2", "--format", "json"
+    )
+    assert [phase["name"] for phase in json.loads(result.stdout)] == ["Ask the clock"]
+    assert result.stderr == "cru: 2026-11-21-clock has no phase '2' (its phases: 1)\n"
+    assert result.exit_code == 2
+
+
+def test_an_unreadable_note_among_several_hides_no_other(two: Vault, cru: Cru) -> None:
+    (two.root / "sessions" / "gone.md").symlink_to(two.root / "nowhere.md")
+    result = cru("session", "show", "gone", "2026-11-21-clock")
+    assert result.exit_code == 1
+    assert "monotonic" in result.stdout
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_without_an_id_show_is_refused(vault: Vault, cru: Cru) -> None:
+    assert cru("session", "show").exit_code == 2
+
+
+def test_every_id_of_several_is_completed(two: Vault, cru_process: CruProcess) -> None:
+    words = "cru session show 2026-11-21-clock 2026-11-21-l"
+    env = {"_CRU_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "4"}
+    done = cru_process(env={**env, "CRUCIBLE_VAULT": str(two.root)})
+    assert (done.stdout, done.stderr) == (b"plain,2026-11-21-limiter\n", b"")

@@ -49,6 +49,61 @@ def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
     assert not imported & set(HEAVY)
 
 
+LISTING = ["main", "group", "door", "given", "options", "output", "surroundings"]
+"""Modules of the doors that `cru session list` needs before it opens the index."""
+
+SLOW = [
+    "pathlib",
+    "dataclasses",
+    "json",
+    "tomllib",
+    "tomlkit",
+    "difflib",
+    "shutil",
+    "hashlib",
+    "click.shell_completion",
+]
+
+
+def _modules_after(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, click\n{code}\nprint(*sys.modules)"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_finding_the_vault_and_its_settings_imports_nothing_slow(vault: Vault, tmp_path: Path) -> None:
+    """What costs each listing its time is what stands on this way; no clock can tell that on a busy machine."""
+    (tmp_path / "mine.toml").write_text(f'default_vault = "{vault.root}"\n[projects]\nshop = ["/a", "/b"]\n')
+    code = "".join(f"import crucible.cli.{name}\n" for name in LISTING) + (
+        f"import os; os.environ['CRUCIBLE_CONFIG'] = {str(tmp_path / 'mine.toml')!r}\n"
+        f"from crucible.cli.surroundings import vault_place\n"
+        f"crucible.cli.main.build_root()\n"
+        f"vault_place(crucible.cli.door.Door({str(vault.root)!r}))\n"
+    )
+    imported = _modules_after(code)
+    assert {"crucible.cli.surroundings", "crucible.settings"} <= imported
+    assert not imported & {*HEAVY, *SLOW} - _modules_after("")
+    rooms = {name.split(".")[1] for name in imported if name.startswith("crucible.")}
+    assert rooms <= {"cli", "errors", "settings", "vault", "index"}
+    assert not imported & {"crucible.vault.store", "crucible.vault.files", "crucible.vault.walk"}
+
+
+def test_reading_a_tidy_note_imports_no_parser_of_others() -> None:
+    text = "---\nsession_id: a\nstatus: active\ntags:\n  - x\n---\n# T\n\n## P @a\n\nprose\n"
+    imported = _modules_after(
+        "from crucible.note.source import Source\n"
+        "from crucible.session.reading import read_session\n"
+        f"assert read_session(Source({text!r}), 'a').phases"
+    )
+    assert "crucible.session.reading" in imported
+    assert not imported & {*HEAVY, "json", "html", "pathlib", "tomllib"} - _modules_after("")
+
+
 def _best(*args: str, of: int = 7) -> float:
     times = []
     for _ in range(of):

@@ -263,15 +263,15 @@ def test_a_megabyte_of_untidy_yaml_is_read_in_seconds() -> None:
 
 
 def test_without_libyaml_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Slow(yaml.SafeLoader):
-        resolve = nodes._Loader.resolve
-        descend_resolver = nodes._Loader.descend_resolver
-        ascend_resolver = nodes._Loader.ascend_resolver
-
     text = "---\na: {b: 0123}\nc: |\n  x\n# d\ne: '1'\nf: 12:30 # g\n---\n"
     fast = read(text)
-    monkeypatch.setattr(nodes, "_Loader", Slow)
-    assert read(text) == fast
+    monkeypatch.delattr(yaml, "CSafeLoader")
+    nodes._loader.cache_clear()
+    try:
+        assert nodes._loader().__base__ is yaml.SafeLoader
+        assert read(text) == fast
+    finally:
+        nodes._loader.cache_clear()
 
 
 # --- the two readers ----------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def test_a_new_vault_has_its_files_and_default_settings(tmp_path: Path) -> None:
     ]
     assert sorted(path.relative_to(root).as_posix() for path in made) == names
     assert sorted([".", *tree(root)]) == names
-    assert is_vault(root)
+    assert is_vault(str(root))
     assert load_vault_settings(root) == VaultSettings()
 
 
@@ -173,7 +173,7 @@ def test_broken_settings_stop_init_with_their_line(tmp_path: Path) -> None:
 def test_the_default_vault_is_written_beside_the_users_other_settings(tmp_path: Path) -> None:
     config = tmp_path / "config" / "crucible" / "config.toml"
     set_default_vault(config, tmp_path / "one")
-    assert load_user_settings(config, tmp_path).default_vault == tmp_path / "one"
+    assert load_user_settings(config, tmp_path).default_vault == str(tmp_path / "one")
     config.write_text("# mine\n" + config.read_text() + '\n[projects]\nshop = ["/x"]\n')
     set_default_vault(config, tmp_path / "two")
     assert config.read_text() == f'# mine\ndefault_vault = "{tmp_path}/two"\n\n[projects]\nshop = ["/x"]\n'
@@ -187,7 +187,7 @@ def test_the_users_settings_may_be_a_symlink_into_their_dotfiles(tmp_path: Path)
     (tmp_path / "config.toml").symlink_to("dotfiles.toml")
     set_default_vault(tmp_path / "config.toml", tmp_path)
     assert (tmp_path / "config.toml").is_symlink()
-    assert load_user_settings(tmp_path / "dotfiles.toml", tmp_path).default_vault == tmp_path
+    assert load_user_settings(tmp_path / "dotfiles.toml", tmp_path).default_vault == str(tmp_path)
 
 
 def test_broken_user_settings_are_left_alone(tmp_path: Path) -> None:

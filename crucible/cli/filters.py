@@ -1,0 +1,98 @@
+"""The options that say which sessions, and the query they make.
+
+Owns their names and helps, for every command that chooses sessions.  What a filter means is `index.query`'s, what a
+condition means `index.conditions`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+import click
+
+from crucible.cli.options import BEGIN, END
+from crucible.index.conditions import named_column, parse_condition
+from crucible.index.query import STATUSES, SessionQuery, check_column
+
+__all__ = ["named_columns", "order_options", "query_from", "session_filters", "span_options"]
+
+_Command = TypeVar("_Command")
+
+_SPAN = (
+    click.option(
+        "--since", type=BEGIN, metavar="WHEN", help="Only started since: 2026-11-21, today, 12h, 7d, 2w."
+    ),
+    click.option(
+        "--until", type=END, metavar="WHEN", help="Only started until then; a day counts to its end."
+    ),
+)
+_WHERE = click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Only where this holds, on any column: 'tokens_used > 5000', 'title ~ limiter', 'branch != null'.",
+)
+_FILTERS = (
+    click.option("--status", type=click.Choice(STATUSES), help="Only sessions that stand so."),
+    click.option(
+        "--agent", metavar="NAME[@VERSION]", help="Only with this agent, in any version or in this one."
+    ),
+    click.option("--channel", metavar="NAME", help="Only on this channel, the session's or a phase's."),
+    click.option(
+        "--model", metavar="MODEL", help="Only with this model: all of its name, or words of it (opus)."
+    ),
+    click.option("--project", metavar="NAME", help="Only of this project."),
+    *_SPAN,
+    click.option("--children", is_flag=True, help="Subagents' sessions too."),
+    _WHERE,
+)
+_ORDER = (
+    click.option(
+        "--sort", metavar="COLUMN", help="By this column, the smallest first; -COLUMN the largest first."
+    ),
+    click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the first N."),
+)
+
+
+def session_filters(command: _Command) -> _Command:
+    """Adds the options that narrow a query."""
+    return _with(_FILTERS, command)
+
+
+def span_options(command: _Command) -> _Command:
+    """Adds `--since`, `--until` and `--where` alone."""
+    return _with((*_SPAN, _WHERE), command)
+
+
+def order_options(command: _Command) -> _Command:
+    """Adds `--sort` and `--limit`."""
+    return _with(_ORDER, command)
+
+
+def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQuery:
+    """What the options ask for; one that a command does not have narrows nothing.
+
+    Raises `UsageError` for a column that `table` does not have and for what is no condition.
+    """
+    now = datetime.now().astimezone()
+    known = {name: options[name] for name in SessionQuery._fields if options.get(name) is not None}
+    known["where"] = tuple(parse_condition(text, now, table) for text in options.get("where", ()))
+    if options.get("sort") is not None:
+        column = check_column(options["sort"].removeprefix("-"), table)
+        known["sort"] = f"-{column}" if options["sort"].startswith("-") else column
+    return SessionQuery(**known)
+
+
+def named_columns(options: Mapping[str, Any], table: str = "sessions") -> list[str]:
+    """The columns that `--sort` and `--where` name, which a reader wants to see."""
+    sort = [options["sort"].removeprefix("-").lower()] if options.get("sort") else []
+    return [*sort, *(named_column(text, table) for text in options.get("where", ()))]
+
+
+def _with(options: tuple[Any, ...], command: _Command) -> _Command:
+    # As decorators stand above a function: the last is the first to be called.
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -1,0 +1,70 @@
+"""`cru index show` and `cru index rebuild`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.filters import order_options, query_from, span_options
+from crucible.cli.indexed import open_index, rebuilt
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, write
+from crucible.cli.tables import asked, in_color, say_unreadable, write_rows
+from crucible.index.query import find_row, select_rows, unreadable_rows
+from crucible.index.schema import TABLES, Row
+from crucible.index.view import View
+
+__all__ = ["rebuild", "show_table"]
+
+
+@click.command("show")
+@click.argument("table", type=click.Choice([*TABLES]))
+@click.option(
+    "--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has."
+)
+@span_options
+@order_options
+@format_option("toon", "table", "json")
+@click.pass_context
+def show_table(
+    ctx: click.Context, /, *, table: str, session: str | None, format_: str, **options: Any
+) -> None:
+    """Print a table of the index: what `cru session list` and `stats` reckon with.
+
+    --since and --until are about the start of the session that a row belongs to, --where and --sort about the table's
+    own columns. The newest month comes first, in it the rows stand by session. Subagents' sessions are in all of it.
+
+    \b
+      cru index show sessions --since 7d
+      cru index show phases --where 'tokens_used > 5000' --sort -tokens_used -n 20
+      cru index show callouts --where 'kind = error' --since 2026-11-01 --format json
+      cru index show links --session 2026-11-21-add
+    """
+    query, door = query_from(options, table), ctx.ensure_object(Door)
+
+    def question(view: View) -> list[Row]:
+        return select_rows(view, table, query, None if session is None else find_row(view, session))
+
+    rows, now = asked(open_index(door), question)
+    write_rows(rows, TABLES[table], format_, table, color=in_color(door))
+    ctx.exit(PROBLEMS_FOUND if now.unwalked else 0)
+
+
+@click.command
+@click.pass_context
+def rebuild(ctx: click.Context) -> None:
+    """Make the index anew from the notes, forgetting what it held.
+
+    It is never needed: every command brings the index up to date, and makes it anew when it cannot be read. It changes
+    no note.
+
+    \b
+      cru index rebuild
+    """
+    now = rebuilt(open_index(ctx.ensure_object(Door)))
+    say_unreadable(unreadable_rows(now.view))
+    count = sum(1 for _ in now.view.rows("sessions"))
+    write(f"{count} {'session' if count == 1 else 'sessions'}")
+    ctx.exit(PROBLEMS_FOUND if now.unwalked else 1 if now.unsaved else 0)

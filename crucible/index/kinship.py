@@ -1,0 +1,133 @@
+"""Sessions with the tokens of their subagents: who is whose child, and where each token counts, once.
+
+Reads the table of sessions once, and of the participants only the subagents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from crucible.index.query import SessionQuery, matcher
+from crucible.index.view import View
+
+__all__ = ["Wanted", "wanted_sessions"]
+
+
+class Wanted(NamedTuple):
+    """The sessions that are wanted.  `cells` has of each its path and then what was asked for.
+
+    `tokens` gives for their paths, and for others', what they and their subagents used; nothing when that is unknown.
+    """
+
+    cells: list[tuple[Any, ...]]
+    tokens: dict[str, int]
+
+
+def wanted_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> Wanted:
+    """The sessions that match, with these columns' cells.
+
+    A subagent's note is part of its root, the last of its chain of parents, and its tokens are the root's, whether it
+    matches or not.  A subagent without a note has its tokens in the list of the session that started it.  With
+    `query.children` each note is a session of its own.
+    """
+    read = _read(view, query, columns)
+    roots = {} if query.children else _roots(read)
+    cells = [one for one in read.matched if roots.get(one[0], one[0]) == one[0]] if roots else read.matched
+    return Wanted(cells, _used(view, read, roots))
+
+
+class _Read(NamedTuple):
+    """What one pass over the sessions leaves: plain dicts and tuples, which the garbage collector passes over.
+
+    `notes` has the path of each id, of several the first, `parents` and `tokens` go by path.
+    """
+
+    notes: dict[str, str]
+    parents: dict[str, str]
+    tokens: dict[str, int]
+    matched: list[tuple[Any, ...]]
+
+
+def _read(view: View, query: SessionQuery, columns: Sequence[str]) -> _Read:
+    """Subagents' notes match as others do, since their parents may be gone."""
+    fits, pick = matcher(query._replace(children=True)), itemgetter("path", *columns)
+    read = _Read({}, {}, {}, [])
+    notes, parents, tokens, matched = read
+    kin = itemgetter("path", "id", "parent", "tokens_used")
+    for row in view.rows("sessions"):
+        path, name, parent, used = kin(row)
+        if notes.setdefault(name, path) > path:
+            notes[name] = path
+        if parent:
+            parents[path] = parent
+        if used is not None:
+            tokens[path] = used
+        if fits(row):
+            matched.append(pick(row))
+    return read
+
+
+def _roots(read: _Read) -> dict[str, str]:
+    """The root of every session with a parent; itself, when the vault does not hold its parent.
+
+    Of sessions that are each other's parents the first by path is the root.
+    """
+    roots: dict[str, str] = {}
+    for path in read.parents:
+        trail: dict[str, None] = {}
+        at, above = path, _parent_of(path, read)
+        while above is not None and at not in roots and at not in trail:
+            trail[at] = None
+            at, above = above, _parent_of(above, read)
+        if at in trail:
+            steps = [*trail]
+            root = min(steps[steps.index(at) :])
+        else:
+            root = roots.get(at, at)
+        roots.update(dict.fromkeys([*trail, at], root))
+    return roots
+
+
+def _parent_of(path: str, read: _Read) -> str | None:
+    parent = read.parents.get(path)
+    return read.notes.get(_id_in(parent)) if parent else None
+
+
+def _id_in(link: str) -> str:
+    """The id in a link, which may name a folder or a heading too."""
+    return link.partition("#")[0].rpartition("/")[2].removesuffix(".md")
+
+
+def _used(view: View, read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
+    """What each root and its subagents used, where anything is known."""
+    used = read.tokens if not roots else {}
+    if roots:
+        for path, tokens in read.tokens.items():
+            root = roots.get(path, path)
+            used[root] = used.get(root, 0) + tokens
+    for path, tokens in _without_note(view, read.notes):
+        root = roots.get(path, path)
+        used[root] = used.get(root, 0) + tokens
+    return used
+
+
+def _without_note(view: View, notes: Container[str]) -> Iterator[tuple[str, int]]:
+    """Path of the session that lists a subagent, and the subagent's tokens.
+
+    A subagent that one session lists twice counts once, with the larger number.
+    """
+    named: dict[tuple[str, str], int] = {}
+    for row in view.rows("participants", None, ("subagent",)):
+        tokens, session = row["tokens"], str(row["session"] or "")
+        # A needle may stand in another column: an agent's name may hold the word.
+        if row["role"] != "subagent" or not isinstance(tokens, int) or _id_in(session) in notes:
+            continue
+        if session:
+            key = (str(row["path"]), session)
+            named[key] = max(tokens, named.get(key, tokens))
+        else:
+            yield str(row["path"]), tokens
+    for (path, _), tokens in named.items():
+        yield path, tokens

@@ -1,0 +1,50 @@
+"""Moments as a user writes them, and as the tables hold them.  No clock: `now` is handed in."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, time, timedelta
+
+from crucible.errors import UsageError
+from crucible.patterns import late_pattern
+
+__all__ = ["parse_when", "utc"]
+
+_AGO = late_pattern(r"(\d{1,5})\s*([smhdw])", re.IGNORECASE)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
+    """A moment: ISO date or time, `today`, `yesterday`, `now`, or how long ago (`90m`, `12h`, `7d`, `2w`).
+
+    What has no zone is in that of `now`, which must be aware.  A day means its first second, with `end` its last.
+    """
+    word = text.strip().lower()
+    ago = _AGO.fullmatch(word)
+    if word == "now" or ago:
+        return now - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])}) if ago else now
+    try:
+        days = {"today": 0, "yesterday": 1}
+        if word in days:
+            return _day(now - timedelta(days=days[word]), now, end)
+        moment = datetime.fromisoformat(text.strip().upper())
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is no time", "write 2026-11-21, 2026-11-21T20:30, today, yesterday, 12h, 7d or 2w"
+        ) from None
+    if len(word) <= len("2026-11-21"):
+        return _day(moment, now, end)
+    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
+
+
+def _day(day: datetime, now: datetime, end: bool) -> datetime:
+    return datetime.combine(day.date(), time(23, 59, 59) if end else time(), now.tzinfo)
+
+
+def utc(moment: datetime) -> str:
+    """`2026-11-21T20:26:47Z`, so that texts sort as the moments do; what has no zone is taken as UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+    except OverflowError:  # year 1 or 9999 beside the date line
+        return aware.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")

@@ -1,0 +1,111 @@
+"""Which notes changed since they were last told of, whoever brought the index up to date.
+
+Owns what is remembered of each note.  The index alone cannot say it: a note that `cru` itself wrote is in the index
+before a watcher looks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.index.schema import Row, cell_of_path, path_of_cell
+from crucible.index.store import Refreshed
+from crucible.index.view import View
+
+__all__ = ["Memory", "Told"]
+
+_FEW = 8
+"""Notes that are looked up one by one; for more all rows are read once."""
+
+_PLAIN = re.compile(r"[a-z0-9._/-]+")
+
+
+class Told(NamedTuple):
+    """`added`, `changed`, `removed` or `renamed` (then `old` is where it was); paths seen from the vault."""
+
+    kind: str
+    path: str
+    status: str = ""
+    old: str = ""
+
+
+class _Known(NamedTuple):
+    """A note as it was: its row, and its row without its names, as hashes."""
+
+    inode: int
+    size: int
+    row: int
+    content: int
+    status: str
+
+
+class Memory:
+    """What was last told of every note, or was there at the start."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def compare(self, refreshed: Refreshed, root: Path, paths: Collection[str] | None) -> list[Told]:
+        """What is new of the notes at `paths`, and of what the refresh found; of all notes with None.  By path."""
+        changed = {change.path for change in refreshed.changes}
+        asked = None if paths is None else {*paths, *changed}
+        # All rows first: when one cannot be read, nothing counts as told.
+        found = {path: _known(root / path, row) for path, row in _rows(refreshed.view, asked)}
+        gone = [path for path in (self._known if asked is None else asked) if path not in found]
+        told = [one for path, known in found.items() for one in self._met(path, known, path in changed)]
+        lost = {path: known for path in gone if (known := self._known.pop(path, None))}
+        return sorted(self._with_renames(told, lost), key=lambda one: one.path)
+
+    def _met(self, path: str, known: _Known, surely: bool) -> Iterator[Told]:
+        old = self._known.get(path)
+        self._known[path] = known
+        if old is None or surely or (old.row, old.size) != (known.row, known.size):
+            yield Told("changed" if old else "added", path, known.status)
+
+    def _with_renames(self, told: Iterable[Told], lost: dict[str, _Known]) -> Iterator[Told]:
+        """A note that is gone and one that came, in the same file and with the same content, are one."""
+        by_file = {(one.inode, one.size, one.content): path for path, one in lost.items()}
+        for one in told:
+            now = self._known[one.path]
+            old = by_file.pop((now.inode, now.size, now.content), "") if one.kind == "added" else ""
+            if old:
+                del lost[old]
+            yield one._replace(kind="renamed", old=old) if old else one
+        yield from (Told("removed", path) for path in lost)
+
+
+def _known(path: Path, row: Row) -> _Known:
+    try:
+        found = os.lstat(path)
+        inode, size = found.st_ino, found.st_size
+    except OSError:
+        inode, size = 0, 0
+    content = [cell for name, cell in row.items() if name not in ("path", "id")]
+    status = sys.intern(str(row["status"] or ""))
+    return _Known(inode, size, hash(tuple(row.values())), hash(tuple(content)), status)
+
+
+def _rows(view: View, paths: Collection[str] | None) -> Iterator[tuple[str, Row]]:
+    """The rows of the notes at `paths`; of all with None."""
+    cells = None if paths is None else {cell_of_path(path) for path in paths}
+    for needles in _needles(cells):
+        for row in view.rows("sessions", needles=needles):
+            cell = str(row["path"])
+            if cells is None or cell in cells:
+                yield path_of_cell(cell), row
+
+
+def _needles(cells: Collection[str] | None) -> list[tuple[str, ...]]:
+    """A way through the table for each note, or one for all."""
+    if cells is None or len(cells) > _FEW:
+        return [()]
+    lowered = {cell.lower() for cell in cells}
+    return [(cell,) for cell in lowered] if all(map(_PLAIN.fullmatch, lowered)) else [()]

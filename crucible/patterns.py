@@ -1,0 +1,38 @@
+"""Regular expressions that are compiled when they are first used.
+
+A tidy note needs a tenth of those that `note` and `session` know, a query none of the index's, and compiling them all takes
+longer than reading some dozen notes: every command would wait for it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, AnyStr, cast
+
+__all__ = ["late_pattern"]
+
+
+class _Late:
+    """Stands in for a pattern."""
+
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self._given = (pattern, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        compiled: re.Pattern[Any] = re.compile(*self._given)
+        for offered in _OFFERED:
+            setattr(self, offered, getattr(compiled, offered))
+        self.__class__ = _Compiled  # type: ignore[assignment]  # what has no `__getattr__` is looked up faster
+        return getattr(self, name)
+
+
+class _Compiled:
+    """A `_Late` after its first use."""
+
+
+_OFFERED = ("finditer", "findall", "flags", "fullmatch", "match", "pattern", "search", "split", "sub", "subn")
+
+
+def late_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """The pattern `re.compile` would give, for its methods alone: `re`'s own functions do not take it."""
+    return cast("re.Pattern[AnyStr]", _Late(pattern, flags))

@@ -1,0 +1,90 @@
+"""Which project a folder belongs to.
+
+Owns the order of the answers.  The user's own projects are handed in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+__all__ = ["project_of"]
+
+
+def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
+    """The project's name: the user's own (the deepest folder wins), the git repository's, the folder's.
+
+    `projects` maps a name to folders.  A repository is called as its origin is, else as its folder.  `cwd` may come from another machine or be gone; then only its text counts.  "" when it names nothing.
+    """
+    if not cwd:
+        return ""
+    path = _pure(cwd)
+    named = _configured(path, projects)
+    if named:
+        return named
+    here = Path(cwd)
+    repository = _repository(here) if here.is_absolute() and "\0" not in cwd and here.is_dir() else ""
+    return repository or _folder_name(path)
+
+
+def _pure(text: str) -> PurePath:
+    windows = re.match(r"[A-Za-z]:[\\/]|\\\\", text)
+    return PureWindowsPath(text) if windows else PurePosixPath(os.path.normpath(text))
+
+
+def _configured(path: PurePath, projects: Mapping[str, Sequence[str]]) -> str:
+    best, depth = "", 0
+    for name, folders in projects.items():
+        for folder in map(_pure, folders):
+            if len(folder.parts) > depth and type(folder) is type(path) and path.is_relative_to(folder):
+                best, depth = name, len(folder.parts)
+    return best
+
+
+def _repository(folder: Path) -> str:
+    """The name of the git repository that holds a folder; a worktree has its main repository's."""
+    for parent in (folder, *folder.parents):
+        git = parent / ".git"
+        if git.is_dir():
+            return _origin_name(git) or parent.name
+        if git.is_file():
+            return _main_repository(git) or parent.name
+    return ""
+
+
+def _main_repository(git_file: Path) -> str:
+    """What `gitdir: /main/.git/worktrees/x` says; "" for a submodule, which is a repository of its own."""
+    try:
+        text = git_file.read_bytes()[:4096].decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+    found = re.match(r"gitdir: *(.+?)[\\/]worktrees[\\/][^\\/\n]+\s*$", text)
+    if not found:
+        return ""
+    git = _pure(str(git_file.parent / found[1]) if found[1].startswith(".") else found[1])
+    if origin := _origin_name(Path(git)):
+        return origin
+    # A bare repository is `name.git`, or hidden (`.bare`, `.git`) inside the folder that has the name.
+    return git.parent.name if git.name.startswith(".") else git.name.removesuffix(".git")
+
+
+_ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
+
+
+def _origin_name(git: Path) -> str:
+    """The last part of the origin's address without `.git`, or ""."""
+    try:
+        found = _ORIGIN.search((git / "config").read_bytes()[:65536].decode("utf-8", "replace"))
+    except OSError:
+        return ""
+    return re.split(r"[/\\:]", found[1].rstrip("/"))[-1].removesuffix(".git") if found else ""
+
+
+def _folder_name(path: PurePath) -> str:
+    """The last part; a worktree that tools keep inside the repository (`x/.claude/worktrees/y`) has the repository's."""
+    for at, part in enumerate(path.parts):
+        if part in (".worktrees", ".claude") and 0 < at < len(path.parts) - 1:
+            return PurePath(path.parts[at - 1]).name
+    return path.name

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from crucible.index import listening, vouching
+from crucible.index.listening import Heard, Listener, survey
+from crucible.index.store import Index
+from crucible.index.telling import Memory, Told
+from crucible.vault.store import Vault
+from tests.cli.notes import note, write
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="about inotify")
+
+
+@contextmanager
+def _listening(vault: Vault) -> Iterator[Listener]:
+    vouching.prepare(str(vault.sessions))
+    with closing(Listener(str(vault.sessions))) as listener:
+        listener.refusing = False
+        yield listener
+
+
+def _heard(listener: Listener) -> list[Heard]:
+    """All that is heard within a moment, each once."""
+    found = []
+    while heard := listener.next(0.7):
+        found.append(heard)
+    return list(dict.fromkeys(found))
+
+
+def test_notes_folders_and_questions_are_heard_and_nothing_else(vault: Vault) -> None:
+    with _listening(vault) as listener:
+        path = write(vault, "a", note("a"))
+        for name in ("b.txt", ".hidden.md", ".crucible-1.tmp"):
+            (vault.sessions / name).write_text("x")
+        (vault.sessions / ".trash").mkdir()
+        (vault.sessions / ".trash" / "b.md").write_text("x")
+        (vault.sessions / "deep").mkdir()
+        question = vault.sessions / vouching.ASKING / "ask-1"
+        question.touch()
+        expected = [str(path), str(vault.sessions / "deep"), str(question)]
+        assert _heard(listener) == [
+            Heard(note=expected[0]),
+            Heard(folder=expected[1]),
+            Heard(question=expected[2]),
+        ]
+        assert listener.is_sound()
+
+
+@pytest.mark.parametrize(
+    "how", ["written", "replaced", "touched", "removed", "moved away", "made unreadable"]
+)
+def test_whatever_happens_to_a_note_is_heard(vault: Vault, how: str) -> None:
+    path = write(vault, "a", note("a"))
+    other = vault.root / "other.md"
+    other.write_text("x")
+    with _listening(vault) as listener:
+        match how:
+            case "written":
+                path.write_text("y")
+            case "replaced":
+                other.replace(path)
+            case "touched":
+                os.utime(path, (1, 1))
+            case "removed":
+                path.unlink()
+            case "moved away":
+                path.rename(vault.root / "b.md")
+            case _:
+                path.chmod(0)
+        assert _heard(listener) == [Heard(note=str(path))]
+
+
+def test_reading_notes_is_not_heard(vault: Vault) -> None:
+    path = write(vault, "a", note("a"))
+    with _listening(vault) as listener:
+        path.read_bytes()
+        list(vault.sessions.iterdir())
+        assert _heard(listener) == []
+
+
+@on_linux
+def test_a_note_written_through_a_mapping_is_heard_when_that_ends(vault: Vault) -> None:
+    from mmap import mmap
+
+    path = write(vault, "a", note("a"))
+    with _listening(vault) as listener:
+        with path.open("r+b") as file:
+            mapped = mmap(file.fileno(), 0)
+        _heard(listener)
+        mapped[0:1] = b"x"
+        mapped.close()
+        assert _heard(listener) == [Heard(note=str(path))]
+
+
+def test_a_question_is_refused_at_once_in_doubt(vault: Vault) -> None:
+    with _listening(vault) as listener:
+        listener.refusing = True
+        question = vault.sessions / vouching.ASKING / "ask-1"
+        question.touch()
+        deadline = time.monotonic() + 5
+        while question.read_bytes() != vouching.NO and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert question.read_bytes() == vouching.NO
+        assert _heard(listener) == []
+
+
+@on_linux
+def test_what_watchdog_complains_of_is_a_doubt_and_no_line_on_stderr(
+    vault: Vault, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import logging
+
+    with _listening(vault) as listener:
+        assert listener.is_sound()
+        logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed")
+        assert not listener.is_sound()
+    assert capfd.readouterr().err == ""
+
+
+@on_linux
+def test_a_folder_that_nobody_watches_is_found_out(vault: Vault) -> None:
+    for name in ("a", "b/c"):
+        (vault.sessions / name).mkdir(parents=True)
+    folder = str(vault.sessions)
+    assert survey(folder).unheard == "the system lets us watch only 0 of 4 folders"
+    with _listening(vault):
+        assert survey(folder).unheard == ""
+        assert survey(folder, f"{folder}/b").unheard == ""
+
+
+@on_linux
+def test_links_are_found_wherever_they_are(vault: Vault) -> None:
+    path = write(vault, "deep/a", note("a"))
+    (vault.root / "b.md").hardlink_to(path)
+    with _listening(vault):
+        assert survey(str(vault.sessions)) == (frozenset({str(path)}), "")
+        (vault.sessions / "deep" / "c").symlink_to(vault.root)
+        assert "deep/c is a symlink" in survey(str(vault.sessions)).unheard
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("mounts", "expected"),
+    [
+        ([("/", "ext4")], ""),
+        ([("/", "ext4"), ("/v", "nfs4")], "nfs4"),
+        ([("/v", "nfs4"), ("/", "ext4")], "nfs4"),
+        ([("/", "ext4"), ("/v", "nfs4"), ("/v", "xfs")], ""),
+        ([("/", "ext4"), ("/v", "fuse.sshfs")], "fuse.sshfs"),
+        ([("/", "9p")], "9p"),
+        ([], "unknown"),
+        ([("/", "ext4"), ("/v/sessions/x", "ext4")], "another file system is mounted"),
+        ([("/", "ext4"), ("/v/sessions", "btrfs")], ""),
+    ],
+)
+def test_only_local_file_systems_are_believed(
+    monkeypatch: pytest.MonkeyPatch, mounts: list[tuple[str, str]], expected: str
+) -> None:
+    monkeypatch.setattr(listening, "mounts_of", lambda _: tuple(mounts))
+    found = listening.unheard_mount("/v/sessions")
+    assert (expected in found) if expected else not found
+
+
+@on_linux
+def test_mounts_are_those_above_and_inside(tmp_path: Path) -> None:
+    mounts = listening.mounts_of(str(tmp_path))
+    assert "/" in [point for point, _ in mounts]
+    assert not [point for point, _ in mounts if point.startswith("/proc")]
+
+
+def test_what_another_process_has_indexed_is_told(vault: Vault) -> None:
+    memory, index = Memory(), Index(vault.root, vault.settings)
+    write(vault, "a", note("a"))
+    assert memory.compare(index.refresh(), vault.root, None) == [Told("added", "sessions/a.md", "completed")]
+    write(vault, "a", note("a", "prose alone"))
+    write(vault, "b", note("b"))
+    Index(vault.root, vault.settings).refresh()
+    names = {"sessions/a.md", "sessions/b.md", "sessions/never.md"}
+    told = memory.compare(index.refresh(), vault.root, names)
+    assert [(one.kind, one.path) for one in told] == [
+        ("changed", "sessions/a.md"),
+        ("added", "sessions/b.md"),
+    ]
+    assert memory.compare(index.refresh(), vault.root, names) == []
+    assert memory.compare(index.refresh(), vault.root, None) == []
+
+
+@pytest.mark.parametrize("name", ["b", "Ü b", "x,y", "\udcff", "-"])
+def test_a_note_is_found_again_by_any_name(vault: Vault, name: str) -> None:
+    memory, index = Memory(), Index(vault.root, vault.settings)
+    memory.compare(index.refresh(), vault.root, None)
+    write(vault, name, note("a"))
+    told = memory.compare(index.refresh(), vault.root, {f"sessions/{name}.md"})
+    assert [(one.kind, one.path) for one in told] == [("added", f"sessions/{name}.md")]
+
+
+def test_a_note_in_the_same_file_is_renamed_and_a_copy_is_not(vault: Vault) -> None:
+    memory, index = Memory(), Index(vault.root, vault.settings)
+    one, two = write(vault, "one", note("x", "1")), write(vault, "two", note("x", "2"))
+    memory.compare(index.refresh(), vault.root, None)
+    one.rename(vault.sessions / "three.md")
+    (vault.sessions / "four.md").write_bytes(two.read_bytes())
+    two.unlink()
+    assert memory.compare(index.refresh(), vault.root, None) == [
+        Told("added", "sessions/four.md", "completed"),
+        Told("renamed", "sessions/three.md", "completed", "sessions/one.md"),
+        Told("removed", "sessions/two.md"),
+    ]
+
+
+def test_only_a_watcher_loads_watchdog() -> None:
+    code = "import sys, crucible.index.store, crucible.index.vouching; print('watchdog' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
