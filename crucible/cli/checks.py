@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from crucible.checking.checking import check_sessions
-from crucible.cli.arguments import SESSION
 from crucible.cli.door import Door
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.output import PROBLEMS_FOUND, say, write
+from crucible.cli.session_ref import SESSION
 
 __all__ = ["check"]
 

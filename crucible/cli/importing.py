@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.arguments import BEGIN, format_option
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import open_vault
+from crucible.cli.options import BEGIN, format_option
 from crucible.cli.output import PROBLEMS_FOUND, given_width, say, write, write_json
 from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError

@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 GROUPS: Mapping[str, str] = {
     "import": "Bring other agents' logs into the vault.",
     "index": "What the notes say, as tables that every list and figure is made from.",
-    "session": "List, show, check and rename session notes.",
+    "session": "List, count, show, check and rename session notes.",
 }
 
 _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"

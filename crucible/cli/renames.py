@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from crucible.cli.arguments import SESSION
 from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write
+from crucible.cli.session_ref import SESSION
 from crucible.renaming.renaming import rename_named
 
 __all__ = ["rename"]

@@ -11,11 +11,12 @@ from rich.rule import Rule
 from rich.text import Text
 
 from crucible.checking.checking import link_table
-from crucible.cli.arguments import SESSION, format_option
 from crucible.cli.door import Door
 from crucible.cli.embeds import expand
 from crucible.cli.opening import find_note, load_note, open_vault
+from crucible.cli.options import format_option
 from crucible.cli.output import clean_line, say, say_problems, write, write_json
+from crucible.cli.session_ref import SESSION
 from crucible.cli.terminal import console_for, draw, draw_phase
 from crucible.errors import CrucibleError, UsageError
 from crucible.note.source import Source

@@ -233,11 +233,11 @@ def unheard_mount(folder: str) -> str:
     """Why a folder's file system does not tell of all changes, "" when it does."""
     if sys.platform != "linux":
         return "only Linux tells of changes in a strict order"
-    above = [
-        (len(point), at, kind)
-        for at, (point, kind) in enumerate(mounts_of(folder))
-        if _is_within(folder, point)
-    ]
+    mounts = mounts_of(folder)
+    if any(point != folder and _is_within(point, folder) for point, _ in mounts):
+        return "another file system is mounted in the sessions folder"
+    # Of two file systems that are mounted at one place the later one is seen.
+    above = [(len(point), at, kind) for at, (point, kind) in enumerate(mounts)]
     kind = max(above)[2] if above else "unknown"
     return "" if kind in _LOCAL else f"a file system of type {kind} does not tell of every change"
 

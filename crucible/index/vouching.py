@@ -136,12 +136,16 @@ def prepare(sessions: str) -> None:
     if not os.path.lexists(ignore):
         with open(ignore, "x", encoding="ascii") as file:
             file.write("*\n")
-    for entry in list(os.scandir(folder)):
-        if (
-            entry.name.startswith(_PREFIX)
-            and time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE
-        ):
-            _remove(entry.path)
+    for name in os.listdir(folder):
+        if name.startswith(_PREFIX) and _is_stale(f"{folder}/{name}"):
+            _remove(f"{folder}/{name}")
+
+
+def _is_stale(question: str) -> bool:
+    try:
+        return time.time() - os.lstat(question).st_mtime > _STALE
+    except OSError:  # answered, and gone
+        return False
 
 
 def clean(sessions: str) -> None:
@@ -166,7 +170,10 @@ class Lock:
         """Let queries ask in that folder, seen from the vault; in none of them with ""."""
         os.ftruncate(self._descriptor, 0)
         os.lseek(self._descriptor, 0, os.SEEK_SET)
-        os.write(self._descriptor, os.fsencode(sessions))
+        try:  # noqa: SIM105  a module less to import
+            os.write(self._descriptor, os.fsencode(sessions))
+        except OSError:  # a full disk: queries look for themselves
+            pass
 
     def is_in_place(self) -> bool:
         """Whether the file is still where others look for it."""

@@ -198,7 +198,8 @@ class _Watcher:
 
     def _refresh(self) -> None:
         self._first = 0.0
-        if self._doubt:
+        if self._doubt or self._folders:
+            # With a folder: a note that was moved into it is told as one change only when both places are looked at.
             self._refresh_all()
         else:
             self._read_dirty()()
