@@ -34,7 +34,7 @@ def cru(vault: Path, *arguments: str) -> list[str | Path]:
 
 def kept_vault(within: Path, count: int) -> Path:
     """A vault of `count` sessions in one folder, without an index; made when the generator has never made it so."""
-    vault = within / f"{count}-{_version(count)}"
+    vault = within.resolve() / f"{count}-{_version(count)}"
     if not vault.exists():
         within.mkdir(parents=True, exist_ok=True)
         for old in within.glob(f"{count}-*"):

@@ -35,6 +35,7 @@ class Draft:
     def __init__(self, index: IndexFolder, manifest: Manifest, files: Files, unsaved: str = "") -> None:
         self.manifest = manifest
         self.unsaved = unsaved
+        self._kept = manifest
         self._index = index
         self._files = files
         self._memory: dict[tuple[str, str], bytes] = {}
@@ -80,8 +81,9 @@ class Draft:
             self.manifest = self._with_digests(scans)._replace(token=os.urandom(8).hex())
             self._index.commit(self.manifest)
         except OSError as error:
-            self.unsaved = reason_of(error)
+            self._give_up(error)
             return
+        self._kept = self.manifest
         self._index.sweep(self.manifest, None if self._anew else self._touched_shards)
         self._touched_shards = set()
 
@@ -97,9 +99,21 @@ class Draft:
                     self._write(shard, table, merged)
                     continue
                 except OSError as error:
-                    self.unsaved = reason_of(error)
+                    self._give_up(error)
                     merged = merged_lines(table, old, rows, drop, new)
             self._memory[shard, table] = b"\n".join(merged.lines)
+
+    def _give_up(self, error: OSError) -> None:
+        """Go on in memory; what was written since the index was last kept would only fill the disk further."""
+        self.unsaved = reason_of(error)
+        before, now = self._kept.shards, self.manifest.shards
+        for key in {*before, *now}:
+            found = now.get(key)
+            if found != before.get(key):
+                self._memory[key] = self._index.read_shard(found) if found else b""
+                if found:
+                    self._index.remove(found.file)
+        self.manifest = self.manifest._replace(shards=before)
 
     def _old(self, shard: str, table: str) -> tuple[bytes, int]:
         text = self.read(table, shard)

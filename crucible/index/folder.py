@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from crucible.errors import IndexBroken
 from crucible.index.manifest import EMPTY, FolderBlock, Manifest, ShardFile, dump_manifest, load_manifest
@@ -81,7 +82,7 @@ class IndexFolder:
         name = f"{shard}/{table}.{token}.toon"
         crc = size = 0
         self._make(shard)
-        with open(self._at(name), "wb") as file:
+        with self._writing(name) as file:
             for part in _parts(head_of(table, rows), lines):
                 file.write(part)
                 crc, size = zlib.crc32(part, crc), size + len(part)
@@ -91,7 +92,7 @@ class IndexFolder:
         """The table of files anew; each block ends with a line end."""
         name = f"files.{token}.toon"
         self._make("")
-        with open(self._at(name), "wb") as file:
+        with self._writing(name) as file:
             file.write(head)
             file.writelines(blocks)
         return name
@@ -99,15 +100,19 @@ class IndexFolder:
     def commit(self, manifest: Manifest) -> None:
         """From here on this is the index."""
         self._make("")
-        temporary = self._at(f".{_MANIFEST}.{os.getpid()}.tmp")
+        temporary = f".{_MANIFEST}.{os.getpid()}.tmp"
+        with self._writing(temporary) as file:
+            file.write(dump_manifest(manifest).encode())
         try:
-            with open(temporary, "wb") as file:
-                file.write(dump_manifest(manifest).encode())
-            os.replace(temporary, self._at(_MANIFEST))
+            os.replace(self._at(temporary), self._at(_MANIFEST))
         except OSError:
-            with suppress(OSError):
-                os.unlink(temporary)
+            self.remove(temporary)
             raise
+
+    def remove(self, name: str) -> None:
+        """Remove a file that no manifest names."""
+        with suppress(OSError):
+            os.unlink(self._at(name))
 
     def sweep(self, manifest: Manifest, shards: Iterable[str] | None) -> None:
         """Remove what no manifest names: at the top, and in the folders of `shards` (None: all of them).
@@ -136,6 +141,16 @@ class IndexFolder:
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, *name.split("/"))
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[BinaryIO]:
+        """A new file; what could be written of it on a full disk is removed."""
+        try:
+            with open(self._at(name), "wb") as file:
+                yield file
+        except OSError:
+            self.remove(name)
+            raise
 
     def _make(self, folder: str) -> None:
         """A folder to write into; `OSError` when that would be elsewhere."""

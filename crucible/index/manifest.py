@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import toons
 
@@ -64,11 +65,11 @@ EMPTY = Manifest("", "", {}, {}, frozenset())
 
 
 def dump_manifest(manifest: Manifest) -> str:
-    """As TOON: the schema's number, totals, and the tables of shards, folders and doubtful notes."""
+    """As TOON: the schema's number, totals, the tables of shards, folders and doubtful notes, and a CRC-32 of it all."""
     totals: dict[str, int] = {}
     for found in manifest.shards.values():
         totals[found.table] = totals.get(found.table, 0) + found.rows
-    return toons.dumps(
+    text = toons.dumps(
         {
             "schema": SCHEMA,
             "token": manifest.token,
@@ -80,16 +81,23 @@ def dump_manifest(manifest: Manifest) -> str:
                 for block in manifest.folders.values()
             ],
             "doubtful": [{"path": cell_of_path(path)} for path in sorted(manifest.doubtful)],
-            "complete": True,
         }
     )
+    return f"{text}{_CRC}{crc32(text.encode())}\n"
+
+
+_CRC = "\ncrc: "
+"""The last line: of all the text before it."""
 
 
 def load_manifest(text: str) -> Manifest | None:
     """The manifest again; None for anything that this version did not write whole."""
+    body, _, crc = text.rpartition(_CRC)
+    if crc != f"{crc32(body.encode())}\n":
+        return None
     try:
-        found: Any = toons.loads(text)
-        if found["schema"] != SCHEMA or found["complete"] is not True:
+        found: Any = toons.loads(body)
+        if found["schema"] != SCHEMA:
             return None
         shards = [ShardFile(**row) for row in found["shards"]]
         folders = [FolderBlock(**{**row, "folder": path_of_cell(row["folder"])}) for row in found["folders"]]
