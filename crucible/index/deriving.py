@@ -6,6 +6,7 @@ Imported late by `reading`, since a vault in which nothing changed needs none of
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -43,6 +44,8 @@ Cells = tuple[object, ...]
 _HASH_LENGTH = 32
 """Hexadecimal digits: half of a SHA-256 tells any two notes apart."""
 
+_ATTEMPTS = 3
+
 
 class NoteRows(NamedTuple):
     """One note's rows: for each of `TABLES`, in their order, its lines of TOON, joined."""
@@ -64,14 +67,22 @@ class Reading(NamedTuple):
 def read_for_index(root: str, path: str, known: str) -> Reading:
     """The note at `path`, seen from the vault, whose bytes had the hash `known` when it was last read."""
     whole = Path(root, path)
-    try:
-        data, stamp = files.read_bytes(files.inside(Path(root), whole))
-        sha = stamp.sha[:_HASH_LENGTH]
-        note = Note(whole, Source.from_bytes(data), stamp)
-        rows = None if sha == known else rows_of(note, path)
-        return Reading(path, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.ino), sha, rows)
-    except CrucibleError as error:
-        return _unread(whole, path, known, str(error))
+    for left in reversed(range(_ATTEMPTS)):
+        try:
+            return _read(Path(root), whole, path, known)
+        except CrucibleError as error:
+            # Some programs remove a file and make it again: it is neither gone nor unreadable.
+            replaced = isinstance(error.__cause__, FileNotFoundError) and os.path.lexists(whole)
+            if not left or not replaced:
+                return _unread(whole, path, known, str(error))
+    raise AssertionError
+
+
+def _read(root: Path, whole: Path, path: str, known: str) -> Reading:
+    data, stamp = files.read_bytes(files.inside(root, whole))
+    sha = stamp.sha[:_HASH_LENGTH]
+    rows = None if sha == known else rows_of(Note(whole, Source.from_bytes(data), stamp), path)
+    return Reading(path, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.ino), sha, rows)
 
 
 def _unread(whole: Path, path: str, known: str, reason: str) -> Reading:

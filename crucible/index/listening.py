@@ -2,6 +2,9 @@
 
 Owns watchdog, imported nowhere else, and what is known of its gaps: an overflowing queue, folders that could not be
 watched, symlinks and hard links to elsewhere, file systems that other machines write.  `watching` decides what to do.
+
+One gap stays: a hard link that is made from outside the folder, to a note that nothing else happens to, is not heard of,
+and neither is what is then written through it.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ import re
 import stat
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
@@ -20,6 +25,7 @@ from typing import NamedTuple
 from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
+from watchdog.utils import BaseThread
 
 from crucible.index.vouching import NO, answer, is_question
 from crucible.vault.walk import is_markdown
@@ -65,9 +71,13 @@ class Listener(FileSystemEventHandler):
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.refusing = True
+        self._moved = False
         self.complaints = _Complaints()
         self._heard: SimpleQueue[Heard] = SimpleQueue()
+        # Of a folder that was moved and is watched again, which is as it should be.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         before = set(threading.enumerate())
+        self._threads: set[threading.Thread] = set()
         self._observer = Observer()
         self._observer.schedule(self, folder, recursive=True, event_filter=_WANTED)
         try:
@@ -85,8 +95,8 @@ class Listener(FileSystemEventHandler):
             return None
 
     def is_sound(self) -> bool:
-        """Whether nothing that was heard can have been lost on the way here."""
-        return not self.complaints.any and all(thread.is_alive() for thread in self._threads)
+        """Whether nothing that happened can have been lost on the way here, or taken for something else."""
+        return not (self.complaints.any or self._moved) and all(one.is_alive() for one in self._threads)
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Called by watchdog, in a thread of its own."""
@@ -98,6 +108,8 @@ class Listener(FileSystemEventHandler):
             if isinstance(event, events.FileCreatedEvent) and is_question(path):
                 self._hear_question(path)
         elif event.is_directory:
+            # When folders move in quick succession, watchdog mistakes one for another from then on.
+            self._moved = self._moved or not isinstance(event, events.DirCreatedEvent | events.DirAttribEvent)
             self._heard.put(Heard(folder=path if path != self.folder else ""))
         elif is_markdown(path):
             self._heard.put(Heard(note=path))
@@ -113,14 +125,25 @@ class Listener(FileSystemEventHandler):
 
     def close(self) -> None:
         """End all threads."""
-        if self._observer.is_alive():
-            self._observer.stop()
-            self._observer.join()
-        self.complaints.close()
+        try:
+            if self._observer.is_alive():
+                self._observer.stop()
+                self._observer.join()
+        except (KeyError, OSError):
+            # Watchdog can lose count of folders that moved: what it holds of the system is given back one by one.
+            for thread in self._threads:
+                if isinstance(thread, BaseThread):
+                    with suppress(KeyError, OSError):
+                        thread.stop()
+        finally:
+            self.complaints.close()
 
 
 class _Complaints(logging.Handler):
-    """Whether watchdog warned of anything: an overflow of the kernel's queue is told in no other way."""
+    """Whether watchdog warned of anything: an overflow of the kernel's queue is told in no other way.
+
+    Nor is the end of one of its threads, which Python would print.
+    """
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -128,11 +151,16 @@ class _Complaints(logging.Handler):
         self._log = logging.getLogger("watchdog")
         self._propagated, self._log.propagate = self._log.propagate, False
         self._log.addHandler(self)
+        self._hook, threading.excepthook = threading.excepthook, self._crashed
 
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
         self.any = True
 
+    def _crashed(self, _: threading.ExceptHookArgs) -> None:
+        self.any = True
+
     def close(self) -> None:
+        threading.excepthook = self._hook
         self._log.removeHandler(self)
         self._log.propagate = self._propagated
         super().close()

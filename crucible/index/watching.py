@@ -98,7 +98,7 @@ class _Watcher:
         self._folders: set[str] = set()
         self._doubt = True
         self._started = False
-        self._noticed = ""
+        self._noticed: set[str] = set()
         self._deaf = self._fault = ""
         """Why nothing can be heard, and what is wrong with the settings; mostly nothing."""
         self._linked: frozenset[str] = frozenset()
@@ -275,9 +275,9 @@ class _Watcher:
 
     def _set_unheard(self, reason: str) -> None:
         """Let queries ask us or not."""
-        if reason and reason != self._noticed and self._started:
+        if reason and reason not in self._noticed and self._started:
             self.tell(Notice(reason))
-        self._noticed = reason or self._noticed
+        self._noticed.add(reason)
         self.unheard = reason
         self.lock.vouch_for(
             "" if reason or not self.listener else os.path.relpath(self.listener.folder, self.root)

@@ -34,7 +34,7 @@ def in_child(work: Callable[[], object]) -> int:
 
 def kill_at(root: Path, settings: VaultSettings, number: int, again: bool = False) -> bool:
     """Refresh (`again`: rebuild) in a process that gets SIGKILL at its call of that number; False when it made fewer."""
-    ended = in_child(lambda: _counted(root, settings, again, lambda at: at == number and _die()))
+    ended = in_child(lambda: _counted(root, settings, again, _dying(number)))
     assert ended in {0, -signal.SIGKILL}
     return ended != 0
 
@@ -59,11 +59,15 @@ def calls_of(root: Path, settings: VaultSettings, again: bool = False) -> int:
         return int(said.read())
 
 
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+def _dying(number: int) -> Callable[[int], None]:
+    def heard(at: int) -> None:
+        if at == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return heard
 
 
-def _counted(root: Path, settings: VaultSettings, again: bool, heard: Callable[[int], object]) -> None:
+def _counted(root: Path, settings: VaultSettings, again: bool, heard: Callable[[int], None]) -> None:
     number = 0
 
     def profile(frame: FrameType, event: str, _: object) -> None:

@@ -15,13 +15,12 @@ import pytest
 
 from crucible.errors import IndexBroken
 from crucible.index import deriving
-from crucible.index.freshness import in_doubt
 from crucible.index.store import Change, Index, Refreshed
 from crucible.index.view import View
 from crucible.note.source import Edit
 from crucible.session.editing import set_field
 from crucible.settings import VaultSettings
-from crucible.vault.store import Vault
+from crucible.vault.store import Note, Vault
 from tests.index.tables import (
     SETTINGS,
     Tables,
@@ -84,7 +83,7 @@ class Reads:
             self.opened.append(path)
             return read(root, path, known)
 
-        def rows_of(given: deriving.Note, path: str) -> deriving.NoteRows:
+        def rows_of(given: Note, path: str) -> deriving.NoteRows:
             self.derived.append(path)
             return rows(given, path)
 
@@ -209,16 +208,6 @@ def test_a_file_put_in_place_of_a_note_is_seen_though_its_size_and_mtime_are_the
     assert kinds(same_as_rebuilt(root).changes) == [("changed", "sessions/a.md")]
 
 
-@pytest.mark.parametrize(
-    ("mtime", "ctime", "clock", "doubted"),
-    [(1, 1, 2, False), (1, 2, 2, True), (2, 1, 2, True), (9, 1, 2, True), (1, 3, 2, True), (-5, 1, 2, False)],
-)
-def test_a_note_is_in_doubt_when_a_later_write_could_have_left_its_times(
-    mtime: int, ctime: int, clock: int, doubted: bool
-) -> None:
-    assert in_doubt((7, mtime, ctime, 1), clock) is doubted
-
-
 def test_a_note_from_the_future_is_opened_every_time(root: Path, reads: Reads) -> None:
     path = root / "sessions" / "a.md"
     os.utime(path, (4_000_000_000, 4_000_000_000))
@@ -311,20 +300,19 @@ def test_a_folder_replaced_by_a_symlink_out_of_the_vault_is_gone_and_told(root: 
     assert found.unwalked == (f"{root}/sessions/deep: leads out of the vault, to {tmp_path}/moved",)
 
 
-def test_a_folder_replaced_by_a_symlink_within_the_vault_counts_once(root: Path) -> None:
+def test_a_folder_replaced_by_a_symlink_within_the_vault_counts_once_under_its_real_name(root: Path) -> None:
+    names = ("c.md", "d.md", "e.MD")
     (root / "sessions" / "deep").rename(root / "sessions" / "zone")
     (root / "sessions" / "deep").symlink_to("zone")
-    assert paths_of(same_as_rebuilt(root))[2:] == [
-        f"sessions/deep/{name}" for name in ("c.md", "d.md", "e.MD")
-    ]
+    assert paths_of(same_as_rebuilt(root))[2:] == [f"sessions/zone/{name}" for name in names]
+    (root / "sessions" / "zone").rename(root / "zone")
+    assert paths_of(same_as_rebuilt(root)) == ["sessions/a.md", "sessions/b.md"]
     (root / "sessions" / "deep").unlink()
-    assert paths_of(same_as_rebuilt(root))[2:] == [
-        f"sessions/zone/{name}" for name in ("c.md", "d.md", "e.MD")
-    ]
-    (root / "sessions" / "deep").symlink_to("zone")
-    assert paths_of(same_as_rebuilt(root))[2:] == [
-        f"sessions/deep/{name}" for name in ("c.md", "d.md", "e.MD")
-    ]
+    (root / "sessions" / "deep").symlink_to(root / "zone")
+    assert paths_of(same_as_rebuilt(root))[2:] == [f"sessions/deep/{name}" for name in names]
+    (root / "zone").rename(root / "sessions" / "zone")
+    (root / "sessions" / "deep").unlink()
+    assert paths_of(same_as_rebuilt(root))[2:] == [f"sessions/zone/{name}" for name in names]
 
 
 def test_a_note_that_is_a_symlink_shows_what_it_leads_to(root: Path, outside: Path) -> None:
@@ -411,7 +399,7 @@ def test_a_save_brings_its_own_row_up_to_date_and_no_other(root: Path, reads: Re
     assert kinds(same_as_rebuilt(root).changes) == [("changed", "sessions/b.md")]
 
 
-def edit_field(given: deriving.Note, key: str, value: str) -> list[Edit]:
+def edit_field(given: Note, key: str, value: str) -> list[Edit]:
     return set_field(given.source, given.session, key, value)
 
 
@@ -462,11 +450,21 @@ def test_a_note_that_is_named_twice_has_its_rows_once(root: Path) -> None:
 
 def test_a_place_behind_two_names_is_looked_at_under_the_walks_own(root: Path) -> None:
     (root / "sessions" / "alias").symlink_to("deep")
-    assert "sessions/alias/c.md" in paths_of(same_as_rebuilt(root))
-    write(root, "sessions/deep/c.md", note("changed"))
-    Index(root, SETTINGS).refresh([root / "sessions" / "deep" / "c.md"])
-    Index(root, SETTINGS).refresh([root / "sessions" / "alias" / "c.md", root / "sessions" / "deep"])
-    same_as_rebuilt(root)
+    write(root, "zone/x.md")
+    (root / "sessions" / "far").symlink_to(root / "zone")
+    assert "sessions/far/x.md" in paths_of(same_as_rebuilt(root))
+    for places in (
+        ["deep/c.md"],
+        ["alias/c.md", "deep"],
+        ["alias"],
+        ["far/x.md"],
+        ["far"],
+        ["alias/../far/x.md"],
+    ):
+        write(root, "sessions/deep/c.md", note(f"changed {places}"))
+        write(root, "zone/x.md", note(f"changed {places}"))
+        Index(root, SETTINGS).refresh([root / "sessions" / place for place in places])
+        same_as_rebuilt(root)
 
 
 def test_places_in_a_vault_that_is_its_own_sessions_folder(tmp_path: Path) -> None:
@@ -523,6 +521,11 @@ def _as_folder(path: Path) -> None:
     path.mkdir()
 
 
+def _as_dangling_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("nowhere")
+
+
 def _flip(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -545,7 +548,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "longer": lambda path: path.write_bytes(path.read_bytes() * 2),
     "deleted": os.unlink,
     "a folder": _as_folder,
-    "dangling": lambda path: (path.unlink(), path.symlink_to("nowhere")),
+    "dangling": _as_dangling_link,
 }
 
 
