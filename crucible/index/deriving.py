@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.errors import CrucibleError
+from crucible.errors import CrucibleError, NoteUnreadable
 from crucible.index.moments import utc
 from crucible.index.scanning import UNKNOWN, Stamp, stamp_of
 from crucible.index.schema import CALLOUT_LENGTH, TABLES, cell_of_path, encode_rows, join_list, shard_of
@@ -99,7 +99,18 @@ def _unread(whole: Path, path: str, known: str, reason: str) -> Reading:
 
 def rows_of(note: Note, path: str) -> NoteRows:
     """The rows of a note; `path` is seen from the vault.  `NoteUnreadable` when it cannot be understood."""
-    session, cell = note.session, cell_of_path(path)
+    session = note.session
+    try:
+        return _rows_of(note, session, path)
+    except Exception as error:  # one note on which we fail must not take the whole index with it
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise NoteUnreadable(
+            f"{note.path}: cannot be understood ({what})", "this is a fault in cru"
+        ) from error
+
+
+def _rows_of(note: Note, session: Session, path: str) -> NoteRows:
+    cell = cell_of_path(path)
     started = None if session.started is None else utc(session.started)
     tables: dict[str, list[Cells]] = {
         "sessions": [_session_row(session, note.name, cell, started)],

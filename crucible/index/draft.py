@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from crucible.index.filerows import FileRow, FolderRows
 from crucible.index.folder import IndexFolder
-from crucible.index.freshness import FileRow, in_doubt
-from crucible.index.manifest import FolderBlock, Manifest
-from crucible.index.scanning import FolderScan, joined
-from crucible.index.schema import TABLES, cell_of_path, encode_cell, encode_rows, head_of
+from crucible.index.freshness import Suspects, in_doubt
+from crucible.index.manifest import FolderBlock, Manifest, next_token
+from crucible.index.scanning import FolderScan
+from crucible.index.schema import TABLES, cell_of_path, encode_cell, head_of
 from crucible.index.shards import Merged, merged_lines, split_lines
 
 if TYPE_CHECKING:
@@ -23,25 +24,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Change", "Draft", "reason_of"]
 
-Files = dict[str, dict[str, FileRow]]
-"""What the notes of each folder were when they were read, by folder and name."""
-
 Change = tuple[str, str]
 
 
 class Draft:
-    """`unsaved` says why nothing is written to disk, or is empty; `files` are the rows of folders that may change."""
+    """`unsaved` says why nothing is written to disk, or is empty; `suspects` are what may change."""
 
-    def __init__(self, index: IndexFolder, manifest: Manifest, files: Files, unsaved: str = "") -> None:
+    def __init__(
+        self, index: IndexFolder, manifest: Manifest, suspects: Suspects | None = None, unsaved: str = ""
+    ) -> None:
         self.manifest = manifest
         self.unsaved = unsaved
         self._kept = manifest
         self._index = index
-        self._files = files
+        self._suspects = suspects or Suspects({}, [], {}, [])
         self._memory: dict[tuple[str, str], bytes] = {}
         self._token = ""
         self._touched_folders: set[str] = set()
         self._touched_shards: set[str] = set()
+        self._moving: set[str] = set()
+        """Folders with a note that changed after it was seen."""
         self._anew = not manifest.token
 
     def shards(self) -> list[str]:
@@ -59,26 +61,35 @@ class Draft:
     def apply(self, readings: Iterable[Reading], gone: Iterable[str], clock: int) -> list[Change]:
         """Take in a batch, not kept yet; `clock` is from before the readings.  The changes, as kind and path."""
         self._token = os.urandom(4).hex()
-        batch = _Batch(self._files, clock)
+        batch = _Batch(self._suspects, clock)
         for path in gone:
             batch.remove(path)
         for reading in readings:
             batch.take(reading)
+        batch.settle()
         for shard in {*batch.drop, *batch.add}:
             self._merge(shard, batch.drop.get(shard, set()), batch.add.get(shard, {}))
         self._touched_folders |= batch.folders
+        self._moving |= batch.moving
         self._touched_shards |= {*batch.drop, *batch.add}
         doubtful = (self.manifest.doubtful - batch.settled) | batch.doubtful
         self.manifest = self.manifest._replace(doubtful=doubtful)
         return batch.changes
 
-    def keep(self, scans: Iterable[FolderScan] = ()) -> None:
-        """Make it the index on disk; folders that are what their scan says need no comparing by rows next time."""
+    def keep(self, scans: Iterable[FolderScan] = (), *, whole: bool = False) -> None:
+        """Make it the index on disk, unless it is; `whole` says that every note was looked at.
+
+        Folders that are what their scan says need no comparing by rows next time.
+        """
         if self.unsaved:
             return
         try:
             self.manifest = self._with_files()
-            self.manifest = self._with_digests(scans)._replace(token=os.urandom(8).hex())
+            self.manifest = self._with_digests(scans)
+            self.manifest = self.manifest._replace(whole=whole or self.manifest.whole)
+            if self.manifest == self._kept and self.manifest.token:
+                return
+            self.manifest = self.manifest._replace(token=next_token(self._kept.token))
             self._index.commit(self.manifest)
         except OSError as error:
             self._give_up(error)
@@ -139,8 +150,8 @@ class Draft:
         blocks = self._index.read_blocks(self.manifest, set(self.manifest.folders) - self._touched_folders)
         counts = {folder: self.manifest.folders[folder].notes for folder in blocks}
         for folder in self._touched_folders:
-            if rows := self._files[folder]:
-                blocks[folder], counts[folder] = _encoded(folder, rows), len(rows)
+            if rows := self._suspects.files[folder]:
+                blocks[folder], counts[folder] = rows.encoded(), len(rows)
         head = head_of("files", sum(counts.values()))
         folders, start = {}, len(head)
         for folder, block in sorted(blocks.items()):
@@ -153,31 +164,35 @@ class Draft:
         return self.manifest._replace(files=name, folders=folders)
 
     def _with_digests(self, scans: Iterable[FolderScan]) -> Manifest:
+        """With the digests of folders that are what their scan says: all but what was read is, or it had been read."""
         folders = dict(self.manifest.folders)
         for scan in scans:
-            block, rows = folders.get(scan.folder), self._files.get(scan.folder)
-            if block and rows and not block.digest and _agree(scan, rows):
+            block = folders.get(scan.folder)
+            if block and not block.digest and scan.folder not in self._moving:
                 folders[scan.folder] = block._replace(digest=scan.digest())
         return self.manifest._replace(folders=folders)
 
 
 class _Batch:
-    """What some readings change: lines to drop and to add by shard, rows of files in place, and what is in doubt."""
+    """What some readings change: lines to drop and to add by shard, rows of files, and what is in doubt."""
 
-    def __init__(self, files: Files, clock: int) -> None:
-        self.files = files
+    def __init__(self, suspects: Suspects, clock: int) -> None:
+        self.seen = suspects.look
+        self.files = suspects.files
         self.clock = clock
         self.drop: dict[str, set[bytes]] = {}
         self.add: dict[str, dict[str, list[bytes]]] = {}
         self.folders: set[str] = set()
+        self.moving: set[str] = set()
         self.settled: set[str] = set()
         self.doubtful: set[str] = set()
         self.changes: list[Change] = []
+        self._rows: dict[str, dict[str, FileRow]] = {}
 
     def remove(self, path: str) -> None:
         """There is no such note any more."""
         folder, _, name = path.rpartition("/")
-        row = self.files.get(folder, {}).pop(name, None)
+        row = self.files[folder].remove(name) if folder in self.files else None
         self.settled.add(path)
         if row:
             self.drop.setdefault(row.shard, set()).add(encode_cell(cell_of_path(path)))
@@ -186,20 +201,26 @@ class _Batch:
 
     def take(self, reading: Reading) -> None:
         """A note as it is now."""
+        folder, _, name = reading.path.rpartition("/")
+        if reading.gone or reading.stamp != self.seen.get(reading.path):
+            self.moving.add(folder)
         if reading.gone:
             self.remove(reading.path)
             return
-        folder, _, name = reading.path.rpartition("/")
-        rows = self.files.setdefault(folder, {})
-        known = rows.get(name)
+        known = self.files.setdefault(folder, FolderRows(folder)).get(name)
         shard = (
             self._replace(reading.path, reading.rows, known) if reading.rows else known.shard if known else ""
         )
         row = FileRow(reading.stamp, reading.sha, shard)
         if row != known:
-            rows[name] = row
-            self.folders.add(folder)
+            self._rows.setdefault(folder, {})[name] = row
         (self.doubtful if in_doubt(reading.stamp, self.clock) else self.settled).add(reading.path)
+
+    def settle(self) -> None:
+        """Write down what the files were."""
+        for folder, rows in self._rows.items():
+            self.files[folder].put(rows)
+            self.folders.add(folder)
 
     def _replace(self, path: str, rows: NoteRows, known: FileRow | None) -> str:
         """The note's new lines for its old ones; the shard of the new ones."""
@@ -211,22 +232,6 @@ class _Batch:
                 tables.setdefault(table, []).extend(text.split(b"\n"))
         self.changes.append(("changed" if known else "added", path))
         return rows.shard
-
-
-def _encoded(folder: str, rows: Mapping[str, FileRow]) -> bytes:
-    """The rows of a folder by name, each with its line end."""
-    cells = [
-        (cell_of_path(joined(folder, name)), *row.stamp, row.sha, row.shard)
-        for name, row in sorted(rows.items())
-    ]
-    return b"".join(line + b"\n" for line in encode_rows("files", cells))
-
-
-def _agree(scan: FolderScan, rows: Mapping[str, FileRow]) -> bool:
-    """Whether the rows say of every note what the scan saw."""
-    return len(rows) == len(scan.names) and all(
-        name in rows and rows[name].stamp == stamp for name, stamp in scan.items()
-    )
 
 
 def reason_of(error: OSError) -> str:

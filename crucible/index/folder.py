@@ -166,8 +166,8 @@ class IndexFolder:
             with open(self._at(name), "rb") as file:
                 file.seek(start)
                 return file.read(size)
-        except (OSError, OverflowError, MemoryError) as error:
-            raise IndexBroken(f"{self._at(name)}: {error}") from error
+        except OSError as error:
+            raise IndexBroken(f"{self._at(name)}: {(error.strerror or str(error)).lower()}") from error
 
     def _folders(self) -> list[str]:
         with suppress(OSError), os.scandir(self.path) as entries:

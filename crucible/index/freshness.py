@@ -10,33 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from crucible.index.filerows import FolderRows
 from crucible.index.folder import IndexFolder
 from crucible.index.manifest import FolderBlock, Manifest
 from crucible.index.scanning import FolderScan, Stamp, joined
-from crucible.index.schema import decode_lines, path_of_cell
-from crucible.index.shards import split_lines
 
-__all__ = ["FileRow", "Suspects", "compare_folders", "compare_names", "file_rows", "in_doubt"]
-
-
-class FileRow(NamedTuple):
-    """What a note's file was when it was read, and the shard its rows are in."""
-
-    stamp: Stamp
-    sha: str
-    shard: str
+__all__ = ["Suspects", "compare_folders", "compare_names", "in_doubt"]
 
 
 class Suspects(NamedTuple):
     """`look` are notes to be read, by path from the vault; `gone` are those that are no more.
 
-    `files` holds the rows of every folder that one of them is in.  `blank` are folders without a digest whose notes
-    are all as they were.
+    What is to be read comes with the stamp that it has now.  `files` holds the rows of every folder that one of them is
+    in.  `blank` are folders without a digest whose notes are all as they were.
     """
 
-    look: list[str]
+    look: dict[str, Stamp]
     gone: list[str]
-    files: dict[str, dict[str, FileRow]]
+    files: dict[str, FolderRows]
     blank: list[str]
 
     def any(self) -> bool:
@@ -46,7 +37,7 @@ class Suspects(NamedTuple):
     def sha_of(self, path: str) -> str:
         """The hash that a note had when it was last read; "" when it never was."""
         folder, _, name = path.rpartition("/")
-        row = self.files.get(folder, {}).get(name)
+        row = self.files[folder].get(name) if folder in self.files else None
         return row.sha if row else ""
 
 
@@ -57,7 +48,7 @@ def compare_folders(
 
     Raises `IndexBroken` when the index cannot say what it knows.
     """
-    found = Suspects([], [], {}, [])
+    found = Suspects({}, [], {}, [])
     doubtful = _by_folder(manifest.doubtful)
     seen = set()
     for scan in scans:
@@ -66,29 +57,26 @@ def compare_folders(
         young = doubtful.get(scan.folder, set())
         if block and block.digest and not scan.odd and not young and block.digest == scan.digest():
             continue
-        _compare_folder(found, scan, _rows_of_block(index, manifest, block), young, block)
-    for folder, block in manifest.folders.items():
+        _compare_folder(found, scan, _rows_of_block(index, manifest, scan.folder), young, block)
+    for folder in manifest.folders:
         if folder not in seen and any(_is_within(folder, place) for place in within):
-            found.files[folder] = _rows_of_block(index, manifest, block)
-            found.gone.extend(joined(folder, name) for name in found.files[folder])
+            found.files[folder] = _rows_of_block(index, manifest, folder)
+            found.gone.extend(joined(folder, name) for name in found.files[folder].names())
     return found
 
 
 def _compare_folder(
-    found: Suspects, scan: FolderScan, rows: dict[str, FileRow], young: set[str], block: FolderBlock | None
+    found: Suspects, scan: FolderScan, rows: FolderRows, young: set[str], block: FolderBlock | None
 ) -> None:
-    before = len(found.look) + len(found.gone)
-    for name, stamp in scan.items():
-        row = rows.get(name)
-        if row is None or row.stamp != stamp or name in young or name in scan.odd:
-            found.look.append(joined(scan.folder, name))
-    found.gone.extend(joined(scan.folder, name) for name in rows.keys() - set(scan.names))
+    look = rows.differing(scan)
+    if young or scan.odd:
+        stamps = dict(scan.items())
+        look |= {name: stamps[name] for name in (*young, *scan.odd) if name in stamps}
+    gone = rows.missing(scan)
     found.files[scan.folder] = rows
-    if (
-        len(found.look) + len(found.gone) == before
-        and scan.names
-        and not (block and block.digest == scan.digest())
-    ):
+    found.look.update((joined(scan.folder, name), stamp) for name, stamp in look.items())
+    found.gone.extend(joined(scan.folder, name) for name in gone)
+    if not look and not gone and scan.names and not (block and block.digest == scan.digest()):
         found.blank.append(scan.folder)
 
 
@@ -102,12 +90,12 @@ def compare_names(
         if folder in scanned:
             continue
         if folder not in found.files:
-            found.files[folder] = _rows_of_block(index, manifest, manifest.folders.get(folder))
+            found.files[folder] = _rows_of_block(index, manifest, folder)
         row = found.files[folder].get(name)
         if stamp is None:
             found.gone.extend([path] if row else [])
         elif row is None or row.stamp != stamp or stamp[3] < 0 or path in manifest.doubtful:
-            found.look.append(path)
+            found.look[path] = stamp
 
 
 def in_doubt(stamp: Stamp, clock: int) -> bool:
@@ -115,22 +103,9 @@ def in_doubt(stamp: Stamp, clock: int) -> bool:
     return max(stamp[1], stamp[2]) >= clock
 
 
-def file_rows(lines: bytes) -> dict[str, FileRow]:
-    """The rows of one folder by the notes' names."""
-    rows: dict[str, FileRow] = {}
-    for row in decode_lines("files", list(split_lines(lines))):
-        path, size, mtime, ctime, ino, sha, shard = row.values()
-        name = path_of_cell(str(path)).rpartition("/")[2]
-        rows[name] = FileRow((_int(size), _int(mtime), _int(ctime), _int(ino)), str(sha), str(shard))
-    return rows
-
-
-def _rows_of_block(index: IndexFolder, manifest: Manifest, block: FolderBlock | None) -> dict[str, FileRow]:
-    return file_rows(index.read_block(manifest, block)) if block else {}
-
-
-def _int(cell: object) -> int:
-    return cell if isinstance(cell, int) else -1
+def _rows_of_block(index: IndexFolder, manifest: Manifest, folder: str) -> FolderRows:
+    block = manifest.folders.get(folder)
+    return FolderRows(folder, index.read_block(manifest, block)) if block else FolderRows(folder)
 
 
 def _by_folder(paths: Iterable[str]) -> dict[str, set[str]]:

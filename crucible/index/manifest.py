@@ -5,6 +5,7 @@ Owns `manifest.toon`, the one file whose replacement makes a new index of an old
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -15,7 +16,16 @@ import toons
 from crucible.index.schema import SCHEMA, TABLES, cell_of_path, path_of_cell
 from crucible.patterns import late_pattern
 
-__all__ = ["EMPTY", "FolderBlock", "Manifest", "ShardFile", "dump_manifest", "load_manifest"]
+__all__ = [
+    "EMPTY",
+    "FolderBlock",
+    "Manifest",
+    "ShardFile",
+    "dump_manifest",
+    "follows",
+    "load_manifest",
+    "next_token",
+]
 
 
 class ShardFile(NamedTuple):
@@ -44,13 +54,18 @@ class FolderBlock(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """`files` names the table of files.  `doubtful` are notes so young that they may have changed unseen."""
+    """What is known.  `token` is "" for nothing, else `line-number`: see `next_token`.
+
+    `files` names the table of files.  `doubtful` are notes so young that they may have changed unseen.  `whole` says
+    that every note was looked at once: while an index is built it holds some of them only.
+    """
 
     token: str
     files: str
     shards: Mapping[tuple[str, str], ShardFile]
     folders: Mapping[str, FolderBlock]
     doubtful: frozenset[str]
+    whole: bool = False
 
     def months(self) -> list[str]:
         """Every shard that has sessions."""
@@ -64,6 +79,19 @@ class Manifest(NamedTuple):
 EMPTY = Manifest("", "", {}, {}, frozenset())
 
 
+def next_token(token: str) -> str:
+    """The token of what follows: one more in the same line; of an index that is made from nothing the first in a new one."""
+    line, _, number = token.partition("-")
+    return f"{line}-{int(number) + 1}" if token else f"{os.urandom(4).hex()}-1"
+
+
+def follows(token: str, before: str) -> bool:
+    """Whether an index is the one it was `before`, or was made from it; a copy that was put in its place is not."""
+    line, _, number = token.partition("-")
+    old_line, _, old_number = before.partition("-")
+    return bool(token) and line == old_line and int(number) >= int(old_number)
+
+
 def dump_manifest(manifest: Manifest) -> str:
     """As TOON: the schema's number, totals, the tables of shards, folders and doubtful notes, and a CRC-32 of it all."""
     totals: dict[str, int] = {}
@@ -73,6 +101,7 @@ def dump_manifest(manifest: Manifest) -> str:
         {
             "schema": SCHEMA,
             "token": manifest.token,
+            "whole": manifest.whole,
             "files": manifest.files,
             "totals": {"notes": manifest.notes(), **totals},
             "shards": [found._asdict() for found in manifest.shards.values()],
@@ -108,6 +137,7 @@ def load_manifest(text: str) -> Manifest | None:
             {(one.shard, one.table): one for one in shards},
             {one.folder: one for one in folders},
             doubtful,
+            found["whole"] is True,
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -117,17 +147,20 @@ def load_manifest(text: str) -> Manifest | None:
 def _is_plausible(manifest: Manifest) -> bool:
     """Types and names as we write them: a manifest must not lead a read to another place."""
     names: list[object] = [manifest.files, *(one.file for one in manifest.shards.values())]
-    texts: list[object] = [manifest.token, *(one.digest for one in manifest.folders.values())]
+    texts: list[object] = [*(one.digest for one in manifest.folders.values())]
     numbers: list[object] = [n for one in manifest.shards.values() for n in (one.rows, one.size, one.crc)]
     for one in manifest.folders.values():
         numbers += [one.notes, one.start, one.size, one.crc]
     return (
-        all(isinstance(name, str) and _FILE.fullmatch(name) for name in names)
+        _TOKEN.fullmatch(str(manifest.token)) is not None
+        and all(isinstance(name, str) and _FILE.fullmatch(name) for name in names)
         and all(_SHARD.fullmatch(str(shard)) and table in TABLES for shard, table in manifest.shards)
         and all(isinstance(text, str) for text in texts)
-        and all(isinstance(number, int) and number >= 0 for number in numbers)
+        and all(isinstance(number, int) and 0 <= number < _LARGEST for number in numbers)
     )
 
 
+_LARGEST = 2**48
+_TOKEN = late_pattern(r"[0-9a-f]{8}-\d{1,15}", re.ASCII)
 _SHARD = late_pattern(r"\d{4}-\d\d|undated", re.ASCII)
 _FILE = late_pattern(r"(?:(?:\d{4}-\d\d|undated)/)?[a-z]+\.[0-9a-f]+\.toon", re.ASCII)

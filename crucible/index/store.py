@@ -104,6 +104,10 @@ class Index:
                 self._distrust()
         raise AssertionError
 
+    def version(self) -> str:
+        """Which index lies on the disk, for `manifest.follows`; "" for none."""
+        return self._folder.load().token
+
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Forget the index and build it anew."""
         self._broken = self._folder.load().token
@@ -111,32 +115,32 @@ class Index:
 
     def _refresh(self, places: Sequence[str] | None, progress: Progress | None) -> Refreshed:
         manifest = self._load()
-        if places is None and manifest.token and self._vouched and self._vouched(self.root):
+        if places is None and manifest.whole and self._vouched and self._vouched(self.root):
             manifest = self._load()
-            if manifest.token:
-                return Refreshed(_view(Draft(self._folder, manifest, {})))
+            if manifest.whole:
+                return Refreshed(_view(Draft(self._folder, manifest)))
         seen, suspects = self._compare(manifest, places)
-        if not suspects.any() and manifest.token:
-            return Refreshed(_view(Draft(self._folder, manifest, {})), unwalked=tuple(seen.unwalked))
+        if not suspects.any() and manifest.whole:
+            return Refreshed(_view(Draft(self._folder, manifest)), unwalked=tuple(seen.unwalked))
         with ExitStack() as held:
             try:
                 # Digests alone are no reason to wait for another writer.
                 patience = self.settings.lock_seconds if suspects.look or suspects.gone else 0
                 clock = held.enter_context(self._folder.locked(patience))
             except OSError as error:
-                draft = Draft(self._folder, manifest, suspects.files, reason_of(error))
+                draft = Draft(self._folder, manifest, suspects, reason_of(error))
                 return self._take(draft, seen, suspects, 0, progress)
             current = self._load()
             if current.token != manifest.token:
                 # What was seen may be older than what another writer has read since.
                 manifest = current
                 seen, suspects = self._compare(manifest, places)
-            draft = Draft(self._folder, manifest, suspects.files)
+            draft = Draft(self._folder, manifest, suspects)
             return self._take(draft, seen, suspects, clock, progress)
 
     def _compare(self, manifest: Manifest, places: Sequence[str] | None) -> tuple[Seen, Suspects]:
-        """What the disk shows, against what is known; of an index that knows nothing, everything."""
-        seen = look(self.root, self.settings.sessions, places if manifest.token else None)
+        """What the disk shows, against what is known; of an index that does not know all, everything."""
+        seen = look(self.root, self.settings.sessions, places if manifest.whole else None)
         suspects = compare_folders(self._folder, manifest, seen.scans, seen.within)
         compare_names(self._folder, manifest, seen.names, suspects)
         return seen, suspects
@@ -152,7 +156,8 @@ class Index:
                 changes += draft.apply(islice(readings, _BATCH), (), clock)
                 if at + _BATCH < len(asked):
                     draft.keep()
-        draft.keep(seen.scans if seen.whole else ())
+        draft.keep(seen.scans if seen.whole else (), whole=seen.whole)
+        self._used = draft.manifest.token
         found = tuple(Change(*change) for change in sorted(changes, key=lambda change: change[1]))
         unsaved = draft.unsaved if asked or suspects.gone or not draft.manifest.token else ""
         return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from crucible.errors import CrucibleError, IndexBroken, VaultError
 from crucible.index import vouching
 from crucible.index.listening import Heard, Listener, linked_still, mounts_of, survey, unheard_mount
+from crucible.index.manifest import follows
 from crucible.index.store import Index, Refreshed
 from crucible.index.telling import Memory, Told
 from crucible.settings import VaultSettings, load_vault_settings
@@ -94,6 +95,7 @@ class _Watcher:
         self._vault = os.stat(root)
         self._config: object = None
         self._place: object = None
+        self._version = ""
         self._dirty: set[str] = set()
         self._folders: set[str] = set()
         self._doubt = True
@@ -169,6 +171,10 @@ class _Watcher:
     def _answer(self, question: str) -> None:
         if not self._is_certain():
             vouching.answer(question, vouching.NO)
+        elif not follows(self.index.version(), self._version):
+            # Removed, built anew, or another one put in its place: what we know of it is nothing now.
+            vouching.answer(question, vouching.NO)
+            self._start_anew()
         elif not self._dirty and not self._folders:
             vouching.answer(question, vouching.YES)
         else:
@@ -254,12 +260,14 @@ class _Watcher:
     def _look(self, paths: Iterable[Path] | None) -> Refreshed | None:
         """Refresh; None when that failed, which is told and tried again."""
         try:
-            return self.index.refresh(paths)
+            refreshed = self.index.refresh(paths)
         except (CrucibleError, OSError) as error:
             self._check_place()
             self._doubt = True
             self._set_unheard(_line_of(error))
             return None
+        self._version = self.index.version()
+        return refreshed
 
     def _judge(self, refreshed: Refreshed) -> None:
         """After a look at everything: whether queries may rely on what is heard from now on."""
@@ -345,11 +353,8 @@ class _Watcher:
             self._start_anew()
         if self._config != self._config_stamp():
             self._read_settings()
-        if (
-            self._place != self._place_now()
-            or (self.listener and not self.listener.is_sound())
-            or self._linked
-        ):
+        unsound = self.listener and not self.listener.is_sound()
+        if unsound or self._linked or self._place != self._place_now():
             self._start_anew()
         elif self.listener:
             self._prepare(self.listener.folder)

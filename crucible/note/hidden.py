@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from crucible.note.source import Span
 from crucible.patterns import late_pattern
 
-__all__ = ["Hidden", "HiddenKind", "Scan", "code_ranges", "hidden_ranges", "scan"]
+__all__ = ["Hidden", "HiddenKind", "Scan", "code_ranges", "hidden_near", "hidden_ranges", "scan"]
 
 HiddenKind = Literal["fence", "indented", "code", "comment", "html", "math"]
 
@@ -49,6 +49,34 @@ def hidden_ranges(text: str, start: int = 0) -> list[Span]:
     return [found.span for found in scan(text, start).hidden]
 
 
+def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
+    """What of `hidden_ranges` stands near a needle: most of a note is far from any, and need not be looked at.
+
+    Where nothing reaches over a blank line, the text between two of them says alone what it hides.
+    """
+    if _FAR_REACHING.search(text, start):
+        return hidden_ranges(text, start)
+    found: list[Span] = []
+    end = start
+    for hit in needle.finditer(text, start):
+        if hit.start() >= end:
+            begin = _stretch_start(text, end, hit.start())
+            end = text.find("\n\n", hit.start())
+            end = len(text) if end < 0 else end
+            if text.find("`", begin, end) >= 0:
+                found += hidden_ranges(text[:end], begin)
+    return found
+
+
+def _stretch_start(text: str, first: int, at: int) -> int:
+    """Behind the last blank line before `at` that ends every list and quote: what follows it is not indented."""
+    while (blank := text.rfind("\n\n", first, at)) >= 0:
+        if text[blank + 2] not in " \n":
+            return blank + 2
+        at = blank + 1
+    return first
+
+
 def scan(text: str, start: int = 0) -> Scan:
     """Find everything hidden from offset `start` on, where the body starts.  Never raises."""
     scanner = _Scanner(text, start)
@@ -56,6 +84,8 @@ def scan(text: str, start: int = 0) -> Scan:
     return Scan(tuple(scanner.hidden), tuple(scanner.unclosed))
 
 
+_FAR_REACHING = late_pattern(r"%%|\$\$|<|```|~~~| {4}|[\t\r\f\v]")
+"""What may be a comment, math, HTML, a fence or indented code: only these hide anything over a blank line."""
 _LINE_END = late_pattern(r"\r\n?|\n")
 _BLANK_LINE = late_pattern(r"(?:\r\n?+|\n)[ \t>]*+(?=[\r\n])")
 _COMMENT = late_pattern(r"(?<!%)%%(?!%)")  # exactly two, as in Obsidian since 1.13

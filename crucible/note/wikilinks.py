@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from crucible.errors import EditRefused
 from crucible.note.frontmatter import find_frontmatter
-from crucible.note.hidden import hidden_ranges
+from crucible.note.hidden import hidden_near
 from crucible.note.source import Source, Span
 from crucible.patterns import late_pattern
 
@@ -77,6 +77,7 @@ _TOKEN = late_pattern(
 _WIKI_TOKEN = late_pattern(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<opener>(?!))?(?P<blank>(?!))?")
 """Where no address follows any more, brackets alone mean nothing."""
 _WHOLE = late_pattern(_WIKI)
+_LINKS = late_pattern(r"\[\[|\]\(")
 _WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # one letter alone is a drive: that never resolves
 _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 _PERCENT = late_pattern(r"(?:%[0-9A-Fa-f]{2})++")
@@ -108,7 +109,7 @@ def find_links(source: Source, start: int | None = None) -> list[Link]:
 
 def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
     """Brackets and links outside everything hidden."""
-    hidden = hidden_ranges(text, start)
+    hidden = hidden_near(text, start, _LINKS)
     index, at = 0, start
     last_address = text.rfind("](")
     while token := (_TOKEN if at <= last_address else _WIKI_TOKEN).search(text, at):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crucible.errors import IndexBroken
-from crucible.index import deriving
+from crucible.index import deriving, reading, store
 from crucible.index.store import Change, Index, Refreshed
 from crucible.index.view import View
 from crucible.note.source import Edit
@@ -501,6 +501,48 @@ def test_a_save_onto_a_damaged_index_leaves_none_that_only_knows_its_note(root: 
     same_as_rebuilt(root)
 
 
+@pytest.mark.parametrize("saved", [False, True])
+def test_an_index_that_is_half_built_is_not_believed_though_a_watcher_vouches(
+    root: Path, monkeypatch: pytest.MonkeyPatch, saved: bool
+) -> None:
+    """A build keeps what it has now and then, so that it need not begin anew when it is killed."""
+    whole = rebuilt(root)
+    monkeypatch.setattr(store, "_BATCH", 1)
+    monkeypatch.setattr(reading, "_CHUNK", 1)
+
+    def killed(done: int, _: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Index(root, SETTINGS).rebuild(killed)
+    if saved:
+        write(root, "sessions/a.md")
+        Index(root, SETTINGS).refresh([root / "sessions" / "a.md"])
+    assert Index(root, SETTINGS, lambda _: True).ask(tables_of_view)[0] == whole
+
+
+def test_a_build_that_was_killed_goes_on_where_it_was(
+    root: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_BATCH", 1)
+    monkeypatch.setattr(reading, "_CHUNK", 1)
+    shutil.rmtree(root / ".crucible" / "index")
+
+    def killed(done: int, _: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Index(root, SETTINGS).refresh(progress=killed)
+    first = set(reads.derived)
+    reads.derived.clear()
+    refreshed(root)
+    assert first
+    assert len(first & set(reads.derived)) <= 1
+    same_as_rebuilt(root)
+
+
 def test_what_a_watcher_vouches_for_is_not_looked_at(root: Path, reads: Reads) -> None:
     before = tables_of(refreshed(root))
     write(root, "sessions/a.md", note("changed"))
@@ -574,6 +616,46 @@ def test_each_damaged_file_is_built_anew_unasked(root: Path, damage: str) -> Non
         write(root, "sessions/a.md")
         shutil.rmtree(root / ".crucible" / "index")
         shutil.copytree(kept, root / ".crucible" / "index")
+
+
+@pytest.mark.parametrize("odd", ["symlink", "future", "pipe", "just written"])
+@pytest.mark.parametrize("table", ["sessions", "links", "files"])
+def test_a_damaged_index_heals_beside_a_note_that_is_always_in_doubt(
+    root: Path, odd: str, table: str
+) -> None:
+    path = root / "sessions" / "odd.md"
+    if odd == "symlink":
+        path.symlink_to("a.md")
+    elif odd == "pipe":
+        os.mkfifo(path)
+    else:
+        write(root, "sessions/odd.md")
+        os.utime(path, (4_000_000_000, 4_000_000_000) if odd == "future" else None)
+    refreshed(root)
+    whole = rebuilt(root)
+    for file in (root / ".crucible" / "index").rglob(f"{table}.*.toon"):
+        file.write_bytes(b"x")
+    assert Index(root, SETTINGS).ask(tables_of_view)[0] == whole
+    same_as_rebuilt(root)
+
+
+@pytest.mark.parametrize("odd", ["symlink", "future", "pipe"])
+def test_a_note_that_is_always_in_doubt_and_never_changes_writes_nothing(root: Path, odd: str) -> None:
+    path = root / "sessions" / "odd.md"
+    if odd == "symlink":
+        path.symlink_to("a.md")
+    elif odd == "pipe":
+        os.mkfifo(path)
+    else:
+        write(root, "sessions/odd.md")
+        os.utime(path, (4_000_000_000, 4_000_000_000))
+    settle()
+    refreshed(root)
+    settle()
+    refreshed(root)
+    manifest = (root / ".crucible" / "index" / "manifest.toon").read_bytes()
+    refreshed(root)
+    assert (root / ".crucible" / "index" / "manifest.toon").read_bytes() == manifest
 
 
 def test_a_manifest_with_any_one_byte_changed_never_gives_another_answer(root: Path) -> None:
