@@ -6,6 +6,7 @@ by path, and the lines of one note stay in the note's order.  So a shard is the 
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from heapq import merge
@@ -34,13 +35,29 @@ class Merged(NamedTuple):
 def merged_lines(table: str, old: bytes, old_rows: int, drop: AbstractSet[bytes], new: list[bytes]) -> Merged:
     """The old lines, without those whose path (as a cell) is in `drop`, and the new ones, in order."""
     key, path_of = (_session_key, _session_path) if table == "sessions" else (_path_key, _path)
-    kept: Iterable[bytes] = split_lines(old)
-    rows = old_rows
-    if drop:
-        kept = [line for line in kept if path_of(line) not in drop]
-        rows = len(kept)
-    lines = merge(kept, sorted(new, key=key), key=key) if new else kept
-    return Merged(rows + len(new), lines, bool(new) or rows != old_rows)
+    if not drop and len(new) * _FEW > old_rows:
+        lines = merge(split_lines(old), sorted(new, key=key), key=key)
+        return Merged(old_rows + len(new), lines, bool(new))
+    kept = _without(split_lines(old), drop, path_of)
+    changed = bool(new) or len(kept) != old_rows
+    if len(new) * _FEW > len(kept):
+        return Merged(len(kept) + len(new), merge(kept, sorted(new, key=key), key=key), changed)
+    for line in new:
+        insort(kept, line, key=key)
+    return Merged(len(kept), kept, changed)
+
+
+_FEW = 50
+"""Old lines a new one, from which on it is quicker to look for its place than to compare it with them all."""
+
+
+def _without(
+    lines: Iterable[bytes], drop: AbstractSet[bytes], path_of: Callable[[bytes], bytes]
+) -> list[bytes]:
+    if len(drop) == 1:
+        (path,) = drop
+        return [line for line in lines if path not in line or path_of(line) != path]
+    return [line for line in lines if path_of(line) not in drop] if drop else list(lines)
 
 
 def split_lines(text: bytes) -> Iterator[bytes]:

@@ -8,10 +8,13 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crucible.errors import IndexBroken
 from crucible.index.folder import IndexFolder
-from crucible.index.freshness import FileRow, Suspects, compare_folders, compare_names, file_rows, in_doubt
+from crucible.index.filerows import FileRow, FolderRows
+from crucible.index.freshness import Suspects, compare_folders, compare_names, in_doubt
 from crucible.index.manifest import EMPTY, FolderBlock, Manifest
 from crucible.index.scanning import UNKNOWN, FolderScan, Stamp
 from crucible.index.schema import cell_of_path, encode_rows, head_of
@@ -104,7 +107,7 @@ def test_an_empty_index_looks_at_everything(index: IndexFolder) -> None:
 def test_single_names_are_compared_alone(index: IndexFolder) -> None:
     manifest = known(index, {"s": {"a.md": STAMP, "b.md": STAMP, "c.md": STAMP, "d.md": STAMP}})
     manifest = manifest._replace(doubtful=frozenset({"s/d.md"}))
-    found = Suspects([], [], {}, [])
+    found = Suspects({}, [], {}, [])
     stamps = {
         "s/a.md": STAMP,
         "s/b.md": (11, 1, 1, 1),
@@ -133,7 +136,7 @@ def test_a_damaged_table_of_files_is_said_to_be_broken(index: IndexFolder) -> No
         compare_folders(index, manifest, [scan("s", {})], [""])
     path.unlink()
     with pytest.raises(IndexBroken, match=r"(?i)no such file"):
-        compare_names(index, manifest, {"s/a.md": STAMP}, Suspects([], [], {}, []))
+        compare_names(index, manifest, {"s/a.md": STAMP}, Suspects({}, [], {}, []))
 
 
 @pytest.mark.parametrize(
@@ -146,9 +149,66 @@ def test_a_note_is_in_doubt_when_a_later_write_could_have_left_its_times(
     assert in_doubt((7, mtime, ctime, 1), clock) is doubted
 
 
-def test_rows_of_files_come_back_under_their_names() -> None:
-    names = ["a.md", os.fsdecode(b"\xff.md"), "\ufffd.md", 'x, "y".md', "new\nline.md", "deep.md"]
-    rows = [(cell_of_path(f"s/{name}"), *STAMP, "0123", "undated") for name in names]
-    lines = b"".join(line + b"\n" for line in encode_rows("files", rows))
-    assert file_rows(lines) == dict.fromkeys(names, FileRow(STAMP, "0123", "undated"))
-    assert file_rows(b"") == {}
+FOLDERS = ("s", "", "s/t", 'a, "b"', "\ufffd", os.fsdecode(b"\xff/x"), "- a", "new\nline", "null")
+NAMES = (
+    "a.md",
+    os.fsdecode(b"\xff.md"),
+    "\ufffd.md",
+    'x, "y".md',
+    "new\nline.md",
+    "-.md",
+    "\\.md",
+    " .md",
+    "é.md",
+    "MD",
+)
+# A hash of digits, or of digits and an `e`, looks like a number.
+ROWS = (
+    FileRow(STAMP, "0123456789", "2026-11"),
+    FileRow(UNKNOWN, "!5f", "undated"),
+    FileRow((2**40, 2**62, -5, 2**63), "12e4567890", "0001-01"),
+    FileRow((0, 0, 0, 0), "abcdef", ""),
+)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("row", ROWS)
+def test_rows_of_files_come_back_under_their_names(folder: str, row: FileRow) -> None:
+    rows = FolderRows(folder)
+    rows.put(dict.fromkeys(NAMES, row))
+    again = FolderRows(folder, rows.encoded())
+    for found in (rows, again):
+        assert sorted(found.names()) == sorted(NAMES)
+        assert len(found) == len(NAMES)
+        assert [found.get(name) for name in NAMES] == [row] * len(NAMES)
+        assert found.get("none.md") is None
+    assert again.encoded() == rows.encoded()
+    assert FolderRows(folder).encoded() == b""
+
+
+names = st.one_of(st.sampled_from(NAMES), st.binary(min_size=1, max_size=4).map(os.fsdecode)).filter(
+    lambda name: "/" not in name and "\0" not in name
+)
+stamps = st.tuples(*[st.integers(0, 2)] * 4)
+
+
+@given(
+    st.sampled_from(FOLDERS),
+    st.dictionaries(names, stamps, max_size=6),
+    st.dictionaries(names, stamps, max_size=6),
+    st.lists(names, max_size=3),
+)
+def test_rows_and_a_scan_differ_where_their_stamps_do(
+    folder: str, known: dict[str, Stamp], now: dict[str, Stamp], removed: list[str]
+) -> None:
+    rows = FolderRows(folder)
+    rows.put({name: FileRow((9, 9, 9, 9), "0", "undated") for name in known})
+    rows.put({name: FileRow(stamp, "1", "2026-11") for name, stamp in known.items()})
+    for name in removed:
+        assert rows.remove(name) == (FileRow(known[name], "1", "2026-11") if name in known else None)
+        known.pop(name, None)
+    for found in (rows, FolderRows(folder, rows.encoded())):
+        assert found.differing(scan(folder, now)) == {
+            name: stamp for name, stamp in now.items() if known.get(name) != stamp
+        }
+        assert found.missing(scan(folder, now)) == sorted(known.keys() - now.keys())

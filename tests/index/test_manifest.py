@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.index.manifest import EMPTY, FolderBlock, Manifest, ShardFile, dump_manifest, load_manifest
+from crucible.index.manifest import (
+    EMPTY,
+    FolderBlock,
+    Manifest,
+    ShardFile,
+    dump_manifest,
+    follows,
+    load_manifest,
+    next_token,
+)
 from crucible.index.schema import SCHEMA, TABLES
 
 numbers = st.integers(0, 2**40)
@@ -30,14 +39,17 @@ def shard_files(draw: st.DrawFn) -> ShardFile:
 
 blocks = st.builds(FolderBlock, paths, numbers, numbers, numbers, numbers, st.one_of(st.just(""), tokens))
 manifests = st.builds(
-    lambda token, files, shards, folders, doubtful: Manifest(
-        token,
+    lambda token, number, whole, files, shards, folders, doubtful: Manifest(
+        f"{token}-{number}",
         f"files.{files}.toon",
         {(one.shard, one.table): one for one in shards},
         {one.folder: one for one in folders},
         frozenset(doubtful),
+        whole,
     ),
-    tokens,
+    hexes,
+    st.integers(0, 10**12),
+    st.booleans(),
     tokens,
     st.lists(shard_files(), max_size=4),
     st.lists(blocks, max_size=4),
@@ -45,7 +57,7 @@ manifests = st.builds(
 )
 
 ONE = Manifest(
-    "0123456789abcdef",
+    "01234567-8",
     "files.0a1b2c3d.toon",
     {("2026-11", "sessions"): ShardFile("2026-11", "sessions", 1, 2, 3, "2026-11/sessions.0a1b2c3d.toon")},
     {"sessions": FolderBlock("sessions", 1, 2, 3, 4, "abc")},
@@ -179,8 +191,13 @@ def test_a_number_that_is_none_of_ours_is_none(number: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("token: 0123456789abcdef", "token: 5"),
+        ("token: 01234567-8", "token: 5"),
         ("files: files", "filex: files"),
+        ("token: 01234567-8", 'token: ""'),
+        ("token: 01234567-8", "token: 01234567"),
+        ("token: 01234567-8", "token: 01234567--8"),
+        ("token: 01234567-8", "token: 01234567-8-9"),
+        ("whole: false", "hole: false"),
         ("doubtful[2]{path}", "doubtful[2]{paths}"),
         ("doubtful[2]{path}", "doubtful[3]{path}"),
         ("folder,notes,", "notes,folder,"),
@@ -190,3 +207,26 @@ def test_a_number_that_is_none_of_ours_is_none(number: str) -> None:
 )
 def test_what_we_would_not_write_is_none(old: str, new: str) -> None:
     assert load_manifest(changed(old, new)) is None
+
+
+@pytest.mark.parametrize("whole", ["1", '"true"', "null", "yes", "[]"])
+def test_only_what_says_so_is_whole(whole: str) -> None:
+    found = load_manifest(changed("whole: false", f"whole: {whole}"))
+    assert found is None or not found.whole
+    assert ONE._replace(whole=True) == load_manifest(changed("whole: false", "whole: true"))
+
+
+def test_an_index_follows_what_it_was_made_from() -> None:
+    first = next_token("")
+    second = next_token(first)
+    third = next_token(second)
+    assert len({first, second, third}) == 3
+    assert follows(first, first)
+    assert follows(third, first)
+    assert not follows(first, third)
+    assert not follows("", first)
+    assert not follows("", "")
+    other = next_token("")
+    assert not follows(next_token(next_token(next_token(other))), first)
+    assert next_token("01234567-9") == "01234567-10"
+    assert follows("01234567-10", "01234567-9")

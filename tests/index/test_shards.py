@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.index import shards as module
 from crucible.index.schema import TABLES, decode_lines, encode_cell, encode_rows
 from crucible.index.shards import merged_lines, split_lines
 
@@ -79,10 +82,21 @@ def in_order(table: str, found: list[OneNote]) -> list[bytes]:
     return [line for one in by_cell for line in encode_rows(table, one.rows(table))]
 
 
+@contextmanager
+def few(number: int) -> Iterator[None]:
+    """Whether few new lines are put in their places or many are merged is a matter of speed."""
+    kept = module._FEW
+    module._FEW = number
+    try:
+        yield
+    finally:
+        module._FEW = kept
+
+
 @pytest.mark.parametrize("table", TABLES)
-@given(shard=shards, data=st.data())
+@given(shard=shards, data=st.data(), number=st.sampled_from([0, 1, 50]))
 def test_merging_is_putting_all_together_and_sorting(
-    table: str, shard: list[OneNote], data: st.DataObject
+    table: str, shard: list[OneNote], data: st.DataObject, number: int
 ) -> None:
     sides = [data.draw(st.sampled_from(("kept", "dropped", "new", "changed"))) for _ in shard]
     old = [one for one, side in zip(shard, sides, strict=True) if side != "new"]
@@ -99,10 +113,11 @@ def test_merging_is_putting_all_together_and_sorting(
         if side == "changed"
     ]
     lines = [line for one in data.draw(st.permutations(new)) for line in encode_rows(table, one.rows(table))]
-    merged = merged_lines(table, b"\n".join(before), len(before), drop, lines)
+    with few(number):
+        merged = merged_lines(table, b"\n".join(before), len(before), drop, lines)
+        after = list(merged.lines)
     kept = [one for one, side in zip(shard, sides, strict=True) if side == "kept"]
     expected = in_order(table, [*kept, *new])
-    after = list(merged.lines)
     assert after == expected
     assert merged.rows == len(expected)
     assert merged.changed or after == before

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,26 @@ def test_a_note_from_the_future_is_opened_every_time(root: Path, reads: Reads) -
         file.write("\n## More\n")
     os.utime(path, (4_000_000_000, 4_000_000_000))
     assert kinds(same_as_rebuilt(root).changes) == [("changed", "sessions/a.md")]
+
+
+def test_a_doubt_outlives_what_happens_to_other_notes_and_ends_with_its_reason(
+    root: Path, reads: Reads
+) -> None:
+    path = root / "sessions" / "a.md"
+    os.utime(path, (4_000_000_000, 4_000_000_000))
+    refreshed(root)
+    write(root, "sessions/b.md", note("changed"))
+    settle()
+    Index(root, SETTINGS).refresh([root / "sessions" / "b.md"])
+    reads.opened.clear()
+    refreshed(root)
+    assert reads.opened == ["sessions/a.md"]
+    os.utime(path, (1, 1))
+    settle()
+    refreshed(root)
+    reads.opened.clear()
+    refreshed(root)
+    assert reads.opened == []
 
 
 def test_a_note_that_is_written_while_it_is_read_is_read_again_by_the_next_query(
@@ -464,7 +485,8 @@ def test_a_place_behind_two_names_is_looked_at_under_the_walks_own(root: Path) -
         write(root, "sessions/deep/c.md", note(f"changed {places}"))
         write(root, "zone/x.md", note(f"changed {places}"))
         Index(root, SETTINGS).refresh([root / "sessions" / place for place in places])
-        same_as_rebuilt(root)
+        # As it was left: a look at everything would mend it.
+        assert paths_of(Index(root, SETTINGS, lambda _: True).refresh()) == paths_of(same_as_rebuilt(root))
 
 
 def test_places_in_a_vault_that_is_its_own_sessions_folder(tmp_path: Path) -> None:
@@ -825,6 +847,43 @@ def numbers_of_a(view: View) -> tuple[str, str]:
     time.sleep(0.001)
     (text,) = [row["text"] for row in view.rows("callouts") if row["path"] == "sessions/a.md"]
     return str(title), str(text).partition("\n")[0]
+
+
+def test_a_question_asked_anew_reads_no_note_anew(root: Path, reads: Reads) -> None:
+    """Files that another writer replaced are no damage."""
+    asked = 0
+
+    def question(view: View) -> Tables:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            write(root, "sessions/a.md", note("changed meanwhile"))
+            Index(root, SETTINGS).refresh()
+        return tables_of_view(view)
+
+    assert Index(root, SETTINGS).ask(question)[0] == rebuilt(root)
+    assert asked == 2
+    assert reads.derived[0] == "sessions/a.md"
+    assert len(reads.derived) == 1 + 5  # those of the rebuild
+
+
+def test_what_another_writer_kept_while_the_lock_was_waited_for_stays(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = Index(root, SETTINGS)
+    locked = index._folder.locked
+
+    def after_another(seconds: float) -> AbstractContextManager[int]:
+        write(root, "sessions/b.md", note("theirs", "2026-10-01T00:00:00Z"))
+        write(root, "sessions/deep/theirs.md")
+        (root / "sessions" / "deep" / "c.md").unlink()
+        Index(root, SETTINGS).refresh()
+        return locked(seconds)
+
+    monkeypatch.setattr(index._folder, "locked", after_another)
+    write(root, "sessions/a.md", note("ours"))
+    assert tables_of(index.refresh()) == rebuilt(root)
+    assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == rebuilt(root)
 
 
 def test_a_question_that_meets_damage_every_time_ends_with_one_clear_line(root: Path) -> None:
