@@ -168,7 +168,8 @@ class Draft:
         folders = dict(self.manifest.folders)
         for scan in scans:
             block = folders.get(scan.folder)
-            if block and not block.digest and scan.folder not in self._moving:
+            compared = scan.folder in self._suspects.files and scan.folder not in self._moving
+            if block and compared:
                 folders[scan.folder] = block._replace(digest=scan.digest())
         return self.manifest._replace(folders=folders)
 

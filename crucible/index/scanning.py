@@ -25,7 +25,7 @@ __all__ = ["UNKNOWN", "FolderScan", "Scan", "Stamp", "joined", "scan_folders", "
 Stamp = tuple[int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode."""
 
-_WORTH_A_PROCESS = 16_000
+_WORTH_A_PROCESS = 4_000
 """Files; for fewer, a second process takes longer to start than it saves."""
 
 _TYPE, _FILE = 0o170000, stat.S_IFREG

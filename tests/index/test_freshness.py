@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.errors import IndexBroken
-from crucible.index.folder import IndexFolder
 from crucible.index.filerows import FileRow, FolderRows
+from crucible.index.folder import IndexFolder
 from crucible.index.freshness import Suspects, compare_folders, compare_names, in_doubt
 from crucible.index.manifest import EMPTY, FolderBlock, Manifest
 from crucible.index.scanning import UNKNOWN, FolderScan, Stamp

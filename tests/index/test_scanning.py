@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.index import scanning
@@ -110,6 +110,7 @@ def test_the_same_notes_are_found(tree: Tree, threshold: int) -> None:
 
 
 @given(trees)
+@settings(max_examples=settings.default.max_examples // 4 + 1 if settings.default else 50)
 def test_the_same_notes_are_found_in_a_vault_of_nothing_but_sessions(tree: Tree) -> None:
     place = Path(os.path.realpath(tempfile.mkdtemp()))
     try:
