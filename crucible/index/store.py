@@ -168,9 +168,8 @@ class Index:
         return EMPTY if found.token == self._broken else found
 
     def _distrust(self) -> None:
-        """What the manifest names could not be read: it is damaged, unless another writer has replaced it meanwhile."""
-        if self._folder.load().token == self._used:
-            self._broken = self._used
+        """What the manifest names could not be read.  Should another writer have replaced it meanwhile, so much the better."""
+        self._broken = self._used
 
     def _place(self, path: str | PathLike[str]) -> str:
         return os.path.relpath(path, self.root).replace(os.sep, "/")

@@ -884,6 +884,27 @@ def test_what_another_writer_kept_while_the_lock_was_waited_for_stays(
     assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == rebuilt(root)
 
 
+def test_what_another_writer_added_in_a_month_of_its_own_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file that we need was replaced, so nothing but the manifest tells us of it."""
+    root = new_vault(tmp_path / "one")
+    write(root, "sessions/a.md")
+    settle()
+    refreshed(root)
+    index = Index(root, SETTINGS)
+    locked = index._folder.locked
+
+    def after_another(seconds: float) -> AbstractContextManager[int]:
+        write(root, "sessions/theirs.md", note("theirs", "2020-01-01T00:00:00Z"))
+        Index(root, SETTINGS).refresh()
+        return locked(seconds)
+
+    monkeypatch.setattr(index._folder, "locked", after_another)
+    index.refresh([write(root, "sessions/b.md", note("ours", "2021-01-01T00:00:00Z"))])
+    assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == rebuilt(root)
+
+
 def test_a_question_that_meets_damage_every_time_ends_with_one_clear_line(root: Path) -> None:
     def question(view: View) -> None:
         raise IndexBroken("x: damaged")
