@@ -31,6 +31,9 @@ Answer = TypeVar("Answer")
 _BATCH = 16_000
 """Notes kept at a time: few enough for the memory, and what is kept is not read again after an interruption."""
 
+_READ_A_SECOND = 500
+"""Notes, on a slow machine."""
+
 _ATTEMPTS = 5
 """How often a question is asked again because a writer was faster, or the index was damaged."""
 
@@ -124,9 +127,7 @@ class Index:
             return Refreshed(_view(Draft(self._folder, manifest)), unwalked=tuple(seen.unwalked))
         with ExitStack() as held:
             try:
-                # Digests alone are no reason to wait for another writer.
-                patience = self.settings.lock_seconds if suspects.look or suspects.gone else 0
-                clock = held.enter_context(self._folder.locked(patience))
+                clock = held.enter_context(self._folder.locked(self._patience(suspects)))
             except OSError as error:
                 draft = Draft(self._folder, manifest, suspects, reason_of(error))
                 return self._take(draft, seen, suspects, 0, progress)
@@ -137,6 +138,12 @@ class Index:
                 seen, suspects = self._compare(manifest, places)
             draft = Draft(self._folder, manifest, suspects)
             return self._take(draft, seen, suspects, clock, progress)
+
+    def _patience(self, suspects: Suspects) -> float:
+        """Seconds to wait for another writer: as long as we might read, since he is likely to read the same."""
+        # Digests alone are no reason to wait.
+        needed = suspects.look or suspects.gone
+        return max(self.settings.lock_seconds, len(suspects.look) / _READ_A_SECOND) if needed else 0
 
     def _compare(self, manifest: Manifest, places: Sequence[str] | None) -> tuple[Seen, Suspects]:
         """What the disk shows, against what is known; of an index that does not know all, everything."""
