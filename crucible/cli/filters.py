@@ -7,12 +7,11 @@ condition means `index.conditions`'.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, TypeVar
 
 import click
 
-from crucible.cli.options import BEGIN, END
+from crucible.cli.options import BEGIN, END, local_now
 from crucible.index.conditions import named_column, parse_condition
 from crucible.index.query import STATUSES, SessionQuery, check_column
 
@@ -76,7 +75,7 @@ def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQu
 
     Raises `UsageError` for a column that `table` does not have and for what is no condition.
     """
-    now = datetime.now().astimezone()
+    now = local_now()
     known = {name: options[name] for name in SessionQuery._fields if options.get(name) is not None}
     known["where"] = tuple(parse_condition(text, now, table) for text in options.get("where", ()))
     if options.get("sort") is not None:

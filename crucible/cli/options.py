@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 import click
 
 from crucible.index.moments import parse_when
 
-__all__ = ["BEGIN", "END", "Moment", "format_option"]
+__all__ = ["BEGIN", "END", "Moment", "format_option", "local_now"]
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
@@ -25,6 +26,28 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     )
 
 
+class _Local(tzinfo):
+    """This machine's zone: in summer another offset than in winter."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        try:
+            return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
+        except (OverflowError, ValueError, OSError):  # beyond what the system's clock knows
+            return timedelta(seconds=-time.timezone)
+
+    def dst(self, dt: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        return None
+
+
+def local_now() -> datetime:
+    """Now, in this machine's zone."""
+    # Through UTC: in the hour that a clock repeats, a local time alone would be ambiguous.
+    return datetime.now().astimezone().replace(tzinfo=_Local())
+
+
 class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
     """A date, a time or how long ago; what has no zone is in this machine's."""
 
@@ -37,11 +60,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
         self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime:
         """An aware time; the clock is read here and nowhere below the doors."""
-        return (
-            value
-            if isinstance(value, datetime)
-            else parse_when(value, datetime.now().astimezone(), end=self.end)
-        )
+        return value if isinstance(value, datetime) else parse_when(value, local_now(), end=self.end)
 
 
 BEGIN = Moment(end=False)

@@ -34,7 +34,9 @@ _NARROWEST, _WIDEST = 20, 500
 
 # A whole escape sequence goes: dropping only its first character would leave "[31m" in the text.
 _STEERING = late_pattern(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")
-_CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal, and what turns the order of letters round."""
+_UNSEEN = late_pattern(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = late_pattern(r"[\ud800-\udfff]")
 _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 """Whatever some program takes for the end of a line."""
@@ -67,12 +69,16 @@ def write_json(value: object) -> None:
     import orjson  # noqa: PLC0415  one format of several
 
     try:
-        click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+        data = orjson.dumps(value, option=orjson.OPT_INDENT_2)
     except TypeError:  # a byte that was no UTF-8, or a number beyond 64 bits
         import json  # noqa: PLC0415  thirty times as slow
 
         text = json.dumps(value, ensure_ascii=False, indent=2)
-        click.echo(_SURROGATES.sub("\ufffd", text).encode())
+        data = _SURROGATES.sub("\ufffd", text).encode()
+    if not data.isascii():
+        # The same value, and a terminal obeys none of it.
+        data = _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", data.decode()).encode()
+    click.echo(data)
 
 
 def say(line: str, style: str = "") -> None:

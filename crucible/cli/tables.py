@@ -29,6 +29,10 @@ _ODD = LISTS | {"path"}
 """Columns whose cells are not what they are told as."""
 
 
+_WIDEST = 200
+"""Characters of a cell: an id has at most 128, and one long cell would make every line as long."""
+
+
 def in_color(door: Door) -> bool:
     """Whether stdout is to have colours: as the user said, else when it is a terminal."""
     return door.terminal if door.color is None else door.color
@@ -98,6 +102,7 @@ def _padded(column: str, cells: Sequence[Cell], *, color: bool) -> list[str]:
     """The heading and the cells, as wide as the widest."""
     told = [_flat(column, cell) for cell in cells] if column in _ODD else cells
     texts = ["-" if cell is None or cell == "" else str(cell) for cell in told]
+    texts = [text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…" for text in texts]
     if not "".join(texts).isprintable():
         texts = [text if text.isprintable() else clean_line(text) for text in texts]
     width = max(map(len, [column, *texts]))

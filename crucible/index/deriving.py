@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crucible.errors import CrucibleError, NoteUnreadable
 from crucible.index.moments import utc
-from crucible.index.scanning import UNKNOWN, Stamp, stamp_of
+from crucible.index.scanning import UNKNOWN, Stamp
 from crucible.index.schema import CALLOUT_LENGTH, TABLES, cell_of_path, encode_rows, join_list, shard_of
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Source
@@ -86,15 +86,14 @@ def _read(root: Path, whole: Path, path: str, known: str) -> Reading:
 
 
 def _unread(whole: Path, path: str, known: str, reason: str) -> Reading:
-    """A reason stands for the bytes, so that the same reason again is no change."""
-    try:
-        stamp = stamp_of(whole.lstat())
-    except FileNotFoundError:
+    """A reason stands for the bytes, so that the same reason again is no change.
+
+    There is no stamp to believe it by: another user, or the same one in a minute, may be able to read it.
+    """
+    if not os.path.lexists(whole):
         return Reading(path, UNKNOWN, "", None, gone=True)
-    except OSError:
-        stamp = UNKNOWN
     sha = "!" + hashlib.sha256(reason.encode(errors="replace")).hexdigest()[: _HASH_LENGTH - 1]
-    return Reading(path, stamp, sha, None if sha == known else rows_of_unreadable(path, reason))
+    return Reading(path, UNKNOWN, sha, None if sha == known else rows_of_unreadable(path, reason))
 
 
 def rows_of(note: Note, path: str) -> NoteRows:
@@ -102,6 +101,8 @@ def rows_of(note: Note, path: str) -> NoteRows:
     session = note.session
     try:
         return _rows_of(note, session, path)
+    except MemoryError:
+        raise
     except Exception as error:  # one note on which we fail must not take the whole index with it
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise NoteUnreadable(

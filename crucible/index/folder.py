@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -24,6 +25,13 @@ from crucible.patterns import late_pattern
 __all__ = ["IndexFolder"]
 
 _MANIFEST = "manifest.toon"
+_LARGEST_MANIFEST = 256 * 1024 * 1024
+"""Bytes; a million doubtful notes are in less."""
+
+_READ_ONLY = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
+
 _WRITTEN_AT_ONCE = 4096
 """Lines joined for one write."""
 
@@ -40,12 +48,13 @@ class IndexFolder:
         self.unusable = "" if real == self.path else f"{self.path}: a symlink, to {real}"
 
     def load(self) -> Manifest:
-        """The manifest; an empty one for none, or one that is damaged or of another schema."""
+        """The manifest; an empty one for none, or one that is damaged, of another schema, or made somewhere else."""
         if self.unusable:
             return EMPTY
         try:
-            with open(self._at(_MANIFEST), "rb") as file:
-                return load_manifest(file.read().decode()) or EMPTY
+            with self._reading(_MANIFEST) as file:
+                found = load_manifest(file.read(_LARGEST_MANIFEST).decode())
+            return found if found and found.home == self._home() else EMPTY
         except (OSError, ValueError):
             return EMPTY
 
@@ -102,7 +111,7 @@ class IndexFolder:
         self._make("")
         temporary = f".{_MANIFEST}.{os.getpid()}.tmp"
         with self._writing(temporary) as file:
-            file.write(dump_manifest(manifest).encode())
+            file.write(dump_manifest(manifest._replace(home=self._home())).encode())
         try:
             os.replace(self._at(temporary), self._at(_MANIFEST))
         except OSError:
@@ -131,7 +140,11 @@ class IndexFolder:
         `OSError` when the lock cannot be had: `BlockingIOError` when another process has kept it for so many seconds.
         """
         self._make("")
-        descriptor = os.open(self._at("lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = os.open(
+            self._at("lock"),
+            os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0),
+            0o666,
+        )
         try:
             _acquire(descriptor, seconds)
             os.utime(self._at("lock"))
@@ -163,11 +176,23 @@ class IndexFolder:
 
     def _read(self, name: str, start: int, size: int) -> bytes:
         try:
-            with open(self._at(name), "rb") as file:
+            with self._reading(name) as file:
                 file.seek(start)
                 return file.read(size)
         except OSError as error:
             raise IndexBroken(f"{self._at(name)}: {(error.strerror or str(error)).lower()}") from error
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[BinaryIO]:
+        """A regular file of ours: at the end of a symlink or a pipe something endless may wait."""
+        descriptor = os.open(self._at(name), _READ_ONLY)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(errno.EINVAL, "no regular file", self._at(name))
+            yield file
+
+    def _home(self) -> int:
+        return os.stat(self.path).st_ino
 
     def _folders(self) -> list[str]:
         with suppress(OSError), os.scandir(self.path) as entries:

@@ -29,7 +29,7 @@ def wanted_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> 
     """The sessions that match, with these columns' cells.
 
     A subagent's note is part of its root, the last of its chain of parents, and its tokens are the root's, whether it
-    matches or not.  A subagent without a note has its tokens in the list of the session that started it.  With
+    matches or not.  A subagent whose note is not there, or says none, has them in the list of the session that started it.  With
     `query.children` each note is a session of its own.
     """
     read = _read(view, query, columns)
@@ -107,14 +107,15 @@ def _used(view: View, read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
         for path, tokens in read.tokens.items():
             root = roots.get(path, path)
             used[root] = used.get(root, 0) + tokens
-    for path, tokens in _without_note(view, read.notes):
+    said = {name for name, path in read.notes.items() if path in read.tokens}
+    for path, tokens in _told_by_others(view, said):
         root = roots.get(path, path)
         used[root] = used.get(root, 0) + tokens
     return used
 
 
-def _without_note(view: View, notes: Container[str]) -> Iterator[tuple[str, int]]:
-    """Path of the session that lists a subagent, and the subagent's tokens.
+def _told_by_others(view: View, said: Container[str]) -> Iterator[tuple[str, int]]:
+    """Path of the session that lists a subagent, and the subagent's tokens, when no note of its own has `said` them.
 
     A subagent that one session lists twice counts once, with the larger number.
     """
@@ -122,7 +123,7 @@ def _without_note(view: View, notes: Container[str]) -> Iterator[tuple[str, int]
     for row in view.rows("participants", None, ("subagent",)):
         tokens, session = row["tokens"], str(row["session"] or "")
         # A needle may stand in another column: an agent's name may hold the word.
-        if row["role"] != "subagent" or not isinstance(tokens, int) or _id_in(session) in notes:
+        if row["role"] != "subagent" or not isinstance(tokens, int) or _id_in(session) in said:
             continue
         if session:
             key = (str(row["path"]), session)

@@ -57,7 +57,8 @@ class Manifest(NamedTuple):
     """What is known.  `token` is "" for nothing, else `line-number`: see `next_token`.
 
     `files` names the table of files.  `doubtful` are notes so young that they may have changed unseen.  `whole` says
-    that every note was looked at once: while an index is built it holds some of them only.
+    that every note was looked at once: while an index is built it holds some of them only.  `home` is the inode of the
+    folder it was made for: a copy, from a backup or in a vault that somebody sent us, says what somebody wrote into it.
     """
 
     token: str
@@ -66,6 +67,7 @@ class Manifest(NamedTuple):
     folders: Mapping[str, FolderBlock]
     doubtful: frozenset[str]
     whole: bool = False
+    home: int = 0
 
     def months(self) -> list[str]:
         """Every shard that has sessions."""
@@ -102,6 +104,7 @@ def dump_manifest(manifest: Manifest) -> str:
             "schema": SCHEMA,
             "token": manifest.token,
             "whole": manifest.whole,
+            "home": manifest.home,
             "files": manifest.files,
             "totals": {"notes": manifest.notes(), **totals},
             "shards": [found._asdict() for found in manifest.shards.values()],
@@ -138,6 +141,7 @@ def load_manifest(text: str) -> Manifest | None:
             {one.folder: one for one in folders},
             doubtful,
             found["whole"] is True,
+            found["home"],
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

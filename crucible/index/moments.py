@@ -22,7 +22,8 @@ def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
     word = text.strip().lower()
     ago = _AGO.fullmatch(word)
     if word == "now" or ago:
-        return now - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])}) if ago else now
+        # In UTC: on a clock that is turned back an hour ago may be now.
+        return now.astimezone(UTC) - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])}) if ago else now
     try:
         days = {"today": 0, "yesterday": 1}
         if word in days:

@@ -5,6 +5,7 @@ Owns what each filter means.  Conditions on a column are `conditions`', figures 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
@@ -150,7 +151,12 @@ def check_column(name: str, table: str = "sessions") -> str:
 
 def _in_order(rows: Iterable[Row], table: str, query: SessionQuery) -> list[Row]:
     """Without `sort` no more rows are read than `limit` asks for."""
-    return list(islice(_sorted(rows, table, query.sort) if query.sort else rows, query.limit))
+    return list(
+        islice(
+            _sorted(rows, table, query.sort) if query.sort else rows,
+            None if query.limit is None else min(query.limit, sys.maxsize),
+        )
+    )
 
 
 def _sorted(rows: Iterable[Row], table: str, sort: str) -> list[Row]:

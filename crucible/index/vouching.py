@@ -13,6 +13,7 @@ removing it, as other watchers do: a file that somebody cleaned up would look li
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 
@@ -45,8 +46,8 @@ _PATIENCE, _LONG_PATIENCE = 0.1, 2.0
 _STALE = 10.0
 """Seconds after which a question's process was killed or asked nobody."""
 
-_READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
-_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+_READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _READ_WRITE = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -117,7 +118,10 @@ def answer(path: str, word: bytes) -> None:
     except OSError:
         return
     try:
-        os.write(question, word)
+        status = os.fstat(question)
+        # Anybody can put something here: a pipe, or a second name of a note.
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+            os.write(question, word)
     except OSError:
         pass
     finally:

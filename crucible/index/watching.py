@@ -393,5 +393,6 @@ class _Watcher:
 
 def _line_of(error: CrucibleError | OSError) -> str:
     if isinstance(error, OSError):
-        return f"{error.filename}: {(error.strerror or str(error)).lower()}"
+        reason = (error.strerror or str(error)).lower()
+        return f"{error.filename}: {reason}" if error.filename else reason
     return str(error)

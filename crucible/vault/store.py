@@ -58,6 +58,8 @@ class Note:
         """What the note means, read when it is first asked for.  `NoteUnreadable` when that fails."""
         try:
             return read_session(self.source, self.name)
+        except MemoryError:
+            raise
         except Exception as error:  # one note on which we fail must not take a whole list with it
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             message = f"{self.path}: cannot be understood ({what})"
