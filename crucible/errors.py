@@ -35,6 +35,7 @@ __all__ = [
     "UsageError",
     "VaultError",
     "VaultNotFound",
+    "reason_of",
 ]
 
 
@@ -111,3 +112,8 @@ class EditRefused(CrucibleError):
 
 class TranscriptError(CrucibleError):
     """A transcript that cannot be read at all."""
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says, in a few words that fit behind a colon."""
+    return (error.strerror or str(error)).lower()

@@ -1,7 +1,7 @@
 """The `cru` command: the table of commands, and the one place where an error becomes a line and an exit code.
 
 Owns what is imported when: `cru --version` imports nothing but this file, `cru --help` only click, and a command its
-own module when it is called.  No other file imports modules of ours late.  What a command does is in the
+own module when it is called.  Of the other files only `index/reading.py` imports ours late.  What a command does is in the
 module its line in `COMMANDS` names.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted.
@@ -109,7 +109,7 @@ def run() -> NoReturn:
     gc.set_threshold(100_000, 10, 10)
     code = main()
     threading = sys.modules.get("threading")
-    # Whoever registered something for the end, or works in another thread, gets his way.
+    # Whoever registered something for the end, or works in another thread, is waited for.
     if atexit._ncallbacks() == 0 and (threading is None or threading.active_count() == 1):  # noqa: SLF001
         with suppress(OSError, AttributeError):  # stderr may be closed
             sys.stderr.flush()

@@ -25,7 +25,7 @@ from typing import Self, get_args
 
 import orjson
 
-from crucible.errors import OutsideVault, VaultError
+from crucible.errors import OutsideVault, VaultError, reason_of
 from crucible.session.identity import check_session_id
 from crucible.transcript.events import Event, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
 
@@ -155,9 +155,7 @@ class _Refusals:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         if isinstance(error, OSError):
-            raise VaultError(
-                f"{self.folder}: cannot be written: {(error.strerror or str(error)).lower()}"
-            ) from error
+            raise VaultError(f"{self.folder}: cannot be written: {reason_of(error)}") from error
 
 
 def _heal(path: Path) -> None:

@@ -28,6 +28,7 @@ from crucible.errors import (
     NoteUnreadable,
     OutsideVault,
     TranscriptError,
+    reason_of,
 )
 from crucible.importing.folding import Folding, LeftOutError
 from crucible.importing.lineage import link_moves
@@ -300,5 +301,5 @@ def _time(stamp: bytes) -> datetime | None:
 
 def _reason(error: Exception, path: Path) -> str:
     if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
+        return reason_of(error)
     return str(error).removeprefix(f"{path}: ")

@@ -164,7 +164,7 @@ def _session_row(session: Session, name: str, path: str, started: str | None) ->
         session.tokens_cached,
         len(session.phases),
         *_counts(session.all_entries()),
-        _bare(session.parent),
+        _id_in(session.parent),
         session.branch,
         join_list(session.tags) or None,
         len(session.problems),
@@ -201,8 +201,12 @@ def _status(session: Session) -> str | None:
 _STATUSES = frozenset(status.value for status in Status)
 
 
-def _bare(link: str | None) -> str | None:
-    return link.removeprefix("[[").removesuffix("]]").partition("|")[0] if link else None
+def _id_in(link: str | None) -> str | None:
+    """The bare id of a link to a session, which may name a folder or a heading too."""
+    if not link:
+        return None
+    target = link.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0]
+    return note_name(target.rpartition("/")[2]) or None
 
 
 def _lowered(names: Iterable[str | None]) -> str | None:
@@ -235,7 +239,7 @@ def _participants(session: Session, path: str) -> Iterator[Cells]:
             named.add(phase.agent.name)
             yield path, "phase", phase.agent.name, phase.agent.version, None, None, None
     for sub in session.subagents:
-        yield path, "subagent", sub.agent, None, sub.model, sub.session, sub.tokens
+        yield path, "subagent", sub.agent, None, sub.model, _id_in(sub.session), sub.tokens
 
 
 def _callouts(session: Session, path: str) -> Iterator[Cells]:

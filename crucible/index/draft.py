@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from crucible.errors import reason_of
 from crucible.index.filerows import FileRow, FolderRows
 from crucible.index.folder import IndexFolder
 from crucible.index.freshness import Suspects, in_doubt
@@ -22,9 +23,14 @@ from crucible.index.shards import Merged, merged_lines, split_lines
 if TYPE_CHECKING:
     from crucible.index.deriving import NoteRows, Reading
 
-__all__ = ["Change", "Draft", "reason_of"]
+__all__ = ["Change", "Draft"]
 
-Change = tuple[str, str]
+
+class Change(NamedTuple):
+    """What happened to one note since the index last looked: `added`, `changed` or `removed`; `path` from the vault."""
+
+    kind: str
+    path: str
 
 
 class Draft:
@@ -37,7 +43,7 @@ class Draft:
         self.unsaved = unsaved
         self._kept = manifest
         self._index = index
-        self._suspects = suspects or Suspects({}, [], {}, [])
+        self._suspects = suspects or Suspects()
         self._memory: dict[tuple[str, str], bytes] = {}
         self._token = ""
         self._touched_folders: set[str] = set()
@@ -59,7 +65,7 @@ class Draft:
         return self._index.read_shard(found) if found else b""
 
     def apply(self, readings: Iterable[Reading], gone: Iterable[str], clock: int) -> list[Change]:
-        """Take in a batch, not kept yet; `clock` is from before the readings.  The changes, as kind and path."""
+        """Take in a batch, not kept yet; `clock` is from before the readings.  The changes."""
         self._token = os.urandom(4).hex()
         batch = _Batch(self._suspects, clock)
         for path in gone:
@@ -198,7 +204,7 @@ class _Batch:
         if row:
             self.drop.setdefault(row.shard, set()).add(encode_cell(cell_of_path(path)))
             self.folders.add(folder)
-            self.changes.append(("removed", path))
+            self.changes.append(Change("removed", path))
 
     def take(self, reading: Reading) -> None:
         """A note as it is now."""
@@ -231,10 +237,5 @@ class _Batch:
         for table, text in zip(TABLES, rows.tables, strict=True):
             if text:
                 tables.setdefault(table, []).extend(text.split(b"\n"))
-        self.changes.append(("changed" if known else "added", path))
+        self.changes.append(Change("changed" if known else "added", path))
         return rows.shard
-
-
-def reason_of(error: OSError) -> str:
-    """Why the index cannot be kept, in a few words."""
-    return (error.strerror or str(error)).lower()

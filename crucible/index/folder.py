@@ -17,7 +17,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from crucible.errors import IndexBroken
+from crucible.errors import IndexBroken, reason_of
 from crucible.index.manifest import EMPTY, FolderBlock, Manifest, ShardFile, dump_manifest, load_manifest
 from crucible.index.schema import head_of
 from crucible.patterns import late_pattern
@@ -180,7 +180,7 @@ class IndexFolder:
                 file.seek(start)
                 return file.read(size)
         except OSError as error:
-            raise IndexBroken(f"{self._at(name)}: {(error.strerror or str(error)).lower()}") from error
+            raise IndexBroken(f"{self._at(name)}: {reason_of(error)}") from error
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[BinaryIO]:

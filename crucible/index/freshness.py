@@ -8,7 +8,6 @@ hash of its bytes decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from crucible.index.filerows import FolderRows
 from crucible.index.folder import IndexFolder
@@ -18,21 +17,22 @@ from crucible.index.scanning import FolderScan, Stamp, joined
 __all__ = ["Suspects", "compare_folders", "compare_names", "in_doubt"]
 
 
-class Suspects(NamedTuple):
-    """`look` are notes to be read, by path from the vault; `gone` are those that are no more.
+class Suspects:
+    """What differs, collected in place: `look` are notes to be read, by path from the vault, `gone` those that are no more.
 
     What is to be read comes with the stamp that it has now.  `files` holds the rows of every folder that one of them is
-    in.  `blank` are folders without a digest whose notes are all as they were.
+    in; a draft puts the new ones there.  `blank` are folders without a digest whose notes are all as they were.
     """
 
-    look: dict[str, Stamp]
-    gone: list[str]
-    files: dict[str, FolderRows]
-    blank: list[str]
+    def __init__(self) -> None:
+        self.look: dict[str, Stamp] = {}
+        self.gone: list[str] = []
+        self.files: dict[str, FolderRows] = {}
+        self.blank: list[str] = []
 
-    def any(self) -> bool:
-        """Whether there is anything to do."""
-        return bool(self.look or self.gone or self.blank)
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.look or self.gone or self.blank)
 
     def sha_of(self, path: str) -> str:
         """The hash that a note had when it was last read; "" when it never was."""
@@ -48,7 +48,7 @@ def compare_folders(
 
     Raises `IndexBroken` when the index cannot say what it knows.
     """
-    found = Suspects({}, [], {}, [])
+    found = Suspects()
     doubtful = _by_folder(manifest.doubtful)
     seen = set()
     for scan in scans:

@@ -92,12 +92,7 @@ def _roots(read: _Read) -> dict[str, str]:
 
 def _parent_of(path: str, read: _Read) -> str | None:
     parent = read.parents.get(path)
-    return read.notes.get(_id_in(parent)) if parent else None
-
-
-def _id_in(link: str) -> str:
-    """The id in a link, which may name a folder or a heading too."""
-    return link.partition("#")[0].rpartition("/")[2].removesuffix(".md")
+    return read.notes.get(parent) if parent else None
 
 
 def _used(view: View, read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
@@ -123,7 +118,7 @@ def _told_by_others(view: View, said: Container[str]) -> Iterator[tuple[str, int
     for row in view.rows("participants", None, ("subagent",)):
         tokens, session = row["tokens"], str(row["session"] or "")
         # A needle may stand in another column: an agent's name may hold the word.
-        if row["role"] != "subagent" or not isinstance(tokens, int) or _id_in(session) in said:
+        if row["role"] != "subagent" or not isinstance(tokens, int) or session in said:
             continue
         if session:
             key = (str(row["path"]), session)

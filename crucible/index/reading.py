@@ -34,6 +34,10 @@ class Asked(NamedTuple):
     sha: str
 
 
+Chunk = tuple[str, Sequence[Asked]]
+"""The vault's root, and notes."""
+
+
 def read_notes(
     root: str, asked: Sequence[Asked], progress: Progress | None = None
 ) -> Generator[Reading, None, None]:
@@ -52,15 +56,32 @@ def _chunks_read(root: str, asked: Sequence[Asked]) -> Iterator[list[Reading]]:
     if len(asked) < _WORTH_PROCESSES or cores == 1:
         yield from map(_read_chunk, chunks)
         return
-    from multiprocessing import get_context  # noqa: PLC0415  only a long reading needs it
+    done = 0
+    for some in _read_by_processes(chunks, cores):
+        yield some
+        done += 1
+    # The system may have ended a process, for want of memory.
+    yield from map(_read_chunk, chunks[done:])
+
+
+def _read_by_processes(chunks: Sequence[Chunk], cores: int) -> Iterator[list[Reading]]:
+    """What could be read, in order; less than all when a process died."""
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415  rare and slow
+    from multiprocessing import get_context  # noqa: PLC0415
+
+    # Late for the reason above; once, before the processes part.
+    import crucible.index.deriving  # noqa: F401, PLC0415
 
     # A forked child has read our modules already, but of our threads it has one only: their locks would never be
     # released in it.
     forks = sys.platform == "linux" and threading.active_count() == 1
-    import crucible.index.deriving  # noqa: F401, PLC0415  late for the reason above; once, before the fork
-
-    with get_context("fork" if forks else "spawn").Pool(cores, _leave_interrupts_to_the_parent) as pool:
-        yield from pool.imap(_read_chunk, chunks)
+    pool = ProcessPoolExecutor(cores, get_context("fork" if forks else "spawn"), _begin_worker)
+    try:
+        yield from pool.map(_read_chunk, chunks)
+    except BrokenProcessPool:
+        return
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _cores() -> int:
@@ -68,13 +89,24 @@ def _cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _begin_worker() -> None:
+    """In a process that reads: interrupts are the parent's, and it does not outlive its parent."""
     import signal  # noqa: PLC0415  takes a millisecond, and only these processes need it
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _read_chunk(given: tuple[str, Sequence[Asked]]) -> list[Reading]:
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process  # noqa: PLC0415
+
+    parent = parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)
+
+
+def _read_chunk(given: Chunk) -> list[Reading]:
     from crucible.index.deriving import read_for_index  # noqa: PLC0415  late for the reason above
 
     root, asked = given

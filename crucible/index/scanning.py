@@ -13,12 +13,15 @@ import threading
 from array import array
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes 3 ms
 except ImportError:
     from hashlib import blake2b
+
+if TYPE_CHECKING:
+    from mmap import mmap
 
 __all__ = ["UNKNOWN", "FolderScan", "Scan", "Stamp", "joined", "scan_folders", "stamp_of"]
 
@@ -29,6 +32,7 @@ _WORTH_A_PROCESS = 4_000
 """Files; for fewer, a second process takes longer to start than it saves."""
 
 _TYPE, _FILE = 0o170000, stat.S_IFREG
+"""As in `stat.S_ISREG`, which would be a call for each note."""
 UNKNOWN: Stamp = (-1, -1, -1, -1)
 """The stamp of what is no regular file."""
 _WITH_DIR_FD = os.stat in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
@@ -240,11 +244,11 @@ def _numbers_of_two(root: str, first: Sequence[Task], second: Sequence[Task]) ->
     return numbers
 
 
-def _fill(shared: object, root: str, tasks: Sequence[Task]) -> int:
+def _fill(shared: mmap, root: str, tasks: Sequence[Task]) -> int:
     """In the child: nothing may be raised past it, since above stands the parent's own code."""
     try:
         numbers = _numbers(root, tasks).tobytes()
-        shared[: len(numbers)] = numbers  # type: ignore[index]
+        shared[: len(numbers)] = numbers
     except BaseException:  # noqa: BLE001
         return 1
     return 0

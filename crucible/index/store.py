@@ -14,8 +14,8 @@ from itertools import islice
 from os import PathLike
 from typing import NamedTuple, TypeVar
 
-from crucible.errors import IndexBroken
-from crucible.index.draft import Draft, reason_of
+from crucible.errors import IndexBroken, reason_of
+from crucible.index.draft import Change, Draft
 from crucible.index.folder import IndexFolder
 from crucible.index.freshness import Suspects, compare_folders, compare_names
 from crucible.index.looking import Seen, look
@@ -36,13 +36,6 @@ _READ_A_SECOND = 500
 
 _ATTEMPTS = 5
 """How often a question is asked again because a writer was faster, or the index was damaged."""
-
-
-class Change(NamedTuple):
-    """What happened to one note since the index last looked: `added`, `changed` or `removed`; `path` from the vault."""
-
-    kind: str
-    path: str
 
 
 class Refreshed(NamedTuple):
@@ -123,7 +116,7 @@ class Index:
             if manifest.whole:
                 return Refreshed(_view(Draft(self._folder, manifest)))
         seen, suspects = self._compare(manifest, places)
-        if not suspects.any() and manifest.whole:
+        if suspects.is_empty() and manifest.whole:
             return Refreshed(_view(Draft(self._folder, manifest)), unwalked=tuple(seen.unwalked))
         with ExitStack() as held:
             try:
@@ -165,7 +158,7 @@ class Index:
                     draft.keep()
         draft.keep(seen.scans if seen.whole else (), whole=seen.whole)
         self._used = draft.manifest.token
-        found = tuple(Change(*change) for change in sorted(changes, key=lambda change: change[1]))
+        found = tuple(sorted(changes, key=lambda change: change.path))
         unsaved = draft.unsaved if asked or suspects.gone or not draft.manifest.token else ""
         return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)
 

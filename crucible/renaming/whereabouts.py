@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from crucible.errors import BadSessionId, CrucibleError, UsageError
+from crucible.errors import BadSessionId, CrucibleError, UsageError, reason_of
 from crucible.flight.recorder import flight_folder
 from crucible.note.source import Problem
 from crucible.vault.store import Note, Vault
@@ -54,7 +54,7 @@ def move_events(vault: Vault, old_id: str, new_id: str) -> Left | None:
     except BadSessionId:
         return None  # a name that is no id, as a human may give a file, never had any events
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = reason_of(error)
     except CrucibleError as error:
         reason = str(error)
     return Left(folder / old_id, Problem("events-not-moved", 1, reason)) if reason else None

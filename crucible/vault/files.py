@@ -28,6 +28,7 @@ from crucible.errors import (
     NoteUnreadable,
     OutsideVault,
     VaultError,
+    reason_of,
 )
 from crucible.vault.exchange import exchange
 
@@ -94,7 +95,7 @@ def read_bytes(path: Path) -> tuple[bytes, Stamp]:
                 break
         return data, Stamp.of(data, after)
     except OSError as error:
-        raise NoteUnreadable(f"{path}: {_reason(error)}", _hint(error)) from error
+        raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
 
 
 def read_settled(path: Path, known: Stamp | None = None) -> tuple[bytes, Stamp]:
@@ -119,7 +120,7 @@ def stamp_of(path: Path, data: bytes) -> Stamp:
     try:
         return Stamp.of(data, path.stat())
     except OSError as error:
-        raise NoteUnreadable(f"{path}: {_reason(error)}", _hint(error)) from error
+        raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
 
 
 def _read_once(path: Path) -> tuple[bytes, os.stat_result, os.stat_result]:
@@ -368,11 +369,7 @@ def _write_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, TimeoutError):  # the lock's own, which its caller names better
             raise
-        raise VaultError(f"{path}: cannot be written: {_reason(error)}", _hint(error)) from error
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+        raise VaultError(f"{path}: cannot be written: {reason_of(error)}", _hint(error)) from error
 
 
 def _hint(error: OSError) -> str:

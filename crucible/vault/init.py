@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from crucible.errors import NoteExists, VaultError
+from crucible.errors import NoteExists, VaultError, reason_of
 from crucible.settings import DEFAULT_CONFIG, load_vault_settings, with_default_vault
 from crucible.vault import files
 
@@ -65,7 +65,7 @@ def set_default_vault(user_config: Path, vault: Path) -> None:
             f"{user_config}: not UTF-8 at byte {error.start}", "save the file as UTF-8"
         ) from error
     except OSError as error:
-        raise VaultError(f"{user_config}: {(error.strerror or str(error)).lower()}") from error
+        raise VaultError(f"{user_config}: {reason_of(error)}") from error
     changed = with_default_vault(text, user_config, Path(os.path.realpath(vault)))
     if changed != text:
         files.write_atomic(config, changed.encode("utf-8"))

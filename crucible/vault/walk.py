@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import TypeAlias
 
-from crucible.errors import CrucibleError, NoteUnreadable, OutsideVault
+from crucible.errors import CrucibleError, NoteUnreadable, OutsideVault, reason_of
 from crucible.vault.files import inside
 
 __all__ = ["OnError", "find_notes", "is_markdown", "note_name"]
@@ -86,7 +86,7 @@ def _tell(on_error: OnError | None, path: Path, error: OSError | OutsideVault) -
     if isinstance(error, OutsideVault):
         on_error(error)
     else:
-        on_error(NoteUnreadable(f"{path}: {(error.strerror or str(error)).lower()}"))
+        on_error(NoteUnreadable(f"{path}: {reason_of(error)}"))
 
 
 def is_markdown(name: str) -> bool:

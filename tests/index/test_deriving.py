@@ -497,3 +497,22 @@ def test_a_name_that_is_no_text_has_a_path_that_leads_back(root: Path) -> None:
     assert found.rows
     for rows in _decoded(found.rows).values():
         assert {row["path"] for row in rows} == {"sessions/\ufffdFF.md"}
+
+
+@pytest.mark.parametrize("link", ["root", "old/root", "root#Phase", "sessions/root.md", "[[root|alias]]"])
+def test_a_parent_is_told_by_its_bare_id_however_it_is_linked(link: str) -> None:
+    tables = tables_of(f'---\nparent: "{link}"\nsubagents:\n  - session: "{link}"\n---\n')
+    assert tables["sessions"][0]["parent"] == "root"
+    assert [row["session"] for row in tables["participants"]] == ["root"]
+
+
+def test_too_little_memory_is_no_fault_of_the_note(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unreadable row in its place would be believed by who has more."""
+    write(root, "sessions/a.md")
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("crucible.index.deriving._callouts", fail)
+    with pytest.raises(MemoryError):
+        read_for_index(str(root), "sessions/a.md", "")

@@ -57,7 +57,7 @@ def look_and_gone(found: Suspects) -> tuple[list[str], list[str]]:
 def test_what_is_as_it_was_is_believed(index: IndexFolder) -> None:
     notes = {"a.md": STAMP, "b.md": STAMP}
     found = compare_folders(index, known(index, {"s": notes}), [scan("s", notes)], [""])
-    assert not found.any()
+    assert found.is_empty()
 
 
 @pytest.mark.parametrize("at", range(4))
@@ -94,9 +94,9 @@ def test_a_folder_without_a_digest_is_compared_note_by_note_and_then_gets_one(in
     notes = {"a.md": STAMP}
     found = compare_folders(index, known(index, {"s": notes}, whole=False), [scan("s", notes)], [""])
     assert found.blank == ["s"]
-    assert found.any()
+    assert not found.is_empty()
     assert look_and_gone(found) == ([], [])
-    assert not compare_folders(index, EMPTY, [scan("s", {})], [""]).any()
+    assert compare_folders(index, EMPTY, [scan("s", {})], [""]).is_empty()
 
 
 def test_an_empty_index_looks_at_everything(index: IndexFolder) -> None:
@@ -107,7 +107,7 @@ def test_an_empty_index_looks_at_everything(index: IndexFolder) -> None:
 def test_single_names_are_compared_alone(index: IndexFolder) -> None:
     manifest = known(index, {"s": {"a.md": STAMP, "b.md": STAMP, "c.md": STAMP, "d.md": STAMP}})
     manifest = manifest._replace(doubtful=frozenset({"s/d.md"}))
-    found = Suspects({}, [], {}, [])
+    found = Suspects()
     stamps = {
         "s/a.md": STAMP,
         "s/b.md": (11, 1, 1, 1),
@@ -136,7 +136,7 @@ def test_a_damaged_table_of_files_is_said_to_be_broken(index: IndexFolder) -> No
         compare_folders(index, manifest, [scan("s", {})], [""])
     path.unlink()
     with pytest.raises(IndexBroken, match=r"(?i)no such file"):
-        compare_names(index, manifest, {"s/a.md": STAMP}, Suspects({}, [], {}, []))
+        compare_names(index, manifest, {"s/a.md": STAMP}, Suspects())
 
 
 @pytest.mark.parametrize(

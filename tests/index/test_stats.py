@@ -206,10 +206,15 @@ def test_a_parents_id_is_compared_with_its_case() -> None:
     assert aggregate(view(rows), EVERY).total.sessions == 2
 
 
-@pytest.mark.parametrize("link", ["root", "old/root", "root#Phase", "sessions/root.md"])
-def test_a_parent_may_be_named_as_links_name_notes(link: str) -> None:
-    rows = [session("root"), session("child", parent=link)]
-    assert aggregate(view(rows), EVERY).total.sessions == 1
+def test_a_subagent_whose_note_says_no_tokens_has_those_that_its_session_lists() -> None:
+    rows = [
+        session("root", tokens_used=100),
+        session("child", parent="root"),
+        session("told", parent="root", tokens_used=7),
+    ]
+    lists = [listed("root", 500, "child"), listed("root", 900, "told")]
+    assert aggregate(view(rows, lists), EVERY).total.tokens_used == 607
+    assert aggregate(view(rows, lists), CHILDREN).total.tokens_used == 607
 
 
 def test_a_cycle_of_parents_ends_and_is_the_session_of_its_first_note() -> None:

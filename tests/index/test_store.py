@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from crucible.errors import IndexBroken
+from crucible.errors import IndexBroken, NoteUnreadable
 from crucible.index import deriving, reading, store
 from crucible.index.store import Change, Index, Refreshed
 from crucible.index.view import View
 from crucible.note.source import Edit
 from crucible.session.editing import set_field
 from crucible.settings import VaultSettings
+from crucible.vault import files
 from crucible.vault.store import Note, Vault
 from tests.index.tables import (
     SETTINGS,
@@ -911,4 +912,52 @@ def test_a_question_that_meets_damage_every_time_ends_with_one_clear_line(root: 
 
     with pytest.raises(IndexBroken, match="x: damaged"):
         Index(root, SETTINGS).ask(question)
+    same_as_rebuilt(root)
+
+
+def test_what_could_not_be_read_is_tried_again_by_everybody(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody without rights, or without memory, must not decide what others see."""
+    real = files.read_bytes
+
+    def refuse(path: Path) -> object:
+        if path.name == "a.md":
+            raise NoteUnreadable(f"{path}: permission denied")
+        return real(path)
+
+    write(root, "sessions/a.md", note("another"))
+    with monkeypatch.context() as other:
+        other.setattr(files, "read_bytes", refuse)
+        rows = {row["id"]: row for row in refreshed(root).view.rows("sessions")}
+        assert "permission denied" in str(rows["a"]["unreadable"])
+    assert kinds(same_as_rebuilt(root).changes) == [("changed", "sessions/a.md")]
+
+
+def test_an_index_that_came_with_the_vault_is_not_believed(root: Path, tmp_path: Path) -> None:
+    """Who sends us a vault could send rows with it whose hashes fit the notes and whose words do not."""
+    refreshed(root)
+    index = root / ".crucible" / "index"
+    copy = tmp_path / "copy"
+    shutil.copytree(index, copy)
+    kept = tmp_path / "kept"
+    index.rename(kept)
+    copy.rename(index)
+    assert Index(root, SETTINGS).version() == ""
+    assert len(same_as_rebuilt(root).changes) == len(paths_of(refreshed(root)))
+
+
+@pytest.mark.parametrize("which", ["manifest.toon", "files", "sessions"])
+@pytest.mark.parametrize("kind", ["endless", "pipe"])
+def test_a_file_of_the_index_that_is_no_file_is_not_read(root: Path, which: str, kind: str) -> None:
+    refreshed(root)
+    (path,) = [
+        path for path in (root / ".crucible" / "index").rglob("*.toon") if path.name.startswith(which)
+    ][:1]
+    path.unlink()
+    if kind == "endless":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    write(root, "sessions/new.md")
     same_as_rebuilt(root)

@@ -352,3 +352,56 @@ def test_rows_of_files_that_were_replaced_are_an_error_and_never_half_an_answer(
     with pytest.raises(IndexBroken):
         list(rows)
     assert first["id"] == "4"
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _building(root: Path) -> subprocess.Popen[bytes]:
+    """A process that reads many notes with others' help, once it has them."""
+    code = (
+        "import sys\nfrom crucible.index import reading\nreading._cores = lambda: 2\n"
+        "from crucible.index.store import Index\nfrom crucible.settings import VaultSettings\n"
+        "Index(sys.argv[1], VaultSettings(fsync=False)).refresh()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(root)], stderr=subprocess.PIPE, env=environment
+    )
+    deadline = time.monotonic() + 20
+    while len(_children(process.pid)) < 2:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    return process
+
+
+@pytest.fixture
+def many(root: Path) -> Path:
+    for number in range(1500):
+        write(root, f"sessions/many/{number}.md", note(str(number)))
+    return root
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_a_reading_process_that_the_system_ends_does_not_stop_the_build(many: Path) -> None:
+    process = _building(many)
+    os.kill(_children(process.pid)[0], signal.SIGKILL)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (0, b"")
+    assert not refreshed(many).changes
+    same_as_rebuilt(many)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_reading_processes_end_in_silence_with_a_killed_parent(many: Path) -> None:
+    process = _building(many)
+    children = _children(process.pid)
+    process.kill()
+    _, told = process.communicate(timeout=60)
+    assert told == b""
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
