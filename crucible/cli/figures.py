@@ -4,26 +4,59 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import click
 import toons
-from rich.cells import cell_len, set_cell_size
 
+from crucible.cli.aligning import aligned, broadest
 from crucible.cli.door import Door
-from crucible.cli.output import clean_line, given_width, write_json, write_text
-from crucible.cli.tables import in_color
-from crucible.index.stats import Figures, Stats
+from crucible.cli.output import clean_line, given_width, in_color, write_json, write_text
+from crucible.index.stats import Stats
 
-__all__ = ["bar", "duration", "write_stats"]
+__all__ = ["bar", "duration", "shortened", "write_stats"]
 
 _GAP = "  "
 _BARS = ("sessions", "tokens_used")
 """The figures that get a bar."""
 
-_BROADEST_BAR, _SHORTEST_BAR, _SHORTEST_NAME = 16, 3, 10
+_BROADEST_BAR, _SHORTEST_BAR = 16, 6
+_SHORTEST_NAME, _LONGEST_NAME = 16, 200
+"""A terminal that is narrow cuts names to the one; a name longer than the other would make every line as long."""
+
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+_LEAST_FIRST = (
+    "users",
+    "errors",
+    "decisions",
+    "duration_average_s",
+    "tokens_average",
+    "tool_failure_rate",
+    "duration_median_s",
+    "failure_rate",
+)
+"""What is left out where a terminal has no room for all."""
+
+_FOR_NAMES = 4
+"""So many of them at most are left out for the sake of whole names."""
+
+
+class _Column(NamedTuple):
+    """A figure in the table: its heading, each group's cell and the total's, and how wide the widest cell is."""
+
+    head: str
+    cells: list[str]
+    width: int
+
+
+class _Plan(NamedTuple):
+    """What a table shows: names of `names` columns, these figures, bars of `bar` columns or 0."""
+
+    names: int
+    columns: Mapping[str, _Column]
+    bar: int
 
 
 def write_stats(stats: Stats, format_: str, door: Door) -> None:
@@ -48,51 +81,74 @@ def _room(door: Door) -> int | None:
 
 
 def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
-    """Heading, groups, total.  On a terminal names are cut to what it holds, and bars fill what is left."""
-    lines = (*stats.groups, stats.total)
-    names = [clean_line(group.name or "-") for group in stats.groups]
-    columns = [_numbers(key, lines) for key in _COLUMNS]
-    numbers = sum(cell_len(_GAP + column[0]) for column in columns)
-    names = _named([stats.by or "", *names, "total"], None if room is None else room - numbers)
-    left = 0 if room is None else room - numbers - cell_len(names[0])
-    length = min(left // len(_BARS) - len(_GAP), _BROADEST_BAR)
-    if length >= _SHORTEST_BAR and stats.groups and _can_draw():
-        columns = [
-            _with_bars(key, column, stats.groups, length, color=color)
-            for key, column in zip(_COLUMNS, columns, strict=True)
-        ]
-    table = [_GAP.join(cells).rstrip() for cells in zip(names, *columns, strict=True)]
+    """Heading, groups, total; on a terminal no wider than it, and what had no room is named in the end."""
+    names = [stats.by or "", *(clean_line(group.name or "-") for group in stats.groups), "total"]
+    longest = min(broadest(names), _LONGEST_NAME)
+    plan = _Plan(longest, _columns(stats, exact=True), 0) if room is None else _plan(stats, longest, room)
+    columns = [_drawn(stats, key, plan, color=color) for key in plan.columns]
+    table = [_GAP.join(cells).rstrip() for cells in zip(aligned(names, plan.names), *columns, strict=True)]
     ends = (0, len(table) - 1)
-    return [click.style(line, bold=True) if color and at in ends else line for at, line in enumerate(table)]
+    lines = [click.style(line, bold=True) if color and at in ends else line for at, line in enumerate(table)]
+    left_out = [looks.head for key, looks in _LOOKS.items() if key not in plan.columns]
+    if not left_out or room is None:
+        return lines
+    note = click.wrap_text(f"… columns left out: {', '.join(left_out)}; --format json has all", room)
+    return [*lines, *(click.style(line, dim=True) if color else line for line in note.split("\n"))]
 
 
-def _named(names: Sequence[str], room: int | None) -> list[str]:
-    """All of one width, by what a terminal makes of them: some characters take two columns."""
-    longest = max(map(cell_len, names))
-    width = longest if room is None else min(longest, max(room, _SHORTEST_NAME))
-    return [
-        set_cell_size(name, width) if cell_len(name) <= width else set_cell_size(name, width - 1) + "…"
-        for name in names
-    ]
+def _plan(stats: Stats, longest: int, room: int) -> _Plan:
+    """The first that fits; what it leaves goes to the names, then to the bars."""
+    for plan in _plans(stats, longest):
+        left = room - plan.names - sum(len(_GAP) + _width(key, plan) for key in plan.columns)
+        if left >= 0:
+            break
+    names = min(longest, plan.names + max(left, 0))
+    left -= names - plan.names
+    longer = min(plan.bar + max(left, 0) // len(_BARS), _BROADEST_BAR) if plan.bar else 0
+    return plan._replace(names=names, bar=longer)
 
 
-def _numbers(key: str, lines: Sequence[Figures]) -> list[str]:
-    head, show = _COLUMNS[key]
-    values = [getattr(line, key) for line in lines]
-    cells = [head, *("-" if value is None else show(value) for value in values)]
-    width = max(map(len, cells))
-    return [cell.rjust(width) for cell in cells]
+def _plans(stats: Stats, longest: int) -> Iterable[_Plan]:
+    """From all there is to the least: numbers are shortened, columns left out, names cut, and then bars go."""
+    exact, short = _columns(stats, exact=True), _columns(stats, exact=False)
+    cut = min(longest, _SHORTEST_NAME)
+    for length in (_SHORTEST_BAR, 0) if stats.groups and _can_draw() else (0,):
+        yield _Plan(longest, exact, length)
+        for names, most in ((longest, _FOR_NAMES), (cut, len(_LEAST_FIRST))):
+            for count in range(most + 1):
+                kept = {key: column for key, column in short.items() if key not in _LEAST_FIRST[:count]}
+                yield _Plan(names, kept, length)
 
 
-def _with_bars(
-    key: str, column: Sequence[str], groups: Sequence[Figures], length: int, *, color: bool
-) -> list[str]:
-    if key not in _BARS:
-        return [*column]
-    values = [getattr(group, key) for group in groups]
-    bars = [bar(value, max(values), length).ljust(length) for value in values]
-    styled = [click.style(text, fg="cyan") if color else text for text in bars]
-    return [_GAP.join(cells) for cells in zip(column, [" " * length, *styled, " " * length], strict=True)]
+def _columns(stats: Stats, *, exact: bool) -> Mapping[str, _Column]:
+    lines = (*stats.groups, stats.total)
+    columns = {}
+    for key, looks in _LOOKS.items():
+        show = looks.exact if exact else looks.short
+        cells = ["-" if (value := getattr(line, key)) is None else show(value) for line in lines]
+        columns[key] = _Column(looks.head if exact else looks.short_head, cells, max(map(len, cells)))
+    return columns
+
+
+def _width(key: str, plan: _Plan) -> int:
+    """With its bar, over which the heading stands too."""
+    column = plan.columns[key]
+    return max(len(column.head), column.width + (1 + plan.bar if plan.bar and key in _BARS else 0))
+
+
+def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
+    """The heading and the cells, all of one width; the total, which is all of them, has no bar."""
+    head, cells, width = plan.columns[key]
+    wide = _width(key, plan)
+    if not plan.bar or key not in _BARS:
+        return [text.rjust(wide) for text in (head, *cells)]
+    values = [getattr(group, key) for group in stats.groups]
+    largest = max(values)
+    bars = [bar(value, largest, plan.bar) for value in values]
+    padded = [text.ljust(wide - width - 1) for text in (*bars, "")]
+    # Not blanks, as the total's are: the end of their style would end the line's own.
+    drawn = [click.style(text, fg="cyan") if color and text.strip() else text for text in padded]
+    return [head.ljust(wide), *(f"{cell:>{width}} {text}" for cell, text in zip(cells, drawn, strict=True))]
 
 
 def bar(value: int, largest: int, length: int) -> str:
@@ -121,6 +177,16 @@ def duration(seconds: float) -> str:
     return f"{whole}s"
 
 
+def shortened(value: float) -> str:
+    """`999`, `3.4k`, `120k`, `1.2M`: as exact as a column of a narrow table can be."""
+    number, unit = float(round(value)), ""
+    for larger in "kMGT":
+        if number < 999.5:
+            break
+        number, unit = number / 1000, larger
+    return f"{number:,.0f}{unit}" if not unit or number >= 99.95 else f"{number:.1f}{unit}"
+
+
 def _count(value: float) -> str:
     return f"{round(value):,}"
 
@@ -129,16 +195,28 @@ def _rate(value: float) -> str:
     return f"{value * 100:.1f} %"
 
 
-_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    "sessions": ("sessions", _count),
-    "tokens_used": ("tokens", _count),
-    "tokens_average": ("avg tokens", _count),
-    "duration_average_s": ("avg time", duration),
-    "duration_median_s": ("median", duration),
-    "failure_rate": ("failed", _rate),
-    "tool_failure_rate": ("tools", _rate),
-    "decisions": ("decisions", _count),
-    "errors": ("errors", _count),
-    "users": ("users", _count),
+def _short_rate(value: float) -> str:
+    return f"{value * 100:.1f}%"
+
+
+class _Looks(NamedTuple):
+    """A figure's headings in the table, and how it reads."""
+
+    head: str
+    exact: Callable[[float], str]
+    short_head: str
+    short: Callable[[float], str]
+
+
+_LOOKS: Mapping[str, _Looks] = {
+    "sessions": _Looks("sessions", _count, "sessions", shortened),
+    "tokens_used": _Looks("tokens", _count, "tokens", shortened),
+    "tokens_average": _Looks("avg tokens", _count, "avg tok", shortened),
+    "duration_average_s": _Looks("avg time", duration, "avg time", duration),
+    "duration_median_s": _Looks("median", duration, "median", duration),
+    "failure_rate": _Looks("failed", _rate, "failed", _short_rate),
+    "tool_failure_rate": _Looks("tools", _rate, "tools", _short_rate),
+    "decisions": _Looks("decisions", _count, "decided", shortened),
+    "errors": _Looks("errors", _count, "errors", shortened),
+    "users": _Looks("users", _count, "users", shortened),
 }
-"""Each figure's heading in the table, and how it reads."""

@@ -14,8 +14,9 @@ import click
 from crucible.cli.options import BEGIN, END, local_now
 from crucible.index.conditions import named_column, parse_condition
 from crucible.index.query import STATUSES, SessionQuery, check_column
+from crucible.index.schema import TABLES
 
-__all__ = ["named_columns", "order_options", "query_from", "session_filters", "span_options"]
+__all__ = ["columns_of", "named_columns", "order_options", "query_from", "session_filters", "span_options"]
 
 _Command = TypeVar("_Command")
 
@@ -88,6 +89,11 @@ def named_columns(options: Mapping[str, Any], table: str = "sessions") -> list[s
     """The columns that `--sort` and `--where` name, which a reader wants to see."""
     sort = [options["sort"].removeprefix("-").lower()] if options.get("sort") else []
     return [*sort, *(named_column(text, table) for text in options.get("where", ()))]
+
+
+def columns_of(table: str) -> str:
+    """All that `--where` and `--sort` can name, for a help."""
+    return ", ".join(TABLES[table])
 
 
 def _with(options: tuple[Any, ...], command: _Command) -> _Command:

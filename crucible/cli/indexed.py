@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from os import PathLike
 from typing import Self, TypeVar
@@ -14,12 +14,14 @@ from crucible.cli.door import Door
 from crucible.cli.output import say
 from crucible.cli.surroundings import vault_place
 from crucible.errors import CrucibleError
+from crucible.index.query import unreadable_rows
+from crucible.index.schema import Row, path_of_cell
 from crucible.index.store import Index, Refreshed
 from crucible.index.view import View
 from crucible.index.vouching import ask
 from crucible.settings import VaultSettings
 
-__all__ = ["answered", "keep_index", "open_index", "rebuilt", "refreshed"]
+__all__ = ["asked", "keep_index", "open_index", "rebuilt", "say_unreadable"]
 
 Answer = TypeVar("Answer")
 
@@ -33,23 +35,25 @@ def open_index(door: Door) -> Index:
     return Index(root, settings, ask)
 
 
-def answered(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
+def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
     """The answer to a question about the tables as they are now; it may be asked more than once.
 
-    Long reading shows progress on a terminal; what cannot be walked, or keeps the index from being kept, is a line each.
+    Long reading shows progress on a terminal.  What cannot be walked, what keeps the index from being kept, and each
+    note that could not be read is a line on stderr, whatever the question was.
     """
     with _Progress() as progress:
-        answer, now = index.ask(question, progress.show)
+        (unreadable, answer), now = index.ask(
+            lambda view: (unreadable_rows(view), question(view)), progress.show
+        )
     _complain(now)
+    say_unreadable(unreadable)
     return answer, now
 
 
-def refreshed(index: Index) -> Refreshed:
-    """Brought up to date."""
-    with _Progress() as progress:
-        now = index.refresh(progress=progress.show)
-    _complain(now)
-    return now
+def say_unreadable(rows: Sequence[Row]) -> None:
+    """A line on stderr for each."""
+    for row in rows:
+        say(f"{path_of_cell(str(row['path']))}:1: unreadable-note: {row['unreadable']}", style="yellow")
 
 
 def rebuilt(index: Index) -> Refreshed:

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.filters import order_options, query_from, span_options
-from crucible.cli.indexed import open_index, rebuilt
+from crucible.cli.filters import columns_of, order_options, query_from, span_options
+from crucible.cli.indexed import asked, open_index, rebuilt, say_unreadable
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, write
-from crucible.cli.tables import asked, in_color, say_unreadable, write_rows
+from crucible.cli.output import PROBLEMS_FOUND, in_color, write
+from crucible.cli.tables import write_rows
 from crucible.index.query import find_row, select_rows, unreadable_rows
 from crucible.index.schema import TABLES, Row
 from crucible.index.view import View
@@ -19,7 +19,10 @@ from crucible.index.view import View
 __all__ = ["rebuild", "show_table"]
 
 
-@click.command("show")
+_COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in TABLES)
+
+
+@click.command("show", epilog=f"{_COLUMNS}\n\nWhat they mean is in docs/index.md.")
 @click.argument("table", type=click.Choice([*TABLES]))
 @click.option(
     "--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has."

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.filters import named_columns, order_options, query_from, session_filters
-from crucible.cli.indexed import open_index
+from crucible.cli.filters import columns_of, named_columns, order_options, query_from, session_filters
+from crucible.cli.indexed import asked, open_index
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND
-from crucible.cli.tables import asked, in_color, write_paths, write_rows
+from crucible.cli.output import PROBLEMS_FOUND, in_color
+from crucible.cli.tables import write_paths, write_rows
 from crucible.errors import UsageError
 from crucible.index.query import COLUMNS, select
 
@@ -20,7 +20,7 @@ __all__ = ["list_sessions"]
 _TABLE = ("id", "status", "started", "participants")
 
 
-@click.command("list")
+@click.command("list", epilog=f"Columns for --where and --sort: {columns_of('sessions')}")
 @session_filters
 @order_options
 @format_option("table", "json", "toon", "paths")
@@ -29,11 +29,11 @@ _TABLE = ("id", "status", "started", "participants")
 def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options: Any) -> None:
     """List sessions, newest first.
 
-    The table shows what --sort and --where name as well. A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~
+    What --sort and --where name is shown as well, in every format but paths. A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~
     and !~ for a text that it contains; each --where must hold. An unknown value fits only '= null'.
 
     A note that cannot be read is a row with a problem, never absent; `cru session check` says what is wrong. The exit
-    code is 3 when sessions may be missing: a folder could not be read, or one line cannot hold a path.
+    code is 3 when sessions may be missing: a folder could not be read, or a path had to be left out.
 
     \b
       cru session list --since 7d --agent claude-code
@@ -44,14 +44,14 @@ def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options:
     """
     if null and format_ != "paths":
         raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
-    query, shown = query_from(options), dict.fromkeys([*_TABLE, *named_columns(options)])
+    query, named = query_from(options), named_columns(options)
     door = ctx.ensure_object(Door)
     index = open_index(door)
     rows, now = asked(index, lambda view: select(view, query))
     complete = True
     if format_ == "paths":
-        complete = write_paths(index.root, rows, null=null, terminal=door.terminal)
+        complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
     else:
-        columns = [*shown] if format_ == "table" else COLUMNS
-        write_rows(rows, columns, format_, "sessions", color=in_color(door))
+        columns = dict.fromkeys([*(_TABLE if format_ == "table" else COLUMNS), *named])
+        write_rows(rows, [*columns], format_, "sessions", color=in_color(door))
     ctx.exit(0 if complete and not now.unwalked else PROBLEMS_FOUND)

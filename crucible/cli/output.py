@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from crucible.cli.door import Door
 from crucible.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ __all__ = [
     "clean",
     "clean_line",
     "given_width",
+    "in_color",
     "say",
     "say_lines",
     "say_problems",
@@ -96,6 +98,11 @@ def say_problems(path: str, problems: Iterable[Problem]) -> None:
     """`path:line: code: message` on stderr, as compilers do."""
     for problem in problems:
         say(f"{path}:{problem.line}: {problem.code}: {problem.message}", style="yellow")
+
+
+def in_color(door: Door) -> bool:
+    """Whether stdout is to have colours: as the user said, else when it is a terminal."""
+    return door.terminal if door.color is None else door.color
 
 
 def given_width() -> int | None:

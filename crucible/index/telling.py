@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,9 @@ __all__ = ["Memory", "Told"]
 
 _FEW = 8
 """Notes that are looked up one by one; for more all rows are read once."""
+
+_NAMES = frozenset({"path", "id", "title"})
+"""Columns of a session that a rename changes."""
 
 _PLAIN = re.compile(r"[a-z0-9._/-]+")
 
@@ -35,12 +38,16 @@ class Told(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A note as it was: its row, and its row without its names, as hashes."""
+    """A note as it was, as hashes: its row, its row without what a rename changes, and when it began.
+
+    `inode` is 0 when it is gone since, `began` 0 without a date.
+    """
 
     inode: int
     size: int
     row: int
     content: int
+    began: int
     status: str
 
 
@@ -70,16 +77,53 @@ class Memory:
         if old is None or surely or (old.row, old.size) != (known.row, known.size):
             yield Told("changed" if old else "added", path, known.status)
 
-    def _with_renames(self, told: Iterable[Told], lost: dict[str, _Known]) -> Iterator[Told]:
-        """A note that is gone and one that came, in the same file and with the same content, are one."""
-        by_file = {(one.inode, one.size, one.content): path for path, one in lost.items()}
+    def _with_renames(self, told: list[Told], lost: dict[str, _Known]) -> Iterator[Told]:
+        """A note that is gone and one that came are one when they have the file or the content in common."""
+        came = {one.path: self._known[one.path] for one in told if one.kind == "added"}
+        renamed = _pair(lost, came)
         for one in told:
-            now = self._known[one.path]
-            old = by_file.pop((now.inode, now.size, now.content), "") if one.kind == "added" else ""
-            if old:
-                del lost[old]
+            old = renamed.get(one.path, "")
             yield one._replace(kind="renamed", old=old) if old else one
-        yield from (Told("removed", path) for path in lost)
+        yield from (Told("removed", path) for path in lost.keys() - renamed.values())
+
+
+_Mark = Callable[[_Known], Hashable]
+
+
+def _pair(lost: dict[str, _Known], came: dict[str, _Known]) -> dict[str, str]:
+    """Of each note that was renamed the old path, by the new one; the surest signs first."""
+    pairs: dict[str, str] = {}
+    for mark in _MARKS:
+        old = _only_ones(lost, mark, set(pairs.values()))
+        new = _only_ones(came, mark, pairs.keys())
+        pairs |= {new[sign]: old[sign] for sign in new.keys() & old.keys()}
+    return pairs
+
+
+def _only_ones(notes: dict[str, _Known], mark: _Mark, without: Collection[str]) -> dict[Hashable, str]:
+    """The notes by their mark, where no other one has the same."""
+    found: dict[Hashable, list[str]] = {}
+    for path, known in notes.items():
+        if path not in without and (sign := mark(known)) is not None:
+            found.setdefault(sign, []).append(path)
+    return {sign: paths[0] for sign, paths in found.items() if len(paths) == 1}
+
+
+def _same_file(known: _Known) -> Hashable:
+    return (known.inode, known.size, known.content) if known.inode else None
+
+
+def _same_file_edited(known: _Known) -> Hashable:
+    # The system gives the inode of a removed file to the next one: they must have begun at the same time, too.
+    return (known.inode, known.began) if known.inode and known.began else None
+
+
+def _same_content(known: _Known) -> Hashable:
+    # `cru session rename` writes the id into a new file.  Without a date there is too little to tell notes apart.
+    return known.content if known.began else None
+
+
+_MARKS: tuple[_Mark, ...] = (_same_file, _same_file_edited, _same_content)
 
 
 def _known(path: Path, row: Row) -> _Known:
@@ -88,9 +132,10 @@ def _known(path: Path, row: Row) -> _Known:
         inode, size = found.st_ino, found.st_size
     except OSError:
         inode, size = 0, 0
-    content = [cell for name, cell in row.items() if name not in ("path", "id")]
+    content = [cell for name, cell in row.items() if name not in _NAMES]
     status = sys.intern(str(row["status"] or ""))
-    return _Known(inode, size, hash(tuple(row.values())), hash(tuple(content)), status)
+    began = hash(row["started"]) if row["started"] else 0
+    return _Known(inode, size, hash(tuple(row.values())), hash(tuple(content)), began, status)
 
 
 def _rows(view: View, paths: Collection[str] | None) -> Iterator[tuple[str, Row]]:

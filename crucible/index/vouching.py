@@ -27,6 +27,7 @@ __all__ = [
     "answer",
     "ask",
     "clean",
+    "handle_of",
     "hold",
     "is_question",
     "prepare",
@@ -48,6 +49,7 @@ _STALE = 10.0
 
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 _READ_WRITE = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -152,15 +154,43 @@ def _is_stale(question: str) -> bool:
         return False
 
 
-def clean(sessions: str) -> None:
-    """Remove the folder to ask in, when nobody is asking."""
-    folder = f"{sessions}/{ASKING}"
+def handle_of(sessions: str) -> int | None:
+    """The sessions folder, opened, so that `clean` finds it wherever it is moved to; None where no system can."""
+    return None if sys.platform == "win32" else os.open(sessions, _FOLDER)
+
+
+def clean(sessions: str, handle: int | None = None) -> bool:
+    """Remove the folder to ask in, when nobody is asking; with a handle, from where the sessions folder is now.
+
+    Whether it is gone.
+    """
+    folder = ASKING if handle is not None else f"{sessions}/{ASKING}"
     try:
-        if os.listdir(folder) == [".gitignore"]:
-            _remove(f"{folder}/.gitignore")
-        os.rmdir(folder)
+        _clean(folder, handle)
+        os.rmdir(folder, dir_fd=handle)
+    except FileNotFoundError:
+        return True
     except OSError:
-        pass
+        return False
+    return True
+
+
+if sys.platform == "win32":
+
+    def _clean(folder: str, handle: int | None) -> None:
+        del handle
+        _remove(f"{folder}/.gitignore")
+
+else:
+
+    def _clean(folder: str, handle: int | None) -> None:
+        # A symlink in its place must not lead us to another one's file.
+        descriptor = os.open(folder, _FOLDER, dir_fd=handle)
+        try:
+            if os.listdir(descriptor) == [".gitignore"]:
+                os.unlink(".gitignore", dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
 
 
 class Lock:
@@ -201,6 +231,9 @@ def hold(root: str) -> Lock | None:
         raise OSError(None, "a symlink, where a file was expected", path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     descriptor = os.open(path, _READ_WRITE, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(None, "not a file", path)
     for _ in range(20):
         # A query that looks for a watcher holds it too, for a moment.
         if _try_lock(descriptor, shared=False):

@@ -8,7 +8,7 @@ import shutil
 import pytest
 import toons
 
-from crucible.index.schema import TABLES
+from crucible.index.schema import TABLES, split_list
 from crucible.vault.store import Vault
 from tests.cli.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru
@@ -58,6 +58,18 @@ def test_sessions_are_all_of_them_newest_first_with_lists_as_lists(three: Vault,
     assert found[1]["participants"] == ["claude-code@2.1.197", "helper"]
     assert found[1]["tags"] == []
     assert found[3]["started"] is None
+
+
+def test_an_item_with_a_comma_is_told_from_two(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", tags='["a, b", c]'))
+    write(vault, "b", note("b", tags="[a, b, c]"))
+    for command in (["index", "show", "sessions"], ["session", "list", "--where", "tags != null"]):
+        shown = toons.loads(cru(*command, "--format", "toon").stdout)["sessions"]
+        assert [split_list(row["tags"]) for row in shown] == [("a, b", "c"), ("a", "b", "c")]
+        assert [row["tags"] for row in json.loads(cru(*command, "--format", "json").stdout)] == [
+            ["a, b", "c"],
+            ["a", "b", "c"],
+        ]
 
 
 def test_callouts_say_where_they_stand(three: Vault, cru: Cru) -> None:

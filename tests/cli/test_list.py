@@ -75,6 +75,23 @@ def test_a_json_row_has_every_column_in_order(two: Vault, cru: Cru) -> None:
     }
 
 
+def test_what_is_asked_about_is_shown_after_the_columns(two: Vault, cru: Cru) -> None:
+    asked = ["--where", "branch = null", "--sort", "tags", "--where", "id != x"]
+    rows = json.loads(cru("session", "list", *asked, "--format", "json").stdout)
+    assert [list(row) for row in rows] == [[*COLUMNS, "tags", "branch"]] * 2
+    assert rows[0]["tags"] == []
+    toon = cru("session", "list", *asked, "--format", "toon").stdout
+    assert toon.startswith(f"sessions[2]{{{','.join(COLUMNS)},tags,branch}}:\n")
+
+
+@pytest.mark.parametrize("limit", ["9" * 30, str(2**63)])
+def test_a_limit_beyond_all_numbers_is_no_limit(two: Vault, cru: Cru, limit: str) -> None:
+    for more in ([], ["--sort", "id"]):
+        rows = json.loads(cru("session", "list", "-n", limit, *more, "--format", "json").stdout)
+        assert len(rows) == 2
+    assert len(toons.loads(cru("index", "show", "sessions", "-n", limit).stdout)["sessions"]) == 3
+
+
 def test_toon_is_one_table_and_reads_back(two: Vault, cru: Cru) -> None:
     text = cru("session", "list", "--format", "toon").stdout
     assert text.startswith("sessions[2]{id,title,")

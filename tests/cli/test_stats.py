@@ -10,7 +10,7 @@ import pytest
 import toons
 from rich.cells import cell_len
 
-from crucible.cli.figures import bar, duration
+from crucible.cli.figures import bar, duration, shortened
 from crucible.vault.store import Vault
 from tests.cli.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru, CruProcess
@@ -208,7 +208,7 @@ def test_a_terminal_gets_bars_of_sessions_and_of_tokens(some: Vault, cru_process
     lines = _on_a_terminal(cru_process, some, 160, "--by", "status", NO_COLOR="1")
     failed = next(line for line in lines if line.startswith("failed"))
     completed = next(line for line in lines if line.startswith("completed"))
-    full, none = "█" * 14, "▏"
+    full, none = "█" * 16, "▏"
     assert failed.count(full) == 2
     assert completed.count(full) == 1
     assert none in completed
@@ -216,14 +216,79 @@ def test_a_terminal_gets_bars_of_sessions_and_of_tokens(some: Vault, cru_process
     assert all(len(line) <= 160 for line in lines)
 
 
-def test_a_narrow_terminal_gets_no_bars_and_short_names(vault: Vault, cru_process: CruProcess) -> None:
-    write(vault, "a", note("a", f"## {'Long ' * 40}\n"))
-    lines = _on_a_terminal(cru_process, vault, 100, "--by", "phase", NO_COLOR="1")
-    assert not any("█" in line for line in lines)
-    assert lines[1].startswith("Long Long")
+ALL = ("tokens", "avg tok", "avg time", "median", "failed", "tools", "decided", "errors", "users")
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"), [(80, ALL[:-3]), (100, ALL), (120, HEADINGS[1:]), (200, HEADINGS[1:])]
+)
+def test_a_terminal_gets_as_many_columns_as_it_has_room_for(
+    some: Vault, cru_process: CruProcess, columns: int, shown: list[str]
+) -> None:
+    lines = _on_a_terminal(cru_process, some, columns, "--by", "status", NO_COLOR="1")
+    heads = re.split(r"\s{2,}", lines[0])
+    assert heads == ["status", "sessions", *shown]
+    assert all(cell_len(line) <= columns for line in lines)
+    for line in lines[1:3]:
+        assert len(re.findall("[▏▎▍▌▋▊▉█]+", line)) == 2
+    assert re.search("█{6,16} ", lines[1] + lines[2])
+    total = {80: "1.2M", 100: "1.2M"}.get(columns, "1,236,567")
+    assert lines[3].split()[:3] == ["total", "2", total]
+    assert lines[4:] == (
+        ["… columns left out: decisions, errors, users; --format json has all"] if columns == 80 else []
+    )
+
+
+def test_a_pipe_gets_every_column_and_digit_whatever_its_width(some: Vault, cru_process: CruProcess) -> None:
+    write(some, "a", note("a", f"## {'Long ' * 20}\n"))
+    shown = []
+    for columns in ("20", "80", "200"):
+        done = cru_process(
+            "--vault",
+            some.root,
+            "session",
+            "stats",
+            "--by",
+            "phase",
+            env={"COLUMNS": columns, "PYTHONIOENCODING": "utf-8"},
+        )
+        shown.append(done.stdout.decode().splitlines())
+    assert shown[0] == shown[1] == shown[2]
+    assert ("Long " * 20).rstrip() in "\n".join(shown[0])
+    assert shown[0][0].split() == ["phase", *" ".join(HEADINGS).split()]
+    assert not re.search("[…▏▎▍▌▋▊▉█]", "\n".join(shown[0]))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 120])
+@pytest.mark.parametrize("name", ["Long " * 40, "時計" * 40], ids=["narrow", "wide"])
+def test_long_names_are_cut_and_the_bars_stay(
+    vault: Vault, cru_process: CruProcess, columns: int, name: str
+) -> None:
+    write(vault, "a", note("a", f"## {name}\n"))
+    lines = _on_a_terminal(cru_process, vault, columns, "--by", "phase", NO_COLOR="1")
+    assert lines[1].startswith(name[:7])
+    assert cell_len(lines[1].partition("…")[0]) >= 14
     assert "…" in lines[1]
-    assert len({len(line) for line in lines}) == 1
-    assert len(lines[0]) <= 100
+    assert "██████" in lines[1]
+    assert len({cell_len(line) for line in lines[:3]}) == 1
+    assert all(cell_len(line) <= columns for line in lines)
+
+
+def test_names_are_whole_rather_than_every_column_there(vault: Vault, cru_process: CruProcess) -> None:
+    write(vault, "a", note("a", model="claude-sonnet-4-5-20250929"))
+    lines = _on_a_terminal(cru_process, vault, 80, "--by", "model", NO_COLOR="1")
+    assert lines[1].startswith("claude-sonnet-4-5-20250929  1 ██████")
+    assert "left out: avg" in lines[3]
+
+
+def test_a_very_narrow_terminal_gets_no_bars_and_still_the_sessions(
+    some: Vault, cru_process: CruProcess
+) -> None:
+    lines = _on_a_terminal(cru_process, some, 30, "--by", "status", NO_COLOR="1")
+    assert lines[0].split()[:3] == ["status", "sessions", "tokens"]
+    assert not any("█" in line for line in lines)
+    assert all(cell_len(line) <= 30 for line in lines)
+    assert " ".join(lines[4:]).endswith("; --format json has all")
 
 
 def test_a_terminal_that_lacks_blocks_gets_none(some: Vault, cru_process: CruProcess) -> None:
@@ -234,6 +299,11 @@ def test_a_terminal_that_lacks_blocks_gets_none(some: Vault, cru_process: CruPro
 def test_colours_are_for_a_terminal_or_who_asks(some: Vault, cru_process: CruProcess, bare_cru: Cru) -> None:
     assert any("\x1b[" in line for line in _on_a_terminal(cru_process, some, 160, "--by", "status"))
     assert not any("\x1b" in line for line in _on_a_terminal(cru_process, some, 160, NO_COLOR="1"))
+    lines = _on_a_terminal(cru_process, some, 80, "--by", "status")
+    assert "\x1b[36m█" in lines[1] + lines[2]
+    for line in (lines[0], lines[3]):  # bold to its end
+        assert re.fullmatch(r"\x1b\[1m[^\x1b]*\x1b\[0m", line)
+    assert lines[4].startswith("\x1b[2m… columns left out")
     piped = bare_cru("--vault", some.root, "--color", "session", "stats", "--by", "status").stdout
     assert "\x1b[" in piped
     assert "█" not in piped
@@ -264,12 +334,25 @@ def test_a_duration_has_its_two_largest_parts(seconds: float, shown: str) -> Non
     assert duration(seconds) == shown
 
 
-def test_every_command_of_the_help_runs(some: Vault, cru: Cru) -> None:
-    commands = re.findall(
-        r"^ +cru (session stats .*)$", cru("session", "stats", "--help").stdout, re.MULTILINE
-    )
-    assert commands
-    assert all(cru(*command.split()).exit_code == 0 for command in commands)
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (999.4, "999"),
+        (1000, "1.0k"),
+        (3_449, "3.4k"),
+        (99_949, "99.9k"),
+        (99_951, "100k"),
+        (999_499, "999k"),
+        (999_500, "1.0M"),
+        (1_234_567, "1.2M"),
+        (5 * 10**9, "5.0G"),
+        (2 * 10**15, "2,000T"),
+    ],
+)
+def test_a_narrow_table_has_two_or_three_digits_of_a_number(number: float, shown: str) -> None:
+    assert shortened(number) == shown
 
 
 def test_the_index_of_stats_is_the_index_of_list(some: Vault, cru: Cru) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -28,8 +28,8 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="nobody vouches el
 class Watching:
     """`cru watch` as a process, its lines collected as they come."""
 
-    def __init__(self, vault: Vault, *options: str) -> None:
-        command = [sys.executable, "-m", "crucible", "--vault", str(vault.root), "watch", *options]
+    def __init__(self, vault: Vault, *options: str, before: Sequence[str] = ()) -> None:
+        command = [*before, sys.executable, "-m", "crucible", "--vault", str(vault.root), "watch", *options]
         self.vault = vault
         self.process = subprocess.Popen(
             command,
@@ -136,9 +136,18 @@ def test_a_change_that_cru_itself_has_indexed_is_told_too(vault: Vault, cru: Cru
     write(vault, "b", note("b"))
     assert statuses(vault) == {"a": "paused", "b": "completed"}
     wait_for(lambda: watching.news() == ["changed sessions/a.md  paused", "added sessions/b.md  completed"])
-    assert cru("session", "rename", "b", "c").exit_code == 0
-    wait_for(lambda: len(watching.told) >= 3)
-    assert "sessions/c.md" in "".join(watching.told[2:])
+
+
+@pytest.mark.parametrize("new", ["bb", "2026-11-21-a-much-longer-name"])
+def test_a_rename_by_cru_is_one_line(vault: Vault, cru: Cru, start: Start, new: str) -> None:
+    write(vault, "a", note("a", "See [[b]].\n"))
+    write(vault, "b", note("b", "# b\n\nWords, as in [[b]].\n"))
+    watching = start("--settle", "1000")
+    assert cru("session", "rename", "b", new).exit_code == 0
+    renamed = f"renamed sessions/b.md → sessions/{new}.md  completed"
+    wait_for(lambda: len(watching.told) >= 2)
+    time.sleep(1.2)
+    assert sorted(watching.news()) == ["changed sessions/a.md  completed", renamed]
 
 
 @on_linux
@@ -241,8 +250,13 @@ def test_it_ends_when_the_vault_goes_away(vault: Vault, start: Start, gone: str)
         assert statuses(moved, vouching.ask) == {"a": "completed", "b": "completed"}
     assert watching.process.wait(5) == 1
     watching.end()
-    assert watching.said[-1] == f"cru: {vault.root}: the vault was moved away or deleted"
+    assert watching.said[-2:] == [
+        f"cru: {vault.root}: the vault was moved away or deleted",
+        "     run `cru watch` again where it is now",
+    ]
     assert vault.root.exists() is (gone == "replaced")
+    if gone != "deleted":
+        assert sorted(path.name for path in (elsewhere / "sessions").iterdir()) == ["a.md", "b.md"]
 
 
 def test_a_burst_of_files_is_told_one_by_one(vault: Vault, start: Start) -> None:
@@ -266,13 +280,13 @@ def test_events_that_the_kernel_drops_are_made_up_for(vault: Vault, start: Start
         pytest.skip("the queue is too long to fill")
     for turn in range(room + 100):
         os.utime(paths[turn % 2], (turn, turn))
-    write(vault, "lost", note("lost"))
+    write(vault, "lost", note("lost", status="failed"))
     (vault.sessions / "a.md").unlink()
     assert not vouching.ask(vault.root)
     watching.process.send_signal(signal.SIGCONT)
     for _ in range(50):
-        assert statuses(vault, vouching.ask) == {"b": "completed", "lost": "completed"}
-    wait_for(lambda: {"added sessions/lost.md  completed", "removed sessions/a.md"} <= set(watching.news()))
+        assert statuses(vault, vouching.ask) == {"b": "completed", "lost": "failed"}
+    wait_for(lambda: {"added sessions/lost.md  failed", "removed sessions/a.md"} <= set(watching.news()))
     wait_for(lambda: vouching.ask(vault.root))
     write(vault, "later", note("later"))
     assert "later" in statuses(vault, vouching.ask)
@@ -361,6 +375,71 @@ def test_a_deleted_index_or_cache_changes_only_speed(vault: Vault, start: Start)
         wait_for(lambda: vouching.ask(vault.root))
     shutil.rmtree(vault.sessions / vouching.ASKING)
     wait_for(lambda: vouching.ask(vault.root))
+
+
+@on_linux
+def test_what_only_looks_like_a_question_stops_nobody_and_is_not_written(vault: Vault, start: Start) -> None:
+    start()
+    asking = vault.sessions / vouching.ASKING
+    outside = vault.root / "precious.md"
+    outside.write_text("words")
+    os.mkfifo(asking / "ask-pipe")
+    (asking / "ask-link").hardlink_to(outside)
+    (asking / "ask-symlink").symlink_to(outside)
+    reader = os.open(asking / "ask-pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for _ in range(5):
+        assert vouching.ask(vault.root)
+    write(vault, "a", note("a"))
+    assert statuses(vault, vouching.ask) == {"a": "completed"}
+    assert outside.read_text() == "words"
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+@on_linux
+@pytest.mark.parametrize("how", ["removed", "another folder", "older files"])
+def test_an_index_that_is_not_the_one_it_kept_is_not_vouched_for(
+    vault: Vault, start: Start, how: str
+) -> None:
+    write(vault, "a", note("a"))
+    statuses(vault)
+    index, kept = vault.root / ".crucible" / "index", vault.root / "kept"
+    shutil.copytree(index, kept)
+    start()
+    write(vault, "a", note("a", status="paused"))
+    assert statuses(vault, vouching.ask) == {"a": "paused"}
+    wait_for(lambda: vouching.ask(vault.root))
+    if how != "older files":
+        shutil.rmtree(index)
+    if how != "removed":
+        shutil.copytree(kept, index, dirs_exist_ok=True)
+    assert not vouching.ask(vault.root)
+    assert statuses(vault, vouching.ask) == {"a": "paused"}
+    wait_for(lambda: vouching.ask(vault.root))
+    assert statuses(vault, vouching.ask) == {"a": "paused"}
+
+
+_WITHOUT_INOTIFY = ("unshare", "-Ur", "sh", "-c", 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"')
+
+
+@on_linux
+def test_without_inotify_the_reason_is_told_and_the_vault_followed(vault: Vault) -> None:
+    inside = [*_WITHOUT_INOTIFY, "-"]
+    try:
+        subprocess.run([*inside, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no user namespaces here")
+    watching = Watching(vault, before=inside)
+    try:
+        wait_for(lambda: len(watching.said) == 2)
+        assert watching.said[1].startswith("cru: inotify instance limit reached; ")
+        write(vault, "a", note("a"))
+        wait_for(lambda: watching.news() == ["added sessions/a.md  completed"])
+        assert watching.end() == 0
+        assert [path.name for path in vault.sessions.iterdir()] == ["a.md"]
+    finally:
+        watching.process.kill()
+        watching.end()
 
 
 def test_a_file_name_forges_no_line(vault: Vault, start: Start) -> None:

@@ -181,6 +181,63 @@ def test_an_answer_to_nobody_is_no_error(tmp_path: Path) -> None:
     assert (tmp_path / "note").read_bytes() == b""
 
 
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_pipe_that_looks_like_a_question_gets_no_answer(tmp_path: Path, is_read: bool) -> None:
+    pipe = tmp_path / "ask-x"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) if is_read else None
+    began = time.monotonic()
+    vouching.answer(str(pipe), vouching.YES)
+    assert time.monotonic() - began < 1
+    if reader is not None:
+        assert os.read(reader, 1) == b""
+        os.close(reader)
+
+
+def test_a_second_name_of_a_note_gets_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("words")
+    (tmp_path / "ask-x").hardlink_to(tmp_path / "note")
+    vouching.answer(str(tmp_path / "ask-x"), vouching.YES)
+    assert (tmp_path / "note").read_text() == "words"
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_pipe_as_lock_stops_nobody(vault: Vault, is_written: bool) -> None:
+    lock = vault.root / vouching.LOCK
+    lock.parent.mkdir(parents=True)
+    os.mkfifo(lock)
+    writer = os.open(lock, os.O_RDWR | os.O_NONBLOCK) if is_written else None
+    if writer is not None:
+        os.write(writer, b"sessions")
+    began = time.monotonic()
+    assert not vouching.ask(vault.root)
+    assert time.monotonic() - began < 1
+    with pytest.raises(OSError, match="not a file"):
+        vouching.hold(str(vault.root))
+    if writer is not None:
+        os.close(writer)
+
+
+def test_the_folder_to_ask_in_is_removed_from_where_it_was_moved_to(vault: Vault) -> None:
+    vouching.prepare(str(vault.sessions))
+    handle = vouching.handle_of(str(vault.sessions))
+    elsewhere = vault.root.parent / "elsewhere"
+    vault.root.rename(elsewhere)
+    assert handle is not None
+    vouching.clean(str(vault.sessions), handle)
+    os.close(handle)
+    assert list((elsewhere / "sessions").iterdir()) == []
+
+
+def test_cleaning_up_follows_no_symlink(vault: Vault) -> None:
+    outside = vault.root.parent / "outside"
+    outside.mkdir()
+    (outside / ".gitignore").write_text("*\n")
+    (vault.sessions / vouching.ASKING).symlink_to(outside)
+    vouching.clean(str(vault.sessions))
+    assert (outside / ".gitignore").exists()
+
+
 def test_asking_imports_next_to_nothing(vault: Vault) -> None:
     with _answering(vault, vouching.YES):
         code = (

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from crucible.errors import VaultError
 from crucible.index import listening, vouching
 from crucible.index.listening import Heard, Listener, survey
+from crucible.index.place import line_of
 from crucible.index.store import Index
 from crucible.index.telling import Memory, Told
 from crucible.vault.store import Vault
@@ -204,18 +206,69 @@ def test_a_note_is_found_again_by_any_name(vault: Vault, name: str) -> None:
     assert [(one.kind, one.path) for one in told] == [("added", f"sessions/{name}.md")]
 
 
-def test_a_note_in_the_same_file_is_renamed_and_a_copy_is_not(vault: Vault) -> None:
+def _told(memory: Memory, index: Index, vault: Vault) -> list[Told]:
+    return memory.compare(index.refresh(), vault.root, None)
+
+
+def test_a_note_that_keeps_its_file_or_its_content_is_renamed(vault: Vault) -> None:
     memory, index = Memory(), Index(vault.root, vault.settings)
     one, two = write(vault, "one", note("x", "1")), write(vault, "two", note("x", "2"))
-    memory.compare(index.refresh(), vault.root, None)
-    one.rename(vault.sessions / "three.md")
-    (vault.sessions / "four.md").write_bytes(two.read_bytes())
+    third = write(vault, "third", note("x", status="paused"))
+    _told(memory, index, vault)
+    one.rename(vault.sessions / "a.md")
+    (vault.sessions / "b.md").write_bytes(two.read_bytes())
     two.unlink()
-    assert memory.compare(index.refresh(), vault.root, None) == [
-        Told("added", "sessions/four.md", "completed"),
-        Told("renamed", "sessions/three.md", "completed", "sessions/one.md"),
-        Told("removed", "sessions/two.md"),
+    third.rename(vault.sessions / "c.md")
+    (vault.sessions / "c.md").write_text(note("c", "Edited at once.\n", status="failed"))
+    assert _told(memory, index, vault) == [
+        Told("renamed", "sessions/a.md", "completed", "sessions/one.md"),
+        Told("renamed", "sessions/b.md", "completed", "sessions/two.md"),
+        Told("renamed", "sessions/c.md", "failed", "sessions/third.md"),
     ]
+
+
+def test_another_note_in_the_place_of_one_that_is_gone_is_no_rename(vault: Vault) -> None:
+    memory, index = Memory(), Index(vault.root, vault.settings)
+    old, undated = write(vault, "old", note("old")), write(vault, "undated", "Words.\n")
+    _told(memory, index, vault)
+    inode = old.stat().st_ino
+    old.rename(vault.sessions / "new.md")
+    text = note("old", status="failed").replace("started: 2026", "started: 2025")
+    (vault.sessions / "new.md").write_text(text)
+    assert (vault.sessions / "new.md").stat().st_ino == inode
+    undated.unlink()
+    write(vault, "other", "Other words.\n")
+    assert [(one.kind, one.path) for one in _told(memory, index, vault)] == [
+        ("added", "sessions/new.md"),
+        ("removed", "sessions/old.md"),
+        ("added", "sessions/other.md"),
+        ("removed", "sessions/undated.md"),
+    ]
+
+
+def test_notes_that_nothing_tells_apart_are_not_paired(vault: Vault) -> None:
+    memory, index = Memory(), Index(vault.root, vault.settings)
+    for name in ("a", "b"):
+        write(vault, name, note(name))
+    _told(memory, index, vault)
+    for name in ("c", "d"):
+        write(vault, name, note(name))
+    for name in ("a", "b"):
+        (vault.sessions / f"{name}.md").unlink()
+    assert [one.kind for one in _told(memory, index, vault)] == ["removed", "removed", "added", "added"]
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (OSError(24, "Inotify instance limit reached"), "inotify instance limit reached"),
+        (OSError(28, "No space", "/v/sessions"), "/v/sessions: no space"),
+        (OSError("odd"), "odd"),
+        (VaultError("v: broken"), "v: broken"),
+    ],
+)
+def test_an_error_is_one_line_without_none(error: OSError | VaultError, line: str) -> None:
+    assert line_of(error) == line
 
 
 def test_only_a_watcher_loads_watchdog() -> None:
