@@ -54,7 +54,7 @@ def test_texts_sort_as_the_moments_do(one: datetime, other: datetime) -> None:
     ],
 )
 def test_a_moment_is_read_as_people_write_it(text: str, moment: str) -> None:
-    assert parse_when(text, NOW).isoformat() == moment
+    assert parse_when(text, NOW) == datetime.fromisoformat(moment)
 
 
 def test_until_a_day_means_its_end() -> None:
