@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from crucible.errors import CrucibleError, NoteUnreadable
 from crucible.index.moments import utc
 from crucible.index.scanning import UNKNOWN, Stamp
 from crucible.index.schema import CALLOUT_LENGTH, TABLES, cell_of_path, encode_rows, join_list, shard_of
-from crucible.note.frontmatter import find_frontmatter
+from crucible.note.frontmatter import find_frontmatter_span
 from crucible.note.source import Source
 from crucible.note.wikilinks import Link, find_links, find_property_links
 from crucible.session.model import (
@@ -132,8 +133,14 @@ def rows_of_unreadable(path: str, reason: str) -> NoteRows:
 
 
 def _encoded(shard: str, tables: dict[str, list[Cells]]) -> NoteRows:
-    lines = (b"\n".join(encode_rows(name, map(_whole, tables.get(name, [])))) for name in TABLES)
-    return NoteRows(shard, tuple(lines))
+    return NoteRows(shard, tuple(_lines(name, tables.get(name, [])) for name in TABLES))
+
+
+def _lines(table: str, rows: list[Cells]) -> bytes:
+    try:
+        return b"\n".join(encode_rows(table, rows))
+    except ValueError:  # a byte that was no UTF-8 stands in a cell
+        return b"\n".join(encode_rows(table, map(_whole, rows)))
 
 
 def _whole(cells: Cells) -> Cells:
@@ -179,11 +186,8 @@ def _counts(entries: Iterable[Entry]) -> tuple[int, int, int, int, int]:
     """Tool calls, failed ones, decisions, errors, words of a human."""
     found = list(entries)
     calls = [call for entry in found if isinstance(entry, ToolCalls) for call in entry.calls]
-
-    def count(kind: type) -> int:
-        return sum(isinstance(entry, kind) for entry in found)
-
-    return len(calls), _failed(calls), count(Decision), count(Failure), count(Intervention)
+    count = Counter(map(type, found))
+    return len(calls), _failed(calls), count[Decision], count[Failure], count[Intervention]
 
 
 def _failed(calls: Iterable[ToolCall]) -> int:
@@ -266,10 +270,12 @@ def _said(entry: Decision | Failure | Intervention | Subagent | Callout) -> tupl
 
 
 def _links(note: Note) -> Iterator[tuple[str, Link]]:
-    if "[[" not in note.source.text and "](" not in note.source.text:
+    text = note.source.text
+    if "[[" not in text and "](" not in text:
         return
-    top = find_frontmatter(note.source).span
-    yield from (("property", link) for link in find_property_links(note.source, top))
+    top = find_frontmatter_span(note.source)
+    if text.find("[[", 0, top.end) >= 0:
+        yield from (("property", link) for link in find_property_links(note.source, top))
     for link in find_links(note.source, top.end):
         yield "embed" if link.embed else "link", link
 

@@ -6,12 +6,11 @@ stands, and only read when it must be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from crucible.index.scanning import FolderScan, Stamp, joined
 from crucible.index.schema import cell_of_path, decode_lines, encode_rows, path_of_cell
-from crucible.patterns import late_pattern
 
 __all__ = ["FileRow", "FolderRows"]
 
@@ -29,74 +28,76 @@ class FolderRows:
 
     def __init__(self, folder: str, lines: bytes = b"") -> None:
         self.folder = folder
-        self._cells: dict[str, tuple[str, str]] = {}
-        """The path's cell and what follows it in the line, without the comma between."""
+        self._start = 2 + (len(folder) + 1 if folder else 0)
+        """Where the name begins in a line that has neither quotes nor bytes that were no UTF-8."""
+        self._lines: dict[str, str] = {}
+        self._sorted = True
         if lines:
-            self._take(lines.decode().rstrip("\n").split("\n"))
+            self._take(lines.decode().rstrip("\n"))
 
     def __len__(self) -> int:
-        return len(self._cells)
+        return len(self._lines)
 
     def get(self, name: str) -> FileRow | None:
         """The row of a note; None when it is not known."""
-        if name not in self._cells:
+        if name not in self._lines:
             return None
         # None of these holds a comma; what looks like a number stands in quotes.
-        size, mtime, ctime, ino, sha, shard = (cell.strip('"') for cell in self._cells[name][1].split(","))
-        return FileRow((int(size), int(mtime), int(ctime), int(ino)), sha, shard)
+        _, size, mtime, ctime, ino, sha, shard = self._lines[name].rsplit(",", 6)
+        stamp = int(size), int(mtime), int(ctime), int(ino)
+        return FileRow(stamp, sha.strip('"'), shard.strip('"'))
 
     def differing(self, scan: FolderScan) -> dict[str, Stamp]:
         """The notes of a scan that are new, or are not what they were, with their stamps now."""
-        cells, found = self._cells, {}
+        lines, start, found = self._lines, self._start, {}
         for name, stamp in scan.items():
-            known = cells.get(name)
             size, mtime, ctime, ino = stamp
-            if known is None or not known[1].startswith(f"{size},{mtime},{ctime},{ino},"):
-                found[name] = stamp
+            line = lines.get(name, "")
+            if not line.startswith(f",{size},{mtime},{ctime},{ino},", start + len(name)):
+                known = self.get(name) if line else None
+                if known is None or known.stamp != stamp:
+                    found[name] = stamp
         return found
 
     def missing(self, scan: FolderScan) -> list[str]:
         """The notes that no scan shows any more."""
-        return sorted(self._cells.keys() - set(scan.names))
+        return sorted(self._lines.keys() - set(scan.names))
 
     def names(self) -> list[str]:
         """Every known note."""
-        return list(self._cells)
+        return list(self._lines)
 
     def put(self, rows: Mapping[str, FileRow]) -> None:
         """New rows, or others in the place of old ones."""
+        if not rows:
+            return
         cells = [
             (cell_of_path(joined(self.folder, name)), *row.stamp, row.sha, row.shard)
             for name, row in rows.items()
         ]
-        self._take(line.decode() for line in encode_rows("files", cells))
+        self._sorted = self._sorted and rows.keys() <= self._lines.keys()
+        self._take(b"\n".join(encode_rows("files", cells)).decode())
 
     def remove(self, name: str) -> FileRow | None:
         """Forget a note; what it was."""
         found = self.get(name)
-        self._cells.pop(name, None)
+        self._lines.pop(name, None)
         return found
 
     def encoded(self) -> bytes:
         """The lines by name, each with its line end."""
-        return "".join(f"  {cell},{rest}\n" for _, (cell, rest) in sorted(self._cells.items())).encode()
+        lines = self._lines.values() if self._sorted else [self._lines[name] for name in sorted(self._lines)]
+        return "".join([f"{line}\n" for line in lines]).encode()
 
-    def _take(self, lines: Iterable[str]) -> None:
-        start = len(self.folder) + 1 if self.folder else 0
-        for line in lines:
-            if line[2:3] == '"':
-                self._take_quoted(line)
-                continue
-            cell, _, rest = line[2:].partition(",")
-            name = cell[start:] if "\ufffd" not in cell else path_of_cell(cell)[start:]
-            self._cells[name] = cell, rest
+    def _take(self, text: str) -> None:
+        start, lines = self._start, text.split("\n")
+        if '"' in text or "\ufffd" in text:
+            self._lines.update((self._name_in(line), line) for line in lines)
+        else:
+            self._lines.update([(line[start : line.index(",", start)], line) for line in lines])
 
-    def _take_quoted(self, line: str) -> None:
-        (row,) = decode_lines("files", [line.encode()])
-        name = path_of_cell(str(row["path"])).rpartition("/")[2]
-        found = _QUOTED.fullmatch(line)
-        if found:
-            self._cells[name] = found[1], found[2]
-
-
-_QUOTED = late_pattern(r'  ("(?:[^"\\]|\\.)*+"),(.*)')
+    def _name_in(self, line: str) -> str:
+        if line[2:3] == '"':
+            (row,) = decode_lines("files", [line.encode()])
+            return path_of_cell(str(row["path"]))[self._start - 2 :]
+        return path_of_cell(line[2 : line.index(",")])[self._start - 2 :]

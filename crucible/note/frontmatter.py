@@ -33,7 +33,15 @@ from crucible.patterns import late_pattern
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["Frontmatter", "append_item", "find_frontmatter", "remove_key", "render_frontmatter", "set_key"]
+__all__ = [
+    "Frontmatter",
+    "append_item",
+    "find_frontmatter",
+    "find_frontmatter_span",
+    "remove_key",
+    "render_frontmatter",
+    "set_key",
+]
 
 
 class Frontmatter(NamedTuple):
@@ -77,6 +85,13 @@ def find_frontmatter(source: Source) -> Frontmatter:
         True, Span(0, closer.end()), lines, reading.values, reading.keys,
         tuple(reading.problems), tuple(reading.repeats), reading.locked,
     )  # fmt: skip
+
+
+def find_frontmatter_span(source: Source) -> Span:
+    """Where the block stands, both fences included; an empty span for none.  Its values are not read."""
+    opener = _OPENER.match(source.text)
+    closer = _CLOSER.search(source.text, opener.end()) if opener else None
+    return Span(0, closer.end()) if closer else Span(0, 0)
 
 
 def _absent(unclosed: str) -> Frontmatter:

@@ -54,7 +54,7 @@ def hidden_near(text: str, start: int, needle: re.Pattern[str]) -> list[Span]:
 
     Where nothing reaches over a blank line, the text between two of them says alone what it hides.
     """
-    if _FAR_REACHING.search(text, start):
+    if any(text.find(mark, start) >= 0 for mark in _FAR_REACHING):
         return hidden_ranges(text, start)
     found: list[Span] = []
     end = start
@@ -84,7 +84,7 @@ def scan(text: str, start: int = 0) -> Scan:
     return Scan(tuple(scanner.hidden), tuple(scanner.unclosed))
 
 
-_FAR_REACHING = late_pattern(r"%%|\$\$|<|```|~~~| {4}|[\t\r\f\v]")
+_FAR_REACHING = ("%%", "$$", "<", "```", "~~~", "    ", "\t", "\r", "\f", "\v")
 """What may be a comment, math, HTML, a fence or indented code: only these hide anything over a blank line."""
 _LINE_END = late_pattern(r"\r\n?|\n")
 _BLANK_LINE = late_pattern(r"(?:\r\n?+|\n)[ \t>]*+(?=[\r\n])")

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from crucible.errors import EditRefused
@@ -84,9 +85,10 @@ class Source:
         Lines end at LF, CRLF or a lone CR and nowhere else (not at U+2028 or a form feed).  Text that ends in a line
         end has an empty last line, as in an editor.
         """
-        starts = [0]
-        starts.extend(m.end() for m in _LINE_END.finditer(self.text))
-        starts.append(len(self.text))
+        if "\r" in self.text:
+            return [0, *(found.end() for found in _LINE_END.finditer(self.text)), len(self.text)]
+        starts = [0, *accumulate([len(line) + 1 for line in self.text.split("\n")])]
+        starts[-1] = len(self.text)  # the last line has no end of its own, which was counted with it
         return starts
 
     @cached_property

@@ -112,7 +112,7 @@ def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
     hidden = hidden_near(text, start, _LINKS)
     index, at = 0, start
     last_address = text.rfind("](")
-    while token := (_TOKEN if at <= last_address else _WIKI_TOKEN).search(text, at):
+    while token := (_TOKEN.search(text, at) if at <= last_address else _next_wiki(text, at)):
         while index < len(hidden) and hidden[index].end <= token.start():
             index += 1
         if index < len(hidden) and hidden[index].start <= token.start():
@@ -122,6 +122,13 @@ def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
         else:
             yield token
             at = token.end()
+
+
+def _next_wiki(text: str, at: int) -> re.Match[str] | None:
+    """The next token where no address follows any more."""
+    near = text.find("[[", at)
+    # What a backslash takes away stands in the same line.
+    return None if near < 0 else _WIKI_TOKEN.search(text, max(at, text.rfind("\n", at, near) + 1))
 
 
 def _is_cut(hidden: list[Span], index: int, token: re.Match[str]) -> bool:
