@@ -192,14 +192,17 @@ def _changed(vault: Path, home: Path) -> list[Figure]:
     original = note.read_bytes()
     try:
         return [
-            _after_a_change(vault, home, note, ("session", "list"), "whole"),
-            _after_a_change(vault, home, note, _NEWEST, "-n 20"),
+            _after_a_change(vault, home, note, ("session", "list"), "whole", CHANGED_BAR),
+            # Without a bar: what must be imported to read one note is more than all that this list does.
+            _after_a_change(vault, home, note, _NEWEST, "-n 20", None),
         ]
     finally:
         note.write_bytes(original)
 
 
-def _after_a_change(vault: Path, home: Path, note: Path, listing: Sequence[str], how: str) -> Figure:
+def _after_a_change(
+    vault: Path, home: Path, note: Path, listing: Sequence[str], how: str, bar: float | None
+) -> Figure:
     statuses = cycle(("failed", "paused", "completed"))
     now = next(statuses)
 
@@ -220,6 +223,6 @@ def _after_a_change(vault: Path, home: Path, note: Path, listing: Sequence[str],
     return Figure(
         f"`session list` ({how}) after one note of {MIDDLE:,} changed, over the next",
         median_ratio(times, "first", "second"),
-        CHANGED_BAR,
+        bar,
         detail=f"{_ms(times, 'first'):.0f} ms, {_ms(times, 'second'):.0f} ms",
     )

@@ -28,7 +28,7 @@ __all__ = ["Change", "Index", "Progress", "Refreshed"]
 
 Answer = TypeVar("Answer")
 
-_BATCH = 16_000
+_BATCH = 8_000
 """Notes kept at a time: few enough for the memory, and what is kept is not read again after an interruption."""
 
 _READ_A_SECOND = 500
