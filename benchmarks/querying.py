@@ -192,16 +192,16 @@ def _changed(vault: Path, home: Path) -> list[Figure]:
     original = note.read_bytes()
     try:
         return [
-            _after_a_change(vault, home, note, ("session", "list"), "whole", CHANGED_BAR),
+            _after_a_change(vault, home, note, ("session", "list"), "whole", bar=CHANGED_BAR),
             # Without a bar: what must be imported to read one note is more than all that this list does.
-            _after_a_change(vault, home, note, _NEWEST, "-n 20", None),
+            _after_a_change(vault, home, note, _NEWEST, "-n 20"),
         ]
     finally:
         note.write_bytes(original)
 
 
 def _after_a_change(
-    vault: Path, home: Path, note: Path, listing: Sequence[str], how: str, bar: float | None
+    vault: Path, home: Path, note: Path, listing: Sequence[str], how: str, *, bar: float | None = None
 ) -> Figure:
     statuses = cycle(("failed", "paused", "completed"))
     now = next(statuses)
