@@ -10,7 +10,24 @@ from crucible.note.hidden import hidden_ranges
 from crucible.note.source import Source
 
 NEAR = ["[[a]]", "[b](c)", "![[e]]", "[", "](", "]]", "[[", "`", "``", "`x`", "`[[q]]`", "\\"]
-BLOCKS = ["text", "- ", "1. ", "2. ", "3) ", "> ", ">", " ", "  ", "   ", "# h", "---", "===", "***", "* ", "+ "]
+BLOCKS = [
+    "text",
+    "- ",
+    "1. ",
+    "2. ",
+    "3) ",
+    "> ",
+    ">",
+    " ",
+    "  ",
+    "   ",
+    "# h",
+    "---",
+    "===",
+    "***",
+    "* ",
+    "+ ",
+]
 FAR = ["%%", "$$", "<", "<!--", "\t", "\r\n", "~~~", "```", "    "]
 BREAKS = ["\n", "\n\n", "\n \n", "\n>\n"]
 PIECES = st.one_of(st.sampled_from(NEAR), st.sampled_from(BLOCKS), st.sampled_from(BREAKS))
