@@ -37,10 +37,11 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
         # Before anything is made: settings that cannot be read cannot be completed either.
         user_settings()
     made = init_vault(root)
-    for path in made:
-        write(str(path))
     if default:
         set_default_vault(config, root)
+    # All is done before a reader can go away.
+    for path in made:
+        write(str(path))
     here = working_directory()
     away = not default and not (here and Path(here).is_relative_to(root))
     shown = clean_line(str(config)) if default else None

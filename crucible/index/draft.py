@@ -16,7 +16,7 @@ from crucible.index.filerows import FileRow, FolderRows
 from crucible.index.folder import IndexFolder
 from crucible.index.freshness import Suspects, in_doubt
 from crucible.index.manifest import FolderBlock, Manifest, next_token
-from crucible.index.scanning import FolderScan
+from crucible.index.scanning import FolderScan, parted
 from crucible.index.schema import TABLES, cell_of_path, encode_cell, head_of
 from crucible.index.shards import Merged, merged_lines, split_lines
 
@@ -170,7 +170,7 @@ class Draft:
         return self.manifest._replace(files=name, folders=folders)
 
     def _with_digests(self, scans: Iterable[FolderScan]) -> Manifest:
-        """With the digests of folders that are what their scan says: all but what was read is, or it had been read."""
+        """With the digests of folders that are what their scan says: what differed has been read, and stayed as it was seen."""
         folders = dict(self.manifest.folders)
         for scan in scans:
             block = folders.get(scan.folder)
@@ -198,7 +198,7 @@ class _Batch:
 
     def remove(self, path: str) -> None:
         """There is no such note any more."""
-        folder, _, name = path.rpartition("/")
+        folder, name = parted(path)
         row = self.files[folder].remove(name) if folder in self.files else None
         self.settled.add(path)
         if row:
@@ -208,7 +208,7 @@ class _Batch:
 
     def take(self, reading: Reading) -> None:
         """A note as it is now."""
-        folder, _, name = reading.path.rpartition("/")
+        folder, name = parted(reading.path)
         if reading.gone or reading.stamp != self.seen.get(reading.path):
             self.moving.add(folder)
         if reading.gone:

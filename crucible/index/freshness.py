@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from crucible.index.filerows import FolderRows
 from crucible.index.folder import IndexFolder
 from crucible.index.manifest import FolderBlock, Manifest
-from crucible.index.scanning import FolderScan, Stamp, joined
+from crucible.index.scanning import FolderScan, Stamp, joined, parted
 
 __all__ = ["Suspects", "compare_folders", "compare_names", "in_doubt"]
 
@@ -36,7 +36,7 @@ class Suspects:
 
     def sha_of(self, path: str) -> str:
         """The hash that a note had when it was last read; "" when it never was."""
-        folder, _, name = path.rpartition("/")
+        folder, name = parted(path)
         row = self.files[folder].get(name) if folder in self.files else None
         return row.sha if row else ""
 
@@ -86,7 +86,7 @@ def compare_names(
     """Compare single notes, by path; a stamp of None says that there is none.  Adds to `found`, the whole folders'."""
     scanned = set(found.files)
     for path, stamp in stamps.items():
-        folder, _, name = path.rpartition("/")
+        folder, name = parted(path)
         if folder in scanned:
             continue
         if folder not in found.files:
@@ -111,7 +111,7 @@ def _rows_of_block(index: IndexFolder, manifest: Manifest, folder: str) -> Folde
 def _by_folder(paths: Iterable[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in paths:
-        folder, _, name = path.rpartition("/")
+        folder, name = parted(path)
         found.setdefault(folder, set()).add(name)
     return found
 

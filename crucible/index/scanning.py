@@ -23,7 +23,7 @@ except ImportError:
 if TYPE_CHECKING:
     from mmap import mmap
 
-__all__ = ["UNKNOWN", "FolderScan", "Scan", "Stamp", "joined", "scan_folders", "stamp_of"]
+__all__ = ["UNKNOWN", "FolderScan", "Scan", "Stamp", "joined", "parted", "scan_folders", "stamp_of"]
 
 Stamp = tuple[int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode."""
@@ -72,6 +72,12 @@ class Scan(NamedTuple):
 def joined(folder: str, name: str) -> str:
     """The path of a note from the vault; the vault itself is "" as a folder."""
     return f"{folder}/{name}" if folder else name
+
+
+def parted(path: str) -> tuple[str, str]:
+    """The folder and the name again."""
+    folder, _, name = path.rpartition("/")
+    return folder, name
 
 
 def stamp_of(status: os.stat_result) -> Stamp:

@@ -73,15 +73,12 @@ class Index:
 
         The question is asked anew when files of the index were replaced or found damaged meanwhile.
         """
-        for left in reversed(range(_ATTEMPTS)):
-            refreshed = self.refresh(progress=progress)
-            try:
-                return question(refreshed.view), refreshed
-            except IndexBroken:
-                if not left:
-                    raise
-                self._distrust()
-        raise AssertionError
+
+        def ask_once() -> tuple[Answer, Refreshed]:
+            refreshed = self._refresh(None, progress)
+            return question(refreshed.view), refreshed
+
+        return self._attempt(ask_once)
 
     def refresh(
         self, paths: Iterable[str | PathLike[str]] | None = None, progress: Progress | None = None
@@ -91,14 +88,7 @@ class Index:
         Without `paths` every note is checked, except while a watcher vouches that nothing changed.
         """
         places = None if paths is None else [self._place(path) for path in paths]
-        for left in reversed(range(_ATTEMPTS)):
-            try:
-                return self._refresh(places, progress)
-            except IndexBroken:
-                if not left:
-                    raise
-                self._distrust()
-        raise AssertionError
+        return self._attempt(lambda: self._refresh(places, progress))
 
     def version(self) -> str:
         """Which index lies on the disk, for `manifest.follows`; "" for none."""
@@ -108,6 +98,16 @@ class Index:
         """Forget the index and build it anew."""
         self._broken = self._folder.load().token
         return self.refresh(progress=progress)
+
+    def _attempt(self, work: Callable[[], Answer]) -> Answer:
+        """Do it again when files of the index are not what the manifest says: they are damaged, or were replaced."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return work()
+            except IndexBroken:
+                # Should another writer have replaced what we read, so much the better.
+                self._broken = self._used
+        return work()
 
     def _refresh(self, places: Sequence[str] | None, progress: Progress | None) -> Refreshed:
         manifest = self._load()
@@ -166,10 +166,6 @@ class Index:
         found = self._folder.load()
         self._used = found.token
         return EMPTY if found.token == self._broken else found
-
-    def _distrust(self) -> None:
-        """What the manifest names could not be read.  Should another writer have replaced it meanwhile, so much the better."""
-        self._broken = self._used
 
     def _place(self, path: str | PathLike[str]) -> str:
         return os.path.relpath(path, self.root).replace(os.sep, "/")

@@ -25,7 +25,7 @@ _FEW = 8
 _NAMES = frozenset({"path", "id", "title"})
 """Columns of a session that a rename changes."""
 
-_PLAIN = re.compile(r"[a-z0-9._/-]+")
+_PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
 
 class Told(NamedTuple):
@@ -62,8 +62,10 @@ class Memory:
 
     def compare(self, refreshed: Refreshed, root: Path, paths: Collection[str] | None) -> list[Told]:
         """What is new of the notes at `paths`, and of what the refresh found; of all notes with None.  By path."""
-        changed = {change.path for change in refreshed.changes}
-        asked = None if paths is None else {*paths, *changed}
+        asked = None if paths is None else {*paths, *(change.path for change in refreshed.changes)}
+        # What is new to the index need not be news: one that cannot be kept, or is made anew, meets each note again.
+        kept = not refreshed.unsaved
+        changed = {change.path for change in refreshed.changes if kept and change.kind == "changed"}
         # All rows first: when one cannot be read, nothing counts as told.
         found = {path: _known(root / path, row) for path, row in _rows(refreshed.view, asked)}
         gone = [path for path in (self._known if asked is None else asked) if path not in found]
@@ -152,5 +154,4 @@ def _needles(cells: Collection[str] | None) -> list[tuple[str, ...]]:
     """A way through the table for each note, or one for all."""
     if cells is None or len(cells) > _FEW:
         return [()]
-    lowered = {cell.lower() for cell in cells}
-    return [(cell,) for cell in lowered] if all(map(_PLAIN.fullmatch, lowered)) else [()]
+    return [(cell,) for cell in cells] if all(map(_PLAIN.fullmatch, cells)) else [()]

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.running import Cru
 
 
@@ -47,6 +50,18 @@ def test_a_file_is_no_folder_for_a_vault(bare_cru: Cru, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     assert bare_cru("init", tmp_path / "file").exit_code == 2
     assert bare_cru("init", tmp_path / "file" / "below").exit_code == 1
+
+
+def test_the_default_is_set_though_nobody_reads_what_was_made(tmp_path: Path) -> None:
+    """`cru init --default | head -1` is not asked to do half of it."""
+    config = tmp_path / "config.toml"
+    command = [sys.executable, "-m", "crucible", "init", str(tmp_path / "notes"), "--default"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "CRUCIBLE_CONFIG": str(config)}
+    read, to_nobody = os.pipe()
+    os.close(read)
+    subprocess.run(command, env=env, stdout=to_nobody, stderr=subprocess.PIPE, check=False)
+    os.close(to_nobody)
+    assert str(tmp_path / "notes") in config.read_text()
 
 
 @pytest.mark.parametrize("kind", ["folder", "fifo", "bytes", "broken", "below a file"])

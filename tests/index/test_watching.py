@@ -197,13 +197,27 @@ def test_what_another_process_has_indexed_is_told(vault: Vault) -> None:
     assert memory.compare(index.refresh(), vault.root, None) == []
 
 
-@pytest.mark.parametrize("name", ["b", "Ü b", "x,y", "\udcff", "-"])
+@pytest.mark.parametrize("name", ["b", "README", "Ü b", "x,y", "\udcff", "-"])
 def test_a_note_is_found_again_by_any_name(vault: Vault, name: str) -> None:
     memory, index = Memory(), Index(vault.root, vault.settings)
     memory.compare(index.refresh(), vault.root, None)
     write(vault, name, note("a"))
     told = memory.compare(index.refresh(), vault.root, {f"sessions/{name}.md"})
     assert [(one.kind, one.path) for one in told] == [("added", f"sessions/{name}.md")]
+
+
+def test_notes_of_an_index_that_cannot_be_kept_are_news_once(vault: Vault, tmp_path: Path) -> None:
+    """Each look finds all of them anew."""
+    (tmp_path / "elsewhere").mkdir()
+    (vault.root / ".crucible" / "index").symlink_to(tmp_path / "elsewhere")
+    memory, index = Memory(), Index(vault.root, vault.settings)
+    write(vault, "a", note("a"))
+    write(vault, "b", note("b"))
+    assert [one.kind for one in _told(memory, index, vault)] == ["added", "added"]
+    assert _told(memory, index, vault) == []
+    write(vault, "a", note("a", "prose alone"))
+    assert [(one.kind, one.path) for one in _told(memory, index, vault)] == [("changed", "sessions/a.md")]
+    assert _told(memory, index, vault) == []
 
 
 def _told(memory: Memory, index: Index, vault: Vault) -> list[Told]:
