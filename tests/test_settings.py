@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from crucible.errors import VaultError
 from crucible.settings import (
     DEFAULT_CONFIG,
+    CaptureSettings,
     FlightSettings,
+    SecretSettings,
     UserSettings,
     VaultSettings,
-    _read_tidy,
     load_user_settings,
     load_vault_settings,
     read_user_settings,
@@ -24,6 +25,7 @@ from crucible.settings import (
     user_settings_path,
     with_default_vault,
 )
+from crucible.toml import _read_tidy
 
 FILE = "/v/config.toml"
 HOME = "/home/me"
@@ -35,7 +37,9 @@ def test_the_settings_of_a_new_vault_are_the_defaults() -> None:
 
 def test_every_default_is_shown_in_a_new_file() -> None:
     said = "\n".join(
-        line.removeprefix("# ") for line in DEFAULT_CONFIG.split("\n") if " = " in line or "[" in line
+        line.removeprefix("# ")
+        for line in DEFAULT_CONFIG.split("\n")
+        if (" = " in line or "[" in line) and not line.startswith("#   ")
     )
     assert tomllib.loads(said) == {
         "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60},
@@ -43,7 +47,11 @@ def test_every_default_is_shown_in_a_new_file() -> None:
         "flight": {
             "track": False,
             "max_value_bytes": 65536,
+            "retention_days": 30,
+            "after": "archive",
         },
+        "capture": {"save": "phase", "interval_seconds": 60},
+        "secrets": {"allow": []},
     }
     assert read_vault_settings(said, FILE) == VaultSettings()
 
@@ -60,9 +68,25 @@ def test_every_key_is_read() -> None:
     [flight]
     track = true
     max_value_bytes = 10
+    retention_days = 7
+    after = "delete"
+    [capture]
+    save = "interval"
+    interval_seconds = 2.5
+    [secrets]
+    allow = ["^test_"]
+    [secrets.rules]
+    acme = "acme_[0-9a-f]{32}"
     """
     assert read_vault_settings(text, FILE) == VaultSettings(
-        "Work/Agent logs", "inline", 5, False, 0.5, FlightSettings(True, 10)
+        "Work/Agent logs",
+        "inline",
+        5,
+        False,
+        0.5,
+        CaptureSettings("interval", 2.5),
+        FlightSettings(True, 10, 7, "delete"),
+        SecretSettings((("acme", "acme_[0-9a-f]{32}"),), ("^test_",)),
     )
 
 
@@ -81,6 +105,13 @@ def test_every_key_is_read() -> None:
         ('[sessions]\nfolder = ".hidden"', r":2: sessions\.folder: expected a folder inside the vault"),
         ('[sessions]\nfolder = "a\\\\b"', r":2: sessions\.folder: expected a folder inside the vault"),
         ("[sessions]\nfolder = 3", r":2: sessions\.folder: expected a text"),
+        ('[flight]\nafter = "keep"', r":2: flight\.after: expected one of archive, delete"),
+        ('[capture]\nsave = "never"', r":2: capture\.save: expected one of phase, tool, interval"),
+        ('[secrets]\nallow = "x"', r":2: secrets\.allow: expected a list of regular expressions"),
+        ('[secrets]\nallow = ["("]', r":2: secrets\.allow: expected a regular expression"),
+        ('[secrets]\nallow = ["x*"]', r":2: secrets\.allow: 'x\*' matches nothing at all"),
+        ('[secrets]\nrules = ["x"]', r":2: secrets\.rules: expected a table"),
+        ('[secrets.rules]\n"a b" = "x"', r":1: secrets\.rules: expected names of lower-case letters"),
         ('sessions = "x"', r":1: sessions: expected a table"),
         ("sessions = {idle_minutes = 'x'}", r":1: sessions\.idle_minutes: expected a whole number"),
         ("\"sessions\" = {idle_minutes = 'x'}", r"toml: sessions\.idle_minutes: expected a whole number"),
@@ -103,10 +134,11 @@ def test_unknown_keys_are_kept_and_warned_about_with_their_line() -> None:
 
 
 def test_user_settings_are_read_with_home_expanded() -> None:
-    text = 'default_vault = "~/notes"\n[projects]\nshop = ["~/work/shop", "/srv/shop"]\nsolo = "/solo"\n'
+    text = 'default_vault = "~/notes"\n[projects]\nshop = ["~/work/shop", "/srv/shop"]\nsolo = "/solo"\n[hooks]\nelsewhere = "ignore"\n'
     assert read_user_settings(text, FILE, HOME) == UserSettings(
         FILE,
         "/home/me/notes",
+        "ignore",
         {"shop": ("/home/me/work/shop", "/srv/shop"), "solo": ("/solo",)},
     )
 
@@ -150,7 +182,13 @@ def test_what_is_read_by_hand_is_read_as_the_library_reads_it(text: str) -> None
 
 
 def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
-    assert _read_tidy(DEFAULT_CONFIG) == {"sessions": {}, "writing": {}, "flight": {}}
+    assert _read_tidy(DEFAULT_CONFIG) == {
+        "sessions": {},
+        "writing": {},
+        "capture": {},
+        "flight": {},
+        "secrets": {},
+    }
     text = with_default_vault("[projects]\nshop = ['/a', \"/b\"]\n", FILE, "/new vault")
     assert _read_tidy(text) == {"default_vault": "/new vault", "projects": {"shop": ["/a", "/b"]}}
     assert _read_tidy("a = 1\r\nb = false\r\n") == {"a": 1, "b": False}

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from crucible.agents.marks import OWN_MARK
 from crucible.errors import TranscriptError
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.lost_marks import LastSecond, look_at_last_second
@@ -25,7 +26,8 @@ from crucible.session.recording import Recorder
 from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.events import Event, Unknown, Unreadable
-from crucible.transcript.files import OWN_MARK, SubagentFile, Transcript
+from crucible.transcript.files import SubagentFile, Transcript
+from crucible.transcript.redact import redactor_of
 from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
 from crucible.vault.projects import project_of
 from crucible.vault.store import Note, Vault
@@ -71,6 +73,7 @@ class Folding:
         self._strands: dict[str, Strand] = {}
         self._filed = {file.agent for file in transcript.subagents}
         self._project: str | None = None
+        self._redact = options.redact or redactor_of(vault.settings.secrets)
         self.events = 0
 
     @property
@@ -89,24 +92,25 @@ class Folding:
         """Read all files.  Raises `LeftOutError`, and `TranscriptError` when the trunk cannot be opened."""
         self._strands[""] = self._strand("", "", "Work")
         self._check_project()
-        self._read_whole(self.transcript.path, "")
+        self._read_whole("")
         if self.trunk.recorder.has_work:
             self._read_subagents()
             self._find_parents()
 
-    def _read_whole(self, path: Path, agent: str) -> None:
+    def _read_whole(self, agent: str) -> None:
         """Read a file, and again when the row that its note was synced to is gone."""
-        self._read(path, agent)
+        path = self.transcript.path_of(agent)
+        self._read(agent)
         old = self._strands[agent]
         if old.note is None or old.recorder.synced_found or not old.saw_rows:
             return
-        events = map(self.options.redact, self.dialect.read(path, agent))
+        events = (self._redact(event)[0] for event in self.dialect.read(self.transcript, agent))
         lost = look_at_last_second(old.note, (e for e in events if e.at.agent == agent))
         if not agent:
             self._strands.clear()  # logs inside the trunk are read again too
         # Only what is later than all that the note tells is certainly new.
         self._strands[agent] = old.again(self._open, lost)
-        self._read(path, agent, again=True)
+        self._read(agent, again=True)
         self._tell_lost(path, self._strands[agent], lost)
 
     def _tell_lost(self, path: Path, strand: Strand, lost: LastSecond) -> None:
@@ -119,28 +123,28 @@ class Folding:
         elif mark and strand is self.trunk:
             self.outcome.left_out["copy"] += 1
 
-    def _read(self, path: Path, agent: str, again: bool = False) -> None:
+    def _read(self, agent: str, again: bool = False) -> None:
         unreadable: list[UnreadableRow] = []
-        strand = self._strands[agent]
-        for event in self.dialect.read(path, agent):
+        path, strand = self.transcript.path_of(agent), self._strands[agent]
+        for event in self.dialect.read(self.transcript, agent):
             if isinstance(event, Unreadable):
                 unreadable.append(UnreadableRow(path, event.at.line, event.reason))
                 if len(unreadable) >= _HOPELESS and not strand.saw_rows:
                     break
             elif isinstance(event, Unknown):
                 self.outcome.unknown_rows[event.type] += not again
-            self._take(self.options.redact(event), agent, strand)
+            self._take(event, agent, strand)
         if not again:
             self.outcome.unreadable += self._told(path, unreadable, strand)
         if strand.overflowed and strand.id:
-            self._keep_whole(path, agent)
+            self._keep_whole(agent)
 
     def _take(self, event: Event, agent: str, strand: Strand) -> None:
         self.events += 1
         if event.at.agent == agent:
-            strand.take(event)
+            strand.take(*self._redact(event))
         elif event.at.agent not in self._filed:
-            self._inside(event.at.agent).take(event)
+            self._inside(event.at.agent).take(*self._redact(event))
 
     def _told(self, path: Path, rows: list[UnreadableRow], strand: Strand) -> list[UnreadableRow]:
         """Rows as the report tells them: one for a file in which nothing could be read."""
@@ -150,20 +154,20 @@ class Folding:
                 if rows
                 else UnreadableRow(path, 1, "empty" if _is_empty(path) else "no row of it is known")
             )
-            return [UnreadableRow(path, first.line, f"no {self.dialect.name} transcript: {first.reason}")]
+            return [UnreadableRow(path, first.line, f"no {self.dialect.NAME} transcript: {first.reason}")]
         if len(rows) > ROWS_PER_FILE:
             more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
             return [*rows[:ROWS_PER_FILE], more]
         return rows
 
-    def _keep_whole(self, path: Path, agent: str) -> None:
+    def _keep_whole(self, agent: str) -> None:
         """Whole events of a file with so much before the first word that they were not held."""
         strand = self._strands[agent]
         again = Strand(Recorder(self.transcript.client, agent=agent), strand.source, None, self._open)
         again.id = strand.id
-        for event in self.dialect.read(path, agent):
+        for event in self.dialect.read(self.transcript, agent):
             if event.at.agent == agent and not isinstance(event, Unknown | Unreadable):
-                again.keep(self.options.redact(event))
+                again.keep(self._redact(event)[0])
 
     # --- subagents ---------------------------------------------------------------------------------------------------
 
@@ -175,7 +179,7 @@ class Folding:
             waiting.remove(file)
             self._strands[file.agent] = self._subagent_strand(file)
             try:
-                self._read_whole(file.path, file.agent)
+                self._read_whole(file.agent)
             except TranscriptError as error:
                 self.outcome.unreadable.append(UnreadableRow(file.path, 0, _bare(str(error), file.path)))
 

@@ -10,7 +10,6 @@ by the note's `sources`, and whole events that were kept already are not kept tw
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -40,7 +39,7 @@ from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.model import Session
 from crucible.transcript.dialects import Dialect
-from crucible.transcript.files import Transcript
+from crucible.transcript.files import Reach, Transcript
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
 
@@ -70,7 +69,7 @@ def import_transcripts(
     Nothing that is wrong with a transcript or a note raises; it is a row of `unreadable`.
     """
     outcome = Importing()
-    transcripts = _without_copies(_find(dialect, paths, outcome), outcome)
+    transcripts = _without_copies(dialect, _find(dialect, paths, outcome), outcome)
     _Run(vault, dialect, options, outcome).take(_counted(transcripts, progress))
     progress(len(transcripts), len(transcripts), "")
     return outcome.report()
@@ -84,11 +83,11 @@ def _counted(transcripts: list[Transcript], progress: Progress) -> Iterator[Tran
 
 def _find(dialect: Dialect, paths: Iterable[Path], outcome: Importing) -> Iterator[Transcript]:
     """Each transcript once, though the paths overlap."""
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for path in paths:
         try:
             for transcript in dialect.find(path):
-                real = os.path.realpath(transcript.path)
+                real = (os.path.realpath(transcript.path), transcript.native_id)
                 if real not in seen:
                     seen.add(real)
                     yield transcript
@@ -98,18 +97,20 @@ def _find(dialect: Dialect, paths: Iterable[Path], outcome: Importing) -> Iterat
             outcome.unreadable.append(UnreadableRow(path, 0, "a folder, where a transcript was expected"))
 
 
-def _without_copies(found: Iterable[Transcript], outcome: Importing) -> list[Transcript]:
+def _without_copies(dialect: Dialect, found: Iterable[Transcript], outcome: Importing) -> list[Transcript]:
     """One transcript a session, the one that goes furthest: two of them would make two notes with one source."""
     sessions: dict[str, list[Transcript]] = {}
     for transcript in found:
         sessions.setdefault(source_name(transcript.client, transcript.native_id), []).append(transcript)
-    return [c[0] if len(c) == 1 else _furthest(c, outcome) for c in sessions.values()]
+    return [c[0] if len(c) == 1 else _furthest(dialect, c, outcome) for c in sessions.values()]
 
 
-def _furthest(copies: list[Transcript], outcome: Importing) -> Transcript:
-    best = max(copies, key=_reach)
-    for copy in copies:
-        rows = {_first_row(copy.path), _first_row(best.path)} - {b""}
+def _furthest(dialect: Dialect, copies: list[Transcript], outcome: Importing) -> Transcript:
+    reaches = [_reach(dialect, copy) for copy in copies]
+    far = max(range(len(copies)), key=lambda at: (reaches[at].last or _NEVER, reaches[at].size))
+    best = copies[far]
+    for copy, reach in zip(copies, reaches, strict=True):
+        rows = {reach.first, reaches[far].first} - {""}
         if len(rows) > 1:
             told = (
                 f"begins otherwise than {best.path} of the same name, which is imported: rename one of them"
@@ -120,13 +121,14 @@ def _furthest(copies: list[Transcript], outcome: Importing) -> Transcript:
     return best
 
 
-def _reach(transcript: Transcript) -> tuple[datetime, int, int]:
-    """How far a transcript goes; a damaged copy tells no time."""
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _reach(dialect: Dialect, transcript: Transcript) -> Reach:
     try:
-        told = _last_told(transcript.path) or datetime.min.replace(tzinfo=UTC)
-        return told, transcript.path.stat().st_size, len(transcript.subagents)
+        return dialect.reach(transcript)
     except OSError:
-        return datetime.min.replace(tzinfo=UTC), -1, 0
+        return Reach(None, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ class _Run:
     def _notes(self, transcript: Transcript) -> Iterator[_Notes]:
         """The notes of a session; nothing when it is left out, unreadable, unchanged or empty."""
         try:
-            if self.options.since and _last_written(transcript.path) < self.options.since:
+            if self.options.since and self._last_written(transcript) < self.options.since:
                 self.outcome.left_out["since"] += 1
                 return
             with ExitStack() as stack:
@@ -209,6 +211,11 @@ class _Run:
             self.outcome.left_out[left_out.reason] += 1
         except (*_OF_ONE, OSError) as error:
             self.outcome.unreadable.append(UnreadableRow(transcript.path, 0, _reason(error, transcript.path)))
+
+    def _last_written(self, transcript: Transcript) -> datetime:
+        """When a transcript was last written to; a copied file's own time is that of the copy."""
+        told = self.dialect.reach(transcript).last
+        return told or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
 
     def _has_notes(self, folding: Folding) -> bool:
         strands = folding.strands
@@ -261,42 +268,6 @@ class _Run:
         if self.options.dry_run:
             return apply_edits(note.source, wanted(note)) != note.source
         return self.vault.update(note.path, wanted).source != note.source
-
-
-_ROW = re.compile(rb'"uuid"\s*:\s*"([^"]+)"')
-_STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
-_TAIL = 1 << 16
-
-
-def _last_written(path: Path) -> datetime:
-    """When a transcript was last written to; a copied file's own time is that of the copy."""
-    return _last_told(path) or datetime.fromtimestamp(path.stat().st_mtime, UTC)
-
-
-def _last_told(path: Path) -> datetime | None:
-    """The last time that the end of a transcript tells."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _TAIL))
-        told = (_time(stamp) for stamp in _STAMP.findall(file.read()))
-        return max((time for time in told if time), default=None)
-
-
-def _first_row(path: Path) -> bytes:
-    """The id of a transcript's first row, b"" where none is seen."""
-    try:
-        with path.open("rb") as file:
-            found = _ROW.search(file.read(_TAIL))
-    except OSError:
-        return b""
-    return found[1] if found else b""
-
-
-def _time(stamp: bytes) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(stamp.decode("ascii"))
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _reason(error: Exception, path: Path) -> str:

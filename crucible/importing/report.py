@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from crucible.transcript.redact import Redactor, keep_all
+from crucible.transcript.redact import Redactor
 
 __all__ = ["ImportOptions", "ImportReport", "Importing", "UnreadableRow"]
 
@@ -21,6 +21,7 @@ class ImportOptions:
     """`now` is aware; `since` leaves out what was last written to before it.
 
     `only_project` leaves out sessions of other projects.  `projects` maps a name to the folders that belong to it.
+    `redact` takes the place of the redactor that the vault's settings ask for.
     """
 
     now: datetime
@@ -28,7 +29,7 @@ class ImportOptions:
     since: datetime | None = None
     only_project: str | None = None
     projects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    redact: Redactor = keep_all
+    redact: Redactor | None = None
 
 
 @dataclass(frozen=True, slots=True)

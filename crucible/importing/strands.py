@@ -6,7 +6,7 @@ event belongs to, and what becomes of the notes, is `importing`'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from crucible.flight.recorder import FlightWriter
@@ -61,10 +61,10 @@ class Strand:
         """Whether something came after what the note holds."""
         return self.note is None or self.recorder.base is not None
 
-    def take(self, event: Event) -> None:
-        """Record one event and keep it whole."""
+    def take(self, event: Event, secrets: Mapping[str, int]) -> None:
+        """Record one event, from which `secrets` were taken out, and keep it whole."""
         recorder = self.recorder
-        recorder.add(event)
+        recorder.add(event, secrets)
         if isinstance(event, Unknown | Unreadable):
             return
         self.saw_rows = True

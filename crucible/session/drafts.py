@@ -191,7 +191,7 @@ class Draft:
     """A recorded session before it has an id.
 
     `ended` is the time of the last event that it tells, `last` of the last event of all; `mark` is the last row in it,
-    `waiting` a call without a result.
+    `waiting` a call without a result, `redactions` the secrets taken out by rule.
     """
 
     title: str
@@ -206,6 +206,7 @@ class Draft:
     model: str | None
     tokens_used: int
     tokens_cached: int
+    redactions: Mapping[str, int]
     tasks: tuple[Task, ...]
     task: str
     phases: tuple[DraftPhase, ...]
@@ -280,6 +281,8 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         pause_reason=_pause_reason(draft) if paused else None,
         sources=(setting.source,),
         synced_to=(f"{client}:{draft.mark}",) if draft.mark else (),
+        redactions=sum(draft.redactions.values()) or None,
+        redacted=tuple(f"{rule}: {count}" for rule, count in sorted(draft.redactions.items())),
         tags=("session",),
         title=setting.title or draft.title or UNTITLED,
         preamble=(Prose(draft.task),) if draft.task.strip() else (),

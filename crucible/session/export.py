@@ -5,7 +5,7 @@ and are `[first, last]` (null for what stands in no note), what is unknown is nu
 
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
     subagents[session agent model tokens] parent continues continued_by resume_point pause_reason sources synced_to
-    redactions tags aliases properties{every frontmatter key}
+    redactions redacted tags aliases properties{every frontmatter key}
     tasks[id content status priority depends_on started completed …]
     preamble[entry] phases[phase] summary problems[code line message]
 
@@ -78,6 +78,7 @@ def _head(session: Session) -> _Plain:
         "sources": list(session.sources),
         "synced_to": list(session.synced_to),
         "redactions": session.redactions,
+        "redacted": list(session.redacted),
         "tags": list(session.tags),
         "aliases": list(session.aliases),
         "properties": dict(session.properties),

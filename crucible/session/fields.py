@@ -41,6 +41,7 @@ KEYS = (
     "sources",
     "synced_to",
     "redactions",
+    "redacted",
     "tags",
     "aliases",
 )
@@ -211,6 +212,7 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
         "sources": reader.texts("sources"),
         "synced_to": reader.texts("synced_to"),
         "redactions": reader.count("redactions"),
+        "redacted": reader.texts("redacted"),
         "tags": reader.texts("tags"),
         "aliases": reader.texts("aliases"),
         "properties": values,

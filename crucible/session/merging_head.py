@@ -68,6 +68,8 @@ def _fields(
     wanted["model"] = _chosen(note.model, base.model, now.model)
     wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
     wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
+    wanted["redactions"] = counted(note.redactions, base.redactions, now.redactions)
+    wanted["redacted"] = _redacted(note.redacted, base.redacted, now.redacted)
     known = {str(agent) for agent in (*base.participants, *note.participants)}
     wanted["participants"] = [
         *map(str, note.participants),
@@ -105,6 +107,23 @@ def counted(note: int | None, base: int | None, now: int | None) -> int | None:
     if note is None or note == base:
         return now if note == base else None
     return max(0, note + (now or 0) - (base or 0))
+
+
+def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> Value:
+    """Counts by rule, each as `counted` would have it; a line of a human's that counts nothing stays."""
+    if base == now:
+        return list(note)
+    before, after, there = _by_rule(base), _by_rule(now), _by_rule(note)
+    lines = [line for line in note if not _by_rule((line,))]
+    for rule in dict.fromkeys((*there, *after)):
+        count = there.get(rule, 0) + after.get(rule, 0) - before.get(rule, 0)
+        lines += [f"{rule}: {count}"] if count > 0 else []
+    return list(lines)
+
+
+def _by_rule(lines: Sequence[str]) -> dict[str, int]:
+    pairs = (line.rpartition(":") for line in lines)
+    return {rule: int(count) for rule, _, count in pairs if rule and count.strip().isdecimal()}
 
 
 def _synced(note: Session, now: Session) -> tuple[Value, Value]:

@@ -240,7 +240,8 @@ class SubagentRef:
 class Session:
     """A whole session note.
 
-    `properties` holds every frontmatter key as it was read, known or not.  `problems` is what was untidy, with lines.
+    `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
+    as it was read, known or not.  `problems` is what was untidy, with lines.
     """
 
     id: str
@@ -263,6 +264,7 @@ class Session:
     sources: tuple[str, ...] = ()
     synced_to: tuple[str, ...] = ()
     redactions: int | None = None
+    redacted: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     title: str = ""

@@ -7,6 +7,8 @@ grows with the note and not with the transcript.  Making a `Session` of it is `d
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -19,7 +21,15 @@ from crucible.session.standing import Turn
 from crucible.session.syncing import SyncPoint
 from crucible.session.titles import prompt_name, shortened
 from crucible.session.usage import Usage
-from crucible.session.wording import agent_ref, compaction, failure, interruption, intervention, whole_seconds
+from crucible.session.wording import (
+    OUTCOMES,
+    agent_ref,
+    compaction,
+    failure,
+    interruption,
+    intervention,
+    whole_seconds,
+)
 from crucible.transcript.events import (
     Answered,
     At,
@@ -49,12 +59,7 @@ from crucible.transcript.events import (
 
 __all__ = ["Recorder"]
 
-_OUTCOMES = {
-    CallEnd.OK: Outcome.OK,
-    CallEnd.FAILED: Outcome.FAILED,
-    CallEnd.REJECTED: Outcome.REJECTED,
-    CallEnd.INTERRUPTED: Outcome.INTERRUPTED,
-}
+_NO_SECRETS: Mapping[str, int] = {}
 _CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
 
 
@@ -92,6 +97,7 @@ class Recorder:
         self._delegated: dict[str, Delegation] = {}
         self._plan = Plan()
         self._usage = Usage()
+        self._redactions: Counter[str] = Counter()
         self._speaking = AgentRef(client)
         self._participants: list[AgentRef] = [agent_ref(kind)] if agent and kind else []
         self._started: datetime | None = None
@@ -160,6 +166,7 @@ class Recorder:
             model=self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
+            redactions=dict(self._redactions),
             tasks=self._plan.tasks(),
             task=self.task,
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
@@ -168,12 +175,13 @@ class Recorder:
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
-    def add(self, event: Event) -> None:
-        """Fold one event; events come in the order of the transcript."""
+    def add(self, event: Event, secrets: Mapping[str, int] = _NO_SECRETS) -> None:
+        """Fold one event, from which `secrets` were taken out; events come in the order of the transcript."""
         if self._sync.is_behind(event) and self.base is None:
             self.base = self.draft()
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
+        self._redactions.update(secrets)
         if self._fold(event):
             self._note_row(event)
         self._sync.pass_by(event)
@@ -327,7 +335,7 @@ class Recorder:
     def _tool_returned(self, event: ToolReturned) -> None:
         delegation = self._delegated.get(event.call)
         if delegation:
-            delegation.answer(event.text, _OUTCOMES[event.end])
+            delegation.answer(event.text, OUTCOMES[event.end])
         else:
             self._returned_call(event)
         feedback = normal(event.feedback)
@@ -342,7 +350,7 @@ class Recorder:
             # The call was cut away, its result was not: told by what is left of it.
             call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
             self._stretch(event.at).add_call(call)
-        call.outcome = _OUTCOMES[event.end]
+        call.outcome = OUTCOMES[event.end]
         rejected = event.end is CallEnd.REJECTED
         call.result = (
             one_line(event.feedback, 100)
@@ -360,7 +368,7 @@ class Recorder:
     def _subagent_returned(self, event: SubagentReturned) -> None:
         found = self.delegation(event.call, event.agent) or self._delegate(event.at, event.call)
         found.learn(event.agent, "", "", "")
-        found.answer(event.text, _OUTCOMES[event.end])
+        found.answer(event.text, OUTCOMES[event.end])
 
     def _delegate(self, at: At, call: str) -> Delegation:
         found = Delegation(call)

@@ -9,13 +9,21 @@ from datetime import UTC, datetime
 
 from crucible.note.contain import normal, slug
 from crucible.session.calls import one_line
-from crucible.session.model import AgentRef, Callout, Failure, Intervention
+from crucible.session.model import AgentRef, Callout, Failure, Intervention, Outcome
 from crucible.session.titles import shortened
-from crucible.transcript.events import Compacted, Faulted, Interrupted, Prompted
+from crucible.transcript.events import CallEnd, Compacted, Faulted, Interrupted, Prompted
 
-__all__ = ["agent_ref", "compaction", "failure", "interruption", "intervention", "whole_seconds"]
+__all__ = ["OUTCOMES", "agent_ref", "compaction", "failure", "interruption", "intervention", "whole_seconds"]
 
 _FAULT_LIMIT = 1000
+
+OUTCOMES = {
+    CallEnd.OK: Outcome.OK,
+    CallEnd.FAILED: Outcome.FAILED,
+    CallEnd.REJECTED: Outcome.REJECTED,
+    CallEnd.INTERRUPTED: Outcome.INTERRUPTED,
+}
+"""How a call ended, as a note tells it."""
 
 
 def agent_ref(name: str, version: str = "") -> AgentRef:

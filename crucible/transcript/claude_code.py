@@ -6,7 +6,7 @@ one file may hold several after a resume.
 Subagents come in four shapes, and every event says in `at.agent` whose it is:
 
 - a file of its own, `<session>/subagents/agent-<id>.jsonl` (2.1.2 and later; deeper for workflow runs) or, before, a
-  sibling of the trunk: `find` lists both, `read(path, agent)` reads one;
+  sibling of the trunk: `find` lists both, `read` reads one;
 - rows inside the trunk (the oldest versions), or embedded in its `progress` rows (about 2.1.0 to 2.1.4x): `read` of the
   trunk gives their events with `at.agent` set.
 
@@ -30,12 +30,13 @@ from crucible.transcript.claude.calls import count
 from crucible.transcript.claude.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.transcript.claude.state import State, as_str
 from crucible.transcript.events import At, Event, Unreadable
-from crucible.transcript.files import SubagentFile, Transcript
+from crucible.transcript.files import Reach, SubagentFile, Transcript, reach_of_lines
 from crucible.transcript.jsonl import read_file, read_records
 
-__all__ = ["NAME", "default_folder", "find", "read", "sniff"]
+__all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
 
 NAME = "claude-code"
+TITLE = "Claude Code"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _SIDE_RUNS = ("agent-acompact-", "agent-aside_question-", "agent-aprompt_suggestion-")
 """Runs of the client's own in the subagents' folder: compaction, `/btw`, suggestions."""
@@ -49,7 +50,17 @@ def default_folder(env: Mapping[str, str], home: Path) -> Path:
     return (Path(config) if config else home / ".claude") / "projects"
 
 
-def read(path: Path, agent: str = "") -> Iterator[Event]:
+def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
+    """The events of one log: the trunk's, or the subagent's of that id."""
+    return read_log(transcript.path_of(agent), agent)
+
+
+def reach(transcript: Transcript) -> Reach:
+    """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+    return reach_of_lines(transcript.path)
+
+
+def read_log(path: Path, agent: str = "") -> Iterator[Event]:
     """The events of a file, one line of it in memory at a time.
 
     `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` when the file cannot be opened; what

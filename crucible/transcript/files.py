@@ -1,18 +1,17 @@
-"""The files of one native session, the same for every client, and the mark on sessions that `cru` itself started.
+"""The files of one native session, the same for every client.
 
 Owns the vocabulary that the dialects' `find` answers in; where a client keeps its files is the dialect's.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["OWN_MARK", "SubagentFile", "Transcript"]
-
-OWN_MARK = "<!-- cru:own-session -->"
-"""Whoever starts an agent on behalf of `cru` puts this into the first prompt: such a session is nobody's work and is
-left out of every import.  It is in the prompt and not in the environment because only the prompt is in the log."""
+__all__ = ["Reach", "SubagentFile", "Transcript", "reach_of_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +34,52 @@ class SubagentFile:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One native session: its trunk file and the files of its subagents, in the order of their names."""
+    """One native session: its trunk file and the files of its subagents, in the order of their names.
+
+    Where a client keeps many sessions in one file (a database), `path` is that file, for the subagents too, and
+    `native_id` and a subagent's `agent` tell them apart.
+    """
 
     client: str
     native_id: str
     path: Path
     subagents: tuple[SubagentFile, ...] = ()
+
+    def path_of(self, agent: str = "") -> Path:
+        """The file of a log: the trunk's for "" and for a subagent that has none of its own."""
+        return next((file.path for file in self.subagents if agent and file.agent == agent), self.path)
+
+
+class Reach(NamedTuple):
+    """How far a transcript goes: the last time that it tells, its size in bytes, and the id of its first row ("" unknown).
+
+    Of two copies of a session the one that reaches further is imported, when both begin with the same row.
+    """
+
+    last: datetime | None
+    size: int
+    first: str = ""
+
+
+_ROW = re.compile(rb'"(?:uuid|id)"\s*:\s*"([^"]+)"')
+_STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
+_TAIL = 1 << 16
+
+
+def reach_of_lines(path: Path) -> Reach:
+    """The reach of a file of JSON lines whose rows have a `timestamp` and a `uuid` or `id`."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        first = _ROW.search(file.read(_TAIL))
+        file.seek(max(0, size - _TAIL))
+        told = (_time(stamp) for stamp in _STAMP.findall(file.read()))
+        last = max((time for time in told if time), default=None)
+    return Reach(last, size, first[1].decode("utf-8", "replace") if first else "")
+
+
+def _time(stamp: bytes) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(stamp.decode("ascii"))
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

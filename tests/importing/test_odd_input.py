@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible.agents.marks import OWN_MARK
 from crucible.importing.importing import ImportReport
 from crucible.importing.report import ROWS_PER_FILE
 from crucible.session.model import Outcome, Status, Subagent
-from crucible.transcript.files import OWN_MARK
 from crucible.vault.store import Vault
 from tests.importing.places import (
     LATER,

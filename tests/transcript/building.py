@@ -93,7 +93,7 @@ def read_bytes(data: bytes, agent: str = "") -> list[Event]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "transcript.jsonl"
         path.write_bytes(data)
-        return list(claude_code.read(path, agent))
+        return list(claude_code.read_log(path, agent))
 
 
 def read_rows(*rows: Row, agent: str = "") -> list[Event]:

@@ -235,7 +235,7 @@ def test_a_large_result_is_not_kept_after_its_row(tmp_path: Path) -> None:
             rows = [assistant(use("Write", call, content="x" * 50_000)), result("y" * 100_000, call)]
             out.write(dump(rows))
     tracemalloc.start()
-    assert sum(1 for _ in claude_code.read(path)) > 400
+    assert sum(1 for _ in claude_code.read_log(path)) > 400
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4_000_000

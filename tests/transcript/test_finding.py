@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_listed_says_so_when_it_is_read(project: Path) -
     try:
         (transcript,) = found(project.parent)
         with pytest.raises(TranscriptError, match="-home-dev-project"):
-            list(claude_code.read(transcript.path))
+            list(claude_code.read_log(transcript.path))
     finally:
         project.chmod(0o755)
 
@@ -156,7 +156,7 @@ def test_real_transcripts_are_known_by_a_look() -> None:
     for path in DATA.rglob("*.jsonl"):
         dialect = dialects.sniff(path)
         assert dialect is not None
-        assert dialect.name == "claude-code"
+        assert dialect.NAME == "claude-code"
 
 
 @pytest.mark.parametrize(
@@ -182,18 +182,18 @@ def test_the_table_reads_what_it_finds() -> None:
     dialect = dialects.DIALECTS["claude-code"]
     (transcript,) = dialect.find(LIMITER)
     (subagent, _) = transcript.subagents
-    assert len(only(dialect.read(transcript.path, ""), Prompted)) == 2
-    assert {event.at.agent for event in dialect.read(subagent.path, subagent.agent)} == {subagent.agent}
+    assert len(only(dialect.read(transcript), Prompted)) == 2
+    assert {event.at.agent for event in dialect.read(transcript, subagent.agent)} == {subagent.agent}
 
 
 def test_keeping_all_changes_nothing() -> None:
-    for event in only(claude_code.read(TRUNK), ToolUsed):
-        assert keep_all(event) is event
+    for event in only(claude_code.read_log(TRUNK), ToolUsed):
+        assert keep_all(event) == (event, {})
 
 
 def test_the_notices_of_real_subagents_name_a_call_of_the_trunk() -> None:
     (transcript,) = found(LIMITER)
-    calls = {event.call for event in only(claude_code.read(transcript.path), ToolUsed)}
+    calls = {event.call for event in only(claude_code.read_log(transcript.path), ToolUsed)}
     for subagent in transcript.subagents:
         meta = json.loads(subagent.path.with_suffix(".meta.json").read_text(encoding="utf-8"))
         assert subagent.call == meta["toolUseId"]

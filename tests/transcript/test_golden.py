@@ -23,7 +23,7 @@ def as_json(event: Event) -> dict[str, object]:
 def golden(name: str) -> str:
     (transcript,) = claude_code.find(DATA / "claude-code" / name)
     files = {"": transcript.path, **{sub.agent: sub.path for sub in transcript.subagents}}
-    told = {agent: [as_json(e) for e in claude_code.read(path, agent)] for agent, path in files.items()}
+    told = {agent: [as_json(e) for e in claude_code.read_log(path, agent)] for agent, path in files.items()}
     return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
 
 
@@ -39,7 +39,7 @@ def test_real_transcripts_give_the_events_that_are_written_down(name: str) -> No
 @pytest.mark.parametrize(("name", "said"), [("limiter", 12 * 42), ("retry", 7 * 42)])
 def test_every_message_of_a_real_trunk_is_counted_once(name: str, said: int) -> None:
     (transcript,) = claude_code.find(DATA / "claude-code" / name)
-    counted = only(claude_code.read(transcript.path), UsageCounted)
+    counted = only(claude_code.read_log(transcript.path), UsageCounted)
     assert len({event.message for event in counted}) == len(counted)
     assert sum(event.said for event in counted) == said
 

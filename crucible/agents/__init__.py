@@ -1,0 +1,1 @@
+"""Agent programs that `cru` starts itself."""
