@@ -17,7 +17,7 @@ from crucible.session.calls import call_line, one_line, result_line
 from crucible.session.drafts import Call, Delegation, Draft, Stretch
 from crucible.session.model import AgentRef, Callout, Intervention, Outcome, Prose
 from crucible.session.plan import Plan
-from crucible.session.standing import Turn
+from crucible.session.standing import CLOSED, Turn
 from crucible.session.syncing import SyncPoint
 from crucible.session.titles import prompt_name, shortened
 from crucible.session.usage import Usage
@@ -58,9 +58,6 @@ from crucible.transcript.events import (
 )
 
 __all__ = ["Recorder"]
-
-_NO_SECRETS: Mapping[str, int] = {}
-_CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
 
 
 class Recorder:
@@ -145,21 +142,19 @@ class Recorder:
 
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""
-        return self._delegated.get(call) or next(
-            (d for d in self.delegations if agent and d.agent == agent), None
-        )
+        named = (d for d in self.delegations if agent and d.agent == agent)
+        return self._delegated.get(call) or next(named, None)
 
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
+        waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return Draft(
             title=self.title,
             started=self._started,
             ended=self._ended,
             last=self.last,
             turn=self._turn,
-            waiting=next(
-                (c.call for c in reversed(self._calls.values()) if c.outcome is Outcome.PENDING), ""
-            ),
+            waiting=waiting[-1] if waiting else "",
             mark=self._mark,
             branch=self._branch,
             participants=tuple(self._participants),
@@ -175,13 +170,13 @@ class Recorder:
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
-    def add(self, event: Event, secrets: Mapping[str, int] = _NO_SECRETS) -> None:
+    def add(self, event: Event, secrets: Mapping[str, int] | None = None) -> None:
         """Fold one event, from which `secrets` were taken out; events come in the order of the transcript."""
         if self._sync.is_behind(event) and self.base is None:
             self.base = self.draft()
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
-        self._redactions.update(secrets)
+        self._redactions.update(secrets or {})
         if self._fold(event):
             self._note_row(event)
         self._sync.pass_by(event)
@@ -199,7 +194,7 @@ class Recorder:
         self._started = self._started or time
         self._ended = max(self._ended, time) if self._ended else time
         if self._phases:
-            self._phases[-1].touch(time, self._turn in _CLOSED)
+            self._phases[-1].touch(time, self._turn in CLOSED)
 
     def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
         """Whether the event left anything in the note."""
@@ -351,12 +346,10 @@ class Recorder:
             call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
             self._stretch(event.at).add_call(call)
         call.outcome = OUTCOMES[event.end]
-        rejected = event.end is CallEnd.REJECTED
-        call.result = (
-            one_line(event.feedback, 100)
-            if rejected
-            else result_line(call.call, event.text, call.outcome, event.details)
-        )
+        if event.end is CallEnd.REJECTED:
+            call.result = one_line(event.feedback, 100)
+        else:
+            call.result = result_line(call.call, event.text, call.outcome, event.details)
 
     def _subagent_started(self, event: SubagentStarted) -> None:
         found = self.delegation(event.call, event.agent)

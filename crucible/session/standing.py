@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 from crucible.session.model import Status
 
-__all__ = ["Turn", "session_status"]
+__all__ = ["CLOSED", "Turn", "session_status"]
 
 
 class Turn(Enum):
@@ -24,6 +24,10 @@ class Turn(Enum):
     FAULTED = auto()
     MOVED = auto()
     """The client went on in another native session."""
+
+
+CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
+"""The agent is at rest, and not because somebody stopped it."""
 
 
 def session_status(turn: Turn, last: datetime | None, now: datetime, idle: timedelta) -> Status:
