@@ -1,10 +1,25 @@
-"""`python -m crucible` is `cru`."""
+"""The door of doors: `cru` and `python -m crucible`.
+
+A hook fires at every call of a tool, so it goes its own way before anything else is imported.
+"""
 
 from __future__ import annotations
 
-from crucible.cli.main import run
+import sys
 
-__all__: list[str] = []
+__all__ = ["run"]
+
+
+def run() -> None:
+    """The console script."""
+    if sys.argv[1:] == ["hook", "claude-code"]:
+        from crucible.hooks.claude_code import main as hook  # noqa: PLC0415  imports next to nothing
+
+        hook()
+    from crucible.cli.main import run as command  # noqa: PLC0415  imports ten times as much
+
+    command()
+
 
 if __name__ == "__main__":
     run()

@@ -17,6 +17,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from crucible.tidy_toml import expand, user_settings_path, vault_named
 from crucible.toml import (
     StrPath,
     Table,
@@ -138,16 +139,6 @@ class UserSettings(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def user_settings_path(env: Mapping[str, str], home: StrPath) -> str:
-    """`CRUCIBLE_CONFIG`, else `crucible/config.toml` in the user's configuration folder (XDG)."""
-    if env.get("CRUCIBLE_CONFIG"):
-        return env["CRUCIBLE_CONFIG"]
-    xdg = env.get("XDG_CONFIG_HOME", "")
-    # The XDG rules say to ignore a relative path there.
-    folder = xdg if os.path.isabs(xdg) else os.path.join(home, ".config")
-    return os.path.join(folder, "crucible", "config.toml")
-
-
 def load_vault_settings(root: StrPath) -> VaultSettings:
     """The settings of the vault at `root`; all defaults when it has no file."""
     path = os.path.join(root, ".crucible", "config.toml")
@@ -200,9 +191,9 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
     projects = table.take("projects", nothing, folders_by_project)
     return UserSettings(
         path=str(path),
-        default_vault=None if named is None else os.path.join(os.path.dirname(path), _expand(named, home)),
+        default_vault=None if named is None else vault_named(named, path, home),
         elsewhere=table.take("hooks.elsewhere", "default", one_of("default", "ignore")),
-        projects={name: tuple(_expand(f, home) for f in folders) for name, folders in projects.items()},
+        projects={name: tuple(expand(f, home) for f in folders) for name, folders in projects.items()},
         unknown=table.rest(),
         warnings=table.warnings(),
     )
@@ -220,7 +211,3 @@ def with_default_vault(text: str, path: StrPath, vault: StrPath) -> str:
         return bom + tomlkit.dumps(document)
     except (ValueError, RecursionError) as error:  # it reads what `tomllib` reads, but not as deeply nested
         raise no_toml(path, error) from error
-
-
-def _expand(folder: str, home: StrPath) -> str:
-    return str(home) + folder[1:] if folder == "~" or folder.startswith(("~/", "~\\")) else folder

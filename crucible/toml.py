@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from crucible.errors import VaultError
+from crucible.tidy_toml import read_tidy
 
 __all__ = [
     "StrPath",
@@ -83,7 +84,7 @@ class Table:
     def __init__(self, text: str, path: StrPath) -> None:
         self.text = text.removeprefix("\ufeff")
         self.path = path
-        tidy = _read_tidy(self.text)
+        tidy = read_tidy(self.text)
         self.values = _parsed(self.text, path) if tidy is None else tidy
 
     def take(self, dotted: str, default: _T, read: _Reader[_T]) -> _T:
@@ -144,51 +145,6 @@ def _parsed(text: str, path: StrPath) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise no_toml(path, error) from error
-
-
-def _read_tidy(text: str) -> dict[str, Any] | None:
-    """What `tomllib` reads, for comments, table heads and simple values, a line each; None for anything else."""
-    tables: dict[str, Any] = {}
-    at = tables
-    for full in text.replace("\r\n", "\n").split("\n"):
-        line = full.strip(" \t")
-        if not line.replace("\t", " ").isprintable():
-            return None
-        if not line or line[0] == "#":
-            continue
-        key, equals, text_of_value = line.partition("=")
-        name = key.rstrip(" \t") if equals else line[1:-1] if line[0] + line[-1] == "[]" else ""
-        if not _is_bare(name) or name in (at if equals else tables):
-            return None
-        if not equals:
-            tables[name] = at = {}
-        elif (value := _tidy_value(text_of_value.lstrip(" \t"))) is None:
-            return None
-        else:
-            at[name] = value
-    return tables
-
-
-def _is_bare(key: str) -> bool:
-    return key.isascii() and key.replace("-", "_").isidentifier()
-
-
-def _tidy_value(text: str) -> object:
-    """A boolean, a short whole number, a text without escapes, a list of such texts in one line; else None."""
-    if text in ("true", "false"):
-        return text == "true"
-    if text.isascii() and text.isdecimal() and len(text) < 16 and (text[0] != "0" or text == "0"):
-        return int(text)
-    if text[:1] + text[-1:] == "[]":
-        items = [_tidy_text(item.strip(" \t")) for item in text[1:-1].split(",")]
-        return None if None in items else items
-    return _tidy_text(text)
-
-
-def _tidy_text(text: str) -> str | None:
-    inner, quote = text[1:-1], text[:1]
-    whole = len(text) >= 2 and quote in ('"', "'") and quote == text[-1]
-    return inner if whole and quote not in inner and "\\" not in inner else None
 
 
 # --- values -------------------------------------------------------------------------------------------------------

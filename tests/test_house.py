@@ -21,7 +21,7 @@ PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
 
 FLOORS = [
-    {"", "errors", "patterns", "settings", "toml", "toon", "agents", "templates", "secrets"},
+    {"", "errors", "patterns", "settings", "tidy_toml", "toml", "toon", "agents", "templates", "secrets"},
     {"note", "transcript"},
     {"session", "workflow"},
     {"vault", "flight", "index", "installing"},

@@ -25,7 +25,7 @@ from crucible.settings import (
     user_settings_path,
     with_default_vault,
 )
-from crucible.toml import _read_tidy
+from crucible.tidy_toml import read_tidy
 
 FILE = "/v/config.toml"
 HOME = "/home/me"
@@ -176,13 +176,13 @@ LINES = st.sampled_from(
 @given(st.lists(LINES | st.text("a= '\"[]#\\\t\r1", max_size=8), max_size=5).map("\n".join))
 @settings(max_examples=400, deadline=None)
 def test_what_is_read_by_hand_is_read_as_the_library_reads_it(text: str) -> None:
-    tidy = _read_tidy(text)
+    tidy = read_tidy(text)
     if tidy is not None:
         assert repr(tidy) == repr(tomllib.loads(text))
 
 
 def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
-    assert _read_tidy(DEFAULT_CONFIG) == {
+    assert read_tidy(DEFAULT_CONFIG) == {
         "sessions": {},
         "writing": {},
         "capture": {},
@@ -190,8 +190,8 @@ def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
         "secrets": {},
     }
     text = with_default_vault("[projects]\nshop = ['/a', \"/b\"]\n", FILE, "/new vault")
-    assert _read_tidy(text) == {"default_vault": "/new vault", "projects": {"shop": ["/a", "/b"]}}
-    assert _read_tidy("a = 1\r\nb = false\r\n") == {"a": 1, "b": False}
+    assert read_tidy(text) == {"default_vault": "/new vault", "projects": {"shop": ["/a", "/b"]}}
+    assert read_tidy("a = 1\r\nb = false\r\n") == {"a": 1, "b": False}
 
 
 def test_missing_files_mean_defaults(tmp_path: Path) -> None:

@@ -40,8 +40,10 @@ class Entry(NamedTuple):
 
 
 GROUPS: Mapping[str, str] = {
+    "hook": "What agents' hooks call; not for you.",
     "import": "Bring other agents' logs into the vault.",
     "index": "What the notes say, as tables that every list and figure is made from.",
+    "install": "Put our entries into other programs' settings.",
     "session": "List, count, show, check and rename session notes.",
 }
 
@@ -50,6 +52,10 @@ _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
     "import claude-code": Entry("crucible.cli.importing:claude_code", "Import Claude Code's transcripts."),
+    "install claude-code": Entry(
+        "crucible.cli.installing:claude_code", "Have Claude Code's sessions written down while they run."
+    ),
+    "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
     "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
     "session stats": Entry("crucible.cli.stats:stats", "Count sessions, tokens, time and failures."),
     "session show": Entry("crucible.cli.showing:show", "Show sessions.", _MANY),

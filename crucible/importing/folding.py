@@ -6,22 +6,22 @@ but whole events, through the strands; notes are `importing`'s.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from crucible.agents.marks import OWN_MARK
 from crucible.errors import TranscriptError
 from crucible.flight.recorder import FlightWriter
+from crucible.importing.family import Family, is_inline
 from crucible.importing.lost_marks import LastSecond, look_at_last_second
 from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
 from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
-from crucible.session.drafts import ChildNote, Setting, session_of, summary_of
-from crucible.session.model import Mode, Prose, Session
+from crucible.importing.turns import WholeTurns
+from crucible.session.model import Session
 from crucible.session.recording import Recorder
 from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
@@ -74,6 +74,7 @@ class Folding:
         self._filed = {file.agent for file in transcript.subagents}
         self._project: str | None = None
         self._redact = options.redact or redactor_of(vault.settings.secrets)
+        self._turns = WholeTurns()
         self.events = 0
 
     @property
@@ -104,7 +105,7 @@ class Folding:
         old = self._strands[agent]
         if old.note is None or old.recorder.synced_found or not old.saw_rows:
             return
-        events = (self._redact(event)[0] for event in self.dialect.read(self.transcript, agent))
+        events = (self._redact(event)[0] for event in self._events(agent))
         lost = look_at_last_second(old.note, (e for e in events if e.at.agent == agent))
         if not agent:
             self._strands.clear()  # logs inside the trunk are read again too
@@ -112,6 +113,10 @@ class Folding:
         self._strands[agent] = old.again(self._open, lost)
         self._read(agent, again=True)
         self._tell_lost(path, self._strands[agent], lost)
+
+    def _events(self, agent: str) -> Iterator[Event]:
+        events = self.dialect.read(self.transcript, agent)
+        return self._turns.until_last_end(events) if self.options.whole_turns and not agent else events
 
     def _tell_lost(self, path: Path, strand: Strand, lost: LastSecond) -> None:
         """Say what a missing mark costs; it costs nothing where the note holds all there is, as of an older copy."""
@@ -126,7 +131,7 @@ class Folding:
     def _read(self, agent: str, again: bool = False) -> None:
         unreadable: list[UnreadableRow] = []
         path, strand = self.transcript.path_of(agent), self._strands[agent]
-        for event in self.dialect.read(self.transcript, agent):
+        for event in self._events(agent):
             if isinstance(event, Unreadable):
                 unreadable.append(UnreadableRow(path, event.at.line, event.reason))
                 if len(unreadable) >= _HOPELESS and not strand.saw_rows:
@@ -172,7 +177,7 @@ class Folding:
     # --- subagents ---------------------------------------------------------------------------------------------------
 
     def _read_subagents(self) -> None:
-        waiting = list(self.transcript.subagents)
+        waiting = [file for file in self.transcript.subagents if self._is_told_of(file)]
         while waiting:
             # Those whose call was seen come first, so that their parents can lend them a title.
             file = next((f for f in waiting if self._parent_of(f.call, f.agent)), waiting[0])
@@ -182,6 +187,10 @@ class Folding:
                 self._read_whole(file.agent)
             except TranscriptError as error:
                 self.outcome.unreadable.append(UnreadableRow(file.path, 0, _bare(str(error), file.path)))
+
+    def _is_told_of(self, file: SubagentFile) -> bool:
+        """Whether a subagent belongs to what was read of the trunk; one of a turn that is under way waits with it."""
+        return not self._turns.cut or self._parent_of(file.call, file.agent) is not None or file.depth > 1
 
     def _inside(self, agent: str) -> Strand:
         """The log of a subagent that has no file of its own."""
@@ -289,76 +298,19 @@ class Folding:
 
     def is_inline(self, strand: Strand) -> bool:
         """Whether a subagent's work stands in its parent's note, now or by the setting."""
-        if strand is self.trunk:
-            return False
-        if strand.note:
-            return self.trunk.note is not None and strand.note.path == self.trunk.note.path
-        return self.vault.settings.subagents == Mode.INLINE
+        return is_inline(strand, self.trunk, self.vault.settings.subagents)
 
     def sessions(self) -> dict[Strand, tuple[Session, Session]]:
         """What each strand's note held, and what it is to hold: `(base, now)`; inline work is in its parent's."""
-        strands = self.strands
-        children: defaultdict[Strand, list[Strand]] = defaultdict(list)
-        for strand in strands[1:]:
-            children[strand.parent or self.trunk].append(strand)
-        found: dict[Strand, tuple[Session, Session]] = {}
-        for strand in reversed(strands):
-            found[strand] = self._built(strand, children[strand], found)
-        return {strand: found[strand] for strand in strands}
-
-    def _built(
-        self, strand: Strand, children: list[Strand], found: dict[Strand, tuple[Session, Session]]
-    ) -> tuple[Session, Session]:
-        calls = {child.call: child.recorder.agent for child in children if child.call}
-        linked = (
-            {e.link for e in strand.note.session.all_entries() if hasattr(e, "link")}
-            if strand.note
-            else set()
-        )
-        setting = Setting(
-            id=strand.id,
-            source=strand.source,
-            now=self.options.now,
-            idle=timedelta(minutes=self.vault.settings.idle_minutes),
+        family = Family(
+            self.trunk,
+            self.strands,
+            self.vault.settings,
+            self.options,
             project=self._project,
-            parent=(strand.parent or self.trunk).id if strand is not self.trunk else None,
-            title=strand.title,
             started=_written(self.transcript.path),
-            calls=calls,
         )
-        before = {c.recorder.agent: self._child(c, found[c][0]) for c in children if c.note}
-        after = {c.recorder.agent: self._child(c, found[c][1]) for c in children}
-        loose = tuple(c.recorder.agent for c in children if c.parent is None and c.id not in linked)
-        base = session_of(strand.base, replace(setting, children=before)) if strand.note else None
-        now = session_of(strand.recorder.draft(), replace(setting, children=after, loose=loose))
-        inline = [child for child in children if self.is_inline(child)]
-        if base:
-            base = _with_sources(base, [found[child][0] for child in inline if child.note])
-        return base or now, _with_sources(now, [found[child][1] for child in inline])
-
-    def _child(self, strand: Strand, session: Session) -> ChildNote:
-        inline = self.is_inline(strand)
-        mode = Mode.INLINE if inline else Mode(self.vault.settings.subagents)
-        prose = [entry for entry in session.all_entries() if isinstance(entry, Prose)]
-        return ChildNote(
-            strand.id,
-            Mode.LINK if mode is Mode.INLINE and not inline else mode,
-            strand.kind,
-            session.model,
-            session.tokens_used,
-            summary_of(prose[-1].text) if prose and session.status == "completed" else None,
-            tuple(session.all_entries()) if inline else (),
-            strand.recorder.task,
-        )
-
-
-def _with_sources(session: Session, inline: list[Session]) -> Session:
-    """A note names every log that is folded into it."""
-    return replace(
-        session,
-        sources=(*session.sources, *(source for child in inline for source in child.sources)),
-        synced_to=(*session.synced_to, *(row for child in inline for row in child.synced_to)),
-    )
+        return family.sessions()
 
 
 def _mark_of(note: Note | None, source: str) -> str:

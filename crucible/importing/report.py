@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from crucible.session.standing import Client
 from crucible.transcript.redact import Redactor
 
 __all__ = ["ImportOptions", "ImportReport", "Importing", "UnreadableRow"]
@@ -21,7 +22,8 @@ class ImportOptions:
     """`now` is aware; `since` leaves out what was last written to before it.
 
     `only_project` leaves out sessions of other projects.  `projects` maps a name to the folders that belong to it.
-    `redact` takes the place of the redactor that the vault's settings ask for.
+    `redact` takes the place of the redactor that the vault's settings ask for.  `client` is what is known of the program
+    that writes the transcripts; with `whole_turns` a turn that it is still in the middle of is left for the next time.
     """
 
     now: datetime
@@ -30,6 +32,8 @@ class ImportOptions:
     only_project: str | None = None
     projects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     redact: Redactor | None = None
+    client: Client = Client.UNKNOWN
+    whole_turns: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
-from crucible.session.standing import Turn, session_status
+from crucible.session.standing import Client, Turn, session_status
 from crucible.session.titles import UNTITLED, shortened
 
 __all__ = [
@@ -232,7 +232,7 @@ class Setting:
     """What a transcript does not say: names, the clock, the user's choices.
 
     `children` holds subagents' notes by their id, `calls` ids by the call that a transcript does not tell them of,
-    `loose` those that no call in the transcript leads to.
+    `loose` those that no call in the transcript leads to.  `client` is what is known of the program that wrote it.
     """
 
     id: str
@@ -246,6 +246,7 @@ class Setting:
     children: Mapping[str, ChildNote] = field(default_factory=dict)
     calls: Mapping[str, str] = field(default_factory=dict)
     loose: tuple[str, ...] = ()
+    client: Client = Client.UNKNOWN
 
     def agent_of(self, work: Work) -> str:
         """The subagent that did a work, "" while unknown."""
@@ -254,7 +255,7 @@ class Setting:
 
 def session_of(draft: Draft, setting: Setting) -> Session:
     """The session that a note will hold."""
-    status = session_status(draft.turn, draft.last, setting.now, setting.idle)
+    status = session_status(draft.turn, draft.last, setting.now, setting.idle, setting.client)
     phases = [_phase(phase, setting) for phase in draft.phases]
     loose = tuple(_callout(Work("", agent), setting) for agent in setting.loose)
     phases = _with_loose(phases, loose)
@@ -278,7 +279,7 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
         parent=setting.parent,
         resume_point=numbered[-1].id if paused and numbered else None,
-        pause_reason=_pause_reason(draft) if paused else None,
+        pause_reason=_pause_reason(draft, setting.client) if paused else None,
         sources=(setting.source,),
         synced_to=(f"{client}:{draft.mark}",) if draft.mark else (),
         redactions=sum(draft.redactions.values()) or None,
@@ -291,7 +292,10 @@ def session_of(draft: Draft, setting: Setting) -> Session:
     )
 
 
-def _pause_reason(draft: Draft) -> str:
+def _pause_reason(draft: Draft, client: Client) -> str:
+    if client is Client.DIED:
+        waiting = f", no result of {shortened(draft.waiting, 80)}" if draft.waiting else ""
+        return f"the client ended without a word{waiting}"
     match draft.turn:
         case Turn.INTERRUPTED:
             return "interrupted by the user"

@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 from crucible.session.model import Status
 
-__all__ = ["CLOSED", "Turn", "session_status"]
+__all__ = ["CLOSED", "Client", "Turn", "session_status"]
 
 
 class Turn(Enum):
@@ -30,14 +30,29 @@ CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
 """The agent is at rest, and not because somebody stopped it."""
 
 
-def session_status(turn: Turn, last: datetime | None, now: datetime, idle: timedelta) -> Status:
+class Client(Enum):
+    """What is known of the client beside its transcript."""
+
+    UNKNOWN = auto()
+    """Nothing: a transcript that is quiet for long is taken as ended."""
+    RUNNING = auto()
+    ENDED = auto()
+    """It said so."""
+    DIED = auto()
+    """It is gone and did not say so."""
+
+
+def session_status(
+    turn: Turn, last: datetime | None, now: datetime, idle: timedelta, client: Client = Client.UNKNOWN
+) -> Status:
     """`last` is the time of the last event; a transcript younger than `idle` is active, however it ends."""
-    if last is not None and now - last < idle:
+    young = last is not None and now - last < idle
+    if client is Client.RUNNING or (client is Client.UNKNOWN and young):
         return Status.ACTIVE
     match turn:
-        case Turn.ANSWERED | Turn.MOVED:
-            return Status.COMPLETED
         case Turn.FAULTED:
             return Status.FAILED
+        case Turn.ANSWERED | Turn.MOVED if client is not Client.DIED:
+            return Status.COMPLETED
         case _:
             return Status.PAUSED

@@ -1,0 +1,107 @@
+"""The spool: one line for each event that a hook was told of, a file a session, until the notes hold what they point at.
+
+Owns the files `.crucible/spool/<client>/<session>.jsonl` and their locks: a line that was put in is read, whatever dies
+when.  A line has ids and pointers and never content.  What the lines mean is `spooled`'s.
+
+Every hook pays for what this module imports, so that is little.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if sys.platform != "win32":
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+else:
+    LOCK_EX, LOCK_NB, LOCK_SH = 0, 0, 0
+
+    def flock(_file: int, _how: int, /) -> None:
+        """Nothing: a file that somebody has open cannot be removed there, and of two imports one waits anyway."""
+
+
+__all__ = ["append", "is_name", "remove", "spool_folder", "syncing"]
+
+_NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_FLAGS = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def is_name(text: object) -> bool:
+    """Whether a session's native id can be a file's name."""
+    return isinstance(text, str) and 0 < len(text) <= 128 and text[0] != "." and _NAME.issuperset(text)
+
+
+def spool_folder(root: str, client: str) -> str:
+    """Where a client's sessions are spooled; it need not be there.  `ValueError` when it would lie outside the vault."""
+    folder = os.path.join(root, ".crucible", "spool", client)
+    real = os.path.realpath(root)
+    if os.path.realpath(folder) != os.path.join(real, ".crucible", "spool", client):
+        raise ValueError(f"{folder}: leads out of the vault")
+    return folder
+
+
+def append(folder: str, session: str, line: bytes) -> None:
+    """Put a line in.  `OSError` when that fails; when it returns the line is there, though power may fail."""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, session + ".jsonl")
+    while True:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | _FLAGS, 0o600)
+        try:
+            flock(file, LOCK_SH)
+            if os.fstat(file).st_nlink:  # else it was removed between the two lines above
+                # A line that a full disk cut has no end: the line break before ours keeps ours whole.
+                _write(file, b"\n" + line + b"\n")
+                return
+        finally:
+            os.close(file)
+
+
+def remove(folder: str, session: str, size: int) -> bool:
+    """Remove a session's file unless something was put in behind `size` bytes; False then."""
+    path = os.path.join(folder, session + ".jsonl")
+    try:
+        file = os.open(path, os.O_RDONLY | _FLAGS & ~os.O_CREAT)
+    except FileNotFoundError:
+        return True
+    try:
+        flock(file, LOCK_EX)
+        if os.fstat(file).st_size != size:
+            return False
+        os.unlink(path)
+        return True
+    finally:
+        os.close(file)
+
+
+class syncing:  # noqa: N801  a context manager, and contextlib takes longer to import than a hook may run
+    """Held by the one process that writes a vault's spooled sessions down; `held` is False when another one has it.
+
+    A hook that finds it taken starts none: who has it looks at the spool once more after it has let go.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.held = False
+        self._file = -1
+        self._path = os.path.join(root, ".crucible", "spool", "lock")
+
+    def __enter__(self) -> syncing:  # noqa: PYI034  `typing` is not imported here
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        self._file = os.open(self._path, os.O_RDWR | _FLAGS, 0o600)
+        self.held = _try_lock(self._file)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+
+def _write(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
+
+
+def _try_lock(file: int) -> bool:
+    try:
+        flock(file, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True

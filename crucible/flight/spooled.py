@@ -1,0 +1,136 @@
+"""What lies in the spool: the events that hooks were told of, session by session, and how far each is written down.
+
+Owns the lines as values and the state beside each file (`<session>.state`: the bytes that the notes hold, and a word on
+how the session was left).  A line that a crash or a full disk tore is none, and is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from crucible.flight.spool import is_name, remove, spool_folder
+
+__all__ = ["SpoolLine", "Spooled", "load_spool", "retire", "save_state"]
+
+_OPENS = frozenset(("SessionStart", "UserPromptSubmit"))
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolLine:
+    """One event.  `time` is in seconds since 1970, `pid` the client's process, `said` its last answer's size and sum."""
+
+    event: str
+    time: float = 0.0
+    pid: int = 0
+    transcript: str = ""
+    agent: str = ""
+    call: str = ""
+    source: str = ""
+    reason: str = ""
+    trigger: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """One session's lines.  `size` is the file's in bytes, `synced` how many of them the notes hold.
+
+    `left` is how the session was left when it was last written down: `running`, `ended`, `died`, or "" for never.
+    """
+
+    client: str
+    session: str
+    lines: tuple[SpoolLine, ...] = ()
+    size: int = 0
+    synced: int = 0
+    left: str = ""
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether something waits to be written down."""
+        return self.size > self.synced
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the client said that the session is over, and nobody opened it again.
+
+        A tool's hook may come in behind the end, since nobody waits for those.
+        """
+        marks = [line.event for line in self.lines if line.event == "SessionEnd" or line.event in _OPENS]
+        return bool(marks) and marks[-1] == "SessionEnd"
+
+    def last(self, name: str, *, of_trunk: bool = False) -> str:
+        """The last value of a field that is not empty; `of_trunk` passes over what subagents' hooks told."""
+        values = (getattr(line, name) for line in reversed(self.lines) if not (of_trunk and line.agent))
+        return next((str(value) for value in values if value), "")
+
+
+def load_spool(root: Path, client: str) -> list[Spooled]:
+    """Every session of a client in the vault's spool, in the order of their names."""
+    folder = Path(spool_folder(str(root), client))
+    if not folder.is_dir():
+        return []
+    return [_load(folder, client, path) for path in sorted(folder.glob("*.jsonl")) if is_name(path.stem)]
+
+
+def save_state(root: Path, spooled: Spooled, left: str) -> None:
+    """Note that the session is written down as far as it was read, and how it was left."""
+    path = _state_path(Path(spool_folder(str(root), spooled.client)), spooled.session)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(f"{spooled.size} {left}\n", encoding="ascii")
+    temporary.replace(path)
+
+
+def retire(root: Path, spooled: Spooled) -> bool:
+    """Take a session out of the spool unless something came in meanwhile."""
+    folder = Path(spool_folder(str(root), spooled.client))
+    if not remove(str(folder), spooled.session, spooled.size):
+        return False
+    _state_path(folder, spooled.session).unlink(missing_ok=True)
+    return True
+
+
+def _load(folder: Path, client: str, path: Path) -> Spooled:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        data = b""
+    synced, left = _load_state(_state_path(folder, path.stem))
+    lines = tuple(line for line in map(_line, data.split(b"\n")) if line)
+    # After a power failure the file may be shorter than what was noted of it.
+    return Spooled(client, path.stem, lines, len(data), synced if synced <= len(data) else 0, left)
+
+
+def _state_path(folder: Path, session: str) -> Path:
+    return folder / f"{session}.state"
+
+
+def _load_state(path: Path) -> tuple[int, str]:
+    with suppress(OSError, ValueError):
+        size, _, left = path.read_text(encoding="ascii").strip().partition(" ")
+        return int(size), left
+    return 0, ""
+
+
+def _line(data: bytes) -> SpoolLine | None:
+    try:
+        row = orjson.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(row, dict) or not isinstance(row.get("event"), str):
+        return None
+    texts = {name: value for name, value in row.items() if name in _TEXTS and isinstance(value, str)}
+    time, pid = row.get("time"), row.get("pid")
+    return SpoolLine(
+        time=float(time) if isinstance(time, int | float) else 0.0,
+        pid=pid if isinstance(pid, int) else 0,
+        **texts,
+    )
+
+
+_TEXTS = frozenset(SpoolLine.__slots__) - {"time", "pid"}

@@ -1,0 +1,1 @@
+"""Agents' hooks: payloads in, nothing out, and the process that writes down what they point at."""

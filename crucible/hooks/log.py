@@ -1,0 +1,38 @@
+"""Faults of hooks and of the process behind them: lines in `.crucible/log/hooks.log`, since nobody may be shown them.
+
+Owns that file and its length.  It holds no content of a session: kinds of errors, their places, and our own messages.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+__all__ = ["LOG", "complain"]
+
+LOG = os.path.join(".crucible", "log", "hooks.log")
+_LONGEST = 1 << 20
+
+
+def complain(root: str, who: str, error: BaseException) -> None:
+    """Note a fault; `root` is "" where no vault was found, and then there is nowhere to note it."""
+    if not root:
+        return
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    place = f" ({os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno})" if at else ""
+    told = " ".join(str(error).split())[:500]
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    path = os.path.join(root, LOG)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.exists(path) and os.path.getsize(path) > _LONGEST:
+            os.replace(path, path + ".1")
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            os.write(file, f"{now} {who}: {type(error).__name__}: {told}{place}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(file)
+    except OSError:
+        return  # a full disk, say: the agent goes on all the same

@@ -1,0 +1,1 @@
+"""Our entries in other programs' settings."""

@@ -1,0 +1,81 @@
+"""TOML of tidy lines, and where the user's own settings are: what a hook has to know before the client may go on.
+
+Owns what can be told without importing anything: `settings` and `toml` take ten times as long to load as this takes to
+run.  So there are no types here that would have to be imported, and what is not tidy is `toml`'s.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["expand", "read_tidy", "user_settings_path", "vault_named"]
+
+
+def user_settings_path(env: Mapping[str, str], home: str | os.PathLike[str]) -> str:
+    """`CRUCIBLE_CONFIG`, else `crucible/config.toml` in the user's configuration folder (XDG)."""
+    if env.get("CRUCIBLE_CONFIG"):
+        return env["CRUCIBLE_CONFIG"]
+    xdg = env.get("XDG_CONFIG_HOME", "")
+    # The XDG rules say to ignore a relative path there.
+    folder = xdg if os.path.isabs(xdg) else os.path.join(home, ".config")
+    return os.path.join(folder, "crucible", "config.toml")
+
+
+def vault_named(named: str, path: str | os.PathLike[str], home: str | os.PathLike[str]) -> str:
+    """The default vault as the user's settings at `path` name it, made absolute."""
+    return os.path.join(os.path.dirname(path), expand(named, home))
+
+
+def expand(folder: str, home: str | os.PathLike[str]) -> str:
+    """A leading `~` made the home."""
+    return str(home) + folder[1:] if folder == "~" or folder.startswith(("~/", "~\\")) else folder
+
+
+def read_tidy(text: str) -> dict[str, Any] | None:
+    """What `tomllib` reads, for comments, table heads and simple values, a line each; None for anything else."""
+    tables: dict[str, Any] = {}
+    at = tables
+    for full in text.replace("\r\n", "\n").split("\n"):
+        line = full.strip(" \t")
+        if not line.replace("\t", " ").isprintable():
+            return None
+        if not line or line[0] == "#":
+            continue
+        key, equals, text_of_value = line.partition("=")
+        name = key.rstrip(" \t") if equals else line[1:-1] if line[0] + line[-1] == "[]" else ""
+        if not _is_bare(name) or name in (at if equals else tables):
+            return None
+        if not equals:
+            tables[name] = at = {}
+        elif (value := _tidy_value(text_of_value.lstrip(" \t"))) is None:
+            return None
+        else:
+            at[name] = value
+    return tables
+
+
+def _is_bare(key: str) -> bool:
+    return key.isascii() and key.replace("-", "_").isidentifier()
+
+
+def _tidy_value(text: str) -> object:
+    """A boolean, a short whole number, a text without escapes, a list of such texts in one line; else None."""
+    if text in ("true", "false"):
+        return text == "true"
+    if text.isascii() and text.isdecimal() and len(text) < 16 and (text[0] != "0" or text == "0"):
+        return int(text)
+    if text[:1] + text[-1:] == "[]":
+        items = [_tidy_text(item.strip(" \t")) for item in text[1:-1].split(",")]
+        return None if None in items else items
+    return _tidy_text(text)
+
+
+def _tidy_text(text: str) -> str | None:
+    inner, quote = text[1:-1], text[:1]
+    whole = len(text) >= 2 and quote in ('"', "'") and quote == text[-1]
+    return inner if whole and quote not in inner and "\\" not in inner else None
