@@ -115,7 +115,11 @@ def _read_payload() -> dict[str, Any]:
         if not chunk or chunk.rstrip().endswith(b"}"):
             try:
                 found, _ = scan(data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n"), 0)
-            except (StopIteration, ValueError):
+            except (
+                StopIteration,
+                ValueError,
+                SystemError,
+            ):  # the last one where `json.decoder` is not loaded
                 if not chunk:
                     raise ValueError(f"{len(data)} bytes, and no whole object") from None
                 continue

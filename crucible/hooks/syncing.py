@@ -101,9 +101,7 @@ def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str,
     if spooled.has_backlog or client is Client.RUNNING:
         return
     late = time.time() - max((line.time for line in spooled.lines), default=0.0) > _QUIET_SECONDS
-    if client is Client.DIED and spooled.left != "died":
-        _try(vault, user, spooled, tried)
-    elif late and _try(vault, user, spooled, tried):
+    if _try(vault, user, spooled, tried) and late:
         retire(vault.root, spooled)
 
 

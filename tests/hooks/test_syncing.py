@@ -1,0 +1,310 @@
+"""The spool folded into notes: whole turns, races at their end, sessions that died, and humans who edit meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from crucible.agents.marks import OWN_MARK
+from crucible.errors import VaultError
+from crucible.flight.spooled import load_spool
+from crucible.hooks.syncing import sync_vault
+from crucible.session.model import Session
+from crucible.settings import CaptureSettings, UserSettings
+from crucible.vault.store import Vault
+from tests.hooks.playing import GONE, SESSION, Client, log_of
+from tests.importing.places import copy_real, notes_of, trunk_of
+from tests.transcript.building import assistant, result, text, use, user
+
+OTHER = "99999999-2222-3333-4444-555555555555"
+
+
+@pytest.fixture
+def client(vault: Vault, tmp_path: Path) -> Client:
+    return Client(vault.root, tmp_path / "home")
+
+
+def sync(client: Client) -> None:
+    sync_vault(client.root, UserSettings(), {})
+
+
+def the_note(client: Client) -> Session:
+    (note,) = notes_of(Vault(client.root)).values()
+    return note.session
+
+
+def turn(prompt: str, answer: str, *calls: str) -> list[dict[str, object]]:
+    rows = [user(prompt)]
+    for call in calls:
+        rows += [assistant(use("Bash", call=call, command=call)), result("ok", call=call)]
+    return [*rows, assistant(text(answer), stop="end_turn")]
+
+
+def test_a_turn_is_written_down_when_it_ends(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed.", "ls"))
+    client.call("SessionStart", source="startup")
+    client.call("Stop", said="Fixed.")
+    sync(client)
+    session = the_note(client)
+    assert session.status == "active"
+    assert [phase.name for phase in session.phases] == ["Fix it"]
+    assert [call.call for call in session.calls()] == ["Bash ls"]
+    assert not load_spool(client.root, "claude-code")[0].has_backlog
+    assert log_of(client.root) == ""
+
+
+def test_a_turn_under_way_waits_for_its_end(client: Client) -> None:
+    client.say(*turn("First", "One."), user("Second"), assistant(text("On it."), use("Bash", command="make")))
+    client.call("Stop", said="One.")
+    sync(client)
+    assert [phase.name for phase in the_note(client).phases] == ["First"]
+    client.say(result("built"), assistant(text("Two."), stop="end_turn"))
+    client.call("Stop", said="Two.")
+    sync(client)
+    session = the_note(client)
+    assert [phase.name for phase in session.phases] == ["First", "Second"]
+    assert [str(call.outcome) for call in session.calls()] == ["ok"]
+
+
+def test_rows_that_come_behind_the_hook_are_waited_for(client: Client) -> None:
+    client.say(user("Fix it"), assistant(use("Bash", command="ls")), result("ok"))
+    client.call("Stop", said="Fixed at last.")
+    late = threading.Timer(0.7, lambda: client.say(assistant(text("Fixed at last."), stop="end_turn")))
+    late.start()
+    sync(client)
+    late.join()
+    assert "Fixed at last." in str(the_note(client).phases)
+
+
+def test_rows_that_come_behind_the_end_are_read_at_the_next_start(client: Client, tmp_path: Path) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("SessionStart", source="startup")
+    client.call("Stop", said="Fixed.")
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    assert the_note(client).status == "completed"
+    client.say(assistant(text("One more word."), stop="end_turn"))
+    Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
+    sync(client)
+    assert "One more word." in str(the_note(client).phases)
+
+
+def test_a_session_that_is_long_over_leaves_the_spool_at_the_next_start(
+    client: Client, tmp_path: Path
+) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.age(3600)
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
+    sync(client)
+    assert [spooled.session for spooled in load_spool(client.root, "claude-code")] == [OTHER]
+    assert the_note(client).status == "completed"
+
+
+def test_a_session_that_ended_is_completed_at_once(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("Stop", said="Fixed.")
+    client.call("SessionEnd", reason="other")
+    client.call("PostToolUse", call="late")  # nobody waits for a tool's hook, so it may come in last
+    sync(client)
+    assert the_note(client).status == "completed"
+
+
+def test_a_session_that_died_is_found_at_the_next_start(client: Client, tmp_path: Path) -> None:
+    died = Client(client.root, tmp_path / "home", pid=GONE)
+    died.say(*turn("Fix it", "Fixed."), user("More"), assistant(use("Bash", call="c9", command="make all")))
+    died.call("SessionStart", source="startup")
+    died.call("PostToolUse", call="c9")
+    Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
+    sync(client)
+    session = the_note(client)
+    assert session.status == "paused"
+    assert session.pause_reason == "the client ended without a word, no result of Bash make all"
+    assert session.resume_point == "phase-2"
+
+
+def test_a_session_that_died_at_rest_is_marked_too(client: Client, tmp_path: Path) -> None:
+    died = Client(client.root, tmp_path / "home", pid=GONE)
+    died.say(*turn("Fix it", "Fixed."))
+    died.call("SessionStart", source="startup")
+    died.call("Stop", said="Fixed.")
+    Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
+    sync(client)
+    assert (the_note(client).status, the_note(client).pause_reason) == (
+        "paused",
+        "the client ended without a word",
+    )
+
+
+@pytest.mark.parametrize("end", ["died", "ended"])
+def test_a_session_that_is_taken_up_again_is_active(client: Client, end: str) -> None:
+    first = Client(client.root, client.transcript.parents[3], pid=GONE if end == "died" else None)
+    first.say(*turn("Fix it", "Fixed."))
+    first.call("SessionStart", source="startup")
+    first.call("Stop", said="Fixed.")
+    if end == "ended":
+        first.call("SessionEnd", reason="other")
+    sync(client)
+    assert the_note(client).status == {"died": "paused", "ended": "completed"}[end]
+    client.rows = first.rows
+    client.say(*turn("More", "Done more."))
+    client.call("SessionStart", source="resume")
+    client.call("Stop", said="Done more.")
+    sync(client)
+    session = the_note(client)
+    assert (session.status, session.ended, session.pause_reason) == ("active", None, None)
+    assert len(session.phases) == 2
+
+
+def test_a_status_that_a_human_set_stays(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("Stop", said="Fixed.")
+    sync(client)
+    (path,) = client.root.glob("sessions/*.md")
+    path.write_text(path.read_text().replace("status: active", "status: failed"))
+    client.say(*turn("More", "Done more."))
+    client.call("Stop", said="Done more.")
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    assert the_note(client).status == "failed"
+    assert len(the_note(client).phases) == 2
+
+
+def test_what_a_human_writes_meanwhile_stays(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed.", "ls"))
+    client.call("Stop", said="Fixed.")
+    sync(client)
+    (path,) = client.root.glob("sessions/*.md")
+    path.write_text(path.read_text().replace("Fixed.", "Fixed, I checked.") + "\nMy own words.\n")
+    client.say(*turn("More", "Done more."))
+    client.call("Stop", said="Done more.")
+    sync(client)
+    note = path.read_text()
+    assert "Fixed, I checked." in note
+    assert "My own words." in note
+    assert note.count("Done more.") == 1
+
+
+def test_two_sessions_at_once_do_not_mix(client: Client, tmp_path: Path) -> None:
+    other = Client(client.root, tmp_path / "home", OTHER)
+    for number in range(3):
+        client.say(*turn(f"Mine {number}", f"A{number}."))
+        client.call("Stop", said=f"A{number}.")
+        other.say(*turn(f"Theirs {number}", f"B{number}."))
+        other.call("Stop", said=f"B{number}.")
+        sync(client)
+    names = sorted(
+        [phase.name for phase in note.session.phases] for note in notes_of(Vault(client.root)).values()
+    )
+    assert names == [["Mine 0", "Mine 1", "Mine 2"], ["Theirs 0", "Theirs 1", "Theirs 2"]]
+
+
+def test_syncing_again_changes_no_byte(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("Stop", said="Fixed.")
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    (path,) = client.root.glob("sessions/*.md")
+    before = path.read_bytes()
+    client.call("PostToolUse", call="late")
+    sync(client)
+    assert path.read_bytes() == before
+
+
+def test_a_session_of_our_own_makes_no_note(client: Client) -> None:
+    client.say(*turn(f"Summarise. {OWN_MARK}", "So it was."))
+    client.call("Stop", said="So it was.")
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    assert notes_of(Vault(client.root)) == {}
+    assert log_of(client.root) == ""
+
+
+def test_subagents_of_a_turn_under_way_wait_with_it(vault: Vault, tmp_path: Path) -> None:
+    project = copy_real("limiter", tmp_path / "home" / ".claude" / "projects" / "p")
+    trunk = trunk_of(project)
+    whole = trunk.read_bytes().splitlines(keepends=True)
+    client = Client(vault.root, tmp_path / "home", trunk.stem)
+    client.transcript = trunk
+    # Up to the call of the second subagent: the first turn has not ended.
+    cut = max(at for at, line in enumerate(whole) if b'"name":"Agent"' in line) + 1
+    trunk.write_bytes(b"".join(whole[:cut]))
+    client.call("SessionStart", source="startup")
+    sync(client)
+    assert notes_of(vault) == {}
+    trunk.write_bytes(b"".join(whole))
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    sessions = {name: note.session for name, note in notes_of(vault).items()}
+    (parent,) = [session for session in sessions.values() if session.parent is None]
+    assert len(sessions) == 3
+    assert {ref.session for ref in parent.subagents} == set(sessions) - {parent.id}
+
+
+def test_tool_calls_are_written_down_when_the_settings_say_so(client: Client) -> None:
+    vault = Vault(client.root)
+    config = client.root / ".crucible" / "config.toml"
+    config.write_text('[capture]\nsave = "tool"\n')
+    client.say(user("Fix it"), assistant(use("Bash", command="make")))
+    client.call("PostToolUse", call="call-1")
+    sync(client)
+    assert [str(call.outcome) for call in the_note(client).calls()] == ["pending"]
+    client.say(result("built"))
+    client.call("PostToolUse", call="call-1")
+    sync(client)
+    assert [str(call.outcome) for call in the_note(client).calls()] == ["ok"]
+    assert vault.settings.capture == CaptureSettings()
+
+
+def test_a_transcript_that_is_gone_is_told_and_tried_again(client: Client) -> None:
+    client.call("UserPromptSubmit")
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    assert f"no transcript {SESSION}.jsonl" in log_of(client.root)
+    assert load_spool(client.root, "claude-code")[0].has_backlog
+    client.say(*turn("Fix it", "Fixed."))
+    sync(client)
+    assert the_note(client).status == "completed"
+
+
+def test_a_transcript_of_another_name_is_not_read(client: Client, tmp_path: Path) -> None:
+    secret = tmp_path / "private.jsonl"
+    client.say(*turn("Private", "Yes."))
+    client.transcript.rename(secret)
+    client.call("Stop", transcript=str(secret))
+    sync(client)
+    assert notes_of(Vault(client.root)) == {}
+
+
+def test_a_transcript_that_moved_to_another_project_is_found(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    told = client.transcript
+    moved = told.parent.parent / "-home-dev-worktree" / told.name
+    moved.parent.mkdir()
+    told.rename(moved)
+    client.call("Stop", said="Fixed.")
+    sync(client)
+    assert [phase.name for phase in the_note(client).phases] == ["Fix it"]
+
+
+def test_a_scanner_that_cannot_run_writes_nothing(client: Client) -> None:
+    (client.root / ".crucible" / "config.toml").write_text('[secrets]\nallow = ["("]\n')
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("Stop", said="Fixed.")
+    with pytest.raises(Exception, match=r"secrets\.allow"):
+    with pytest.raises(VaultError, match=r"secrets\.allow"):
+        sync(client)
+    assert not list(client.root.glob("sessions/*.md"))
+
+
+def test_a_long_wait_is_bounded(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("Stop", said="something that was never written")
+    begun = time.monotonic()
+    sync(client)
+    assert 2.5 < time.monotonic() - begun < 8
+    assert len(the_note(client).phases) == 1
