@@ -295,7 +295,6 @@ def test_a_scanner_that_cannot_run_writes_nothing(client: Client) -> None:
     (client.root / ".crucible" / "config.toml").write_text('[secrets]\nallow = ["("]\n')
     client.say(*turn("Fix it", "Fixed."))
     client.call("Stop", said="Fixed.")
-    with pytest.raises(Exception, match=r"secrets\.allow"):
     with pytest.raises(VaultError, match=r"secrets\.allow"):
         sync(client)
     assert not list(client.root.glob("sessions/*.md"))
