@@ -16,7 +16,7 @@ from crucible.cli.surroundings import from_here, user_settings, vault_root
 from crucible.errors import VaultNotFound
 from crucible.installing.claude_code import install, settings_path, uninstall
 
-__all__ = ["claude_code", "hook_command"]
+__all__ = ["claude_code", "hook_command", "project_here"]
 
 
 @click.command("claude-code")
@@ -40,7 +40,7 @@ def claude_code(door: Door, *, scope: str, remove: bool) -> None:
       cru install claude-code --project   in this project's, to be committed with it
       cru install claude-code --remove
     """
-    project = _project_here() if scope == "project" else None
+    project = project_here() if scope == "project" else None
     path = settings_path(os.environ, Path.home(), project)
     if remove:
         write(f"{'removed from' if uninstall(path) else 'not in'}  {clean_line(str(path))}")
@@ -66,7 +66,7 @@ def hook_command(*, shared: bool) -> str:
     return f"{command} hook claude-code 2>/dev/null || :"
 
 
-def _project_here() -> Path:
+def project_here() -> Path:
     """The folder that the client would be started in: the nearest with `.claude` or `.git`, else this one."""
     here = Path(from_here("."))
     near = (folder for folder in (here, *here.parents) if folder != Path.home())

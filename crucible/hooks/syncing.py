@@ -51,6 +51,7 @@ def main(root: Path) -> None:
             with syncing(str(root)) as lock:
                 if not lock.held:
                     return
+                os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
                 sync_vault(
                     root, load_user_settings(user_settings_path(os.environ, Path.home()), Path.home()), tried
                 )

@@ -59,7 +59,6 @@ def test_reading_stops_where_the_object_ends(client: Client) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "crucible", "hook", "claude-code"],
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
     )
     assert process.stdin
     text = json.dumps(client.payload("PostToolUse", tool_response={"stdout": "}" * 200_000}))
