@@ -214,7 +214,7 @@ def _start_sync(root: str) -> None:
     if not free:
         return
     # `-P`: a module of the agent's working folder must not be taken for one of ours.
-    command = [sys.executable, "-P", "-m", "crucible.hooks.syncing", root]
+    command = [sys.executable, "-P", "-m", "crucible.hooks.starting", root]
     null = os.devnull
     if hasattr(os, "posix_spawn"):
         opened = [(os.POSIX_SPAWN_OPEN, fd, null, os.O_RDWR, 0) for fd in (0, 1, 2)]

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import orjson
 
-from crucible.flight.spooled import Spooled
+from crucible.flight.spooled import Spooled, SpoolLine
 
 __all__ = ["is_running"]
 
@@ -26,14 +28,28 @@ def is_running(spooled: Spooled) -> bool:
     """Whether a session's client runs."""
     if _is_registered(spooled):
         return True
-    last = spooled.lines[-1] if spooled.lines else None
-    if last is None:
+    if not spooled.lines:
         return False
-    if not last.pid:
-        return time.time() - last.time < _SILENCE
-    started = _started(last.pid)
+    called = _calls_of_client(spooled.lines)
+    if called is None:
+        return time.time() - spooled.lines[-1].time < _SILENCE
+    started = _started(called.pid)
     # Numbers of processes are given out again: one that began after the hook was called is another one.
-    return started is not None and started <= last.time + 1.0
+    return started is not None and started <= called.time + 1.0
+
+
+def _calls_of_client(lines: Sequence[SpoolLine]) -> SpoolLine | None:
+    """The last line that the client itself called for; None when no process is known.
+
+    A hook that outlives a killed client is somebody else's child by the time it looks, process 1's say, so what most
+    lines since the last start tell is believed and not what the last one does.
+    """
+    starts = [at for at, line in enumerate(lines) if line.event == "SessionStart"]
+    since = [line for line in lines[starts[-1] if starts else 0 :] if line.pid > 1]
+    if not since:
+        return None
+    [(pid, _)] = Counter(line.pid for line in since).most_common(1)
+    return next(line for line in reversed(since) if line.pid == pid)
 
 
 def _is_registered(spooled: Spooled) -> bool:

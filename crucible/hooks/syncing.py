@@ -1,6 +1,6 @@
 """What hooks pointed at, folded into notes: a process that nobody waits for, one at a time in a vault.
 
-`python -m crucible.hooks.syncing VAULT` is started by a hook at the end of a phase.  Owns when a transcript is whole
+A hook starts it at the end of a phase, through `starting`.  Owns when a transcript is whole
 enough to be read, which sessions have died, and when the spool is done with one; what a transcript comes to is
 `importing`'s.  A fault is a line in `.crucible/log/hooks.log`, and its session is tried again at the next start.
 """
@@ -8,7 +8,6 @@ enough to be read, which sessions have died, and when the spool is done with one
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,7 +19,7 @@ from crucible.flight.spool import syncing
 from crucible.flight.spooled import Spooled, load_spool, retire, save_state
 from crucible.hooks.liveness import is_running
 from crucible.hooks.log import complain
-from crucible.hooks.tails import wait_for_tail
+from crucible.hooks.tails import LONGEST, wait_for_tail
 from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport
 from crucible.index.store import Index
@@ -30,7 +29,7 @@ from crucible.tidy_toml import user_settings_path
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.store import Vault
 
-__all__ = ["sync_vault"]
+__all__ = ["sync_vault", "write_down"]
 
 _CLIENTS = ("claude-code",)
 _WORDS = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
@@ -41,25 +40,22 @@ _COMPLAINTS = 5
 """Unreadable rows of one session that are named in the log."""
 
 
-def main(root: Path) -> None:
+def write_down(root: Path) -> None:
     """Write down all that waits; returns at once when another process is at it."""
     tried: dict[str, int] = {}
-    try:
-        with suppress(OSError, AttributeError):
-            os.nice(10)  # the agent's own work comes first
-        while True:
-            with syncing(str(root)) as lock:
-                if not lock.held:
-                    return
-                os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
-                sync_vault(
-                    root, load_user_settings(user_settings_path(os.environ, Path.home()), Path.home()), tried
-                )
-            # A hook that found the lock taken started nobody, so what it put in is looked for once more.
-            if not any(_waits(each, tried) for each in _spool(root)):
+    with suppress(OSError, AttributeError):
+        os.nice(10)  # the agent's own work comes first
+    home = Path.home()
+    user = load_user_settings(user_settings_path(os.environ, home), home)
+    while True:
+        with syncing(str(root)) as lock:
+            if not lock.held:
                 return
-    except Exception as error:  # noqa: BLE001  a door: it logs, and nobody is there to be told
-        complain(str(root), "sync", error)
+            os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
+            sync_vault(root, user, tried)
+        # A hook that found the lock taken started nobody, so what it put in is looked for once more.
+        if not any(_waits(each, tried) for each in _spool(root)):
+            return
 
 
 def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
@@ -135,12 +131,19 @@ def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Clie
     whole_turns = (
         client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
     )
-    wait_for_tail(transcript, spooled.last("said", of_trunk=True))
+    _wait_for_last_rows(transcript, spooled)
     options = ImportOptions(
         now=datetime.now(UTC), projects=user.projects, client=client, whole_turns=whole_turns
     )
     report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
     _tell(vault, spooled, report)
+
+
+def _wait_for_last_rows(transcript: Path, spooled: Spooled) -> None:
+    """Give the client its time from when it called, not from now: what it has not written long after, it never will."""
+    calls = [line for line in spooled.lines if line.said and not line.agent]
+    since = calls[-1].time if calls else spooled.lines[-1].time if spooled.lines else 0.0
+    wait_for_tail(transcript, calls[-1].said if calls else "", max(0.0, since + LONGEST - time.time()))
 
 
 def _is_urgent(spooled: Spooled) -> bool:
@@ -169,7 +172,3 @@ def _tell(vault: Vault, spooled: Spooled, report: ImportReport) -> None:
             f"sync {spooled.client} {spooled.session}",
             ValueError(f"{row.path}:{row.line}: {row.reason}"),
         )
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -11,15 +11,15 @@ from zlib import crc32
 
 import orjson
 
-__all__ = ["wait_for_tail"]
+__all__ = ["LONGEST", "wait_for_tail"]
 
-_LONGEST = 3.0
+LONGEST = 3.0
 """Seconds.  Rows were seen 1.5 s after the hook; what comes later still is read at the next start."""
 _STEP = 0.03
 _TAIL = 1 << 20
 
 
-def wait_for_tail(transcript: Path, said: str, longest: float = _LONGEST) -> bool:
+def wait_for_tail(transcript: Path, said: str, longest: float = LONGEST) -> bool:
     """Wait until the last answer that hooks were told of (`length:crc32`, "" unknown) is in the file; whether it is.
 
     Without it, until the file has not grown for a moment.

@@ -100,8 +100,7 @@ class Recorder:
         self._started: datetime | None = None
         self._ended: datetime | None = None
         self._turn = Turn.UNASKED
-        self._mark = ""
-        self._mark_line = 0
+        self._mark, self._mark_line = "", 0
         self._titles = ["", "", ""]
         self._cwd = self._branch = ""
 

@@ -1,0 +1,27 @@
+"""What a hook starts: `syncing`, with its faults noted even when it cannot be loaded.
+
+Owns nothing but that: a broken installation or settings that cannot be read must not be silent.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from crucible.hooks.log import complain
+
+__all__ = ["main"]
+
+
+def main(root: str) -> None:
+    """Write down what waits in a vault."""
+    try:
+        from crucible.hooks.syncing import write_down  # noqa: PLC0415  what fails while it is loaded is noted, too
+
+        write_down(Path(root))
+    except Exception as error:  # noqa: BLE001  a door: it logs, and nobody is there to be told
+        complain(root, "sync", error)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
