@@ -13,6 +13,7 @@ CrucibleError                  exit 1; `str()` is one clear line, `.hint` the ne
 ├── NoteUnreadable             permission, a folder where a file is expected, too large
 ├── IndexBroken               the index is not what its manifest says; it is built anew, unasked
 ├── LockTimeout                another process holds the note
+├── SecretsError               secrets cannot be looked for, so nothing was written
 ├── EditRefused                an edit that overlaps another, or would not show when read back
 └── TranscriptError            a transcript that cannot be read at all
 """
@@ -30,6 +31,7 @@ __all__ = [
     "NoteExists",
     "NoteUnreadable",
     "OutsideVault",
+    "SecretsError",
     "SessionNotFound",
     "TranscriptError",
     "UsageError",
@@ -104,6 +106,10 @@ class IndexBroken(CrucibleError):
 
 class LockTimeout(CrucibleError):
     """Another process holds the note."""
+
+
+class SecretsError(CrucibleError):
+    """Secrets cannot be looked for, so nothing may be written."""
 
 
 class EditRefused(CrucibleError):

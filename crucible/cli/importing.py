@@ -1,81 +1,139 @@
-"""`cru import`: transcripts found, a bar on stderr, and what came of it."""
+"""`cru import`: a command for each client, and one that finds them all; a bar on stderr while they work.
+
+Owns the commands, which are made from the table of dialects; what is printed about the work is `import_report`'s.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
+from crucible.cli.import_report import Part, write_all, write_one
 from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, format_option
-from crucible.cli.output import PROBLEMS_FOUND, given_width, say, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, given_width
 from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError
-from crucible.importing.importing import import_transcripts
-from crucible.importing.report import ImportOptions, ImportReport, UnreadableRow
+from crucible.importing.finding import searches_at, searches_here
+from crucible.importing.importing import ImportOptions, import_all, import_transcripts
 from crucible.transcript.dialects import DIALECTS, Dialect
 
-__all__ = ["claude_code"]
+__all__ = ["auto"]
+
+_HELP = """Import {title}'s transcripts: each session becomes a note, each subagent a linked note.
+
+{paths} Without a PATH, {folder} is read. Importing again adds only what is new and keeps what you edited. The exit
+code is 3 when something could not be read; everything else was imported all the same.
+
+\b
+{examples}
+"""
+
+_PATHS = {
+    "claude-code": "PATH is a transcript, a session's or a project's folder, or the client's whole folder.",
+    "codex": "PATH is a rollout (.jsonl or .jsonl.zst), a day's folder, or the client's whole folder.",
+    "opencode": "PATH is a database, an older tree of JSON files, or the client's whole folder.",
+    "gemini": "PATH is a log or an older document, a project's folder, or the client's whole folder.",
+}
+_EXAMPLES = {
+    "claude-code": ("~/.claude/projects/-home-me-shop --since 7d", "session.jsonl --dry-run --format json"),
+    "codex": ("~/.codex/sessions/2026/11 --since 7d", "rollout.jsonl.zst --dry-run --format json"),
+    "opencode": ("--project shop --since 7d", "opencode.db --dry-run --format json"),
+    "gemini": ("~/.gemini/tmp/shop --since 7d", "session.jsonl --dry-run --format json"),
+}
 
 
-@click.command("claude-code")
-@click.argument("paths", metavar="[PATH]...", type=GivenPath(path_type=Path), nargs=-1)
-@click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing.")
-@click.option(
-    "--since", type=BEGIN, metavar="WHEN", help="Only what was written to since: 2026-11-21, 12h, 7d, 2w."
-)
-@click.option("--project", metavar="NAME", help="Only sessions of this project.")
-@format_option("table", "json")
-@click.pass_context
-def claude_code(
-    ctx: click.Context,
-    *,
-    paths: tuple[Path, ...],
-    dry_run: bool,
-    since: datetime | None,
-    project: str | None,
-    format_: str,
-) -> None:
-    """Import Claude Code's transcripts: each session becomes a note, each subagent a linked note.
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """What every import can be asked for."""
+    for option in (
+        click.pass_context,
+        format_option("table", "json"),
+        click.option("--project", metavar="NAME", help="Only sessions of this project."),
+        click.option(
+            "--since",
+            type=BEGIN,
+            metavar="WHEN",
+            help="Only what was written to since: 2026-11-21, 12h, 7d, 2w.",
+        ),
+        click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing."),
+        click.argument("paths", metavar="[PATH]...", type=GivenPath(path_type=Path), nargs=-1),
+    ):
+        command = option(command)
+    return command
 
-    PATH is a transcript, a session's or a project's folder, or the client's whole folder; without one, the client's own
-    is read. Importing again adds only what is new and keeps what you edited. The exit code is 3 when something could
-    not be read; everything else was imported all the same.
+
+def _command(dialect: Dialect) -> click.Command:
+    """`cru import NAME` of one client."""
+
+    def run(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> None:
+        vault = open_vault(ctx.ensure_object(Door))
+        options = _asked(**asked)
+        with _bar() as bar:
+            report = import_transcripts(
+                vault, dialect, paths or [_own_folder(dialect)], options=options, progress=bar
+            )
+        write_one(dialect.NAME, report, format_, dry_run=options.dry_run)
+        ctx.exit(PROBLEMS_FOUND if report.unreadable else 0)
+
+    examples = ("", *(f" {given}" for given in _EXAMPLES.get(dialect.NAME, ())))
+    text = _HELP.format(
+        title=dialect.TITLE,
+        paths=_PATHS.get(dialect.NAME, "PATH is a transcript, or a folder of them."),
+        folder=dialect.default_folder({}, Path("~")),
+        examples="\n".join(f"  cru import {dialect.NAME}{given}" for given in examples),
+    )
+    return click.command(dialect.NAME, help=text)(_options(run))
+
+
+@click.command("auto")
+@_options
+def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> None:
+    """Find every client on this machine, import all sessions, and say what was found where.
+
+    With PATHs, only they are looked at, and what lies there tells which client wrote it: a file is its writer's, a folder
+    may hold logs of several. Nothing found is no error. The exit code is 3 when something could not be read.
 
     \b
-      cru import claude-code
-      cru import claude-code ~/.claude/projects/-home-me-shop --since 7d
-      cru import claude-code session.jsonl --dry-run --format json
+      cru import auto --dry-run
+      cru import auto --since 7d --project shop
+      cru import auto ~/backup/agents --format json
     """
     vault = open_vault(ctx.ensure_object(Door))
-    options = ImportOptions(
+    options = _asked(**asked)
+    searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
+    with _bar() as bar:
+        reports = import_all(vault, searches, options=options, progress=bar)
+    parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
+    looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]
+    write_all(parts, unknown, looked, format_, dry_run=options.dry_run)
+    ctx.exit(PROBLEMS_FOUND if unknown or any(report.unreadable for report in reports) else 0)
+
+
+def _asked(*, dry_run: bool, since: datetime | None, project: str | None) -> ImportOptions:
+    return ImportOptions(
         now=datetime.now(UTC),
         dry_run=dry_run,
         since=since,
         only_project=project,
         projects=user_settings().projects,
     )
-    dialect = DIALECTS["claude-code"]
-    with _bar() as bar:
-        report = import_transcripts(
-            vault, dialect, paths or [_own_folder(dialect)], options=options, progress=bar
-        )
-    _WRITERS[format_](report, dry_run=dry_run)
-    ctx.exit(PROBLEMS_FOUND if report.unreadable else 0)
 
 
 def _own_folder(dialect: Dialect) -> Path:
     folder = dialect.default_folder(os.environ, Path.home())
     if not folder.exists():
         raise TranscriptError(
-            f"{folder}: no such folder", "name the transcripts: cru import claude-code PATH"
+            f"{folder}: no such folder; {dialect.TITLE} left nothing there",
+            f"name the transcripts: cru import {dialect.NAME} PATH",
         )
     return folder
 
@@ -107,39 +165,12 @@ def _bar() -> Iterator[Callable[[int, int, str], None]]:
         yield show
 
 
-def _write_table(report: ImportReport, *, dry_run: bool) -> None:
-    """What could not be read goes to stderr, line by line; the last line on stdout counts."""
-    for row in report.unreadable:
-        say(f"{_place(row)}: unreadable: {row.reason}", style="yellow")
-    for path in report.empty:
-        say(f"{path}: nobody said a word in it; no note")
-    for reason, count in report.left_out.items():
-        say(f"{count} left out: {reason}")
-    for kind, count in report.unknown_rows.items():
-        say(f"{count} rows of the unknown type {kind!r} kept out of the notes")
-    for word, ids in (("created", report.created), ("updated", report.updated)):
-        for session_id in ids:
-            write(f"{word}  {session_id}")
-    counts = {name: len(getattr(report, name)) for name in ("created", "updated", "unchanged", "unreadable")}
-    first = f" (first: {_place(report.unreadable[0])})" if report.unreadable else ""
-    last = ", ".join(f"{count} {name}" for name, count in counts.items())
-    if not any((*counts.values(), report.empty, report.left_out)):
-        say(
-            "no transcripts there; name a client's folder, a project's, or a file: cru import claude-code --help"
-        )
-    write(f"{'dry run, nothing written: ' if dry_run else ''}{last}{first}")
+_COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIALECTS.items()}
 
 
-def _place(row: UnreadableRow) -> str:
-    return f"{row.path}:{row.line}" if row.line else str(row.path)
-
-
-def _write_json(report: ImportReport, *, dry_run: bool) -> None:
-    """The shape is the same for a dry run: it says what would be."""
-    del dry_run
-    rows = [{"path": str(row.path), "line": row.line, "reason": row.reason} for row in report.unreadable]
-    kept = {name: list(getattr(report, name)) for name in ("created", "updated", "unchanged")}
-    write_json({**kept, "unreadable": rows})
-
-
-_WRITERS: Mapping[str, Callable[..., None]] = {"table": _write_table, "json": _write_json}
+def __getattr__(name: str) -> click.Command:
+    """A client's command, by its name in the table of commands."""
+    try:
+        return _COMMANDS[name]
+    except KeyError:
+        raise AttributeError(name) from None

@@ -41,10 +41,12 @@ class Entry(NamedTuple):
 
 GROUPS: Mapping[str, str] = {
     "hook": "What agents' hooks call; not for you.",
+    "flight": "Whole events beside the notes: show them, and put old ones away.",
     "import": "Bring other agents' logs into the vault.",
     "index": "What the notes say, as tables that every list and figure is made from.",
+    "log": "Tell what is being done, in the session that CRU_SESSION names.",
     "install": "Put our entries into other programs' settings.",
-    "session": "List, count, show, check and rename session notes.",
+    "session": "Begin, end, list, count, show, check and rename session notes.",
 }
 
 _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
@@ -52,10 +54,36 @@ _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
     "import claude-code": Entry("crucible.cli.importing:claude_code", "Import Claude Code's transcripts."),
+    "import codex": Entry("crucible.cli.importing:codex", "Import Codex's transcripts."),
+    "import opencode": Entry("crucible.cli.importing:opencode", "Import OpenCode's sessions."),
+    "import gemini": Entry("crucible.cli.importing:gemini", "Import Gemini CLI's transcripts."),
+    "import auto": Entry("crucible.cli.importing:auto", "Find every client's sessions and import them."),
     "install claude-code": Entry(
         "crucible.cli.installing:claude_code", "Have Claude Code's sessions written down while they run."
     ),
+    "install git-hooks": Entry("crucible.cli.installing_git:git_hooks", "Refuse to commit a secret."),
     "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
+    "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),
+    "session pause": Entry("crucible.cli.recording:pause", "Stop a session for now."),
+    "session end": Entry("crucible.cli.recording:end", "End a session."),
+    "log phase": Entry("crucible.cli.log_work:phase", "Begin a phase."),
+    "log prose": Entry("crucible.cli.log_entries:prose", "What the agent said."),
+    "log tool": Entry("crucible.cli.log_work:tool", "A tool call and its result."),
+    "log decision": Entry("crucible.cli.log_entries:decision", "What was chosen, and why."),
+    "log error": Entry("crucible.cli.log_entries:error", "What went wrong and how it was mended."),
+    "log user": Entry("crucible.cli.log_entries:user", "A human's exact words."),
+    "log subagent": Entry("crucible.cli.log_work:subagent", "Work that goes to a subagent."),
+    "log milestone": Entry("crucible.cli.log_entries:milestone", "Significant progress."),
+    "log observation": Entry("crucible.cli.log_entries:observation", "Something worth remembering."),
+    "log agent_switch": Entry("crucible.cli.log_entries:agent_switch", "Another agent goes on."),
+    "log checkpoint": Entry("crucible.cli.log_entries:checkpoint", "A mark to come back to."),
+    "log tasks": Entry("crucible.cli.log_work:tasks", "The task list, or a change to it."),
+    "log tokens": Entry("crucible.cli.log_work:tokens", "Count tokens."),
+    "log decision_needed": Entry("crucible.cli.log_entries:decision_needed", "A human is to choose."),
+    "log approval_required": Entry(
+        "crucible.cli.log_entries:approval_required", "Something waits for a human's yes."
+    ),
+    "log task_complete": Entry("crucible.cli.log_entries:task_complete", "A task is done."),
     "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
     "session stats": Entry("crucible.cli.stats:stats", "Count sessions, tokens, time and failures."),
     "session show": Entry("crucible.cli.showing:show", "Show sessions.", _MANY),
@@ -63,9 +91,15 @@ COMMANDS: Mapping[str, Entry] = {
     "session rename": Entry(
         "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
     ),
+    "flight list": Entry("crucible.cli.flight:list_flights", "List the sessions that have whole events."),
+    "flight show": Entry("crucible.cli.flight:show_flight", "Show the whole events of a session.", _ONE),
+    "flight purge": Entry("crucible.cli.flight:purge_flights", "Put old whole events away, or delete them."),
     "index show": Entry("crucible.cli.indexing:show_table", "Print a table of the index."),
     "index rebuild": Entry("crucible.cli.indexing:rebuild", "Make the index anew."),
     "watch": Entry("crucible.cli.watching:follow", "Follow the vault, and print a line for every change."),
+    "doctor": Entry(
+        "crucible.cli.doctoring:doctor", "Look after hooks, transcripts, sessions and the index."
+    ),
     "completion": Entry("crucible.cli.completion:completion", "Print the shell's completion script."),
 }
 

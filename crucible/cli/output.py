@@ -66,16 +66,16 @@ def write_text(text: str) -> None:
     click.echo(clean(text))
 
 
-def write_json(value: object) -> None:
-    """One JSON document on stdout: UTF-8, whatever the terminal's own encoding."""
+def write_json(value: object, *, indent: bool = True) -> None:
+    """One JSON document on stdout, on one line unless indented: UTF-8, whatever the terminal's own encoding."""
     import orjson  # noqa: PLC0415  one format of several
 
     try:
-        data = orjson.dumps(value, option=orjson.OPT_INDENT_2)
+        data = orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
     except TypeError:  # a byte that was no UTF-8, or a number beyond 64 bits
         import json  # noqa: PLC0415  thirty times as slow
 
-        text = json.dumps(value, ensure_ascii=False, indent=2)
+        text = json.dumps(value, ensure_ascii=False, indent=2 if indent else None)
         data = _SURROGATES.sub("\ufffd", text).encode()
     if not data.isascii():
         # The same value, and a terminal obeys none of it.

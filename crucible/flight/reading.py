@@ -1,4 +1,4 @@
-"""The flight recorder read back: records in the order of events.
+"""The flight recorder read back: records in the order of events, from the folder, from the archive, or from both.
 
 Owns what is forgiven: a line that is torn or no record is told to the caller and skipped, a session without a folder
 has no records.
@@ -6,24 +6,29 @@ has no records.
 
 from __future__ import annotations
 
-import heapq
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import orjson
 
-from crucible.flight.recorder import EVENTS, META, TOOLS, flight_folder
+from crucible.flight.archive import archived_lines, archived_meta, joined_meta
+from crucible.flight.meta import load_own_meta, with_counts
+from crucible.flight.order import Line, after_archived, folder_lines
+from crucible.flight.place import OWN_FIELDS, archive_path, flight_folder
 
-__all__ = ["Flight", "Record", "load_flight", "read_records"]
+__all__ = ["Flight", "Record", "load_flight", "load_meta", "read_records"]
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One event: `type` is its class in `transcript.events`, `values` its fields; `cut` the bytes of what was longer.
+    """One event: `type` is its class in `transcript.events`, or the kind of an entry; `values` its fields.
 
-    `line`, `row` and `agent` say where it stood in the client's log, `source` in which (`client:native-id`).
+    `cut` has the bytes of what was longer.  `line`, `row` and `agent` say where it stood in the client's log, `source`
+    in which (`client:native-id`; `recorder` for an entry, which stood in none).
     """
 
     seq: int
@@ -40,11 +45,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """All of a session's records; `torn` counts the lines that were none."""
+    """All of a session's records; `torn` counts the lines that were none, `archived` says that some were put away."""
 
     records: tuple[Record, ...] = ()
     torn: int = 0
     meta: Mapping[str, object] = field(default_factory=dict)
+    archived: bool = False
 
 
 OnTorn = Callable[[Path, int], None]
@@ -54,57 +60,74 @@ def load_flight(vault_root: Path, session_id: str) -> Flight:
     """Everything at once; use `read_records` for what may be large."""
     torn: list[int] = []
     records = tuple(read_records(vault_root, session_id, lambda _, line: torn.append(line)))
-    return Flight(records, len(torn), _meta(flight_folder(vault_root, session_id) / META))
+    archived = archive_path(vault_root, session_id).is_file()
+    return Flight(records, len(torn), load_meta(vault_root, session_id), archived)
 
 
 def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[Record]:
-    """The records by sequence number, one at a time; `on_torn` gets the file and line (from 1) of what is none."""
-    folder = flight_folder(vault_root, session_id)
-    streams = [_records(folder / name, on_torn) for name in (EVENTS, TOOLS)]
-    return heapq.merge(*streams, key=lambda record: record.seq)
+    """The records by sequence number, one at a time; `on_torn` gets the file and line (from 1) of what is none.
 
-
-def _records(path: Path, on_torn: OnTorn | None) -> Iterator[Record]:
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+    Raises `VaultError` for an archive that is damaged, after the records that could be read.
+    """
+    with _lines(vault_root, session_id) as lines:
+        for line in lines:
             try:
-                yield _record(orjson.loads(line))
+                record = _record(orjson.loads(line.data) if line.number else None)
             except (ValueError, KeyError, TypeError):
                 if on_torn:
-                    on_torn(path, number)
+                    on_torn(line.path, line.at)
+            else:
+                yield record
 
 
-_OWN = {"seq", "key", "type", "time", "phase", "source", "line", "row", "agent", "cut"}
+def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
+    """The summary, with counts that are true now; empty when the session has no records.  Nothing is written."""
+    folder, archived = flight_folder(vault_root, session_id), archived_meta(vault_root, session_id)
+    if not folder.is_dir():
+        return archived
+    meta = with_counts(load_own_meta(folder), folder)
+    if not archived:
+        return meta
+    with _lines(vault_root, session_id) as lines:
+        written = Counter(line.path.name for line in lines if line.number)
+    return joined_meta(archived, meta, written)
 
 
-def _record(raw: dict[str, object]) -> Record:
-    time = raw["time"]
+@contextmanager
+def _lines(vault_root: Path, session_id: str) -> Iterator[Iterator[Line]]:
+    archive = archive_path(vault_root, session_id)
+    # The folder first: what a purge takes from it after this is in an archive that is looked for after this.
+    with folder_lines(flight_folder(vault_root, session_id)) as later:
+        yield after_archived(archived_lines(archive), later) if archive.is_file() else later
+
+
+def _record(raw: object) -> Record:
+    if not isinstance(raw, dict):
+        raise TypeError("no record")
+    time = raw.get("time")
     cut = raw.get("cut", {})
     return Record(
         seq=_integer(raw["seq"]),
         type=str(raw["type"]),
-        time=datetime.fromisoformat(time) if isinstance(time, str) else None,
-        phase=str(raw["phase"]),
-        source=str(raw["source"]),
-        line=_integer(raw["line"]),
-        row=str(raw["row"]),
-        agent=str(raw["agent"]),
-        values={name: value for name, value in raw.items() if name not in _OWN},
-        cut=cut if isinstance(cut, dict) else {},
+        time=_time(time) if isinstance(time, str) else None,
+        phase=str(raw.get("phase", "")),
+        source=str(raw.get("source", "")),
+        line=_integer(raw.get("line", 0)),
+        row=str(raw.get("row", "")),
+        agent=str(raw.get("agent", "")),
+        values={name: value for name, value in raw.items() if name not in OWN_FIELDS},
+        cut={k: v for k, v in cut.items() if isinstance(v, int)} if isinstance(cut, dict) else {},
     )
+
+
+def _time(text: str) -> datetime | None:
+    """A time that cannot be read is unknown; the record is a record all the same."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(text)
+    return None
 
 
 def _integer(value: object) -> int:
     if not isinstance(value, int):
         raise TypeError(f"{value!r} is no number")
     return value
-
-
-def _meta(path: Path) -> Mapping[str, object]:
-    try:
-        meta = orjson.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return meta if isinstance(meta, dict) else {}

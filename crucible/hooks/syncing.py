@@ -15,13 +15,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.errors import CrucibleError
+from crucible.flight.retention import is_due, purge
 from crucible.flight.spool import syncing
 from crucible.flight.spooled import Spooled, load_spool, retire, save_state
+from crucible.hooks.lineage import session_before
 from crucible.hooks.liveness import is_running
 from crucible.hooks.log import complain
 from crucible.hooks.tails import LONGEST, wait_for_tail
 from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport
+from crucible.importing.sources import source_name
 from crucible.index.store import Index
 from crucible.session.standing import Client
 from crucible.settings import UserSettings, load_user_settings
@@ -53,9 +56,22 @@ def write_down(root: Path) -> None:
                 return
             os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
             sync_vault(root, user, tried)
+            _put_away(root)
         # A hook that found the lock taken started nobody, so what it put in is looked for once more.
         if not any(_waits(each, tried) for each in _spool(root)):
             return
+
+
+def _put_away(root: Path) -> None:
+    """Once a day, whole events that are older than the settings want."""
+    now = datetime.now(UTC)
+    if not is_due(root, now):
+        return
+    vault = Vault(root)
+    try:
+        purge(root, vault.settings.flight, vault.session_ids(), now)
+    except CrucibleError as error:
+        complain(str(root), "purge", error)
 
 
 def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
@@ -132,8 +148,13 @@ def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Clie
         client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
     )
     _wait_for_last_rows(transcript, spooled)
+    before = session_before(spooled, load_spool(vault.root, spooled.client))
     options = ImportOptions(
-        now=datetime.now(UTC), projects=user.projects, client=client, whole_turns=whole_turns
+        now=datetime.now(UTC),
+        projects=user.projects,
+        client=client,
+        whole_turns=whole_turns,
+        follows=source_name(spooled.client, before) if before else "",
     )
     report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
     _tell(vault, spooled, report)

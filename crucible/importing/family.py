@@ -90,7 +90,11 @@ class Family:
     def _client_of(self, strand: Strand) -> Client:
         """A subagent that gave its answer has ended, whatever became of its client."""
         told = self._options.client
-        over = strand is not self._trunk and told is not Client.UNKNOWN and strand.recorder.draft().turn in CLOSED
+        over = (
+            strand is not self._trunk
+            and told is not Client.UNKNOWN
+            and strand.recorder.draft().turn in CLOSED
+        )
         return Client.ENDED if over else told
 
     def _is_inline(self, strand: Strand) -> bool:

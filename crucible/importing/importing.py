@@ -1,7 +1,7 @@
 """Transcripts into a vault: new notes, old notes brought up to date, and a report of both.
 
-Owns the run: which transcripts, one at a time and under a lock, and what is done about one that cannot be read.  What
-one transcript comes to is `folding`'s, which note it belongs to `sources`'.
+Owns the run: one transcript at a time and under a lock, and what is done about one that cannot be read.  Which
+transcripts there are is `finding`'s, what one comes to `folding`'s, which note it belongs to `sources`'.
 
 A run can be killed at any time and repeated: a parent's note is written before its subagents', every id is found again
 by the note's `sources`, and whole events that were kept already are not kept twice.
@@ -9,13 +9,12 @@ by the note's `sources`, and whole events that were kept already are not kept tw
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,8 +26,9 @@ from crucible.errors import (
     NoteUnreadable,
     OutsideVault,
     TranscriptError,
-    reason_of,
 )
+from crucible.flight.meta import Facts, save_meta
+from crucible.importing.finding import Search, find_transcripts, reason_at
 from crucible.importing.folding import Folding, LeftOutError
 from crucible.importing.lineage import link_moves
 from crucible.importing.report import Importing, ImportOptions, ImportReport, UnreadableRow
@@ -37,13 +37,13 @@ from crucible.importing.strands import Strand
 from crucible.note.source import Edit, apply_edits
 from crucible.session.markup import render_session
 from crucible.session.merging import merge
-from crucible.session.model import Session
+from crucible.session.model import Session, Status
 from crucible.transcript.dialects import Dialect
-from crucible.transcript.files import Reach, Transcript
+from crucible.transcript.files import Transcript
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
 
-__all__ = ["ImportOptions", "ImportReport", "Progress", "UnreadableRow", "import_transcripts"]
+__all__ = ["ImportOptions", "ImportReport", "Progress", "UnreadableRow", "import_all", "import_transcripts"]
 
 Progress = Callable[[int, int, str], None]
 """Told how many transcripts are done, of how many, and which one is next ("" at the end)."""
@@ -64,71 +64,51 @@ def import_transcripts(
     options: ImportOptions,
     progress: Progress = lambda _done, _total, _name: None,
 ) -> ImportReport:
-    """Import every session found at `paths`: files, sessions' folders, a client's whole folder.
+    """Import every session of one client found at `paths`: files, sessions' folders, a client's whole folder.
 
     Nothing that is wrong with a transcript or a note raises; it is a row of `unreadable`.
     """
-    outcome = Importing()
-    transcripts = _without_copies(dialect, _find(dialect, paths, outcome), outcome)
-    _Run(vault, dialect, options, outcome).take(_counted(transcripts, progress))
-    progress(len(transcripts), len(transcripts), "")
-    return outcome.report()
+    return import_all(vault, [Search(dialect, tuple(paths))], options=options, progress=progress)[0]
 
 
-def _counted(transcripts: list[Transcript], progress: Progress) -> Iterator[Transcript]:
-    for done, transcript in enumerate(transcripts):
-        progress(done, len(transcripts), transcript.path.name)
+def import_all(
+    vault: Vault,
+    searches: Sequence[Search],
+    *,
+    options: ImportOptions,
+    progress: Progress = lambda _done, _total, _name: None,
+) -> list[ImportReport]:
+    """The same for several clients, a report for each search; the notes are looked at once for all of them."""
+    outcomes = [Importing() for _ in searches]
+    found = [find_transcripts(search, outcome) for search, outcome in zip(searches, outcomes, strict=True)]
+    total = sum(map(len, found))
+    done = 0
+    table: SourceTable | None = None
+    for search, outcome, transcripts in zip(searches, outcomes, found, strict=True):
+        outcome.sessions = len(transcripts)
+        if table is None:
+            table = _table(vault, outcome)
+        _Run(vault, search.dialect, options, outcome, table).take(
+            _counted(transcripts, done, total, progress)
+        )
+        done += len(transcripts)
+    progress(total, total, "")
+    return [outcome.report() for outcome in outcomes]
+
+
+def _table(vault: Vault, outcome: Importing) -> SourceTable:
+    # A folder that cannot be read may hold notes of these sessions, which would be made again.
+    return SourceTable(
+        vault, lambda error: outcome.unreadable.append(UnreadableRow(vault.sessions, 0, str(error)))
+    )
+
+
+def _counted(
+    transcripts: list[Transcript], before: int, total: int, progress: Progress
+) -> Iterator[Transcript]:
+    for done, transcript in enumerate(transcripts, before):
+        progress(done, total, transcript.path.name)
         yield transcript
-
-
-def _find(dialect: Dialect, paths: Iterable[Path], outcome: Importing) -> Iterator[Transcript]:
-    """Each transcript once, though the paths overlap."""
-    seen: set[tuple[str, str]] = set()
-    for path in paths:
-        try:
-            for transcript in dialect.find(path):
-                real = (os.path.realpath(transcript.path), transcript.native_id)
-                if real not in seen:
-                    seen.add(real)
-                    yield transcript
-        except (TranscriptError, OSError) as error:
-            outcome.unreadable.append(UnreadableRow(path, 0, _reason(error, path)))
-        if path.is_dir() and path.suffix == ".jsonl":
-            outcome.unreadable.append(UnreadableRow(path, 0, "a folder, where a transcript was expected"))
-
-
-def _without_copies(dialect: Dialect, found: Iterable[Transcript], outcome: Importing) -> list[Transcript]:
-    """One transcript a session, the one that goes furthest: two of them would make two notes with one source."""
-    sessions: dict[str, list[Transcript]] = {}
-    for transcript in found:
-        sessions.setdefault(source_name(transcript.client, transcript.native_id), []).append(transcript)
-    return [c[0] if len(c) == 1 else _furthest(dialect, c, outcome) for c in sessions.values()]
-
-
-def _furthest(dialect: Dialect, copies: list[Transcript], outcome: Importing) -> Transcript:
-    reaches = [_reach(dialect, copy) for copy in copies]
-    far = max(range(len(copies)), key=lambda at: (reaches[at].last or _NEVER, reaches[at].size))
-    best = copies[far]
-    for copy, reach in zip(copies, reaches, strict=True):
-        rows = {reach.first, reaches[far].first} - {""}
-        if len(rows) > 1:
-            told = (
-                f"begins otherwise than {best.path} of the same name, which is imported: rename one of them"
-            )
-            outcome.unreadable.append(UnreadableRow(copy.path, 0, told))
-        elif copy is not best:
-            outcome.left_out["copy"] += 1
-    return best
-
-
-_NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-def _reach(dialect: Dialect, transcript: Transcript) -> Reach:
-    try:
-        return dialect.reach(transcript)
-    except OSError:
-        return Reach(None, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +131,14 @@ class _Run:
     one sees the first one's note.
     """
 
-    def __init__(self, vault: Vault, dialect: Dialect, options: ImportOptions, outcome: Importing) -> None:
+    def __init__(
+        self, vault: Vault, dialect: Dialect, options: ImportOptions, outcome: Importing, table: SourceTable
+    ) -> None:
         self.vault = vault
         self.dialect = dialect
         self.options = options
         self.outcome = outcome
-        # A folder that cannot be read may hold notes of these sessions, which would be made again.
-        self.table = SourceTable(
-            vault, lambda error: outcome.unreadable.append(UnreadableRow(vault.sessions, 0, str(error)))
-        )
+        self.table = table
         self.moves: list[tuple[str, str]] = []
 
     def take(self, transcripts: Iterator[Transcript]) -> None:
@@ -201,6 +180,8 @@ class _Run:
                 )
                 folding.fold()
             moved_to = folding.trunk.recorder.moved_to
+            if self.options.follows:
+                self.moves.append((self.options.follows, folding.trunk.source))
             if moved_to:
                 self.moves.append((folding.trunk.source, source_name(transcript.client, moved_to)))
             if self._has_notes(folding):
@@ -210,7 +191,9 @@ class _Run:
         except LeftOutError as left_out:
             self.outcome.left_out[left_out.reason] += 1
         except (*_OF_ONE, OSError) as error:
-            self.outcome.unreadable.append(UnreadableRow(transcript.path, 0, _reason(error, transcript.path)))
+            self.outcome.unreadable.append(
+                UnreadableRow(transcript.path, 0, reason_at(error, transcript.path))
+            )
 
     def _last_written(self, transcript: Transcript) -> datetime:
         """When a transcript was last written to; a copied file's own time is that of the copy."""
@@ -248,11 +231,16 @@ class _Run:
     def _told(self, strand: Strand, base: Session, now: Session) -> _Told:
         try:
             if strand.note is None:
-                return "created", self._create(now)
-            return ("updated" if self._update(strand.note, base, now) else "unchanged"), strand.id
+                told = "created", self._create(now)
+            else:
+                told = "updated" if self._update(strand.note, base, now) else "unchanged", strand.id
+            if not self.options.dry_run and told[0] != "unchanged":
+                # An archived session gets no folder again for this.
+                save_meta(self.vault.root, strand.id, _facts(now), make=False)
         except _OF_ONE as error:
             path = strand.note.path if strand.note else self.vault.sessions / f"{strand.id}.md"
-            return UnreadableRow(path, 0, _reason(error, path))
+            return UnreadableRow(path, 0, reason_at(error, path))
+        return told
 
     def _create(self, session: Session) -> str:
         if not self.options.dry_run:
@@ -270,7 +258,15 @@ class _Run:
         return self.vault.update(note.path, wanted).source != note.source
 
 
-def _reason(error: Exception, path: Path) -> str:
-    if isinstance(error, OSError):
-        return reason_of(error)
-    return str(error).removeprefix(f"{path}: ")
+def _facts(session: Session) -> Facts:
+    """What the flight recorder's summary says of a session."""
+    agents = [str(phase.agent) for phase in session.all_phases() if phase.agent]
+    switches = tuple(agent for agent, _ in groupby(agents))
+    return Facts(
+        started=session.started,
+        ended=session.ended,
+        initial_agent=switches[0] if switches else None,
+        agent_switches=switches or None,
+        project=session.project,
+        ended_cleanly=session.status is Status.COMPLETED,
+    )

@@ -24,6 +24,7 @@ class ImportOptions:
     `only_project` leaves out sessions of other projects.  `projects` maps a name to the folders that belong to it.
     `redact` takes the place of the redactor that the vault's settings ask for.  `client` is what is known of the program
     that writes the transcripts; with `whole_turns` a turn that it is still in the middle of is left for the next time.
+    `follows` is the source of the session that this one goes on from, where no transcript tells it.
     """
 
     now: datetime
@@ -34,6 +35,7 @@ class ImportOptions:
     redact: Redactor | None = None
     client: Client = Client.UNKNOWN
     whole_turns: bool = False
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class ImportReport:
 
     `empty` are transcripts in which nobody said a word: they make no note.  `left_out` counts, by reason, sessions that
     were not looked at (`own`, `since`, `project`) and transcripts that tell nothing new of a session that another tells
-    (`copy`), `unknown_rows` rows by type that this version does not know.
+    (`copy`), `unknown_rows` rows by type that this version does not know.  `sessions` counts the native sessions found.
     """
 
     created: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class ImportReport:
     unknown_rows: Mapping[str, int] = field(default_factory=dict)
     empty: tuple[Path, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
+    sessions: int = 0
 
 
 @dataclass(slots=True)
@@ -74,6 +77,7 @@ class Importing:
     unknown_rows: Counter[str] = field(default_factory=Counter)
     empty: list[Path] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    sessions: int = 0
 
     def report(self) -> ImportReport:
         """The finished report."""
@@ -85,4 +89,5 @@ class Importing:
             dict(self.unknown_rows),
             tuple(self.empty),
             {reason: count for reason, count in self.left_out.items() if count},
+            self.sessions,
         )

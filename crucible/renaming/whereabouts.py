@@ -1,4 +1,4 @@
-"""What a rename moves: which notes may have another id, and the folder of whole events that has the session's.
+"""What a rename moves: which notes may have another id, and the whole events that have the session's.
 
 Owns the refusals before anything is changed, and that events which cannot follow are told.  The note's file itself is
 moved by `vault.store`.
@@ -10,8 +10,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from crucible.errors import BadSessionId, CrucibleError, UsageError, reason_of
-from crucible.flight.recorder import flight_folder
+from crucible.errors import BadSessionId, CrucibleError, UsageError
+from crucible.flight.moving import move_flight
 from crucible.note.source import Problem
 from crucible.vault.store import Note, Vault
 
@@ -47,26 +47,12 @@ def _is_hidden(path: Path) -> bool:
 
 
 def move_events(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """The whole events go along: their folder has the session's id.  What keeps them where they are is returned."""
-    folder = vault.root / ".crucible" / "flight"
+    """The whole events go along: folder and archive have the session's id.  What keeps them where they are is returned."""
+    folder = vault.root / ".crucible" / "flight" / old_id
     try:
-        reason = _move(vault, folder / old_id, folder / new_id)
+        reason = move_flight(vault.root, old_id, new_id, lock_seconds=vault.settings.lock_seconds)
     except BadSessionId:
         return None  # a name that is no id, as a human may give a file, never had any events
-    except OSError as error:
-        reason = reason_of(error)
     except CrucibleError as error:
         reason = str(error)
-    return Left(folder / old_id, Problem("events-not-moved", 1, reason)) if reason else None
-
-
-def _move(vault: Vault, old: Path, new: Path) -> str:
-    """Why not, or "".  The folder's own name counts, though it be a symlink."""
-    flight_folder(vault.root, old.name)
-    flight_folder(vault.root, new.name)
-    if not os.path.lexists(old):
-        return ""
-    if os.path.lexists(new):
-        return f"{new} exists already"
-    old.rename(new)
-    return ""
+    return Left(folder, Problem("events-not-moved", 1, reason)) if reason else None

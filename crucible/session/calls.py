@@ -20,6 +20,7 @@ __all__ = ["call_line", "one_line", "result_line"]
 
 Arguments: TypeAlias = Mapping[str, object]
 
+_PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 # Read in order: the first of these that an unknown tool was given tells most.
@@ -30,6 +31,8 @@ _TELLING = (
         "script",
         "code",
         "file_path",
+        "filePath",
+        "absolute_path",
         "notebook_path",
         "path",
         "filename",
@@ -51,8 +54,11 @@ _TELLING = (
         "skill",
     ),
     *("description", "input", "expression", "selector", "task_id", "taskId", "bash_id", "shell_id", "id"),
+    "dir_path",
 )
-_PATHS = {"file_path", "notebook_path", "path", "filename", "file"}
+_PATHS = {"file_path", "filePath", "absolute_path", "dir_path", "notebook_path", "path", "filename", "file"}
+_COMMANDS = {"command", "cmd"}
+_SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "local_shell", "run_shell_command")
 
 
 def one_line(text: str, limit: int) -> str:
@@ -74,7 +80,15 @@ def _told(arguments: Arguments, cwd: str) -> str:
         value = arguments.get(key)
         if isinstance(value, str) and value.strip():
             return _path(value, cwd) if key in _PATHS else value
+        if key in _COMMANDS and isinstance(value, list) and value:
+            return _command(value)
     return _compact(arguments) if arguments else ""
+
+
+def _command(words: list[object]) -> str:
+    """A command as one would type it: of `["bash", "-lc", SCRIPT]` the script."""
+    is_script = len(words) == 3 and str(words[1]) in ("-lc", "-c", "-Command", "/c")
+    return str(words[2]) if is_script else " ".join(map(str, words))
 
 
 def _compact(arguments: Arguments) -> str:
@@ -102,7 +116,7 @@ def _text(arguments: Arguments, *keys: str) -> str:
 
 def _search(arguments: Arguments, cwd: str) -> str:
     """A pattern, and where it was looked for."""
-    where = _path(_text(arguments, "path"), cwd)
+    where = _path(_text(arguments, "path") or _text(arguments, "dir_path"), cwd)
     pattern = _text(arguments, "pattern")
     return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(
         arguments
@@ -111,12 +125,28 @@ def _search(arguments: Arguments, cwd: str) -> str:
 
 def _todos(arguments: Arguments, cwd: str) -> str:
     """How long the list is, and what is being done."""
-    todos = arguments.get("todos")
+    todos = arguments.get("todos", arguments.get("plan"))
     if not isinstance(todos, list):
         return _told(arguments, cwd)
-    doing = [t.get("content") for t in todos if isinstance(t, Mapping) and t.get("status") == "in_progress"]
+    active = (t for t in todos if isinstance(t, Mapping) and t.get("status") == "in_progress")
+    doing = [t.get("content", t.get("step", t.get("description"))) for t in active]
     count = f"{len(todos)} task{'' if len(todos) == 1 else 's'}"
     return f"{count}, now: {doing[0]}" if doing else count
+
+
+def _patch(arguments: Arguments, cwd: str) -> str:
+    """The files that a patch touches."""
+    paths = _PATCHED.findall(_text(arguments, "input", "patch"))
+    return ", ".join(_path(path, cwd) for path in dict.fromkeys(paths)) or _told(arguments, cwd)
+
+
+def _agents(arguments: Arguments, cwd: str) -> str:
+    """How many subagents were waited for; a single one's id is told short."""
+    targets = arguments.get("targets", arguments.get("ids"))
+    named = targets if isinstance(targets, list) else [arguments.get("target", arguments.get("id"))]
+    if len(named) == 1:
+        return str(named[0])[-12:] if isinstance(named[0], str) else _told(arguments, cwd)
+    return f"{len(named)} agents"
 
 
 def _task_update(arguments: Arguments, cwd: str) -> str:
@@ -139,8 +169,18 @@ def _plan(arguments: Arguments, cwd: str) -> str:
 
 _CALLS: Mapping[str, Callable[[Arguments, str], str]] = {
     "Grep": _search,
+    "grep": _search,
     "Glob": _search,
     "TodoWrite": _todos,
+    "todowrite": _todos,
+    "write_todos": _todos,
+    "grep_search": _search,
+    "search_file_content": _search,
+    "glob": _search,
+    "update_plan": _todos,
+    "apply_patch": _patch,
+    "wait_agent": _agents,
+    "close_agent": _agents,
     "TaskCreate": lambda arguments, cwd: _text(arguments, "subject") or _told(arguments, cwd),
     "TaskUpdate": _task_update,
     "AskUserQuestion": _questions,
@@ -160,7 +200,7 @@ def result_line(
         case Outcome.FAILED:
             told = _failure(text, details or {})
         case Outcome.OK:
-            told = _printed(text) if name == "Bash" and _reads(command) else ""
+            told = _printed(text) if name in _SHELLS and _reads(command) else ""
             told = told or _RESULTS.get(name, _first)(text, details or {})
         case _:
             told = _first(text, {})
@@ -250,6 +290,14 @@ def _edited(_said: str, details: Mapping[str, object]) -> str:
     return "updated" if added is None or removed is None else f"updated, +{added} −{removed}"
 
 
+def _patched(text: str, details: Mapping[str, object]) -> str:
+    """What a patch of one or more files did."""
+    if _count(details, "added") is None:
+        return _first(text, {})
+    new = details.get("kind") == "create"
+    return f"created, {_many(_count(details, 'added') or 0, 'line')}" if new else _edited(text, details)
+
+
 def _read(text: str, details: Mapping[str, object]) -> str:
     lines, kind = _count(details, "lines"), details.get("kind")
     if lines is None:
@@ -301,12 +349,21 @@ def _created_task(text: str, _details: Mapping[str, object]) -> str:
     return f"task {number[1]}" if number else _first(text, {})
 
 
+def _waited(text: str, _details: Mapping[str, object]) -> str:
+    return "timed out" if re.search(r'"timed_out":\s*true', text) else "ok"
+
+
 def _done(_said: str, _details: Mapping[str, object]) -> str:
     return "ok"
 
 
 _RESULTS: Mapping[str, Callable[[str, Mapping[str, object]], str]] = {
-    "Bash": _shell,
+    **dict.fromkeys(_SHELLS, _shell),
+    "apply_patch": _patched,
+    "update_plan": _done,
+    "wait_agent": _waited,
+    **dict.fromkeys(("send_input", "send_message", "followup_task", "close_agent"), _done),
+    "web_search": _last,
     "BashOutput": _last,
     "WebSearch": _found_pages,
     "Write": _written,
@@ -319,4 +376,17 @@ _RESULTS: Mapping[str, Callable[[str, Mapping[str, object]], str]] = {
     "TaskCreate": _created_task,
     "TaskUpdate": _done,
     "TodoWrite": _done,
+    "write_file": _written,
+    "replace": _edited,
+    "read_file": _read,
+    "grep_search": _matches,
+    "search_file_content": _matches,
+    "glob": _files,
+    "list_directory": _found_pages,
+    "write_todos": _done,
+    "read": _read,
+    **dict.fromkeys(("edit", "multiedit"), _edited),
+    "write": _written,
+    "grep": _matches,
+    "todowrite": _done,
 }

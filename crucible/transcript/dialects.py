@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from crucible.transcript import claude_code
+from crucible.transcript import claude_code, codex, gemini, opencode
 from crucible.transcript.events import Event
 from crucible.transcript.files import Reach, Transcript
 
@@ -51,7 +51,7 @@ class Dialect(Protocol):
         """How far a transcript goes, told by a quick look; `OSError` when there is none."""
 
 
-_MODULES: tuple[Dialect, ...] = (claude_code,)
+_MODULES: tuple[Dialect, ...] = (claude_code, codex, gemini, opencode)
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.NAME: dialect for dialect in _MODULES})
 

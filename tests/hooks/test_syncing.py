@@ -10,6 +10,7 @@ import pytest
 
 from crucible.agents.marks import OWN_MARK
 from crucible.errors import VaultError
+from crucible.flight.reading import load_meta
 from crucible.flight.spooled import load_spool
 from crucible.hooks.syncing import sync_vault
 from crucible.session.model import Session
@@ -307,3 +308,29 @@ def test_a_long_wait_is_bounded(client: Client) -> None:
     sync(client)
     assert 2.5 < time.monotonic() - begun < 8
     assert len(the_note(client).phases) == 1
+
+
+def test_a_session_that_goes_on_after_a_clear_is_linked_both_ways(client: Client, tmp_path: Path) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("SessionStart", source="startup")
+    client.call("Stop", said="Fixed.")
+    client.call("SessionEnd", reason="clear")
+    other = Client(client.root, tmp_path / "home", OTHER)
+    other.call("SessionStart", source="clear")
+    other.say(*turn("Now the docs", "Written."))
+    other.call("Stop", said="Written.")
+    sync(client)
+    first, second = sorted(
+        (note.session for note in notes_of(Vault(client.root)).values()), key=lambda session: session.title
+    )
+    assert (first.continued_by, second.continues) == (second.id, first.id)
+
+
+def test_whole_events_know_whose_session_they_are(client: Client) -> None:
+    client.say(*turn("Fix it", "Fixed."))
+    client.call("Stop", said="Fixed.")
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    meta = load_meta(client.root, the_note(client).id)
+    assert meta["ended_cleanly"] is True
+    assert meta["initial_agent"] == "claude-code@2.1.197"

@@ -1,0 +1,195 @@
+"""How tool calls end, in Gemini CLI's logs: outcome, text, small facts, the task list, subagents' reports.
+
+Owns the shapes of `toolCalls` and of `functionResponse`.  Which message a call belongs to is `messages`'.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from crucible.transcript.events import CallEnd, TaskState
+from crucible.transcript.gemini_cli.values import (
+    Row,
+    as_dict,
+    as_list,
+    as_str,
+    count,
+    is_response,
+    parts_of,
+    pictures,
+    text_of,
+)
+
+__all__ = ["AGENT_TOOLS", "END_TOOL", "TASK_TOOL", "Result", "peel_report", "report_of", "result_of", "todos"]
+
+AGENT_TOOLS = frozenset({"invoke_agent", "delegate_to_agent"})
+"""Tools that hand work to a subagent; older versions have a tool for each agent, and the call has an `agentId`."""
+END_TOOL = "complete_task"
+"""A subagent's last call, whose argument is its report."""
+TASK_TOOL = "write_todos"
+_SHELL = "run_shell_command"
+
+_DENIED = ("User denied execution", "User did not allow tool call", "User rejected")
+_CANCELLED = re.compile(r"\A\[Operation Cancelled\] (?:Reason: )?")
+_UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(?P<text>.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
+_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
+_OUTPUT = re.compile(
+    r"(?:^|\n)(?:Output|Stdout): (?P<text>.*?)(?=\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)",
+    re.DOTALL,
+)
+_REPORT = re.compile(
+    r"\ASubagent '[^\n]*' finished\.\s*\nTermination Reason: ?(?P<why>\w+)\s*\nResult:\s*\n?", re.DOTALL
+)
+_ENDS = {
+    "success": CallEnd.OK,
+    "error": CallEnd.FAILED,
+    "cancelled": CallEnd.INTERRUPTED,
+}
+"""How a call ended by its status; other states are of calls that go on."""
+
+
+class Result(NamedTuple):
+    """A call's result."""
+
+    text: str
+    end: CallEnd
+    details: dict[str, object] | None
+
+
+def result_of(name: str, call: Row) -> Result | None:
+    """The result of a record in `toolCalls`, None while the call goes on."""
+    status, given = as_str(call.get("status")), call.get("result")
+    end = _ENDS.get(status) if status else CallEnd.OK if given else None
+    if end is None:
+        return None
+    text, failed = _text(given, as_str(call.get("id")))
+    if not given and not text:
+        text = as_str(call.get("resultDisplay"))
+    if failed and end is CallEnd.OK:
+        end = CallEnd.FAILED
+    if end is CallEnd.INTERRUPTED and any(denied in text for denied in _DENIED):
+        end = CallEnd.REJECTED
+    return _finished(name, _CANCELLED.sub("", text), end, call)
+
+
+def _text(given: object, call: str) -> tuple[str, bool]:
+    """The words of a result, and whether they tell an error.  The parts may be those of all calls of a message."""
+    parts = parts_of(given)
+    told = [as_dict(part["functionResponse"]) for part in parts if is_response(part)]
+    own = [response for response in told if response.get("id") == call] or told[:1]
+    response = as_dict(own[0].get("response")) if own else {}
+    if not own:
+        return text_of(given), False
+    failed = "error" in response and "output" not in response
+    value = response.get("error") if failed else response.get("output", response or None)
+    return ("" if value is None else value if isinstance(value, str) else _json(value)), failed
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _finished(name: str, text: str, end: CallEnd, call: Row) -> Result:
+    wrapped = _UNTRUSTED.match(text)
+    text = wrapped["text"] if wrapped else text
+    facts: dict[str, object] = {}
+    if name == _SHELL and end in (CallEnd.OK, CallEnd.FAILED):
+        text, end, facts = _shell(text, end)
+    elif end is CallEnd.OK:
+        facts = _FACTS.get(name, _no_facts)(text, as_dict(call.get("resultDisplay")))
+    images = pictures(call.get("result"))
+    return Result(text, end, {**facts, "images": images} if images else facts or None)
+
+
+def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
+    """What a command printed.  The client calls it a success whatever its exit code."""
+    code, output = _EXIT_CODE.search(text), _OUTPUT.search(text)
+    if code is None and output is None:
+        return text, end, {}
+    exit_code = int(code[1]) if code else 0
+    said = output["text"] if output else text
+    said = "" if said in ("(empty)", "(none)") else said
+    facts: dict[str, object] = {"exit_code": exit_code, "lines": _lines(said)}
+    if exit_code:
+        return f"Exit code {exit_code}\n{said or text}", CallEnd.FAILED, facts
+    return said, end, facts
+
+
+# --- small facts -----------------------------------------------------------------------------------------------------
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n")) if text else 0
+
+
+def _no_facts(_text: str, _display: Row) -> dict[str, object]:
+    return {}
+
+
+def _of_read(text: str, _display: Row) -> dict[str, object]:
+    return {"lines": _lines(text)}
+
+
+def _of_write(_text: str, display: Row) -> dict[str, object]:
+    kind = "create" if display.get("isNewFile") is True else "update"
+    return {
+        "kind": kind,
+        **({"lines": _lines(as_str(display["newContent"]))} if "newContent" in display else {}),
+    }
+
+
+def _of_edit(_text: str, display: Row) -> dict[str, object]:
+    stat = display.get("diffStat")
+    if not isinstance(stat, dict):
+        return {"kind": "update"}
+    added, removed = (
+        sum(count(stat.get(f"{who}_{what}_lines")) for who in ("model", "user"))
+        for what in ("added", "removed")
+    )
+    return {"kind": "update", "added": added, "removed": removed}
+
+
+def _of_listing(_text: str, display: Row) -> dict[str, object]:
+    files = display.get("files")
+    return {"results": len(files)} if isinstance(files, list) else {}
+
+
+_FACTS: Mapping[str, Callable[[str, Row], dict[str, object]]] = {
+    "read_file": _of_read,
+    "write_file": _of_write,
+    "replace": _of_edit,
+    "list_directory": _of_listing,
+}
+
+
+# --- tasks and subagents ---------------------------------------------------------------------------------------------
+
+
+def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
+    """The list that `write_todos` wrote; its tasks have no ids but their place."""
+    items = [as_dict(item) for item in as_list(arguments.get("todos"))]
+    return tuple(
+        TaskState(str(number), as_str(item.get("description")), as_str(item.get("status")) or "pending")
+        for number, item in enumerate(items, 1)
+        if item.get("status") != "cancelled"
+    )
+
+
+def peel_report(text: str) -> tuple[str, bool]:
+    """A subagent's report without the client's head, and whether it came to its end."""
+    head = _REPORT.match(text)
+    return (text[head.end() :], head["why"] == "GOAL") if head else (text, True)
+
+
+def report_of(arguments: Mapping[str, object]) -> str:
+    """What a subagent handed back with its last call: a text, or an object whose first text counts."""
+    given = arguments.get("result", next(iter(arguments.values()), None))
+    if isinstance(given, dict):
+        given = next((value for value in given.values() if isinstance(value, str)), _json(given))
+    return as_str(given)
