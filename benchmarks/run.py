@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying]`.
+"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import import_speed, memory, querying, reading, startup  # noqa: E402  the path is needed first
+from benchmarks import hooks, import_speed, memory, querying, reading, startup  # noqa: E402  the path is needed first
 from benchmarks.measuring import Figure  # noqa: E402
 
 BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
@@ -27,6 +27,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "importing": import_speed.measure,
     "memory": memory.measure,
     "querying": querying.measure,
+    "hooks": hooks.measure,
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = ["REAL", "SESSIONS", "copy_sessions", "write_large"]
+__all__ = ["REAL", "SESSIONS", "copy_sessions", "renamer", "write_large"]
 
 SESSIONS = ("limiter", "retry")
 REAL = Path(__file__).resolve().parents[1] / "tests" / "data" / "transcripts" / "claude-code"
@@ -35,7 +35,7 @@ def copy_sessions(folder: Path, copies: int, projects: int = 1) -> int:
 
 
 def _copy(root: Path, folder: Path, number: int, projects: int) -> None:
-    rename = _renamer(f"{number} {root.parent.name}")
+    rename = renamer(f"{number} {root.parent.name}")
     for path in sorted(path for path in root.rglob("*") if path.is_file()):
         slug, *rest = path.relative_to(root).parts
         project = slug if projects == 1 else f"{slug}-{number % projects}"
@@ -44,7 +44,7 @@ def _copy(root: Path, folder: Path, number: int, projects: int) -> None:
         target.write_text(rename(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def _renamer(copy: str) -> Callable[[str], str]:
+def renamer(copy: str) -> Callable[[str], str]:
     """New ids for one copy of one session, of the same shape as the old ones."""
 
     def fresh(found: re.Match[str]) -> str:

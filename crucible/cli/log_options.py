@@ -5,6 +5,7 @@ Imports little, and leaves the index alone: an agent waits for each of these com
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import wraps
@@ -49,8 +50,8 @@ SAID = _Said()
 
 def standard_input() -> str:
     """All of it, without the line end that a shell's `echo` adds."""
-    text: str = click.get_binary_stream("stdin").read().decode("utf-8", "replace")
-    return text.removesuffix("\n")
+    data = sys.stdin.buffer.read() if sys.stdin else b""
+    return data.decode("utf-8", "replace").removesuffix("\n")
 
 
 session_option = click.option(

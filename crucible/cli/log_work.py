@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
@@ -124,7 +125,7 @@ def tasks(
 def _items(path: str | None) -> list[Mapping[str, object]]:
     where = path or "standard input"
     try:
-        items = json.loads(open(path, "rb").read() if path else standard_input())  # noqa: SIM115  closed with us
+        items = json.loads(Path(path).read_bytes() if path else standard_input())
     except OSError as error:
         raise UsageError(f"{where}: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import click
 
@@ -34,7 +35,7 @@ __all__ = ["end", "pause", "start"]
 @format_option("text", "json")
 @click.pass_obj
 def start(
-    door: Door, title: str, project: str | None, at: datetime | None, format_: str, **given: str
+    door: Door, /, title: str, project: str | None, at: datetime | None, format_: str, **given: Any
 ) -> None:
     """Begin a session: its note is made at once, and its id is all that is printed.
 

@@ -25,7 +25,7 @@ from crucible.session.model import Session
 from crucible.session.recording import Recorder
 from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
-from crucible.transcript.events import Event, Unknown, Unreadable
+from crucible.transcript.events import At, Event, Titled, Unknown, Unreadable
 from crucible.transcript.files import SubagentFile, Transcript
 from crucible.transcript.redact import redactor_of
 from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
@@ -201,11 +201,16 @@ class Folding:
     def _subagent_strand(self, file: SubagentFile) -> Strand:
         parent = self._parent_of(file.call, file.agent)
         work = parent.recorder.delegation(file.call, file.agent) if parent else None
-        kind = file.kind or (work.kind if work else "")
-        title = (file.description or (work.title if work else "")).rstrip(" .")
+        kind = self._clean(file.kind) or (work.kind if work else "")
+        title = (self._clean(file.description) or (work.title if work else "")).rstrip(" .")
         strand = self._strand(file.agent, kind, title or kind or "Work")
         strand.title, strand.kind, strand.call = title, kind, file.call
         return strand
+
+    def _clean(self, text: str) -> str:
+        """A text that is no event's, and will stand in titles and names, without its secrets."""
+        event, _ = self._redact(Titled(At(0), text))
+        return event.title if isinstance(event, Titled) else ""
 
     def _parent_of(self, call: str, agent: str) -> Strand | None:
         found = (s for s in self._strands.values() if s.recorder.delegation(call, agent))
@@ -262,7 +267,7 @@ class Folding:
     def _check_wanted(self, trunk: Strand) -> None:
         if OWN_MARK in trunk.first_prompt:
             raise LeftOutError("own")
-        self._project = project_of(trunk.recorder.cwd, self.options.projects) or None
+        self._project = self._clean(project_of(trunk.recorder.cwd, self.options.projects)) or None
         if self.options.only_project is not None and self._project != self.options.only_project:
             raise LeftOutError("project")
 

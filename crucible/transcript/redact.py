@@ -169,13 +169,16 @@ def _under(key: str, name: str, named: str) -> str:
     """The name that a value has: its key, `{"name": "API_KEY", "value": "…"}`, or for a general key the one above."""
     if named and key in _VALUE_KEYS:
         return named
+    if "[REDACTED:" in key:
+        return ""  # the name of a rule is not the name of a value
     return name if key in _VALUE_KEYS else key
 
 
 def _name_beside(mapping: Mapping[str, object]) -> str:
     if not any(key in mapping for key in _VALUE_KEYS):
         return ""
-    return next((value for key in _NAME_KEYS if isinstance(value := mapping.get(key), str)), "")
+    names = (mapping.get(key) for key in _NAME_KEYS)
+    return next((name for name in names if isinstance(name, str) and "[REDACTED:" not in name), "")
 
 
 def _is_picture(mapping: Mapping[str, object], value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -622,3 +623,19 @@ def test_a_real_transcript_with_broken_bytes_never_raises(
     before = bytes_of(vault)
     assert not run_import(vault, trunk).updated
     assert bytes_of(vault) == before
+
+
+def test_a_secret_in_a_subagents_description_reaches_no_name_and_no_note(tmp_path: Path) -> None:
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+    project = copy_real("limiter", tmp_path / "project")
+    for meta in project.rglob("*.meta.json"):
+        told = json.loads(meta.read_text(encoding="utf-8"))
+        meta.write_text(json.dumps(told | {"description": f"Use {secret} for it"}), encoding="utf-8")
+    vault = make_vault(tmp_path / "vault")
+    run_import(vault, project)
+    files = [path for path in vault.root.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        assert secret.casefold() not in path.name.casefold()
+        assert secret.encode() not in path.read_bytes()
+    assert any("[REDACTED:" in note.session.title for note in notes_of(vault).values())

@@ -115,7 +115,7 @@ def tool(name: str, call: str = "call-1", status: str = "completed", **state: ob
     return {"type": "tool", "tool": name, "callID": call, "state": given}
 
 
-def talk(folder: Path, **session: object) -> Talk:
+def talk(folder: Path, **session: Any) -> Talk:
     connection = make(folder / "opencode.db", FIRST)
     add_session(connection, **session)
     return Talk(connection)

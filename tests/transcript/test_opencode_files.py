@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from crucible.errors import TranscriptError
 from crucible.transcript import opencode
 from crucible.transcript.dialects import DIALECTS, sniff
-from crucible.transcript.events import Event, Prompted, Replied, Unreadable
+from crucible.transcript.events import Event, Injected, Prompted, Replied, Titled, Unreadable
 from crucible.transcript.files import Transcript
 from tests.importing.places import make_vault
 from tests.transcript.building import only
@@ -55,6 +55,10 @@ def words(found: dict[str, list[Event]]) -> dict[str, list[object]]:
         ]
         for session, found_events in found.items()
     }
+
+
+def words_of(found: list[Event]) -> list[str]:
+    return [event.text for event in found if isinstance(event, Prompted | Replied)]
 
 
 # --- where they lie --------------------------------------------------------------------------------------------------
@@ -395,7 +399,7 @@ def _columns(script: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("script", [FIRST, SECOND, FIRST + SECOND], ids=["first", "second", "both"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_no_rows_make_the_reading_raise(
     tmp_path_factory: pytest.TempPathFactory, script: str, data: st.DataObject
@@ -412,7 +416,8 @@ def test_no_rows_make_the_reading_raise(
                 }
                 insert(connection, table, **{**row, **(keyed if data.draw(st.booleans()) else {})})
     for found in told(path).values():
-        assert [event.at.line for event in found] == sorted(event.at.line for event in found)
+        lines = [event.at.line for event in found if not isinstance(event, Titled | Injected)]
+        assert lines == sorted(lines)
 
 
 def test_whole_rows_stay_readable_beside_damaged_ones(tmp_path: Path) -> None:
@@ -421,7 +426,7 @@ def test_whole_rows_stay_readable_beside_damaged_ones(tmp_path: Path) -> None:
     made.agent(text("Two"), text("Three"))
     made.connection.execute("UPDATE part SET data = x'ff00' WHERE data LIKE '%Two%'")
     found = events(tmp_path)
-    assert [event.text for event in only(found, Prompted, Replied)] == ["One", "Three"]
+    assert words_of(found) == ["One", "Three"]
     (unreadable,) = only(found, Unreadable)
     assert unreadable.reason == f"part {unreadable.at.row}: no JSON object"
     report = run_import(make_vault(tmp_path / "vault"), tmp_path / "opencode.db")
@@ -496,5 +501,5 @@ def test_an_export_of_the_second_generation_is_read(tmp_path: Path) -> None:
     info = {"id": "ses_1", "title": "T", "location": {"directory": "/p"}, "time": {"created": 1795300000000}}
     path = tmp_path / "export.json"
     path.write_text(json.dumps({"info": info, "messages": messages}), encoding="utf-8")
-    assert [event.text for event in only(events(path), Prompted, Replied)] == ["Hello", "Hi."]
+    assert words_of(events(path)) == ["Hello", "Hi."]
     assert len(only(events(path), Unreadable)) == 1

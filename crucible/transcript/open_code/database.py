@@ -16,11 +16,12 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 from crucible.errors import TranscriptError
@@ -190,21 +191,20 @@ def _signature(path: Path) -> tuple[tuple[int, int, int], ...]:
 class _Copy:
     """A copy of a database; its folder goes when nobody holds this any more, or at the end of the process."""
 
-    def __init__(self, path: Path, folder: TemporaryDirectory[str]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._folder = folder
+        weakref.finalize(self, shutil.rmtree, path.parent, ignore_errors=True)
 
 
 @lru_cache(maxsize=1)
 def _copy(path: Path, signature: tuple[tuple[int, int, int], ...]) -> _Copy:
     """The database with its log, as they are now; the same copy for the next session in it."""
     for _ in range(_TRIES):
-        folder = TemporaryDirectory(prefix="crucible-")
-        copy = Path(folder.name) / path.name
+        copy = _Copy(Path(mkdtemp(prefix="crucible-")) / path.name)
         for ending in ("", "-wal", "-journal"):
             if _beside(path, ending).exists():
-                shutil.copyfile(_beside(path, ending), _beside(copy, ending))
+                shutil.copyfile(_beside(path, ending), _beside(copy.path, ending))
         if _signature(path) == signature:
-            return _Copy(copy, folder)
+            return copy
         signature = _signature(path)
     raise TranscriptError(f"{path}: OpenCode writes to it all the time", "close OpenCode, then import again")

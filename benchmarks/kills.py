@@ -1,0 +1,35 @@
+"""kill -9 at many random moments while sessions are captured: `make kills`, or this file alone.
+
+What is killed and what must be in the notes is told in `tests/e2e/killing.py`; the tests themselves kill twenty times.  A
+failure prints the seed, the session, its spool and the log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import SystemRandom
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.e2e.killing import kill_at_random  # noqa: E402  the path is needed first
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Kill what captures sessions, and look for what is missing.")
+    parser.add_argument("kills", nargs="?", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=SystemRandom().getrandbits(32))
+    chosen = parser.parse_args()
+    print(f"seed {chosen.seed}", flush=True)
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        toll = kill_at_random(Path(folder), chosen.kills, chosen.seed)
+    print(f"{toll}: nothing lost, nothing doubled, in {time.monotonic() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

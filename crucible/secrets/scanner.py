@@ -1,0 +1,242 @@
+"""Finding secrets in a text, and taking them out.
+
+Owns the pass over a text: which rules are tried where, what of overlapping findings is told, what is left alone.  All rules are
+tried only where one of their literals stands, and those are sought in one pass (Aho-Corasick).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from crucible.errors import SecretsError
+from crucible.patterns import late_pattern
+from crucible.secrets.assignments import find_value, is_value_of, secret_part
+from crucible.secrets.names import NAME_LITERALS, Weight
+from crucible.secrets.providers import provider_rules
+from crucible.secrets.rules import Rule
+from crucible.secrets.services import service_rules
+from crucible.secrets.shapes import DATA_URI, find_private_key, shape_rules
+from crucible.settings import SecretSettings
+
+__all__ = ["Finding", "Scanner"]
+
+_MARK = re.compile(r"\[REDACTED:[A-Za-z0-9_-]{1,80}\]")
+_ROUNDS = 8
+
+
+class Finding(NamedTuple):
+    """A secret of `text[start:end]`."""
+
+    rule: str
+    start: int
+    end: int
+
+
+class _Hit(NamedTuple):
+    rank: int
+    rule: str
+    start: int
+    end: int
+
+
+_Seen = dict[int, int]
+"""By the rank of a rule, up to where it need not be tried again in this text."""
+
+_Try = Callable[[str, int, int, _Seen], Iterator[_Hit]]
+
+
+class Scanner:
+    """What is a secret by the built-in rules and by those of `settings`, ready to look.
+
+    Raises `SecretsError` when it cannot look: nothing may be written then.
+    """
+
+    def __init__(self, settings: SecretSettings = SecretSettings()) -> None:  # noqa: B008  it is frozen
+        self._custom = [(name, _compiled(regex, name)) for name, regex in settings.rules]
+        self._allow = [_compiled(regex, "allow") for regex in settings.allow]
+        self._automaton, self._tries = _machine()
+
+    def find(self, text: str) -> list[Finding]:
+        """Every secret of `text`, in order, none overlapping another."""
+        hits = list(self._hits(text))
+        return _joined(hits) if hits else []
+
+    def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
+        """`text` without its secrets, and how many were taken out by rule.  `name` is what the text is the value of."""
+        counts: Counter[str] = Counter()
+        for _ in range(_ROUNDS):  # what stands beside a secret may come to stand beside a name
+            found = self._find_named(text, name) if name else self.find(text)
+            if not found:
+                break
+            counts.update(finding.rule for finding in found)
+            text = _without(text, found)
+        return text, dict(counts)
+
+    def _find_named(self, text: str, name: str) -> list[Finding]:
+        hits = list(self._hits(text))
+        start = secret_part(text)
+        value = text[start:].rstrip()
+        if not _MARK.search(value) and is_value_of(name, value) and self._is_kept_out(value):
+            hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
+        return _joined(hits)
+
+    def _hits(self, text: str) -> Iterator[_Hit]:
+        hidden = None
+        for hit in self._all(text):
+            if hidden is None:
+                hidden = _hidden(text)
+            if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end]):
+                yield hit
+
+    def _all(self, text: str) -> Iterator[_Hit]:
+        # One byte a character, so that places are the same; secrets are ASCII, what else there is stands as `?`.
+        plain = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
+        passed, seen = [0] * len(self._tries), _Seen()
+        for literal, start, end in self._automaton.find_matches_as_indexes(
+            plain.encode("ascii").lower(), overlapping=True
+        ):
+            if start >= passed[literal]:
+                for hit in self._tries[literal](plain, start, end, seen):
+                    passed[literal] = max(passed[literal], hit.end)
+                    yield hit
+        for rank, (rule, pattern) in enumerate(self._custom, -len(self._custom)):
+            for match in pattern.finditer(text):
+                first, last = match.span(1 if pattern.groups and match[1] else 0)
+                if last > first:
+                    yield _Hit(rank, rule, first, last)
+
+    def _is_kept_out(self, secret: str) -> bool:
+        return not any(pattern.search(secret) for pattern in self._allow)
+
+
+_LAST = 10_000
+
+
+def _compiled(regex: str, name: str) -> re.Pattern[str]:
+    try:
+        return re.compile(regex)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise SecretsError(
+            f"nothing was written: the expression {regex!r} of secrets.{name} cannot be used: {error}",
+            "mend `[secrets]` in .crucible/config.toml",
+        ) from error
+
+
+@cache
+def _machine() -> tuple[Any, list[_Try]]:
+    """What finds literals, and what is tried where each is found."""
+    try:
+        # Loaded when something is first looked at: most commands look at nothing.
+        import ahocorasick_rs  # noqa: PLC0415
+    except ImportError as error:
+        raise SecretsError(
+            f"nothing was written: secrets cannot be looked for: {error}",
+            "install Crucible again: pip install crucible",
+        ) from error
+    rules: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+    for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules()]):
+        for literal in rule.literals:
+            rules[literal].append((rank, rule))
+    literals = sorted({*rules, *NAME_LITERALS, "-----begin", "---- begin"})
+    tries = [_tries_of(literal, rules.get(literal, [])) for literal in literals]
+    automaton = ahocorasick_rs.BytesAhoCorasick(
+        [literal.encode("ascii") for literal in literals], implementation=ahocorasick_rs.Implementation.DFA
+    )
+    return automaton, tries
+
+
+def _tries_of(literal: str, rules: list[tuple[int, Rule]]) -> _Try:
+    named = literal in NAME_LITERALS
+    begins = literal.endswith("begin")
+
+    def attempt(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
+        for rank, rule in rules:
+            if start >= seen.get(rank, 0):
+                yield from _matched(rank, rule, text, start, seen)
+        if named:
+            yield from _assigned(text, start, end)
+        if begins:
+            stop = find_private_key(text, start)
+            if stop > 0:
+                yield _Hit(0, "private-key", start, stop)
+
+    return attempt
+
+
+def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Iterator[_Hit]:
+    if rule.back:
+        seen[rank] = start + _STEP
+        matches = list(rule.pattern.finditer(text, max(0, start - rule.back), start + 2 * _STEP))
+    else:
+        match = rule.pattern.match(text, start)
+        matches = [match] if match else []
+        if rule.whole_run and match is None:
+            seen[rank] = _end_of_run(text, start)
+    for match in matches:
+        first, last = _secret_of(match)
+        if last > first and rule.accept(text[first:last]):
+            yield _Hit(rank, rule.name, first, last)
+
+
+_STEP = 400
+"""Characters: no secret of a rule that looks back is longer."""
+
+_RUN = late_pattern(r"[A-Za-z0-9_-]*+")
+
+
+def _end_of_run(text: str, start: int) -> int:
+    run = _RUN.match(text, start)
+    return run.end() if run else start
+
+
+def _secret_of(match: re.Match[str]) -> tuple[int, int]:
+    for name in "stuvwxy":
+        if name in match.re.groupindex and match[name]:
+            return match.span(name)
+    return match.span()
+
+
+_RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: "token", Weight.HINT: "key"}
+
+
+def _assigned(text: str, start: int, end: int) -> Iterator[_Hit]:
+    value = find_value(text, start, end)
+    if value:
+        yield _Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end)
+
+
+def _hidden(text: str) -> list[tuple[int, int]]:
+    """What is left alone: what was taken out before, and the bytes of pictures."""
+    spans = [match.span() for match in _MARK.finditer(text)] if "[REDACTED:" in text else []
+    if ";base64," in text:
+        spans += [match.span() for match in DATA_URI.finditer(text) if match.end() - match.start() > 64]
+    return sorted(spans)
+
+
+def _is_in(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+    return any(first < end and start < last for first, last in spans)
+
+
+def _joined(hits: list[_Hit]) -> list[Finding]:
+    """Overlapping hits as one, that covers all and has the name of the surest rule."""
+    joined: list[_Hit] = []
+    for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
+        if joined and hit.start < joined[-1].end:
+            last = joined[-1]
+            surest = min(last, hit)
+            joined[-1] = _Hit(surest.rank, surest.rule, last.start, max(last.end, hit.end))
+        else:
+            joined.append(hit)
+    return [Finding(hit.rule, hit.start, hit.end) for hit in joined]
+
+
+def _without(text: str, found: list[Finding]) -> str:
+    parts, at = [], 0
+    for finding in found:
+        parts += [text[at : finding.start], f"[REDACTED:{finding.rule}]"]
+        at = finding.end
+    return "".join([*parts, text[at:]])

@@ -1,0 +1,250 @@
+"""What a value must be like to be a secret, and what is only a placeholder, a reference or a word.
+
+Owns judgement of a value by itself.  What its name says is `names`', where it ends is `assignments`'.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections import Counter
+from functools import lru_cache
+from itertools import pairwise
+
+from crucible.secrets.names import Weight, words_set
+
+__all__ = [
+    "changes",
+    "entropy",
+    "holds_login",
+    "is_chance",
+    "is_hash",
+    "is_placeholder",
+    "is_secret",
+    "is_varied",
+]
+
+_FILLERS = words_set(
+    """
+    your my the a an some any test tests testing fake dummy mock sample example examples demo api key keys token
+    tokens secret secrets password passwords passwd pass passphrase auth access client private public here value
+    values goes change changed changeme changethis changeit me this that replace replaced with insert enter put
+    placeholder default none null nil undefined user username db database foo bar baz qux string str text bytes
+    number int integer bool boolean true false yes no on off required optional invalid missing hidden enabled
+    disabled basic oauth oauth2 bearer plain plaintext prompt ask login env environment file keyring vault unset
+    empty redacted masked removed omitted censored todo fixme tbd xxx abc new old current previous confirm
+    confirmation repeat again hash hashed bcrypt sha md5 random generated generate generic in from of for to is or
+    and not set get actual real account service app application server host header query param body field form json
+    yaml toml type name id object array list dict map any unknown never void self super input output data config
+    settings options props state store const let var return await async write read admin only real github gitlab
+    openai anthropic aws google azure stripe slack license credentials credential signing session cookie jwt refresh
+    bot personal webhook goes-here something whatever
+    """
+)
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MARKS = re.compile(
+    r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
+    |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
+    |^(?i:changeme|change[-_ ]|your[-_ ]|my[-_](?:secret|token|api|pass|key)|replace|insert|enter[-_ ]|placeholder|dummy|example|redacted|todo|fixme|not[-_ ]a[-_ ])
+    |%[sdrxi](?![A-Za-z0-9])|\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]
+    |(?i:[-_ ]here$|example$|placeholder|[-_]your[-_]|redacted|\bchangeme\b)""",
+    re.VERBOSE,
+)
+_REFERENCE = re.compile(
+    r"""(?:process|os|import\.meta|Deno|ENV|env|secrets|config|settings|self|this|args|opts|options|vars?|local|data|ctx|req|request|cfg|conf|params|props|state|module|steps|github|inputs|matrix|runner|needs)
+    (?:\.|\[|->|::)[^\s]*$|^(?:vault|op|ssm|arn|sops|aws-ssm|awssm|keychain|file|secretsmanager|gcpsm|azurekv|akv|env|ref\+\w+)(?:://|:aws|:(?=[A-Za-z/]))""",
+    re.VERBOSE,
+)
+_IDENTIFIER = re.compile(r"&?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|\?\.|->|::)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?")
+_CALL = re.compile(
+    r"[A-Za-z_$][\w$.:]*[(\[{]|=>|\(\)|^\(|^!{1,2}[a-z]+(?:[.(]|$)|^&[a-z]|^new |^await |^lambda"
+)
+_PATH = re.compile(
+    r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.\-@~/\\ +]*|(?:[\w.\-@]+/){2,}[\w.\-@]*|[\w\-./]+\.(?:pem|key|crt|cer|json|ya?ml|toml|txt|env|py|js|ts|md|ini|conf|cfg|p12|pfx|jks|pub|go|rs|java|html|sh|mod|sum|lock)"
+)
+_HASH = re.compile(
+    r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}|[0-9a-f]{7,12}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64}"
+)
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DIGEST = re.compile(r"(?:sha(?:1|224|256|384|512)|md5|blake[23]b?|h1)[-:=_$][A-Za-z0-9+/=_-]+")
+_OWN_ID = re.compile(
+    r"(?:toolu|msg|req|call|ses|resp|sess|run|thread|asst|file|chatcmpl|org|proj|user|evt|cus|sub|pi|ch|in|prod|price|acct|batch|fc|rs|item|prt|evt)_[A-Za-z0-9]{8,}|(?:req|resp|chatcmpl|call)-[A-Za-z0-9-]{8,}"
+)
+_PIECES = re.compile(r"[-_./:,;@\s|#?&]+")
+_NUMBERS = re.compile("[0-9]+")
+_DATE = re.compile(
+    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d.*)?|\d[\d.:,_-]*(?:[a-zA-Z%]{1,3})?|v?\d+(?:\.\d+)+[\w.+-]*"
+)
+
+
+def entropy(text: str) -> float:
+    """Bits a character, by the characters' own frequencies."""
+    total = len(text)
+    return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if total else 0.0
+
+
+def is_varied(text: str) -> bool:
+    """A token as a provider gives it: neither all the same, nor made of words that say it is none."""
+    return len(set(text)) >= 7 and not is_dummy(text)
+
+
+_DUMMY = re.compile(
+    r"(?i)x{5}|\*{3}|\.{3}|your[-_]|example|placeholder|redacted|dummy|0{8}|changeme|1234567890123|goes[-_]here"
+)
+
+
+def is_dummy(text: str) -> bool:
+    """A text that says of itself that it is no real token."""
+    return _DUMMY.search(text) is not None
+
+
+def is_placeholder(value: str) -> bool:
+    """What stands where a secret would: a variable, a template's hole, asterisks, `changeme`, a word for it."""
+    if len(set(value)) <= 2 or _MARKS.search(value) or _REFERENCE.match(value):
+        return True
+    words = [word.lower() for word in _WORDS.findall(value)]
+    rest = _WORDS.sub("", value)
+    return all(word in _FILLERS for word in words) and (
+        (bool(words) and len(rest) <= max(4, len(words)))
+        or (not words and not any(c.isdigit() for c in value))
+    )
+
+
+def is_hash(value: str) -> bool:
+    """A digest, a git object, a UUID, or a client's own id."""
+    return bool(
+        _HASH.fullmatch(value)
+        or _UUID.fullmatch(value)
+        or _DIGEST.fullmatch(value)
+        or _OWN_ID.fullmatch(value)
+    )
+
+
+def changes(text: str) -> int:
+    """How often the kind of character changes from one to the next: lower, upper, digit, other."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.isalpha() else "o" for c in text]
+    return sum(a != b for a, b in pairwise(kinds))
+
+
+def is_chance(value: str) -> bool:
+    """It looks like chance rather than like words: letters and digits in turn, or letters of both cases in turn."""
+    if len(value) < 12 or _DATE.fullmatch(value) or (_PATH.fullmatch(value) and not _is_mixed(value)):
+        return False
+    longest = max(_PIECES.split(value), key=len)
+    if len(longest) < 8:
+        return _is_mixed(value) and changes(value) * 3 >= len(value) and entropy(value) > 3.2
+    if (
+        len(_NUMBERS.findall(longest)) >= 2
+        and not longest.isdigit()
+        and changes(longest) >= max(3, len(longest) // 6)
+    ):
+        return entropy(longest) >= 2.6
+    return len(value) >= 16 and _has_no_words(value)
+
+
+def _has_no_words(value: str) -> bool:
+    """Its humps are shorter than words are, or it has hardly a vowel."""
+    words = _WORDS.findall(value)
+    letters = sum(map(len, words))
+    if letters < 12:
+        return False
+    vowels = sum(c in "aeiouyAEIOUY" for c in value)
+    return (letters < 3.3 * len(words) and entropy(value) > 3.2) or vowels < 0.16 * letters
+
+
+def _is_mixed(value: str) -> bool:
+    return (
+        any(c.isdigit() for c in value)
+        and any(c.isupper() for c in value)
+        and any(c.islower() for c in value)
+    )
+
+
+def holds_login(value: str) -> bool:
+    """Base64 of `user:password`, as `Basic` and Docker's `auth` have it."""
+    try:
+        text = base64.b64decode(
+            value + "=" * (-len(value) % 4),
+            altchars=b"-_" if "-" in value or "_" in value else None,
+            validate=True,
+        ).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return False
+    return ":" in text and text.isprintable()
+
+
+@lru_cache(maxsize=8192)
+def is_secret(value: str, weight: Weight, *, quoted: bool) -> bool:
+    """Whether a value under a name of that weight is a secret; `quoted` when it surely is a text and no code."""
+    if (
+        len(value) < (4 if quoted else 5)
+        or is_placeholder(value)
+        or (_DATE.fullmatch(value) and weight < Weight.PASSWORD)
+    ):
+        return False
+    if not quoted and _is_code(value, weight):
+        return False
+    if weight == Weight.PASSWORD:
+        return _is_password(value, quoted=quoted)
+    if " " in value or (_PATH.fullmatch(value) and not is_chance(value)) or _OWN_ID.fullmatch(value):
+        return False
+    if weight == Weight.HINT:
+        return (is_chance(value) and len(value) >= 16 and not is_hash(value)) or (
+            len(value) >= 12 and holds_login(value)
+        )
+    return _is_key(value, weight)
+
+
+def _is_code(value: str, weight: Weight) -> bool:
+    if _IDENTIFIER.fullmatch(value):
+        humps = (
+            weight < Weight.PASSWORD and changes(value) * 3 < len(value) and re.search("[a-z][A-Z_]", value)
+        )
+        return not is_chance(value) and (not _has_digit_inside(value) or bool(humps))
+    return _CALL.search(value) is not None
+
+
+def _is_key(value: str, weight: Weight) -> bool:
+    if value.startswith(("http://", "https://")):
+        return False
+    if _is_words(value):
+        return False
+    least = 8 if weight == Weight.SECRET else 10
+    return len(value) >= least and (
+        any(c.isdigit() for c in value) or is_chance(value) or changes(value) * 2 >= len(value)
+    )
+
+
+_WORDY = re.compile(
+    r"[A-Za-z]+\d{0,2}(?:[-_./: ][A-Za-z]*\d{0,4})*|[a-z]+(?:[A-Z][a-z]+)+\d{0,2}|[A-Z][a-z]+(?:[A-Z][a-z]+)*\d{0,2}"
+)
+
+
+def _is_words(value: str) -> bool:
+    """Words with hyphens, dots or humps, numbered at most: `app-config-2`, `kubernetes.io/tls`, `accessToken`."""
+    words = _WORDS.findall(value)
+    humps = len(value) >= 16 and len(words) > 3 and len(value) < 4.2 * len(words) and value.isalnum()
+    return _WORDY.fullmatch(value) is not None and not humps and not is_chance(value)
+
+
+def _is_password(value: str, *, quoted: bool) -> bool:
+    if value.startswith(("/", "~/", "./", "../")) and _PATH.fullmatch(value) and not is_chance(value):
+        return False
+    if value.startswith(("http://", "https://")) or _OWN_ID.fullmatch(value):
+        return False
+    if " " in value:
+        return any(_has_digit_inside(word) or is_chance(word) for word in value.split())
+    # A label (`"password": "Kennwort"`), where a word of small letters may be a password
+    label = value.isalpha() and (not value.isascii() or (value[1:].islower() and value[0].isupper()))
+    return not label and (quoted or not value.isdigit() or len(value) > 4)
+
+
+def _has_digit_inside(value: str) -> bool:
+    words = _WORDS.findall(value)
+    return (
+        any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+        and not all(w.lower() in _FILLERS for w in words)
+    )
