@@ -5,11 +5,13 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 # Workers for pytest-xdist; `make test WORKERS=0` runs in one process.
 WORKERS ?= auto
+# A client keeps more than a core busy.
+E2E_WORKERS ?= 2
 PYTEST_ARGS ?=
 DEMO   := build/demo-vault
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-all coverage lint format types bench soak mutants docs docs-check build clean
+.PHONY: help demo test test-all e2e coverage lint format types bench soak kills mutants docs docs-check build clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -49,6 +51,10 @@ test-all: ## Run all tests with every Python of 3.11, 3.12 and 3.13 that is foun
 	    else echo "== Python $$version: not found, skipped"; fi; \
 	done
 
+# The clients come by npm into .cache/clients, or CRUCIBLE_CLIENTS_CACHE; `-rs` prints why there are none.
+e2e: $(VENV)/.installed-dev ## Let the real Claude Code, Codex and OpenCode play and compare their notes with what was played
+	$(BIN)/python -m pytest -n $(E2E_WORKERS) --dist worksteal -m e2e -rs $(PYTEST_ARGS) tests/e2e
+
 coverage: $(VENV)/.installed-dev ## Measure line coverage; the four rooms that read and write notes stand at 95 % or more
 	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report= $(PYTEST_ARGS)
 	$(BIN)/coverage report
@@ -67,12 +73,15 @@ format: $(VENV)/.installed-dev ## Put the code in its format
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory and queries against their bars (BENCH=querying)
+bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries and hooks against their bars (BENCH=querying)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 soak: $(VENV)/.installed-dev ## Read many random documents and sessions, then the property tests, SOAK_SECONDS each (10)
 	$(BIN)/python benchmarks/soak.py
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
+
+kills: $(VENV)/.installed-dev ## Kill hooks, clients and what is behind them KILLS times (500) and look for lost rows
+	$(BIN)/python benchmarks/kills.py $(KILLS)
 
 mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill (an hour; MUTANTS='crucible.note.*')
 	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run $(MUTANTS)

@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks]`.
+"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [scanning]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -18,7 +18,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import hooks, import_speed, memory, querying, reading, startup  # noqa: E402  the path is needed first
+from benchmarks import (  # noqa: E402  the path is needed first
+    hooks,
+    import_speed,
+    memory,
+    querying,
+    reading,
+    recording,
+    redaction,
+    secrets_speed,
+    startup,
+)
 from benchmarks.measuring import Figure  # noqa: E402
 
 BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
@@ -28,6 +38,9 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "memory": memory.measure,
     "querying": querying.measure,
     "hooks": hooks.measure,
+    "recording": recording.measure,
+    "redaction": redaction.measure,
+    "scanning": secrets_speed.measure,
 }
 
 

@@ -187,6 +187,7 @@ class _Part:
         self.is_whole = before is None
         self.before = before or 0
         self.source = source
+        self._stale = False
         self.session = read_session(source, name)
 
     @property
@@ -206,10 +207,18 @@ class _Part:
 
     def take(self, step: Step) -> None:
         """Make the edits of one step."""
+        self._read_again(self._stale)
         edits = self._edits(step)
         if edits:
             self.source = apply_edits(self.source, edits)
+            self._stale = True
+        # Below the last phase's heading nothing moves it, so who asks only for its place need not wait.
+        self._read_again(not isinstance(step, PhaseField | Entry))
+
+    def _read_again(self, needed: bool) -> None:
+        if needed and self._stale:
             self.session = read_session(self.source, self.name)
+            self._stale = False
 
     def _edits(self, step: Step) -> list[Edit]:
         if isinstance(step, TaskList | Summary | Retold):

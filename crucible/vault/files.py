@@ -16,10 +16,11 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from crucible.errors import (
     LockTimeout,
@@ -31,11 +32,14 @@ from crucible.errors import (
     reason_of,
 )
 from crucible.vault.exchange import exchange
+from crucible.vault.locking import Lock, hold
 
 __all__ = [
     "LARGEST_NOTE",
     "Stamp",
+    "Written",
     "create_exclusive",
+    "holds",
     "inside",
     "locked",
     "make_folders",
@@ -69,11 +73,23 @@ class Stamp:
     sha: str
 
     @classmethod
-    def of(cls, data: bytes, status: os.stat_result) -> Stamp:
-        """The stamp of a file that held `data` when it had `status`."""
-        return cls(
-            len(data), status.st_mtime_ns, status.st_ino, status.st_ctime_ns, hashlib.sha256(data).hexdigest()
-        )
+    def of(cls, data: bytes, status: os.stat_result, like: Written | None = None) -> Stamp:
+        """The stamp of a file that held `data` when it had `status`; comparing with `like` is faster than hashing."""
+        known = like is not None and like.data == data
+        sha = like.stamp.sha if like and known else hashlib.sha256(data).hexdigest()
+        return cls(len(data), status.st_mtime_ns, status.st_ino, status.st_ctime_ns, sha)
+
+    @property
+    def identity(self) -> str:
+        """The same without the bytes, in one word."""
+        return f"{self.size}-{self.mtime_ns}-{self.ino}-{self.ctime_ns}"
+
+
+class Written(NamedTuple):
+    """Bytes that we wrote, and the stamp of the file that held them."""
+
+    stamp: Stamp
+    data: bytes
 
 
 def inside(root: Path, path: Path) -> Path:
@@ -86,33 +102,41 @@ def inside(root: Path, path: Path) -> Path:
     return Path(real)
 
 
-def read_bytes(path: Path) -> tuple[bytes, Stamp]:
-    """All bytes of a regular file; read again while somebody is writing it."""
+def read_bytes(path: Path, like: Written | None = None) -> tuple[bytes, Stamp]:
+    """All bytes of a regular file; read again while somebody is writing it.  They may be those of `like`."""
     try:
         for _ in range(_UNSTABLE_READS):
             data, before, after = _read_once(path)
             if _identity(before) == _identity(after):
                 break
-        return data, Stamp.of(data, after)
+        return data, Stamp.of(data, after, like)
     except OSError as error:
         raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
 
 
-def read_settled(path: Path, known: Stamp | None = None) -> tuple[bytes, Stamp]:
+def read_settled(path: Path, known: Collection[str] = (), like: Written | None = None) -> tuple[bytes, Stamp]:
     """All bytes, when nobody has written for a moment; `NoteChanged` when somebody goes on and on.
 
-    What has the stamp `known` is whole.  A time of writing that lies ahead (another machine's clock) is no reason to
+    What has one of the identities `known` is whole.  A time of writing that lies ahead (another machine's clock) is no reason to
     wait longer than for one that is now: what stays the same meanwhile is whole.
     """
     before: Stamp | None = None
     for _ in range(_LONGEST_WAIT):
-        data, stamp = read_bytes(path)
+        data, stamp = read_bytes(path, like)
         age = time.time_ns() - stamp.mtime_ns
-        if age >= QUIET_NS or stamp in (known, before):
+        if age >= QUIET_NS or stamp == before or stamp.identity in known:
             return data, stamp
         before = stamp
         time.sleep((QUIET_NS - max(age, 0)) / 1e9)
     raise NoteChanged(f"{path}: another program keeps writing it", "try again when it is saved")
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Whether these are the bytes of the file now."""
+    try:
+        return _read_once(path)[0] == data
+    except OSError as error:
+        raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
 
 
 def stamp_of(path: Path, data: bytes) -> Stamp:
@@ -277,26 +301,20 @@ def remove_leftovers(path: Path) -> None:
 
 
 @contextmanager
-def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[None]:
+def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
     """Hold the lock of one note, against every process that asks for it; seconds until `LockTimeout`.
 
     The lock is a file in the vault's cache, named by a hash: the note may not exist yet, and the file may be deleted
     whenever nobody writes.  Not reentrant.
     """
-    from filelock import FileLock, Timeout  # noqa: PLC0415  slow to import, and only writers need it
-
     name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
     folder = make_folders(root, root / ".crucible" / "cache" / "locks")
-    lock = FileLock(folder / f"{name}.lock", timeout=timeout)
-    try:
+    with ExitStack() as stack:
         with _write_errors(folder):
-            lock.acquire(poll_interval=0.01)
-    except Timeout:
-        raise LockTimeout(f"{path}: another process has held it for {timeout:g} s", "try again") from None
-    try:
-        yield
-    finally:
-        lock.release()
+            held = stack.enter_context(hold(folder / f"{name}.lock", timeout))
+        if held is None:
+            raise LockTimeout(f"{path}: another process has held it for {timeout:g} s", "try again")
+        yield held
 
 
 def _temporary_prefix(path: Path) -> str:
@@ -367,8 +385,6 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, TimeoutError):  # the lock's own, which its caller names better
-            raise
         raise VaultError(f"{path}: cannot be written: {reason_of(error)}", _hint(error)) from error
 
 

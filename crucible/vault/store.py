@@ -36,11 +36,13 @@ from crucible.session.reading import read_session
 from crucible.settings import VaultSettings, load_vault_settings
 from crucible.vault import files
 from crucible.vault.files import Stamp
+from crucible.vault.locking import Lock
 from crucible.vault.naming import check_new_id
 from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
 
 __all__ = ["Note", "Vault"]
 
+_BOM = b"\xef\xbb\xbf"
 _SETTLE_SECONDS = 0.05
 """How long an editor gets to finish a save that we met half done."""
 
@@ -65,6 +67,11 @@ class Note:
             message = f"{self.path}: cannot be understood ({what})"
             raise NoteUnreadable(message, "this is a fault in cru") from error
 
+    @cached_property
+    def data(self) -> bytes:
+        """The file's bytes."""
+        return self.source.to_bytes()
+
     @property
     def name(self) -> str:
         """The file's name without `.md`: a session's id."""
@@ -82,6 +89,8 @@ class Vault:
         self._folders: set[Path] | None = None
         self._written: dict[Path, Stamp] = {}
         """Our own last writes, which are whole however young they are."""
+        self._last: tuple[Path, files.Written, Source] | None = None
+        """The very last one: its file, and what it held."""
         self.touched: set[Path] = set()
         """Notes that were created, changed or moved here, for who keeps the index."""
 
@@ -158,7 +167,8 @@ class Vault:
         if changed == note.source:
             return note
         with self.locked(note.path):
-            return self._replace(note, changed)
+            self._check_settled(note)
+            return self._replace(note, changed, changed.to_bytes())
 
     def update(self, ref: str | Path, intention: Callable[[Note], Iterable[Edit]], attempts: int = 5) -> Note:
         """Read, ask `intention` for edits, save; and again from the start when an editor was faster.
@@ -167,14 +177,18 @@ class Vault:
         several times and must not write to the vault itself.
         """
         path = self.find(ref) if isinstance(ref, str) else ref
-        with self.locked(path):
+        with self.locked(path) as lock:
             for left in reversed(range(attempts)):
                 try:
-                    return self._update_once(path, intention, patient=left > 0)
+                    note = self._update_once(path, intention, patient=left > 0, last=lock.word())
                 except NoteChanged:
                     if not left:
                         raise
                     time.sleep(_SETTLE_SECONDS)
+                else:
+                    # Other processes need not wait then to see whether an editor is still writing.
+                    lock.leave(note.stamp.identity)
+                    return note
         raise UsageError("attempts must be 1 or more")
 
     def rename(self, note: Note, new_id: str) -> Path:
@@ -185,12 +199,12 @@ class Vault:
         files.inside(self.root, note.path)
         new = note.path.with_name(f"{new_id}.md")
         with self.locked(note.path), self.locked(new):
-            self._check_unchanged(note)
+            self._check_settled(note)
             files.move_exclusive(note.path, new, fsync=self.settings.fsync)
             self.touched |= {note.path, new}
         return new
 
-    def locked(self, path: Path) -> AbstractContextManager[None]:
+    def locked(self, path: Path) -> AbstractContextManager[Lock]:
         """Hold a note's lock.  `save` and `update` take it themselves."""
         return files.locked(self.root, path, self.settings.lock_seconds)
 
@@ -198,25 +212,35 @@ class Vault:
         found = [folder / name for folder, names in find_notes(self.root, start, on_error) for name in names]
         return sorted(found, key=str)
 
-    def _update_once(self, path: Path, intention: Callable[[Note], Iterable[Edit]], patient: bool) -> Note:
-        data, stamp = self._read_settled(path)
-        note = Note(path, Source.from_bytes(data), stamp)
+    def _update_once(
+        self, path: Path, intention: Callable[[Note], Iterable[Edit]], *, patient: bool, last: str
+    ) -> Note:
+        note = self._read_settled(path, last)
         if patient and not note.stamp.size:
             # Editors empty a file and then fill it; an edit of the emptiness would lose what they write.
             raise NoteChanged(f"{path}: empty")
-        changed = apply_edits(note.source, intention(note))
-        return note if changed == note.source else self._replace(note, changed)
+        edits = list(intention(note))
+        changed = apply_edits(note.source, edits)
+        return note if changed == note.source else self._replace(note, changed, _spliced(note, edits))
 
-    def _read_settled(self, path: Path) -> tuple[bytes, Stamp]:
-        """The bytes when no other program is in the middle of writing them."""
+    def _read_settled(self, path: Path, last_write: str = "") -> Note:
+        """The note when no other program is in the middle of writing it; `last_write` tells the latest of ours.
+
+        What stands there as we wrote it last is neither hashed nor decoded again: that would take longer than to write it.
+        """
         real = files.inside(self.root, path)
-        return files.read_settled(real, self._written.get(real))
+        place, last, source = self._last or (None, None, None)
+        ours = [self._written[real].identity] if real in self._written else []
+        data, stamp = files.read_settled(real, [*ours, last_write], last if place == real else None)
+        if source is None or last is None or place != real or last.data != data:
+            source = Source.from_bytes(data)
+        note = Note(path, source, stamp)
+        note.__dict__["data"] = data  # known, so need not be encoded
+        return note
 
-    def _replace(self, note: Note, changed: Source) -> Note:
+    def _replace(self, note: Note, changed: Source, data: bytes) -> Note:
         real = files.inside(self.root, note.path)
-        data = changed.to_bytes()
         files.remove_leftovers(real)
-        self._check_unchanged(note)
         self.touched.add(note.path)
         # Looked at once more when the new bytes are ready, so that an editor's save has a moment, not a disk flush,
         # in which it could go unseen.
@@ -225,17 +249,28 @@ class Vault:
             data,
             fsync=self.settings.fsync,
             before_replace=lambda: self._check_unchanged(note),
-            expected=note.source.to_bytes(),
+            expected=note.data,
         )
         self._written[real] = files.stamp_of(real, data)
+        self._last = (real, files.Written(self._written[real], data), changed)
         return Note(note.path, changed, self._written[real])
 
-    def _check_unchanged(self, note: Note) -> None:
+    def _check_settled(self, note: Note) -> None:
+        """When nobody is in the middle of writing it."""
         try:
-            data, _ = self._read_settled(note.path)
+            data = self._read_settled(note.path).data
         except NoteUnreadable as error:
             raise NoteChanged(f"{note.path}: gone since it was read", "read it again") from error
-        if data != note.source.to_bytes():
+        if data != note.data:
+            raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
+
+    def _check_unchanged(self, note: Note) -> None:
+        """At this moment."""
+        try:
+            same = files.holds(files.inside(self.root, note.path), note.data)
+        except NoteUnreadable as error:
+            raise NoteChanged(f"{note.path}: gone since it was read", "read it again") from error
+        if not same:
             raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
 
     def _find_path(self, ref: str, cwd: Path | None) -> Path | None:
@@ -289,6 +324,26 @@ class Vault:
         if self._folders is None:
             self._folders = {self.sessions, *(f for f, _ in find_notes(self.root, self.sessions))}
         return self._folders
+
+
+def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:
+    """The bytes of the note with the edits made, which do not overlap; what stays is copied and not encoded."""
+    text, data = note.source.text, note.data
+    parts: list[bytes] = []
+    char, at = 0, len(_BOM) if note.source.bom else 0
+    parts.append(data[:at])
+    for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
+        start = _byte_of(text, data, edit.span.start, char, at)
+        parts += [data[at:start], edit.text.encode("utf-8", "surrogateescape")]
+        char, at = edit.span.end, _byte_of(text, data, edit.span.end, edit.span.start, start)
+    return b"".join([*parts, data[at:]])
+
+
+def _byte_of(text: str, data: bytes, char: int, known: int, at: int) -> int:
+    """Where the byte of a code point is, from the nearer of one whose byte is known and the end."""
+    if char - known <= len(text) - char:
+        return at + len(text[known:char].encode("utf-8", "surrogateescape"))
+    return len(data) - len(text[char:].encode("utf-8", "surrogateescape"))
 
 
 def _nearest(name: str, paths: list[Path]) -> str:

@@ -1,0 +1,164 @@
+"""How a recording begins: a new session's note, or one that is there.
+
+Owns what a new note holds, and that a session that goes on from another is named there too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.errors import CrucibleError, NoteExists
+from crucible.flight.meta import Facts, save_meta
+from crucible.record.cleaning import Cleaning, Redact, redact_of
+from crucible.record.delegating import Delegated, begin_child
+from crucible.record.recorder import Recorder
+from crucible.record.writing import PATIENCE, Clock, Writer, patient, utc_now, whole_second
+from crucible.session.appending import Addition, Standing
+from crucible.session.fields import link_to
+from crucible.session.markup import render_session
+from crucible.session.model import AgentRef, Mode, Prose, Session
+from crucible.session.titles import key_words, prompt_name
+from crucible.vault.naming import new_session_id
+from crucible.vault.store import Vault
+
+__all__ = ["open_session", "resume", "session"]
+
+_TITLE_SLUG = 60
+"""Code points of a title that make an id."""
+
+
+def session(
+    title: str = "",
+    *,
+    vault: Vault | Path | str,
+    agent: str = "",
+    model: str = "",
+    channel: str = "",
+    project: str = "",
+    branch: str = "",
+    goal: str = "",
+    parent: str = "",
+    continues: str = "",
+    now: Clock = utc_now,
+    redact: Redact | None = None,
+) -> Recorder:
+    """Begin a session: its note is there, active, when this returns.
+
+    `vault` is its folder.  `agent` is `name@version`; `goal` stands under the title; `continues` names the session that
+    this one goes on from, `parent` the one that delegated it: both name it in turn.  `now` gives the time and `redact`
+    takes out secrets, by default as the vault's settings say.  Raises `SessionNotFound` for an unknown other session.
+    """
+    place = patient(vault)
+    redact = redact or redact_of(place.settings.secrets)
+    clean = Cleaning(redact)
+    about = _About(
+        clean.line(title) or prompt_name(clean.text(goal)),
+        clean.agent(agent),
+        clean.word(model, "model"),
+        clean.word(channel, "channel"),
+        clean.line(project) or None,
+        clean.line(branch) or None,
+        clean.optional(goal),
+    )
+    if parent:
+        writer = _delegated(Writer(place, parent, redact), about, clean, now)
+    else:
+        writer = _begun(place, about, clean, Writer(place, continues, redact) if continues else None, now)
+    return Recorder(writer, now)
+
+
+def open_session(
+    session_id: str, *, vault: Vault | Path | str, now: Clock = utc_now, redact: Redact | None = None
+) -> Recorder:
+    """Attach to the session of exactly this id; nothing is written yet.
+
+    Raises `BadSessionId` for what can be no id, and `SessionNotFound`.
+    """
+    return Recorder(Writer(patient(vault), session_id, redact), now)
+
+
+def resume(
+    session_id: str, *, vault: Vault | Path | str, now: Clock = utc_now, redact: Redact | None = None
+) -> Recorder:
+    """Go on with a session that is paused, or active still: it is active when this returns.
+
+    Raises as `open_session`, and `SessionEnded` for one that was ended.
+    """
+    recorder = open_session(session_id, vault=vault, now=now, redact=redact)
+    recorder.wake()
+    return recorder
+
+
+class _About(NamedTuple):
+    """What a new session is about, cleaned."""
+
+    title: str
+    agent: AgentRef | None
+    model: str | None
+    channel: str | None
+    project: str | None
+    branch: str | None
+    goal: str | None
+
+
+def _begun(place: Vault, about: _About, clean: Cleaning, before: Writer | None, now: Clock) -> Writer:
+    time = whole_second(now())
+    wanted = Session(
+        id="",
+        started=time,
+        project=about.project,
+        branch=about.branch,
+        channel=about.channel,
+        participants=(about.agent,) if about.agent else (),
+        model=about.model,
+        continues=before.id if before else None,
+        redactions=clean.counts.total() or None,
+        redacted=tuple(f"{rule}: {count}" for rule, count in sorted(clean.counts.items())),
+        tags=("session",),
+        title=about.title,
+        preamble=(Prose(about.goal),) if about.goal else (),
+    )
+    name = _create(place, wanted, time.date())
+    writer = Writer(place, name, clean.redact)
+    if before:
+        before.amend(lambda there: _continued(there, name))
+    _open_flight(writer, wanted, time)
+    return writer
+
+
+def _create(place: Vault, wanted: Session, day: date) -> str:
+    """The note, under the first id that is free; somebody else may take one meanwhile."""
+    taken = place.session_ids()
+    while True:
+        name = new_session_id(key_words(wanted.title, _TITLE_SLUG), day, taken.__contains__)
+        try:
+            place.create(name, render_session(replace(wanted, id=name)))
+        except NoteExists:
+            taken.add(name)
+        else:
+            return name
+
+
+def _continued(standing: Standing, name: str) -> Addition:
+    """The first that goes on from a session stays named there."""
+    return Addition() if standing.head.continued_by else Addition({"continued_by": link_to(name)})
+
+
+def _open_flight(writer: Writer, wanted: Session, time: datetime) -> None:
+    speaker = str(wanted.participants[0]) if wanted.participants else None
+    try:
+        facts = Facts(started=time, initial_agent=speaker, project=wanted.project, ended_cleanly=False)
+        save_meta(writer.vault.root, writer.id, facts, lock_seconds=PATIENCE)
+    except CrucibleError as error:
+        writer.say(error)
+
+
+def _delegated(parent: Writer, about: _About, clean: Cleaning, now: Clock) -> Writer:
+    """A session that its parent names as a subagent's."""
+    agent = about.agent or AgentRef("agent")
+    work = Delegated(agent, about.model, Mode.LINK, about.title, about.goal)
+    child = begin_child(parent, work, clean, whole_second(now()))
+    return Writer(parent.vault, child, parent.redact)

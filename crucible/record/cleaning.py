@@ -1,0 +1,83 @@
+"""Texts on their way into a note: without secrets, counted by rule.
+
+Owns that nothing is written when the scanner cannot run.  What a secret is, is `crucible.secrets`'.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from crucible.errors import CrucibleError, VaultError
+from crucible.note.contain import cut, normal, normal_line, slug
+from crucible.patterns import late_pattern
+from crucible.secrets import Scanner
+from crucible.session.model import AgentRef
+from crucible.settings import SecretSettings
+
+__all__ = ["Cleaning", "Redact", "agent_of", "redact_of"]
+
+Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
+"""A text in; out the text without its secrets, and how many were taken out by rule."""
+
+_LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
+
+
+def redact_of(settings: SecretSettings) -> Redact:
+    """What a vault's settings ask for; `VaultError` when the scanner cannot run."""
+    try:
+        return Scanner(settings).redact
+    except Exception as error:
+        raise _unscanned(error) from error
+
+
+def _unscanned(error: Exception) -> CrucibleError:
+    hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
+    return VaultError(f"the scan for secrets cannot run, so nothing is written: {error}", hint)
+
+
+class Cleaning:
+    """The texts of one write; `counts` grows with each."""
+
+    def __init__(self, redact: Redact) -> None:
+        self.redact = redact
+        self.counts: Counter[str] = Counter()
+
+    def text(self, given: str) -> str:
+        """The text without its secrets."""
+        try:
+            text, found = self.redact(given)
+        except Exception as error:
+            raise _unscanned(error) from error
+        self.counts.update(found)
+        return text
+
+    def block(self, given: str) -> str:
+        """The same in the normal form of a text of several lines."""
+        return normal(self.text(given))
+
+    def optional(self, given: str | None) -> str | None:
+        """The same, where nothing was said None."""
+        return (self.block(given) or None) if given else None
+
+    def line(self, given: str, limit: int = 0) -> str:
+        """One line, its line ends as `⏎`; with a limit at most so many code points, cut when nothing secret is left."""
+        text = normal_line(_LINE_END.sub("⏎", normal(self.text(given)).strip(" \t\n")))
+        return cut(text, limit) if limit else text
+
+    def agent(self, given: str) -> AgentRef | None:
+        """`name` or `name@version`; None for an empty one."""
+        return agent_of(self.text(given)) if given.strip() else None
+
+    def word(self, given: str | None, kind: str) -> str | None:
+        """A model's or channel's name, as it can stand in a note."""
+        return (
+            (slug(self.text(given), "channel" if kind == "channel" else "model") or None) if given else None
+        )
+
+
+def agent_of(text: str) -> AgentRef:
+    """A name and a version that a heading can hold."""
+    found = AgentRef.parse(normal_line(text).removeprefix("@"))
+    return AgentRef(slug(found.name, "agent") or "agent", slug(found.version or "", "version") or None)

@@ -1,0 +1,101 @@
+"""Pausing and ending a session, and what is done once its note says so.
+
+`END_STEPS` run in order when the note is written; each says in a line what it did.  A step that fails is a warning: the
+session has ended all the same.  Whoever has more to do at a session's end (a history, what was learned) adds a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
+
+from crucible.errors import CrucibleError
+from crucible.flight.meta import Facts, save_meta
+from crucible.record.cleaning import Cleaning
+from crucible.record.delegating import tell_parent
+from crucible.record.phases import closing
+from crucible.record.writing import PATIENCE, Writer, whole_second
+from crucible.session.appending import Addition, Standing, Summary
+from crucible.session.fields import format_time
+from crucible.session.model import Status
+
+__all__ = ["END_STEPS", "EndStep", "Ended", "end_session", "pause_session"]
+
+
+class Ended(NamedTuple):
+    """A session whose note says that it has ended, for the steps that follow."""
+
+    writer: Writer
+    status: Status
+    summary: str | None
+    parent: str | None
+    now: datetime
+
+
+EndStep: TypeAlias = "Callable[[Ended], str]"
+"""What follows an end; returns what it did, in one line, or ""."""
+
+
+def _close_flight(ended: Ended) -> str:
+    facts = Facts(ended=ended.now, ended_cleanly=True)
+    save_meta(ended.writer.vault.root, ended.writer.id, facts, lock_seconds=PATIENCE)
+    return ""
+
+
+def _tell_parent(ended: Ended) -> str:
+    if ended.parent is None:
+        return ""
+    tell_parent(ended.writer, ended.parent, ended.summary)
+    return f"told its parent, {ended.parent}"
+
+
+END_STEPS: tuple[EndStep, ...] = (_close_flight, _tell_parent)
+
+
+def pause_session(writer: Writer, reason: str, clean: Cleaning, when: datetime) -> str:
+    """`status: paused`, where it stopped and why; returns the phase's id."""
+    why = clean.line(reason) or None
+
+    def plan(standing: Standing) -> Addition:
+        phase = standing.phase
+        last = phase.subphases[-1].id.rpartition(".")[2] if phase and phase.subphases else ""
+        point = f"{phase.id}.{last}" if phase and last else phase.id if phase else None
+        return Addition({"status": str(Status.PAUSED), "resume_point": point, "pause_reason": why})
+
+    phase = writer.add(plan, clean)
+    writer.keep("pause", {"content": why}, when, phase)
+    return phase
+
+
+def end_session(
+    writer: Writer,
+    status: Status,
+    summary: str,
+    clean: Cleaning,
+    when: datetime,
+    *,
+    steps: Sequence[EndStep] = END_STEPS,
+) -> list[str]:
+    """The note is ended: its status, its summary, its last phase; then the steps.  Returns what they did."""
+    said, now = clean.optional(summary), whole_second(when)
+    parent: str | None = None
+
+    def plan(standing: Standing) -> Addition:
+        nonlocal parent
+        parent = standing.head.parent
+        keys = {"ended": format_time(now), "status": str(status), "resume_point": None, "pause_reason": None}
+        return Addition(keys, (*closing(standing.phase, now), *((Summary(said),) if said else ())))
+
+    phase = writer.add(plan, clean, whole=bool(said))
+    writer.keep("end", {"content": said, "status": str(status)}, when, phase)
+    ended = Ended(writer, status, said, parent, now)
+    return [line for step in steps if (line := _taken(step, ended))]
+
+
+def _taken(step: EndStep, ended: Ended) -> str:
+    try:
+        return step(ended)
+    except CrucibleError as error:
+        ended.writer.say(error)
+        return ""

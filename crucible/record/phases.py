@@ -1,0 +1,80 @@
+"""What an entry's phase is: the last one, or the first one when there is none yet; and whose it is.
+
+Owns plans only; `writing` puts them into the note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from crucible.session.appending import Addition, PhaseField, Plan, Standing, Step
+from crucible.session.model import AgentRef, Callout, Phase, Session, Value
+from crucible.session.titles import UNTITLED
+
+__all__ = ["closing", "current_agent", "in_phase", "joining", "new_phase"]
+
+
+def in_phase(plan: Plan, now: datetime) -> Plan:
+    """The plan, in a note that has a phase: what is told before the first one begins it, named as the session."""
+
+    def begun(standing: Standing) -> Addition:
+        wanted = plan(standing)
+        if standing.phase is not None or not wanted.steps:
+            return wanted
+        first = Phase(standing.head.title or UNTITLED, current_agent(standing), None, started=now)
+        return replace(wanted, steps=(first, *wanted.steps))
+
+    return begun
+
+
+def new_phase(
+    name: str,
+    agent: AgentRef | None,
+    model: str | None,
+    channel: str | None,
+    tokens: int | None,
+    *,
+    now: datetime,
+) -> Plan:
+    """A phase behind the last one, which ends now."""
+
+    def plan(standing: Standing) -> Addition:
+        head = standing.head
+        speaker = agent or current_agent(standing)
+        keys: dict[str, Value] = joining(head, (speaker,) if speaker else ())
+        if model and not head.model:
+            keys["model"] = model
+        if channel and not head.channel:
+            keys["channel"] = channel
+        if tokens:
+            keys["tokens_used"] = (head.tokens_used or 0) + tokens
+        phase = Phase(name, speaker, channel, started=now, tokens=tokens)
+        return Addition(keys, (*closing(standing.phase, now), phase))
+
+    return plan
+
+
+def closing(phase: Phase | None, now: datetime) -> tuple[Step, ...]:
+    """The end of a phase that has a start and no end."""
+    if phase is None or phase.started is None or phase.ended is not None:
+        return ()
+    return (PhaseField("ended", max(now, phase.started)),)
+
+
+def joining(head: Session, agents: tuple[AgentRef, ...]) -> dict[str, Value]:
+    """`participants` with those that are not there yet."""
+    there = [str(agent) for agent in head.participants]
+    new = [name for name in dict.fromkeys(map(str, agents)) if name not in there]
+    listed: list[Value] = [*there, *new]
+    return {"participants": listed} if new else {}
+
+
+def current_agent(standing: Standing) -> AgentRef | None:
+    """Who the last phase, or the last switch of agents in it, says is at work; else the first participant."""
+    for entry in reversed(tuple(standing.phase.all_entries()) if standing.phase else ()):
+        if isinstance(entry, Callout) and entry.kind == "agent_switch" and " → " in entry.title:
+            return AgentRef.parse(entry.title.rpartition(" → ")[2].strip())
+    if standing.phase and standing.phase.agent:
+        return standing.phase.agent
+    return standing.head.participants[0] if standing.head.participants else None
