@@ -7,10 +7,11 @@ Owns where a name ends, what stands between it and its value, and where the valu
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 from typing import NamedTuple
 
 from crucible.patterns import late_pattern
-from crucible.secrets.names import Weight, weight_of
+from crucible.secrets.names import Weight, weight_of, words_set
 from crucible.secrets.values import is_chance, is_hash, is_secret
 
 __all__ = ["Value", "find_value", "is_value_of", "secret_part"]
@@ -23,8 +24,8 @@ _MOST_SIGNS = 20
 """So many `=` are in no value."""
 
 _NAME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
-_SPACED = late_pattern(
-    r"(?i)\b(?:api|access|secret|private|auth|client|account|encryption|signing|master|bearer|refresh|shared) \Z"
+_SPACED = words_set(
+    "api access secret private auth client account encryption signing master bearer refresh shared"
 )
 _AFTER = late_pattern(r"[A-Za-z0-9_-]{0,48}")
 _CLOSE = r"(?:\\{0,8}[\"'`]|%22|&quot;)?(?:[\])]{1,2})?(?:\*\*|__)?"
@@ -34,11 +35,8 @@ _BETWEEN = late_pattern(
     + r")(?:[ \t](?:provided|supplied|given|used|sent|found|received|rejected|value)\b)?(?:"
     # `token: str = "…"`, `var token string = "…"`
     r"(?P<typed>[ \t]*:?[ \t]*[A-Za-z_&*\[][\w\[\]., |?<>&*']{0,40}[ \t]*=[ \t]*(?=\\{0,8}[\"'`]|[A-Za-z_][\w.]{0,30}\([ \t]*(?:default=)?[\"']))"
-    # `"name": "TOKEN", "value": "…"`, `variable "token" { default = "…" }`
     r"|(?P<argument>[ \t]*,[ \t]*(?:\w{1,20}=[^,()\n]{1,40},[ \t]*){0,3}(?:default|value|initial)=(?=\\{0,8}[\"']))"
-    r"|(?P<name>[ \t]*(?:[,{/]|\\{1,8}n|\n)[\s\S]{0,200}?[\s\"'{,](?:(?:Parameter)?[Vv]alue|default|VALUE|defaultValue)\\{0,8}[\"']?[ \t]*[:=][ \t]*)"
     r"|(?P<inner>[ \t]*:[ \t]*\{[ \t\n]{0,40}\\{0,8}[\"']?(?:value|Value|default|plain|data)\\{0,8}[\"']?[ \t]*:[ \t]*)"
-    r"|(?P<part>[^\n\\]{0,40}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n){2})"
     r"|(?P<plist></[A-Za-z]{1,20}>\s{0,80}<[A-Za-z]{1,20}>)"
     r"|(?P<default>:-)"
     r"|(?P<or>[ \t]*(?:\|\||\?\?|\bor\b|:=)[ \t]*(?=\\{0,8}[\"'`]))"
@@ -57,6 +55,13 @@ _BETWEEN = late_pattern(
     r"|(?P<space>[ \t]{1,40})"
     r")"
 )
+# `"name": "TOKEN", "value": "…"`, `variable "token" { default = "…" }`, a part of a form
+_BESIDE = late_pattern(
+    r"(?P<close>" + _CLOSE + r")(?:"
+    r"(?P<name>[ \t]*(?:[,{/]|\\{1,8}n|\n)[\s\S]{0,200}?[\s\"'{,](?:(?:Parameter)?[Vv]alue|default|VALUE|defaultValue)\\{0,8}[\"']?[ \t]*[:=][ \t]*)"
+    r"|(?P<part>[^\n\\]{0,40}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n){2})"
+    r")"
+)
 _WRAPPER = late_pattern(r"[A-Za-z_][\w.:<>]{0,40}!?\([ \t]{0,4}(?:(?:default|value)=)?(?=\\{0,8}[\"'])")
 _NEAR = late_pattern(r"(?<![A-Za-z0-9_./+-])[A-Za-z0-9][^\s\"'`<>(){}\[\],;|\\=]{11,255}")
 _OPEN = late_pattern(
@@ -73,11 +78,16 @@ _LINE_START = late_pattern(
 )
 
 _VERSION = late_pattern(r"v?\d+\.\d")
+_SIGN = late_pattern(_CLOSE + r"[ \t]{0,40}(?:[^A-Za-z0-9 \t]|[A-Za-z]{1,20}=|(?:value|content|or|is)\b)")
 _STRIKING = frozenset({"item", "comma", "cell", "is", "call", "default", "dots", "argument"})
 _PLAIN = frozenset({"sep", "typed", "or"})
 _NEARBY = 64
+_LEADS = late_pattern(r"[\"'`(=:][ \t]*\Z")
+_OF_HASH = late_pattern(
+    r"(?i)hash|sha|commit|digest|md5|checksum|rev|uuid|\bid\b|version|\bin\b|\bat\b|branch|tree|blob|,|[-_]id|[#/]|v\d"
+)
 _RETURN = late_pattern(r"\n[ \t]*return\b")
-_NAMED = late_pattern(r"(?i)(?:name|key|variable|header|env|id)\\{0,8}[\"']?[ \t]*[:=]?[ \t]*\\{0,8}[\"']?\Z")
+_NAMERS = ("name", "key", "variable", "header", "env", "id")
 _SETTING_AFTER = late_pattern(r";?[ \t]*[A-Za-z_]\w{0,40}=[^=\s]")
 _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1,60}(?:[ \t]|; ?|&)\Z")
 
@@ -114,9 +124,23 @@ def find_value(text: str, start: int, end: int) -> Value | None:
     weight = _weight_at(text, first, stop)
     if weight == Weight.NONE:
         return None
-    between = _BETWEEN.match(text, stop)
+    if weight == Weight.HINT and not _SIGN.match(text, stop):
+        return None
+    between = (_BESIDE.match(text, stop) if _is_named(text, first) else None) or _BETWEEN.match(text, stop)
     found = _value_at(text, first, between, weight) if between else None
+    if text[first - 1 : first] in {"/", "@"}:  # a part of a path, or of a package's name
+        return found
     return found or (_value_near(text, stop, weight) if weight >= Weight.TOKEN else None)
+
+
+def _last_word(text: str) -> str:
+    return text[len(text.rstrip(ascii_letters)) :].lower()
+
+
+def _is_named(text: str, first: int) -> bool:
+    """What stands there is said to be a name: `name: …`, `"key": "…"`, `variable "…"`."""
+    before = text[max(0, first - 40) : first].rstrip(" \t\"'\\:=")
+    return before.lower().endswith(_NAMERS)
 
 
 def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
@@ -129,23 +153,36 @@ def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
         value = word[0].rstrip(".:!?")
         if len(value) + word.start() >= limit:
             value = _NEAR.match(text, word.start())[0]  # type: ignore[index]  # it did match, and does without a limit
-        if _is_striking(value, weight) and is_chance(value) and not is_hash(value) and _has_both(value):
+        if (
+            _is_striking(value, weight)
+            and is_chance(value)
+            and _is_meant(value, weight, text[stop : word.start()])
+        ):
             return Value(word.start(), word.start() + len(value), weight, quoted=False)
     return None
 
 
-def _has_both(value: str) -> bool:
-    return value.lower() != value and value.upper() != value and any(map(str.isdigit, value))
+def _is_meant(value: str, weight: Weight, between: str) -> bool:
+    """A hash may be of anything, so it must stand right behind the name, as a text."""
+    if not is_hash(value):
+        return value.lower() != value and value.upper() != value and any(map(str.isdigit, value))
+    near = weight >= Weight.SECRET and value.isalnum() and len(value) >= 32 and 0 < len(between) <= 32
+    return (
+        near
+        and between[0] not in "./"
+        and _LEADS.search(between) is not None
+        and not _OF_HASH.search(between)
+    )
 
 
 def _weight_at(text: str, first: int, stop: int) -> Weight:
     if text.startswith("-D", first):
         first += 2  # of Java
     before = text[max(0, first - 16) : first]
-    if before.endswith("::"):  # a type of that name
+    if before.endswith("::") and before[-3:-2].isalpha():  # a type of that name
         return Weight.NONE
-    spaced = _SPACED.search(before) if before.endswith(" ") else None
-    weight = weight_of((spaced[0] if spaced else "") + text[first:stop])
+    spaced = _last_word(before[:-1]) if before.endswith(" ") else ""
+    weight = weight_of((spaced + " " if spaced in _SPACED else "") + text[first:stop])
     is_query = weight == Weight.HINT and before[-1:] in {"?", "&"} and text[stop : stop + 1] == "="
     return Weight.TOKEN if is_query else weight
 
@@ -173,8 +210,6 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + _JUDGED)]
     if text[stop : stop + 1] in {"(", "[", "{"} and not quoted:
-        return False
-    if kind in {"name", "part"} and not _NAMED.search(text, max(0, first - 40), first):
         return False
     if kind == "comma" and weight == Weight.HINT:
         return False

@@ -5,9 +5,10 @@ Owns the words of names and what they weigh.  What a value must be like under a 
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
+
+from crucible.patterns import late_pattern
 
 __all__ = ["NAME_LITERALS", "Weight", "weight_of", "words_set"]
 
@@ -26,54 +27,26 @@ class Weight(IntEnum):
     """`password`, `passphrase`: anything but a placeholder."""
 
 
-NAME_LITERALS = (
-    "passwd",
-    "password",
-    "passwort",
-    "passphrase",
-    "passcode",
-    "pass",
-    "pwd",
-    "pw",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "credential",
-    "cred",
-    "session",
-    "sess",
-    "sid",
-    "sig",
-    "cookie",
-    "jwt",
-    "pat",
-    "dsn",
-    "mnemonic",
-    "seed",
-    "salt",
-    "pin",
-    "otp",
-    "webhook",
-    "bearer",
-    "certificate_data",
-)
-"""Every name of a secret contains one of these, in lower case."""
-
-
 def words_set(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
 
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+NAME_LITERALS = words_set(
+    """
+    pass pwd pw psw kennwort secret token key auth cred sess sid sig cookie jwt pat dsn mnemonic seed salt otp webhook bearer
+    """
+)
+"""Every name of a secret contains one of these, in lower case."""
+
+_WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _PASSWORDS = words_set(
     """
     password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd motdepasse kennwort
     """
 )
-_GLUED = re.compile(
+_GLUED = late_pattern(
     r"(?P<owner>[a-z]*?)(?P<word>password|passwd|passphrase|passcode|pwd|secret|token|credential|key|pass|pw|pat|sess|sessid|sessionid|sid|auth)(?P<many>s?)"
 )
 _PASS_OWNERS = words_set(
@@ -168,7 +141,7 @@ def _weight_at(words: list[str], at: int) -> Weight:
     if glued:
         word, owner = glued["word"], glued["owner"] or owner
         if glued["many"]:
-            return _MANY.get(word, Weight.NONE)
+            return Weight.NONE if owner in _NO_TOKENS else _MANY.get(word, Weight.NONE)
     if word == "pass" and any(map(str.isalpha, words[at + 1 :])):
         return Weight.NONE  # a verb: `pass_zero`, `passThrough`
     if word in _PASSWORDS:

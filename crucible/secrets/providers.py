@@ -37,7 +37,7 @@ aws-mws-token | amzn.mws. | amzn\.mws\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{1
 aws-session-token | fwogzxivyxdz iqojb3jpz2lux2vj fqogzxivyxdz | (?:FwoGZXIvYXdz|IQoJb3JpZ2luX2Vj|FQoGZXIvYXdz)[A-Za-z0-9+/=%]{40,4000}
 azure-client-secret <8 | q~ | [A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}
 azure-devops-token <76 | azdo | [A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}
-azure-key <90 | == | (?<![A-Za-z0-9+/=_-])(?<!sha512-)(?<!sha512:)[A-Za-z0-9+/]{86}==(?![A-Za-z0-9=])
+azure-key - | == | (?<=(?<![A-Za-z0-9+/=_-])(?<!sha512:)(?<!sha512 )(?<!SHA512 )(?P<s>[A-Za-z0-9+/]{86}))==(?![A-Za-z0-9=])
 azure-marked-key <80 | +ast acdb +aba +asb +aeh aiot azfu azse +acr jqqj9 | (?:[A-Za-z0-9+/]{76}(?:\+ASt|ACDb|\+ABa|\+AMC)[A-Za-z0-9+/]{5}[AQgw]==|[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|AIoT|\+ARm)[A-Za-z0-9+/]{5}[A-P]=|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6}|[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{27})
 bitbucket-token | atbb bbdc- | (?:ATBB[A-Za-z0-9]{24,40}(?:[A-F0-9]{8})?|BBDC-[A-Za-z0-9+/=]{32,100})
 braintree-token | access_token$ | access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}
@@ -47,7 +47,7 @@ circleci-token | ccipat_ ccipra_ | CCIP(?:AT|RA)_[A-Za-z0-9]{18,26}_[0-9a-f]{40}
 clojars-token | clojars_ | CLOJARS_[0-9a-fA-F]{60}
 cloudflare-token | cfat_ cfut_ cfk_ v1.0- | (?:cf[aut]{2}_[A-Za-z0-9_-]{40,60}|cfk_[A-Za-z0-9_-]{40,60}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,160})
 contentful-token | cfpat- | CFPAT-[A-Za-z0-9_-]{40,50}
-crates-io-token | cio | cio[A-Za-z0-9]{32}(?![A-Za-z0-9])
+crates-io-token | cio | (?<![A-Za-z0-9+/_-])cio[A-Za-z0-9]{32}(?![A-Za-z0-9])
 databricks-token | dapi | dapi[0-9a-f]{32}(?:-\d)?
 deno-token | ddp_ ddo_ | dd[op]_[A-Za-z0-9]{34,40}
 digitalocean-token | dop_v1_ doo_v1_ dor_v1_ | do[opr]_v1_[0-9a-f]{40,64}
@@ -62,7 +62,7 @@ elastic-key | essu_ | essu_[A-Za-z0-9_-]{40,200}={0,2}
 facebook-token | eaa | EAA(?:[B-Z][A-Za-z0-9]{60,300}|C[A-Za-z0-9]{40,300})
 flutterwave-key | flwseck | FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}(?:-X)?
 figma-token | figd_ figu_ figo_ | fig[duo]h?_[A-Za-z0-9_-]{36,60}
-fireworks-key | fw_ | fw_[A-Za-z0-9]{22,40}(?![A-Za-z0-9_])
+fireworks-key | fw_ | (?<![A-Za-z0-9+/_-]{12})fw_[A-Za-z0-9]{22,40}(?![A-Za-z0-9_-])
 fly-token | fm2_ fo1_ flyv1 | (?:fm2_[A-Za-z0-9+/=]{40,2000}|fo1_[A-Za-z0-9_-]{40,50}|FlyV1 fm\d_[A-Za-z0-9+/=,_]{40,2000})
 frameio-token | fio-u- | fio-u-[A-Za-z0-9_=-]{60,70}
 gcp-api-key | aiza | AIza[A-Za-z0-9_-]{35,39}
@@ -78,7 +78,7 @@ groq-key | gsk_ | gsk_[A-Za-z0-9]{40,60}
 harness-token | pat. sat. | [ps]at\.[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}
 heroku-key | hrku- | HRKU-(?:AA[A-Za-z0-9_-]{50,70}|[0-9a-f-]{36})
 hubspot-token | pat-na pat-eu na1- eu1- | (?:pat-)?(?:na|eu)\d-[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}
-huggingface-token | hf_ api_org_ | (?:hf_[A-Za-z0-9]{30,45}|api_org_[A-Za-z0-9]{30,40})(?![A-Za-z0-9_])
+huggingface-token | hf_ api_org_ | (?<![A-Za-z0-9_-]{24})(?:hf_[A-Za-z0-9]{30,45}|api_org_[A-Za-z0-9]{30,40})
 infracost-token | ico- | ico-[A-Za-z0-9]{32}
 intra42-secret | s-s4t2 | s-s4t2(?:ud|af)-[0-9a-f]{64}
 jfrog-token | eyj2zxii | eyJ2ZXIi[A-Za-z0-9_-]{60,2000}
@@ -86,7 +86,7 @@ langsmith-key | lsv2_ ls__ | (?:lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}|ls__[0-
 langfuse-key | sk-lf- | sk-lf-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 launchdarkly-key | sdk- api- mob- | (?:sdk|api|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 linear-token | lin_api_ lin_oauth_ | lin_(?:api|oauth)_[A-Za-z0-9]{32,80}
-notion-token | ntn_ secret_ | (?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{40,50}(?![A-Za-z0-9_]))
+notion-token | ntn_ secret_ | (?<![A-Za-z0-9_-]{24})(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{40,50})
 lob-key | live_ test_ | (?:live|test)_(?:pub_)?[0-9a-f]{31,35}(?![0-9a-zA-Z])
 mailchimp-key <32 | -us | [0-9a-f]{32}-us\d{1,2}(?!\d)
 mailgun-key | key- pubkey- | (?:pub)?key-[0-9a-f]{32}
@@ -95,7 +95,7 @@ mercadopago-token | app_usr- | APP_USR-\d{10,20}-\d{6}-[0-9a-f]{32}-\d{5,12}
 netlify-token | nfp_ nfc_ nfu_ | nf[pcu]_[A-Za-z0-9_]{36,60}
 new-relic-key | nrak- nrii- nriq- nraa- nrjs- nral | (?:NR(?:AK|AA)-[A-Z0-9]{20,40}|NRI[IQ]-[A-Za-z0-9_-]{20,40}|NRJS-[0-9a-f]{19}|[0-9a-f]{36}NRAL)
 new-relic-license <36 | nral | [0-9a-fA-F]{36}NRAL
-npm-token | npm_ | npm_[A-Za-z0-9]{30,40}(?![A-Za-z0-9_])
+npm-token | npm_ | (?<![A-Za-z0-9_-]{24})npm_[A-Za-z0-9]{30,40}
 nuget-key | oy2 | oy2[a-z0-9]{43}
 nvidia-key | nvapi- | nvapi-[A-Za-z0-9_-]{50,80}
 octopus-key | api- | API-[A-Z0-9]{26,32}(?![A-Za-z0-9])
@@ -117,8 +117,8 @@ pypi-token | pypi-ag | pypi-Ag[A-Za-z0-9_-]{40,1000}
 rails-master-key | rails_master_key= | RAILS_MASTER_KEY=(?P<s>[0-9a-f]{32})
 razorpay-key | rzp_live_ rzp_test_ | rzp_(?:live|test)_[A-Za-z0-9]{14}
 readme-token | rdme_ | rdme_[a-z0-9]{60,80}
-render-key | rnd_ | rnd_[A-Za-z0-9]{24,40}(?![A-Za-z0-9_])
-replicate-token | r8_ | r8_[A-Za-z0-9]{32,45}(?![A-Za-z0-9_])
+render-key | rnd_ | (?<![A-Za-z0-9+/_-]{12})rnd_[A-Za-z0-9]{24,40}(?![A-Za-z0-9_-])
+replicate-token | r8_ | (?<![A-Za-z0-9+/_-]{12})r8_[A-Za-z0-9]{32,45}(?![A-Za-z0-9_-])
 resend-key | re_ | re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}(?![A-Za-z0-9_])
 rubygems-key | rubygems_ | rubygems_[0-9a-f]{48}
 salesforce-token | 00d | 00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,260}

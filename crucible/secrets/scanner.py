@@ -24,7 +24,7 @@ from crucible.settings import SecretSettings
 
 __all__ = ["Finding", "Scanner"]
 
-_MARK = re.compile(r"\[REDACTED:[A-Za-z0-9_-]{1,80}\]")
+_MARK = late_pattern(r"\[REDACTED:[A-Za-z0-9_-]{1,80}\]")
 _ROUNDS = 8
 
 
@@ -185,7 +185,7 @@ def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Itera
 _STEP = 400
 """Characters: no secret of a rule that looks back is longer."""
 
-_RUN = late_pattern(r"[A-Za-z0-9_-]*+")
+_RUN = late_pattern(r"[A-Za-z0-9_=-]*+")
 
 
 def _end_of_run(text: str, start: int) -> int:

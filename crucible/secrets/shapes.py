@@ -135,7 +135,7 @@ _URI_OF_ONE = r"://(?P<s>[A-Za-z0-9_.~%-]{16,512}):?@(?=[A-Za-z0-9\[])"
 _CURL = r"(?i)(?:curl|wget|https?|xh|httpie|az|nexus|jfrog)\b[^\n]{0,380}?\s(?:-u|--user|--proxy-user|-U|-a|--auth)(?:[ \t=]{0,2})\\*[\"']?(?P<q>[^\s:\"'\\]{0,128}):(?P<s>[^\s\"'\\]{3,256})"
 _SHORT_FLAG = (
     r"(?i)\b(?:(?:mysql\w*|mariadb\w*)\b[^\n|]{0,300}?\s-p(?P<s>[^\s\"'\\]{3,128})"
-    r"|(?:sshpass|redis-cli|mongo\w*|sqlcmd|zip|7z|unzip|ldap\w+|cqlsh|mosquitto_\w+|\w+[^\n|]{0,80}?\blogin)\b[^\n|]{0,300}?\s(?:-p|-a|-w|-P)[ \t]{0,2}\\*[\"']?(?P<t>[^\s\"'\\]{4,128})"
+    r"|(?:sshpass|redis-cli|mongo\w*|sqlcmd|zip|7z|unzip|ldap\w+|cqlsh|mosquitto_\w+|login)\b[^\n|]{0,300}?\s(?:-p|-a|-w|-P)[ \t]{0,2}\\*[\"']?(?P<t>[^\s\"'\\]{4,128})"
     r"|smbclient[^\n|]{0,200}?\s-U[ \t]{0,2}[\w.\\@-]{1,64}%(?P<v>[^\s\"'\\]{3,128})|sqlplus[ \t]+[\w.]{1,64}/(?P<w>[^\s@/\"'\\]{3,128})@|lftp[ \t][^\n|]{0,200}?-u[ \t]{0,2}[\w.@-]{1,64},(?P<x>[^\s\"'\\]{3,128})"
     r"|ssh-keygen[^\n|]{0,200}?\s-N[ \t]{0,2}\\*[\"']?(?P<y>[^\s\"'\\]{4,128})"
     r"|htpasswd[ \t]+-[A-Za-z]*b[A-Za-z]*[ \t]+(?:\S+[ \t]+){1,2}\\*[\"']?(?P<u>[^\s\"'\\]{4,128}))"

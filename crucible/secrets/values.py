@@ -13,6 +13,7 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
+from crucible.patterns import late_pattern
 from crucible.secrets.names import Weight, words_set
 
 __all__ = [
@@ -43,8 +44,8 @@ _FILLERS = words_set(
     bot personal webhook goes-here something whatever
     """
 )
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MARKS = re.compile(
+_WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MARKS = late_pattern(
     r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
     |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
     |^(?i:changeme|change[-_ ]|your[-_ ]|my[-_](?:secret|token|api|pass|key)|replace|insert|enter[-_ ]|placeholder|dummy|example|redacted|todo|fixme|not[-_ ]a[-_ ])
@@ -52,29 +53,30 @@ _MARKS = re.compile(
     |(?i:[-_ ]here$|example$|placeholder|[-_]your[-_]|redacted|\bchangeme\b)""",
     re.VERBOSE,
 )
-_REFERENCE = re.compile(
+_REFERENCE = late_pattern(
     r"""(?:process|os|import\.meta|Deno|ENV|env|secrets|config|settings|self|this|args|opts|options|vars?|local|data|ctx|req|request|cfg|conf|params|props|state|module|steps|github|inputs|matrix|runner|needs)
     (?:\.|\[|->|::)[^\s]*$|^(?:vault|op|ssm|arn|sops|aws-ssm|awssm|keychain|file|secretsmanager|gcpsm|azurekv|akv|env|ref\+\w+)(?:://|:aws|:(?=[A-Za-z/]))""",
     re.VERBOSE,
 )
-_IDENTIFIER = re.compile(r"&?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|\?\.|->|::)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?")
-_CALL = re.compile(
+_IDENTIFIER = late_pattern(r"&?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|\?\.|->|::)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?")
+_CALL = late_pattern(
     r"[A-Za-z_$][\w$.:]*[(\[{]|=>|\(\)|^\(|^!{1,2}[a-z]+(?:[.(]|$)|^&[a-z]|^new |^await |^lambda"
 )
-_PATH = re.compile(
+_CMDLET = late_pattern(r"[A-Z][a-z]+[A-Z]?[a-z]*-[A-Z][A-Za-z]+")
+_PATH = late_pattern(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.\-@~/\\ +]*|(?:[\w.\-@]+/){2,}[\w.\-@]*|[\w\-./]+\.(?:pem|key|crt|cer|json|ya?ml|toml|txt|env|py|js|ts|md|ini|conf|cfg|p12|pfx|jks|pub|go|rs|java|html|sh|mod|sum|lock)"
 )
-_HASH = re.compile(
+_HASH = late_pattern(
     r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}|[0-9a-f]{7,12}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64}"
 )
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_DIGEST = re.compile(r"(?:sha(?:1|224|256|384|512)|md5|blake[23]b?|h1)[-:=_$][A-Za-z0-9+/=_-]+")
-_OWN_ID = re.compile(
+_UUID = late_pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DIGEST = late_pattern(r"(?:sha(?:1|224|256|384|512)|md5|blake[23]b?|h1)[-:=_$][A-Za-z0-9+/=_-]+")
+_OWN_ID = late_pattern(
     r"(?:toolu|msg|req|call|ses|resp|sess|run|thread|asst|file|chatcmpl|org|proj|user|evt|cus|sub|pi|ch|in|prod|price|acct|batch|fc|rs|item|prt|evt)_[A-Za-z0-9]{8,}|(?:req|resp|chatcmpl|call)-[A-Za-z0-9-]{8,}"
 )
-_PIECES = re.compile(r"[-_./:,;@\s|#?&]+")
-_NUMBERS = re.compile("[0-9]+")
-_DATE = re.compile(
+_PIECES = late_pattern(r"[-_./:,;@\s|#?&]+")
+_NUMBERS = late_pattern("[0-9]+")
+_DATE = late_pattern(
     r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d.*)?|\d[\d.:,_-]*(?:[a-zA-Z%]{1,3})?|v?\d+(?:\.\d+)+[\w.+-]*"
 )
 
@@ -90,7 +92,7 @@ def is_varied(text: str) -> bool:
     return len(set(text)) >= 7 and not is_dummy(text)
 
 
-_DUMMY = re.compile(
+_DUMMY = late_pattern(
     r"(?i)x{5}|\*{3}|\.{3}|your[-_]|example|placeholder|redacted|dummy|0{8}|changeme|1234567890123|goes[-_]here"
 )
 
@@ -203,7 +205,7 @@ def _is_code(value: str, weight: Weight) -> bool:
             weight < Weight.PASSWORD and changes(value) * 3 < len(value) and re.search("[a-z][A-Z_]", value)
         )
         return not is_chance(value) and (not _has_digit_inside(value) or bool(humps))
-    return _CALL.search(value) is not None
+    return _CALL.search(value) is not None or _CMDLET.fullmatch(value) is not None
 
 
 def _is_key(value: str, weight: Weight) -> bool:
@@ -217,7 +219,7 @@ def _is_key(value: str, weight: Weight) -> bool:
     )
 
 
-_WORDY = re.compile(
+_WORDY = late_pattern(
     r"[A-Za-z]+\d{0,2}(?:[-_./: ][A-Za-z]*\d{0,4})*|[a-z]+(?:[A-Z][a-z]+)+\d{0,2}|[A-Z][a-z]+(?:[A-Z][a-z]+)*\d{0,2}"
 )
 

@@ -62,7 +62,7 @@ def test_a_token_is_found_wherever_it_stands(rule: str, around: str) -> None:
     clean, counts = SCANNER.redact(text)
     assert token not in clean
     assert counts == {rule: 1}
-    assert clean.startswith(around.split("{}")[0])
+    assert clean.startswith(around.split("{}", maxsplit=1)[0])
 
 
 def test_a_jwt_without_a_signature_is_one_too() -> None:
@@ -149,7 +149,7 @@ KEPT = [
     "postgres://${USER}:${PASSWORD}@localhost/db", "postgres://user:password@localhost/db", "https://example.com:8080/a@b",
     "npm install @scope/pkg@1.2.3", "key: value", "if token == last_token:", "passed=12 failed=3", "compass: north42west",
     "-----BEGIN", "Basic authentication is required", "bearer of bad news in 2024", "session_id: ses_0123456789abcdef01",
-    "docker run -p 8080:80 -u 1000:1000 img", 'return password is not None and len(password) > 8',
+    "docker run -p 8080:80 -u 1000:1000 img", "return password is not None and len(password) > 8",
 ]  # fmt: skip
 
 
