@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, AnyStr, cast
 
-__all__ = ["late_pattern"]
+__all__ = ["ANSI", "late_pattern"]
 
 
 class _Late:
@@ -36,3 +36,13 @@ _OFFERED = ("finditer", "findall", "flags", "fullmatch", "match", "pattern", "se
 def late_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """The pattern `re.compile` would give, for its methods alone: `re`'s own functions do not take it."""
     return cast("re.Pattern[AnyStr]", _Late(pattern, flags))
+
+
+# Whole sequences, since dropping the escape alone would leave `[31m` in a text.
+ANSI = late_pattern(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"
+    r"|\x1b[PX^_][^\x1b\n]*\x1b\\"
+    r"|\x1b[ -/]*[0-~]"
+)
+"""A terminal's control sequences."""

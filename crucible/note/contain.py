@@ -26,7 +26,7 @@ from crucible.note.contain_inline import (
     seal_inline,
     unseal_inline,
 )
-from crucible.patterns import late_pattern
+from crucible.patterns import ANSI, late_pattern
 
 __all__ = [
     "ACTING",
@@ -60,13 +60,6 @@ QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
 
 _UNWANTED = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _SURROGATE = late_pattern(r"[\ud800-\udfff]")
-# Whole sequences go: dropping the escape alone would leave `[31m` in the text.
-_ANSI = late_pattern(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"
-    r"|\x1b[PX^_][^\x1b\n]*\x1b\\"
-    r"|\x1b[ -/]*[0-~]"
-)
 _CONTROL = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BLANK_LINE = late_pattern(r"^[ \t]+$", re.MULTILINE)
 _BLANKS = late_pattern(r"[ \t\n]+")
@@ -76,7 +69,7 @@ def normal(text: str) -> str:
     """The form in which a block of text is kept: what is lost is lost here and nowhere else."""
     if _UNWANTED.search(text):
         text = _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
-        text = _CONTROL.sub("", _ANSI.sub("", text))
+        text = _CONTROL.sub("", ANSI.sub("", text))
     return _BLANK_LINE.sub("", text).strip("\n")
 
 

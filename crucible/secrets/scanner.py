@@ -20,11 +20,12 @@ from crucible.secrets.providers import provider_rules
 from crucible.secrets.rules import Rule
 from crucible.secrets.services import service_rules
 from crucible.secrets.shapes import DATA_URI, find_private_key, shape_rules
+from crucible.secrets.visible import Visible
 from crucible.settings import SecretSettings
 
 __all__ = ["Finding", "Scanner"]
 
-_MARK = late_pattern(r"\[REDACTED:[A-Za-z0-9_-]{1,80}\]")
+_MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8
 
 
@@ -62,8 +63,9 @@ class Scanner:
 
     def find(self, text: str) -> list[Finding]:
         """Every secret of `text`, in order, none overlapping another."""
-        hits = list(self._hits(text))
-        return _joined(hits) if hits else []
+        shown = Visible(text)
+        hits = list(self._hits(shown.text))
+        return _places(_joined(hits), shown) if hits else []
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
         """`text` without its secrets, and how many were taken out by rule.  `name` is what the text is the value of."""
@@ -77,12 +79,13 @@ class Scanner:
         return text, dict(counts)
 
     def _find_named(self, text: str, name: str) -> list[Finding]:
-        hits = list(self._hits(text))
-        start = secret_part(text)
-        value = text[start:].rstrip()
+        shown = Visible(text)
+        hits = list(self._hits(shown.text))
+        start = secret_part(shown.text)
+        value = shown.text[start:].rstrip()
         if not _MARK.search(value) and is_value_of(name, value) and self._is_kept_out(value):
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
-        return _joined(hits)
+        return _places(_joined(hits), shown)
 
     def _hits(self, text: str) -> Iterator[_Hit]:
         hidden = None
@@ -114,6 +117,10 @@ class Scanner:
 
 
 _LAST = 10_000
+
+
+def _places(found: list[Finding], shown: Visible) -> list[Finding]:
+    return [Finding(finding.rule, *shown.span(finding.start, finding.end)) for finding in found]
 
 
 def _compiled(regex: str, name: str) -> re.Pattern[str]:

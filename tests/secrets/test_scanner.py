@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import crucible.secrets.scanner
 from crucible.errors import SecretsError
 from crucible.secrets import Finding, Scanner
+from crucible.secrets.visible import Visible
 from crucible.settings import SecretSettings
 from tests.secrets.made import HEX, chance
 
@@ -287,3 +288,30 @@ def test_one_line_of_megabytes_is_looked_at_whole() -> None:
     assert [text[f.start : f.end] for f in SCANNER.find(text)] == [token]
     assert time.process_time() - begin < 1
     assert isinstance(SCANNER.find(token)[0], Finding)
+
+
+PAINTED = [
+    ("\x1b[01;31m\x1b[Kghp_\x1b[m\x1b[K", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5", ""),
+    ("ghp_aB3dE5gH7jK9mN1p", "\x00", "Q3sT5vW7yZ9bC1dE3fG5"),
+    ("ghp_aB3dE5gH7jK9mN1p", "\u00ad\u200b", "Q3sT5vW7yZ9bC1dE3fG5"),
+    ("gh\x1b]0;title\x07p_aB3dE5gH7jK9mN1p", "\x07", "Q3sT5vW7yZ9bC1dE3fG5"),
+]
+
+
+@pytest.mark.parametrize("parts", PAINTED)
+def test_a_secret_is_known_through_a_terminals_colours(parts: tuple[str, ...]) -> None:
+    text = f"a\x1b[1m b {''.join(parts)} c\x1b[0m d"
+    clean, counts = Scanner(SecretSettings()).redact(text)
+    assert sum(counts.values()) == 1
+    assert "aB3dE5gH" not in clean
+    assert "Q3sT5vW7" not in clean
+    assert clean.startswith("a\x1b[1m b ")
+    assert clean.endswith(" c\x1b[0m d")
+
+
+@given(st.text("ab=\x1b[m;31K\u200b\x00 \n", max_size=40))
+def test_what_shows_stands_where_it_is_said_to(text: str) -> None:
+    shown = Visible(text)
+    for at, letter in enumerate(shown.text):
+        start, end = shown.span(at, at + 1)
+        assert text[start:end] == letter
