@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
 from crucible.secrets import Scanner  # noqa: E402
 from crucible.settings import SecretSettings  # noqa: E402
+from tests.secrets.corpus.blind_cases import blind_cases  # noqa: E402
+from tests.secrets.corpus.blind_lines import blind_lines  # noqa: E402
 from tests.secrets.corpus.building import is_caught  # noqa: E402
 from tests.secrets.corpus.heldout_cases import heldout_cases  # noqa: E402
 from tests.secrets.corpus.heldout_lines import heldout_lines  # noqa: E402
@@ -30,7 +32,11 @@ __all__ = ["BARS", "measure"]
 BARS = (99.0, 0.1)
 """Per cent of cases caught, at least, and of ordinary lines touched, at most."""
 
-_HALVES = {"open": (open_cases, open_lines), "held out": (heldout_cases, heldout_lines)}
+_HALVES = {
+    "open": (open_cases, open_lines),
+    "held out": (heldout_cases, heldout_lines),
+    "blind, measured first on 2026-11-22": (blind_cases, blind_lines),
+}
 
 
 def measure(_scratch: Path, step: int = 1) -> list[Figure]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -33,6 +34,8 @@ Progress: TypeAlias = "Callable[[int, int], None]"
 _ARCHIVED = ".jsonl.zst"
 _DERIVED = {"cache", "index"}
 """Folders in `.crucible` that are made of the notes anew, and never committed."""
+_OWN_HEAD = re.compile(rb'\A\{"seq":\d{1,18},"key":"[0-9a-f]{16}",')
+"""How our own records begin: the key is a hash, and looks like what stands under `key` elsewhere."""
 
 
 class Found(NamedTuple):
@@ -133,7 +136,8 @@ def _texts_of(vault: Vault, path: Path) -> Iterator[tuple[int, str]]:
     """What a file holds, in parts, each with the number of its first line."""
     if path.name.endswith(_ARCHIVED):
         yield 1, decoded(orjson.dumps(archived_meta(vault.root, path.name.removesuffix(_ARCHIVED))))
-        yield from ((line.at, decoded(line.data)) for line in archived_lines(files.inside(vault.root, path)))
+        archived = archived_lines(files.inside(vault.root, path))
+        yield from ((line.at, decoded(_OWN_HEAD.sub(b"{", line.data))) for line in archived)
     elif path.suffix == ".jsonl":
         yield from _lines_of(files.inside(vault.root, path))
     else:
@@ -143,6 +147,6 @@ def _texts_of(vault: Vault, path: Path) -> Iterator[tuple[int, str]]:
 def _lines_of(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open("rb") as file:
-            yield from ((number, decoded(line)) for number, line in enumerate(file, 1))
+            yield from ((number, decoded(_OWN_HEAD.sub(b"{", line))) for number, line in enumerate(file, 1))
     except OSError as error:
         raise NoteUnreadable(f"{path}: {reason_of(error)}") from error

@@ -61,11 +61,9 @@ def _findings(door: Door, vault: Vault, now: datetime) -> Iterator[Finding]:
     home = Path.home()
     natives = list(find_native(os.environ, home))
     table = SourceTable(vault)
-    here = project_here()
-    places = [
-        ("--user", settings_path(os.environ, home, None)),
-        ("--project", settings_path(os.environ, home, here)),
-    ]
+    # The vault's own project counts wherever we are asked.
+    projects = dict.fromkeys(settings_path(os.environ, home, at) for at in (project_here(), vault.root))
+    places = [("--user", settings_path(os.environ, home, None)), *(("--project", path) for path in projects)]
     mine = [native for native in natives if table.find(_source(native))]
     yield from check_hooks(places, vault.root, last_written(mine, "claude-code"))
     yield from check_log(vault.root / LOG, now - _LOG_AGE)

@@ -20,7 +20,7 @@ from crucible.cli.given import GivenPath
 from crucible.cli.import_report import Part, write_all, write_one
 from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, format_option
-from crucible.cli.output import PROBLEMS_FOUND, given_width
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, given_width
 from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError
 from crucible.importing.finding import searches_at, searches_here
@@ -52,6 +52,17 @@ _EXAMPLES = {
 }
 
 
+class _TranscriptPath(GivenPath):
+    """A file or a folder, or what is not there: a pipe would keep us waiting, and can be read only once."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As click does it, after a look at what lies there; a folder that has no name (`.`) gets its own."""
+        path = super().convert(value, param, ctx)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            self.fail(f"{clean_line(str(path))}: neither a file nor a folder", param, ctx)
+        return path if path.name else Path(os.path.abspath(path))
+
+
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """What every import can be asked for."""
     for option in (
@@ -65,7 +76,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             help="Only what was written to since: 2026-11-21, 12h, 7d, 2w.",
         ),
         click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing."),
-        click.argument("paths", metavar="[PATH]...", type=GivenPath(path_type=Path), nargs=-1),
+        click.argument("paths", metavar="[PATH]...", type=_TranscriptPath(path_type=Path), nargs=-1),
     ):
         command = option(command)
     return command

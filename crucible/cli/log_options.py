@@ -6,7 +6,7 @@ Imports little, and leaves the index alone: an agent waits for each of these com
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -89,10 +89,12 @@ class Logged(NamedTuple):
     at: datetime
 
 
-def logs(command: Callable[..., str | None]) -> Callable[..., Any]:
+def logs(
+    command: Callable[..., str | None], *, verbose: Sequence[str] = ("-v", "--verbose")
+) -> Callable[..., Any]:
     """A command that is called with `Logged` and its own parameters; what it returns is a phase's id."""
 
-    @click.option("-v", "--verbose", is_flag=True, help="Print the id of the phase.")
+    @click.option(*verbose, "verbose", is_flag=True, help="Print the id of the phase.")
     @at_option
     @session_option
     @click.pass_obj

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import click
@@ -39,7 +40,8 @@ def phase(logged: Logged, name: str, agent: str, model: str, channel: str, token
     return logged.recorder.phase(name, **given, tokens=tokens, at=logged.at)
 
 
-# What is no option of ours belongs to the call that is told: `cru log tool pytest -q`.
+# What is no option of ours belongs to the call that is told: `cru log tool pytest -q`.  None of ours is one letter, or it
+# would be taken out of `grep -rnv`.
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("name")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
@@ -49,7 +51,7 @@ def phase(logged: Logged, name: str, agent: str, model: str, channel: str, token
 @click.option("--interrupted", "outcome", flag_value="interrupted", help="It was stopped.")
 @click.option("--exit-code", metavar="N", type=int, help="Other than 0 it failed.")
 @click.option("--duration-ms", metavar="N", type=_COUNT, help="How long it took.")
-@logs
+@partial(logs, verbose=["--verbose"])
 def tool(
     logged: Logged,
     name: str,

@@ -5,6 +5,7 @@ Owns what counts as firing: a hook was called, or its process ran, after the cli
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -84,4 +85,4 @@ def check_log(log: Path, since: datetime) -> Iterator[Finding]:
     recent = [line for line in lines if line[:20] >= f"{since:%Y-%m-%dT%H:%M:%SZ}"]
     if recent:
         what = f"{len(recent)} faults of hooks in {log}"
-        yield Finding("hooks", State.BAD, what, f"less {log}", tuple(recent[-_LOG_LINES:]))
+        yield Finding("hooks", State.BAD, what, f"less {shlex.quote(str(log))}", tuple(recent[-_LOG_LINES:]))

@@ -20,21 +20,26 @@ Row = Mapping[str, object]
 
 def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[Finding]:
     """What hooks put in and no note has yet, and what has been there for long."""
-    waiting = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
+    spooled = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
+    waiting = [s for s in spooled if s.left != "missing"]
+    missing = tuple(s.session for s in spooled if s.left == "missing")
     last = {s.session: max((line.time for line in s.lines), default=0.0) for s in waiting}
     stuck = [
         s
         for s in waiting
         if now.timestamp() - last[s.session] > 120 and (s.has_ended or s.left in ("ended", "died"))
     ]
+    if missing:
+        what = f"{len(missing)} sessions have no transcript: their client was told to keep none, or lost it"
+        yield Finding("spool", State.NOTE, what, "", missing)
     if stuck:
         what = f"{len(stuck)} sessions have ended and are not written down"
-        mend = "start the client once, or: cru import claude-code"
+        mend = "start the client once"
         yield Finding("spool", State.BAD, what, mend, tuple(s.session for s in stuck))
     elif waiting:
         what = f"{len(waiting)} sessions are under way, and have events since their last phase"
         yield Finding("spool", State.GOOD, what, "", tuple(s.session for s in waiting))
-    else:
+    elif not missing:
         yield Finding("spool", State.GOOD, "nothing waits in the spool")
 
 

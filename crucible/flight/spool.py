@@ -9,7 +9,9 @@ Every hook pays for what this module imports, so that is little.
 from __future__ import annotations
 
 import os
+import stat
 import sys
+import time
 
 if sys.platform != "win32":
     from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
@@ -24,6 +26,10 @@ __all__ = ["append", "is_name", "remove", "spool_folder", "syncing"]
 
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _FLAGS = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+# Opening a named pipe would wait for ever.
+_FLAGS |= getattr(os, "O_NONBLOCK", 0)
+_LONGEST = 1.0
+"""Seconds that a hook waits for a file that somebody holds, who was stopped perhaps."""
 
 
 def is_name(text: object) -> bool:
@@ -47,8 +53,11 @@ def append(folder: str, session: str, line: bytes) -> None:
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | _FLAGS, 0o600)
         try:
-            flock(file, LOCK_SH)
-            if os.fstat(file).st_nlink:  # else it was removed between the two lines above
+            _wait_for_lock(file)
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(f"{path}: no regular file")
+            if status.st_nlink:  # else it was removed between the two lines above
                 # A line that a full disk cut has no end: the line break before ours keeps ours whole.
                 _write(file, b"\n" + line + b"\n")
                 return
@@ -57,15 +66,14 @@ def append(folder: str, session: str, line: bytes) -> None:
 
 
 def remove(folder: str, session: str, size: int) -> bool:
-    """Remove a session's file unless something was put in behind `size` bytes; False then."""
+    """Remove a session's file unless somebody holds it, or put something in behind `size` bytes; False then."""
     path = os.path.join(folder, session + ".jsonl")
     try:
         file = os.open(path, os.O_RDONLY | _FLAGS & ~os.O_CREAT)
     except FileNotFoundError:
         return True
     try:
-        flock(file, LOCK_EX)
-        if os.fstat(file).st_size != size:
+        if not _try_lock(file, LOCK_EX) or os.fstat(file).st_size != size:
             return False
         os.unlink(path)
         return True
@@ -87,7 +95,7 @@ class syncing:  # noqa: N801  a context manager, and contextlib takes longer to 
     def __enter__(self) -> syncing:  # noqa: PYI034  `typing` is not imported here
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
         self._file = os.open(self._path, os.O_RDWR | _FLAGS, 0o600)
-        self.held = _try_lock(self._file)
+        self.held = _try_lock(self._file, LOCK_EX)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,9 +107,19 @@ def _write(file: int, data: bytes) -> None:
         data = data[os.write(file, data) :]
 
 
-def _try_lock(file: int) -> bool:
+def _wait_for_lock(file: int) -> None:
+    """Share a file, or go on without: only `remove` holds one, for a moment, and an agent must not wait for ever."""
+    deadline = time.monotonic() + _LONGEST
+    while not _try_lock(file, LOCK_SH) and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def _try_lock(file: int, how: int) -> bool:
+    """False when somebody else holds it.  Where a file system has no locks everybody gets them, as on Windows."""
     try:
-        flock(file, LOCK_EX | LOCK_NB)
-    except OSError:
+        flock(file, how | LOCK_NB)
+    except BlockingIOError:
         return False
+    except OSError:
+        return True
     return True

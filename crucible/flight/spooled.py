@@ -7,6 +7,7 @@ how the session was left).  A line that a crash or a full disk tore is none, and
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,6 @@ import orjson
 from crucible.flight.spool import is_name, remove, spool_folder
 
 __all__ = ["SpoolLine", "Spooled", "load_spool", "retire", "save_state"]
-
-_OPENS = frozenset(("SessionStart", "UserPromptSubmit"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,8 @@ class SpoolLine:
 class Spooled:
     """One session's lines.  `size` is the file's in bytes, `synced` how many of them the notes hold.
 
-    `left` is how the session was left when it was last written down: `running`, `ended`, `died`, or "" for never.
+    `left` is how the session was left when it was last written down: `running`, `ended`, `died`, `missing` when there
+    was no transcript, or "" for never.
     """
 
     client: str
@@ -57,12 +57,17 @@ class Spooled:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the client said that the session is over, and nobody opened it again.
+        """Whether the client said that the session is over, and nobody did anything in it after opening it again.
 
-        A tool's hook may come in behind the end, since nobody waits for those.
+        A tool's hook, or a prompt's, may come in behind the end, since nobody waits for those.  A fork opens the session
+        that it goes on from, and says nothing in it.
         """
-        marks = [line.event for line in self.lines if line.event == "SessionEnd" or line.event in _OPENS]
-        return bool(marks) and marks[-1] == "SessionEnd"
+        events = [line.event for line in self.lines]
+        if "SessionEnd" not in events:
+            return False
+        since = events[len(events) - events[::-1].index("SessionEnd") :]
+        opened = since.index("SessionStart") if "SessionStart" in since else len(since)
+        return all(event == "SessionStart" for event in since[opened:])
 
     def last(self, name: str, *, of_trunk: bool = False) -> str:
         """The last value of a field that is not empty; `of_trunk` passes over what subagents' hooks told."""
@@ -82,7 +87,9 @@ def save_state(root: Path, spooled: Spooled, left: str) -> None:
     """Note that the session is written down as far as it was read, and how it was left."""
     path = _state_path(Path(spool_folder(str(root), spooled.client)), spooled.session)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(f"{spooled.size} {left}\n", encoding="ascii")
+    temporary.unlink(missing_ok=True)  # what a killed process left, or somebody's link
+    with temporary.open("x", encoding="ascii") as file:
+        file.write(f"{spooled.size} {left}\n")
     temporary.replace(path)
 
 
@@ -96,14 +103,19 @@ def retire(root: Path, spooled: Spooled) -> bool:
 
 
 def _load(folder: Path, client: str, path: Path) -> Spooled:
-    try:
-        data = path.read_bytes()
-    except OSError:
-        data = b""
+    data = _content(path)
     synced, left = _load_state(_state_path(folder, path.stem))
     lines = tuple(line for line in map(_line, data.split(b"\n")) if line)
     # After a power failure the file may be shorter than what was noted of it.
     return Spooled(client, path.stem, lines, len(data), synced if synced <= len(data) else 0, left)
+
+
+def _content(path: Path) -> bytes:
+    """What a file holds; nothing for what is none, a named pipe say, where we would wait for ever."""
+    with suppress(OSError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            return path.read_bytes()
+    return b""
 
 
 def _state_path(folder: Path, session: str) -> Path:
@@ -111,8 +123,8 @@ def _state_path(folder: Path, session: str) -> Path:
 
 
 def _load_state(path: Path) -> tuple[int, str]:
-    with suppress(OSError, ValueError):
-        size, _, left = path.read_text(encoding="ascii").strip().partition(" ")
+    with suppress(ValueError):
+        size, _, left = _content(path).decode("ascii").strip().partition(" ")
         return int(size), left
     return 0, ""
 

@@ -80,17 +80,24 @@ def _take(root: str, payload: Mapping[str, Any]) -> None:
 
 
 def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
-    """The event, ids and pointers as JSON.  Of the last answer only its length and check sum: enough to know it again."""
+    """The event, ids and pointers as JSON; what has blanks is none.  Of the last answer only its length and check sum: enough to know it again."""
     parts = {"event": event, "session": session, "transcript": payload.get("transcript_path")}
-    parts |= {name: payload.get(key) for key, name in _POINTERS.items()}
+    parts |= {name: payload[key] for key, name in _POINTERS.items() if is_name(payload.get(key))}
     said = payload.get("last_assistant_message")
     if isinstance(said, str):
         data = said.strip().encode("utf-8", "replace")
         parts["said"] = f"{len(data)}:{crc32(data)}"
     texts = (
-        f'"{key}":{quoted(value[:4096])}' for key, value in parts.items() if isinstance(value, str) and value
+        f'"{key}":{quoted(_whole(value[:4096]))}'
+        for key, value in parts.items()
+        if isinstance(value, str) and value
     )
     return f'{{"time":{time.time():.3f},"pid":{_client_pid()},{",".join(texts)}}}'.encode()
+
+
+def _whole(text: str) -> str:
+    """A half of a surrogate pair would make the line one that no reader of JSON takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 # --- the payload -----------------------------------------------------------------------------------------------------
@@ -101,32 +108,42 @@ class _Context:
 
     strict = False
     object_hook = object_pairs_hook = None
-    parse_float, parse_int, parse_constant = float, int, float
+    # Not `int`, which refuses thousands of digits.
+    parse_float = parse_int = parse_constant = float
     memo: dict[str, str] = {}  # noqa: RUF012
 
 
 def _read_payload() -> dict[str, Any]:
     """The object on stdin.  The client may leave stdin open, so reading stops where the object ends."""
-    data, deadline = b"", time.monotonic() + _PATIENCE
-    scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
+    data, deadline = bytearray(), time.monotonic() + _PATIENCE
     while len(data) < _LARGEST:
         chunk = _read_some(deadline - time.monotonic())
         data += chunk
-        if not chunk or chunk.rstrip().endswith(b"}"):
-            try:
-                found, _ = scan(data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n"), 0)
-            except (
-                StopIteration,
-                ValueError,
-                SystemError,
-            ):  # the last one where `json.decoder` is not loaded
-                if not chunk:
-                    raise ValueError(f"{len(data)} bytes, and no whole object") from None
-                continue
-            if isinstance(found, dict):
-                return found
+        # Looking costs as much as there is, so it is not done for every brace that a piece happens to end with.
+        if chunk and (data[-16:].rstrip()[-1:] != b"}" or _comes_more()):
+            continue
+        found = _object_in(data)
+        if isinstance(found, dict):
+            return found
+        if found is not None:
             raise ValueError("no object")
+        if not chunk:
+            raise ValueError(f"{len(data)} bytes, and no whole object")
     raise ValueError("too large")
+
+
+def _object_in(data: bytearray) -> object:
+    """What the text begins with; None when it is not all there."""
+    scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
+    try:
+        return scan(data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n"), 0)[0]
+    except (StopIteration, ValueError, SystemError):  # the last one where `json.decoder` is not loaded
+        return None
+
+
+def _comes_more() -> bool:
+    """Whether the client has sent more, or nothing more ever."""
+    return os.name == "posix" and bool(select.select([0], [], [], 0)[0])
 
 
 def _read_some(patience: float) -> bytes:
@@ -180,10 +197,14 @@ def _default_vault_slowly(path: str, home: str) -> str:
 
 def _text_of(path: str) -> str:
     try:
-        with open(path, "rb") as file:
-            return file.read(1 << 20).decode("utf-8")
+        # A named pipe would keep us waiting for ever.
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
         return ""
+    try:
+        return os.read(file, 1 << 20).decode("utf-8")
+    finally:
+        os.close(file)
 
 
 # --- the process that writes notes -----------------------------------------------------------------------------------

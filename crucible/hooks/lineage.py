@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crucible.flight.spooled import Spooled
+from crucible.flight.spooled import Spooled, SpoolLine
 
 __all__ = ["session_before"]
 
@@ -16,13 +16,27 @@ _GOES_ON = frozenset(("clear", "fork"))
 
 def session_before(spooled: Spooled, others: Iterable[Spooled]) -> str:
     """The native id of the session that this one goes on from, "" for none."""
-    start = next((line for line in spooled.lines if line.event == "SessionStart"), None)
-    if start is None or start.source not in _GOES_ON or start.pid <= 1:
+    if not spooled.lines:
         return ""
+    first = next((line for line in spooled.lines if line.event == "SessionStart"), spooled.lines[0])
+    if first.pid <= 1:
+        return ""
+    if first.event != "SessionStart":
+        return _forked_from(spooled.session, first, others)
     ends = [
         (line.time, other.session)
         for other in others
         for line in other.lines
-        if line.pid == start.pid and line.time <= start.time and other.session != spooled.session
+        if line.pid == first.pid and line.time <= first.time and other.session != spooled.session
     ]
-    return max(ends, default=(0.0, ""))[1]
+    return max(ends, default=(0.0, ""))[1] if first.source in _GOES_ON else ""
+
+
+def _forked_from(session: str, first: SpoolLine, others: Iterable[Spooled]) -> str:
+    """A fork made from the command line begins without a start: that was told of the old session, and nothing after it."""
+    for other in others:
+        lines = [line for line in other.lines if line.pid == first.pid]
+        opened = lines[-1:] and lines[-1].event == "SessionStart" and lines[-1].source == "resume"
+        if other.session != session and opened and lines[-1].time <= first.time:
+            return other.session
+    return ""

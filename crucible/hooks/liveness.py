@@ -59,7 +59,7 @@ def _is_registered(spooled: Spooled) -> bool:
         return False
     with suppress(OSError):
         for path in (Path(told).parent.parent.parent / "sessions").glob("*.json"):
-            if path.stem.isdecimal() and _names(path, spooled.session):
+            if path.stem.isdecimal() and path.is_file() and _names(path, spooled.session):
                 started = _started(int(path.stem))
                 return started is not None and started <= path.stat().st_mtime + 1.0
     return False
@@ -77,7 +77,7 @@ def _started(pid: int) -> float | None:
     """When a process began, in seconds since 1970; None when there is none, 0.0 when the system does not say."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return None
     except OSError:
         pass  # it is somebody else's

@@ -12,6 +12,8 @@ __all__ = ["LOG", "complain"]
 
 LOG = os.path.join(".crucible", "log", "hooks.log")
 _LONGEST = 1 << 20
+# Not through a symlink, and a named pipe keeps nobody.
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def complain(root: str, who: str, error: BaseException) -> None:
@@ -22,14 +24,16 @@ def complain(root: str, who: str, error: BaseException) -> None:
     while at is not None and at.tb_next is not None:
         at = at.tb_next
     place = f" ({os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno})" if at else ""
-    told = " ".join(str(error).split())[:500]
+    told = "".join(char if char.isprintable() else "?" for char in " ".join(str(error).split())[:500])
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     path = os.path.join(root, LOG)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.realpath(path) != os.path.join(os.path.realpath(root), LOG):
+            return  # it would lie outside the vault
         if os.path.exists(path) and os.path.getsize(path) > _LONGEST:
             os.replace(path, path + ".1")
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        file = os.open(path, _FLAGS, 0o600)
         try:
             os.write(file, f"{now} {who}: {type(error).__name__}: {told}{place}\n".encode("utf-8", "replace"))
         finally:

@@ -11,16 +11,17 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.errors import CrucibleError
 from crucible.flight.retention import is_due, purge
 from crucible.flight.spool import syncing
-from crucible.flight.spooled import Spooled, load_spool, retire, save_state
+from crucible.flight.spooled import Spooled, SpoolLine, load_spool, retire, save_state
 from crucible.hooks.lineage import session_before
 from crucible.hooks.liveness import is_running
-from crucible.hooks.log import complain
+from crucible.hooks.log import LOG, complain
 from crucible.hooks.tails import LONGEST, wait_for_tail
 from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport
@@ -39,6 +40,12 @@ _WORDS = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
 _WORDLESS = frozenset(("SessionStart", "SessionEnd"))
 _QUIET_SECONDS = 60.0
 """Age of a session's last event after which its last look is taken."""
+_GIVEN_UP_SECONDS = 86400.0
+"""Age of a session's last event after which a transcript that its client did not keep is looked for no more."""
+_MISSING = "missing"
+"""How a session was left that has no transcript."""
+_MARKS = frozenset(("SessionStart", "PreCompact", "Stop", "StopFailure", "SessionEnd"))
+"""What the client waits for, so that these lie in the order in which they happened."""
 _COMPLAINTS = 5
 """Unreadable rows of one session that are named in the log."""
 
@@ -105,16 +112,22 @@ def _waits(spooled: Spooled, tried: dict[str, int]) -> bool:
 
 
 def _has_new_start(spooled: Spooled) -> bool:
-    return spooled.left != "running" or any(line.event == "SessionStart" for line in spooled.lines[-20:])
+    return spooled.left not in ("running", _MISSING) or any(
+        line.event == "SessionStart" for line in spooled.lines[-20:]
+    )
 
 
 def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int]) -> None:
     """Mark a session that died; look at one that is over a last time, since rows may come in behind its end."""
     client = _client_of(spooled)
-    if spooled.has_backlog or client is Client.RUNNING:
+    if client is Client.RUNNING:
         return
-    late = time.time() - max((line.time for line in spooled.lines), default=0.0) > _QUIET_SECONDS
-    if _try(vault, user, spooled, tried) and late:
+    age = time.time() - max((line.time for line in spooled.lines), default=0.0)
+    if spooled.has_backlog:
+        if spooled.left == _MISSING and age > _GIVEN_UP_SECONDS:
+            retire(vault.root, spooled)
+        return
+    if _try(vault, user, spooled, tried) and age > _QUIET_SECONDS:
         retire(vault.root, spooled)
 
 
@@ -123,9 +136,10 @@ def _try(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, in
     tried[spooled.session] = spooled.size
     try:
         client = _client_of(spooled)
-        _write_down(vault, user, spooled, client)
+        if not _write_down(vault, user, spooled, client):
+            return False
         save_state(vault.root, spooled, _WORDS[client])
-    except (CrucibleError, OSError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001  whatever one session comes to, the others are written down
         complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
         return False
     return True
@@ -137,13 +151,13 @@ def _client_of(spooled: Spooled) -> Client:
     return Client.RUNNING if is_running(spooled) else Client.DIED
 
 
-def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Client) -> None:
+def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Client) -> bool:
+    """Whether the notes hold all of it now."""
     transcript = _transcript_of(spooled)
     if transcript is None:
         # The client makes the file with its first answer.
-        if client is not Client.RUNNING and any(line.event not in _WORDLESS for line in spooled.lines):
-            raise FileNotFoundError(f"no transcript {spooled.session}.jsonl")
-        return
+        wordless = all(line.event in _WORDLESS for line in spooled.lines)
+        return wordless or client is Client.RUNNING or _tell_missing(vault, spooled)
     whole_turns = (
         client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
     )
@@ -158,18 +172,37 @@ def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Clie
     )
     report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
     _tell(vault, spooled, report)
+    return _is_done(vault, report)
+
+
+def _tell_missing(vault: Vault, spooled: Spooled) -> bool:
+    """Say once that a client kept no transcript, as some are told to; False: it may still come."""
+    if spooled.left != _MISSING:
+        error = FileNotFoundError(f"no transcript {spooled.session}.jsonl")
+        complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+        save_state(vault.root, replace(spooled, size=spooled.synced), _MISSING)
+    return False
+
+
+def _is_done(vault: Vault, report: ImportReport) -> bool:
+    """Whether nothing waits for a note that a human broke or somebody holds; damaged rows stay what they are."""
+    told = report.created or report.updated or report.unchanged or report.empty or report.left_out
+    refused = any(not row.line and row.path.is_relative_to(vault.sessions) for row in report.unreadable)
+    return bool(told or all(row.line for row in report.unreadable)) and not refused
 
 
 def _wait_for_last_rows(transcript: Path, spooled: Spooled) -> None:
     """Give the client its time from when it called, not from now: what it has not written long after, it never will."""
-    calls = [line for line in spooled.lines if line.said and not line.agent]
-    since = calls[-1].time if calls else spooled.lines[-1].time if spooled.lines else 0.0
-    wait_for_tail(transcript, calls[-1].said if calls else "", max(0.0, since + LONGEST - time.time()))
+    *before, last = [line for line in spooled.lines if line.said and not line.agent] or [SpoolLine("")]
+    since = last.time or max((line.time for line in spooled.lines), default=0.0)
+    # Who says "Done." again must not be taken at the first time's word.
+    after = max((line.time for line in before if line.said == last.said), default=0.0)
+    wait_for_tail(transcript, last.said, max(0.0, since + LONGEST - time.time()), after)
 
 
 def _is_urgent(spooled: Spooled) -> bool:
     """Whether the client is about to compact, in the middle of a turn perhaps."""
-    return any(line.event == "PreCompact" for line in spooled.lines[-3:])
+    return [line.event for line in spooled.lines if line.event in _MARKS][-1:] == ["PreCompact"]
 
 
 def _transcript_of(spooled: Spooled) -> Path | None:
@@ -180,16 +213,22 @@ def _transcript_of(spooled: Spooled) -> Path | None:
         if path.name == name and path.is_absolute():
             if path.is_file():
                 return path
-            found = sorted(path.parent.parent.glob(f"*/{name}"))
+            found = sorted(other for other in path.parent.parent.glob(f"*/{name}") if other.is_file())
             if found:
                 return found[0]
     return None
 
 
 def _tell(vault: Vault, spooled: Spooled, report: ImportReport) -> None:
+    """What could not be read, once: a damaged row is met at every turn of its session."""
+    told = _log_of(vault)
     for row in report.unreadable[:_COMPLAINTS]:
-        complain(
-            str(vault.root),
-            f"sync {spooled.client} {spooled.session}",
-            ValueError(f"{row.path}:{row.line}: {row.reason}"),
-        )
+        error = ValueError(f"{row.path}:{row.line}: {row.reason}")
+        if not row.line or f"{error}\n" not in told:
+            complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+
+
+def _log_of(vault: Vault) -> str:
+    with suppress(OSError):
+        return (vault.root / LOG).read_text(encoding="utf-8", errors="replace")
+    return ""

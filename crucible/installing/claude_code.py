@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def install(path: Path, command: str) -> bool:
         new = with_hooks(old, command)
     if new == old:
         return False
-    _save(path, new)
+    _save(path, new, old)
     return True
 
 
@@ -85,7 +86,7 @@ def uninstall(path: Path) -> bool:
     if new is None:
         _drop(path)
     else:
-        _save(path, new)
+        _save(path, new, old)
     return True
 
 
@@ -110,7 +111,7 @@ def with_hooks(text: str | None, command: str) -> str:
         whole = json.dumps(
             {"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}, indent=2
         )
-        return whole if text is not None else whole + "\n"
+        return text + whole if text is not None else whole + "\n"
     bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
     for event, how in EVENTS.items():
         text = _with_event(text, event, command, how)
@@ -127,7 +128,8 @@ def without_hooks(text: str) -> str | None:
             break
         after = _without(parsed, ours)
         if not after:
-            return None if text.endswith("\n") else bom
+            around = text[: parsed.root.start], text[parsed.root.end :]
+            return None if (bom, *around) == ("", "", "\n") else bom + "".join(around)
         text = after
     return bom + text
 
@@ -223,6 +225,9 @@ def _named(path: Path) -> Iterator[None]:
 
 def _load(path: Path) -> str | None:
     try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+            # A named pipe would keep us waiting for ever.
+            raise VaultError(f"{path}: no regular file")
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
@@ -232,19 +237,23 @@ def _load(path: Path) -> str | None:
         raise VaultError(f"{path}: {reason_of(error)}") from error
 
 
-def _save(path: Path, text: str) -> None:
+def _save(path: Path, text: str, old: str | None) -> None:
+    """Write a file that is still as it was read: the client, and others, write it too."""
     # Settings are often a link into a folder of dotfiles: the file that it means is written.
     real = Path(os.path.realpath(path))
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
-        files.write_atomic(real, text.encode("utf-8"))
     except OSError as error:
         raise VaultError(f"{path}: cannot be written: {reason_of(error)}") from error
+    if old is None:
+        files.create_exclusive(real, text.encode("utf-8"))
+    else:
+        files.write_atomic(real, text.encode("utf-8"), expected=old.encode("utf-8"))
 
 
 def _drop(path: Path) -> None:
     try:
-        path.unlink()
+        Path(os.path.realpath(path)).unlink()
     except OSError as error:
         raise VaultError(f"{path}: cannot be removed: {reason_of(error)}") from error
     if path.parent.name == ".claude" and not any(path.parent.iterdir()):

@@ -55,7 +55,7 @@ def session(
     redact = redact or redact_of(place.settings.secrets)
     clean = Cleaning(redact)
     about = _About(
-        clean.line(title) or prompt_name(clean.text(goal)),
+        clean.line(title) or clean.line(prompt_name(clean.text(goal))),
         clean.agent(agent),
         clean.word(model, "model"),
         clean.word(channel, "channel"),

@@ -45,7 +45,19 @@ class Cleaning:
         self.counts: Counter[str] = Counter()
 
     def text(self, given: str) -> str:
-        """The text without its secrets."""
+        """The text without its secrets.
+
+        What a note leaves out (a terminal's colours, control characters) may part a secret, and whole it would come out:
+        such a text is looked at in its normal form too, and stands in that when there was something in it.
+        """
+        text = self._once(given)
+        plain = normal(text)
+        if plain == text:
+            return text
+        clean = self._once(plain)
+        return text if clean == plain else clean
+
+    def _once(self, given: str) -> str:
         try:
             text, found = self.redact(given)
         except Exception as error:

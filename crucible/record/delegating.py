@@ -16,9 +16,9 @@ from typing import NamedTuple, Self
 from crucible.errors import CrucibleError, NoteExists, SessionNotFound
 from crucible.record.cleaning import Cleaning
 from crucible.record.phases import in_phase
-from crucible.record.verbs import Told, Verbs
+from crucible.record.verbs import Told, Verbs, told_error
 from crucible.record.writing import Clock, Writer, whole_second
-from crucible.session.appending import Addition, Retold, Standing
+from crucible.session.appending import Addition, Plan, Retold, Standing
 from crucible.session.closing import find_subagent
 from crucible.session.fields import link_to
 from crucible.session.identity import LONGEST_ID
@@ -59,13 +59,15 @@ def begin_child(parent: Writer, work: Delegated, clean: Cleaning, now: datetime)
 
     `clean` has cleaned the texts of `work`, whose secrets both notes count.
     """
+
+    def naming(child: str) -> Plan:
+        entry = Subagent(work.agent, work.model, work.mode, child, "", work.summary)
+        return in_phase(lambda standing: Addition(_named(standing.head, child, work), (entry,)), now)
+
+    # A parent that can take nothing refuses before there is a child that nobody names.
+    parent.try_out(naming(parent.id))
     child = _create(parent, work, clean, now)
-    entry = Subagent(work.agent, work.model, work.mode, child, "", work.summary)
-
-    def plan(standing: Standing) -> Addition:
-        return Addition(_named(standing.head, child, work), (entry,))
-
-    parent.add(in_phase(plan, now), clean)
+    parent.add(naming(child), clean)
     return child
 
 
@@ -187,7 +189,7 @@ class InlineWork(Verbs):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         if error is not None:
-            self.error(f"{type(error).__name__}: {error}".rstrip(": "))
+            self.error(told_error(error))
         self.close()
 
     def close(self, *, at: datetime | None = None) -> str:

@@ -15,6 +15,7 @@ from crucible.flight.meta import Facts, save_meta
 from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import tell_parent
 from crucible.record.phases import closing
+from crucible.record.verbs import told_error
 from crucible.record.writing import PATIENCE, Writer, whole_second
 from crucible.session.appending import Addition, Standing, Summary
 from crucible.session.fields import format_time
@@ -64,6 +65,7 @@ def pause_session(writer: Writer, reason: str, clean: Cleaning, when: datetime) 
         return Addition({"status": str(Status.PAUSED), "resume_point": point, "pause_reason": why})
 
     phase = writer.add(plan, clean)
+    writer.rests = True
     writer.keep("pause", {"content": why}, when, phase)
     return phase
 
@@ -84,10 +86,12 @@ def end_session(
     def plan(standing: Standing) -> Addition:
         nonlocal parent
         parent = standing.head.parent
-        keys = {"ended": format_time(now), "status": str(status), "resume_point": None, "pause_reason": None}
+        over = max(now, standing.head.started or now)
+        keys = {"ended": format_time(over), "status": str(status), "resume_point": None, "pause_reason": None}
         return Addition(keys, (*closing(standing.phase, now), *((Summary(said),) if said else ())))
 
     phase = writer.add(plan, clean, whole=bool(said))
+    writer.rests = True
     writer.keep("end", {"content": said, "status": str(status)}, when, phase)
     ended = Ended(writer, status, said, parent, now)
     return [line for step in steps if (line := _taken(step, ended))]
@@ -98,4 +102,6 @@ def _taken(step: EndStep, ended: Ended) -> str:
         return step(ended)
     except CrucibleError as error:
         ended.writer.say(error)
-        return ""
+    except Exception as error:  # noqa: BLE001  somebody else's step, and the session has ended all the same
+        ended.writer.warnings.append(f"a step of the end broke: {told_error(error)}")
+    return ""

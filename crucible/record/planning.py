@@ -42,18 +42,20 @@ def _read(item: object, clean: Cleaning) -> Task:
     content = item.get("content")
     if not isinstance(content, str) or not content.strip():
         raise UsageError("a task has no content", 'each needs a "content" that says what is to be done')
-    depends = item.get("depends_on")
     return Task(
-        id=clean.line(str(item.get("id") or "")),
+        id="" if item.get("id") is None else clean.line(str(item["id"])),
         content=clean.line(content),
         status=_one_of("status", item.get("status") or "pending", TASK_STATUSES),
         priority=_one_of("priority", item.get("priority") or "medium", PRIORITIES),
-        depends_on=tuple(clean.line(str(one)) for one in depends)
-        if isinstance(depends, list | tuple)
-        else (),
+        depends_on=tuple(clean.line(str(one)) for one in _listed(item.get("depends_on"))),
         started=_text(item.get("started"), clean),
         completed=_text(item.get("completed"), clean),
     )
+
+
+def _listed(value: object) -> Sequence[object]:
+    """One id needs no list."""
+    return value if isinstance(value, list | tuple) else [] if value in (None, "") else [value]
 
 
 def _one_of(key: str, value: object, allowed: Sequence[str]) -> str:

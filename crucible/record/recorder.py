@@ -17,7 +17,7 @@ from crucible.record.delegating import Delegated, InlineWork, begin_child, tell_
 from crucible.record.ending import end_session, pause_session
 from crucible.record.phases import in_phase, joining, new_phase
 from crucible.record.planning import Change, added, moved, read_items, replaced
-from crucible.record.verbs import Told, Verbs
+from crucible.record.verbs import Told, Verbs, told_error
 from crucible.record.writing import Clock, Writer, utc_now, whole_second
 from crucible.session.appending import Addition, PhaseField, Standing, Step, TaskList
 from crucible.session.model import Mode, Session, Status, Task, Value
@@ -37,7 +37,6 @@ class Recorder(Verbs):
     def __init__(self, writer: Writer, clock: Clock = utc_now) -> None:
         self._writer = writer
         self._clock = clock
-        self._over = False
         self.summary: str | None = None
         """What `end` writes when it is given no summary, at the end of a `with` too."""
 
@@ -124,11 +123,15 @@ class Recorder(Verbs):
 
     def start_task(self, task: str, *, at: datetime | None = None) -> str:
         """A task is in progress."""
-        return self._change(moved(task, "in_progress"), self._cleaning(), at)
+        return self._move(task, "in_progress", at)
 
     def finish_task(self, task: str, *, at: datetime | None = None) -> str:
         """A task is completed."""
-        return self._change(moved(task, "completed"), self._cleaning(), at)
+        return self._move(task, "completed", at)
+
+    def _move(self, task: str, status: str, at: datetime | None) -> str:
+        # Its id stands in the note as that was cleaned; what was taken out of it was counted then.
+        return self._change(moved(self._cleaning().line(task), status), self._cleaning(), at)
 
     def _change(self, change: Change, clean: Cleaning, at: datetime | None) -> str:
         when = self._when(at)
@@ -170,7 +173,7 @@ class Recorder(Verbs):
             agent,
             clean.word(model, "model"),
             self._mode(mode),
-            prompt_name(said) if said else agent.name,
+            clean.line(prompt_name(said)) if said else agent.name,
             said,
             clean.optional(summary),
             _count(tokens),
@@ -200,17 +203,13 @@ class Recorder(Verbs):
 
     def pause(self, reason: str = "", *, at: datetime | None = None) -> str:
         """Stop for now, at the last phase; returns its id.  Whatever is told next makes the session active again."""
-        self._over = True
         return pause_session(self._writer, reason, self._cleaning(), self._when(at))
 
     def end(self, summary: str = "", *, failed: bool = False, at: datetime | None = None) -> list[str]:
         """Complete the session, or let it have failed; returns what the steps that follow an end did, a line each."""
         status = Status.FAILED if failed else Status.COMPLETED
-        done = end_session(
-            self._writer, status, summary or self.summary or "", self._cleaning(), self._when(at)
-        )
-        self._over = True
-        return done
+        said = summary or self.summary or ""
+        return end_session(self._writer, status, said, self._cleaning(), self._when(at))
 
     def __enter__(self) -> Self:
         return self
@@ -219,7 +218,7 @@ class Recorder(Verbs):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         if error is None:
-            if not self._over:
+            if not self._writer.rests:
                 self.end()
             return
         try:
@@ -229,10 +228,10 @@ class Recorder(Verbs):
 
     def _leave(self, error: BaseException) -> None:
         """An error came through."""
-        told = f"{type(error).__name__}: {error}".rstrip(": ")
+        told = told_error(error)
         if not isinstance(error, Exception):
             self.pause("interrupted" if isinstance(error, KeyboardInterrupt) else told)
-        elif not self._over:
+        elif not self._writer.rests:
             self.error(told)
             self.end(failed=True)
 
@@ -255,7 +254,6 @@ class Recorder(Verbs):
 
         phase = self._writer.add(in_phase(plan, now), clean, whole=bool(told.done))
         self._writer.keep(told.kind, told.values, when, phase)
-        self._over = False
         return phase
 
     _parent: str | None = None

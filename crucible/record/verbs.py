@@ -28,7 +28,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 
-__all__ = ["Told", "Verbs"]
+__all__ = ["Told", "Verbs", "told_error"]
 
 
 class Told(NamedTuple):
@@ -167,6 +167,15 @@ class Verbs(ABC):
     @abstractmethod
     def _tell(self, told: Told, clean: Cleaning, at: datetime | None) -> str:
         """Write it, or keep it until it is written."""
+
+
+def told_error(error: BaseException) -> str:
+    """Its type and what it says; one that cannot say anything has its type."""
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {error}".rstrip(": ")
+    except Exception:  # noqa: BLE001  it is the caller's, and may do anything
+        return kind
 
 
 def _said(text: str, what: str) -> str:

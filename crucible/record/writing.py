@@ -85,6 +85,8 @@ class Writer:
         self.path = find_exactly(vault, session_id)
         self.redact = redact or redact_of(vault.settings.secrets)
         self.warnings: list[str] = []
+        self.rests = False
+        """Whether our own last write paused or ended the session."""
         self._last: tuple[Source, Place | None] | None = None
         """The note after our last write, and where its last phase was."""
         self._turn = threading.Lock()
@@ -111,7 +113,9 @@ class Writer:
 
         `whole` reads the whole note, for a plan that looks at all of it.  When this returns, the note is on disk.
         """
-        return self.amend(_checked(plan, self.id, cleaning.counts), whole=whole)
+        phase = self.amend(_checked(plan, self.id, cleaning.counts), whole=whole)
+        self.rests = False
+        return phase
 
     def amend(self, plan: Plan, *, whole: bool = False) -> str:
         """The same without a look at where the session stands: links and figures are set in an ended one too."""
@@ -129,6 +133,10 @@ class Writer:
             note = self.vault.update(self._place(), intention, attempts=_ATTEMPTS)
             self._last = (note.source, done.place) if done else None
         return done.phase if done else ""
+
+    def try_out(self, plan: Plan) -> None:
+        """Write nothing, but raise what `add` would."""
+        append(self.vault.read(self._place()).source, self.id, _checked(plan, self.id, {}))
 
     def _known(self, source: Source) -> Place | None:
         """Where the last phase is, when nobody else wrote since."""

@@ -15,6 +15,9 @@ from crucible.transcript.events import TaskChanged, TaskState
 
 __all__ = ["Plan"]
 
+_DROPPED = frozenset({"deleted", "cancelled"})
+"""Statuses of a task that nobody wants done any more: a note's list is what is planned and what was done."""
+
 
 class Plan:
     """Tasks by id, in the order in which they came."""
@@ -44,6 +47,9 @@ class Plan:
         self._tasks = {}
         for state in states:
             content = normal_line(state.content) or f"Task {state.id}"
+            if state.status in _DROPPED:
+                self._drop(content)
+                continue
             known = before.get(content)
             task = Task(
                 state.id,
@@ -59,8 +65,9 @@ class Plan:
     def change(self, event: TaskChanged) -> None:
         """One task was made or changed."""
         task = self._tasks.get(event.id)
-        if event.status == "deleted":
-            self._tasks.pop(event.id, None)
+        if event.status in _DROPPED:
+            dropped = self._tasks.pop(event.id, None)
+            self._drop(dropped.content if dropped else "")
             return
         content = normal_line(event.content or "")
         if task is None:
@@ -72,6 +79,11 @@ class Plan:
             replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time
         )
 
+    def _drop(self, content: str) -> None:
+        """What comes next is not done for this task any more."""
+        if content == self._start:
+            self._start = ""
+
     def _put(self, task: Task, status: str, time: datetime | None) -> None:
         at = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time else None
         status = status if status in TASK_STATUSES else "pending"
@@ -81,6 +93,5 @@ class Plan:
                 self._start = self._start or task.content
         if status == "completed" != task.status:
             task = replace(task, completed=at)
-            if task.content == self._start:
-                self._start = ""
+            self._drop(task.content)
         self._tasks[task.id] = replace(task, status=status)

@@ -13,27 +13,27 @@ from datetime import datetime
 from typing import assert_never
 
 from crucible.note.contain import normal
-from crucible.session.calls import call_line, one_line, result_line
-from crucible.session.drafts import Call, Delegation, Draft, Stretch
-from crucible.session.model import AgentRef, Callout, Intervention, Outcome, Prose
+from crucible.session.calling import Calling
+from crucible.session.calls import one_line
+from crucible.session.drafts import Delegation, Draft, Stretch
+from crucible.session.model import Callout, Intervention, Prose
 from crucible.session.plan import Plan
+from crucible.session.speakers import Speakers
 from crucible.session.standing import CLOSED, Turn
 from crucible.session.syncing import SyncPoint
-from crucible.session.titles import prompt_name, shortened
+from crucible.session.titles import Titles, prompt_name, shortened
 from crucible.session.usage import Usage
 from crucible.session.wording import (
-    OUTCOMES,
-    agent_ref,
     compaction,
     failure,
     interruption,
     intervention,
+    rewinding,
     whole_seconds,
 )
 from crucible.transcript.events import (
     Answered,
     At,
-    CallEnd,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -45,6 +45,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Rewound,
     SubagentReturned,
     SubagentStarted,
     TaskChanged,
@@ -83,25 +84,21 @@ class Recorder:
         self.agent = agent
         self.work_name = work_name
         self.base: Draft | None = None
-        self.delegations: list[Delegation] = []
         self.task = self.moved_to = ""
         self.last: datetime | None = None
-        self._kind = kind
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
-        self._calls: dict[str, Call] = {}
-        self._delegated: dict[str, Delegation] = {}
+        self._calling = Calling()
         self._plan = Plan()
         self._usage = Usage()
         self._redactions: Counter[str] = Counter()
-        self._speaking = AgentRef(client)
-        self._participants: list[AgentRef] = [agent_ref(kind)] if agent and kind else []
+        self._speakers = Speakers(client, kind if agent else "")
+        self._titles = Titles()
         self._started: datetime | None = None
         self._ended: datetime | None = None
         self._turn = Turn.UNASKED
         self._mark, self._mark_line = "", 0
-        self._titles = ["", "", ""]
         self._cwd = self._branch = ""
 
     # --- what others may ask -----------------------------------------------------------------------------------------
@@ -119,7 +116,7 @@ class Recorder:
     @property
     def title(self) -> str:
         """What the session is called so far."""
-        return next((title for title in self._titles if title), "")
+        return self._titles.best
 
     @property
     def place(self) -> str:
@@ -141,22 +138,25 @@ class Recorder:
 
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""
-        named = (d for d in self.delegations if agent and d.agent == agent)
-        return self._delegated.get(call) or next(named, None)
+        return self._calling.delegation(call, agent)
+
+    @property
+    def delegations(self) -> list[Delegation]:
+        """All work that was handed out, in its order."""
+        return self._calling.delegations
 
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
-        waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return Draft(
             title=self.title,
             started=self._started,
             ended=self._ended,
             last=self.last,
             turn=self._turn,
-            waiting=waiting[-1] if waiting else "",
+            waiting=self._calling.waiting,
             mark=self._mark,
             branch=self._branch,
-            participants=tuple(self._participants),
+            participants=self._speakers.all(),
             model=self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
@@ -182,8 +182,7 @@ class Recorder:
 
     def _note_row(self, event: Event) -> None:
         """This row is in the note now."""
-        if self._speaking not in self._participants:
-            self._participants.append(self._speaking)
+        self._speakers.hear()
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
             self._mark, self._mark_line = self._sync.mark(event), event.at.line
@@ -224,6 +223,8 @@ class Recorder:
                 self._interrupted(event)
             case Compacted():
                 self._stretch(event.at).add(compaction(event))
+            case Rewound():
+                return self._rewound(event)
             case Faulted():
                 self._faulted(event)
             case ContinuedIn():
@@ -261,6 +262,8 @@ class Recorder:
         """A subagent's prompts come from an agent: the first one is its task, no human's words."""
         if not self.task and not self._phases:
             self.task = normal(event.text)
+            if not self.agent:  # its parent is gone: nobody else names it
+                self._titles.first_said(prompt_name(self.task, 80))
         else:
             self._stretch(event.at).add(Callout("observation", "Message", normal(event.text)))
         self._turn = Turn.UNASKED
@@ -272,22 +275,17 @@ class Recorder:
         self._held = []
         named = prompts[-1] if prompts else said[0]
         name = prompt_name(named.text) if normal(named.text) else "Picture"
-        self._titles[1] = self._titles[1] or (prompt_name(named.text, 80) if normal(named.text) else name)
+        self._titles.first_said(prompt_name(named.text, 80) if normal(named.text) else name)
         phase = self._new_phase(name, said[0].at)
         self._started = self._started or phase.started
         phase.entries.extend(intervention(p) for p in said)
         return phase
 
     def _new_phase(self, name: str, at: At) -> Stretch:
-        phase = Stretch(name, self._speaker(), whole_seconds(at.time))
+        phase = Stretch(name, self._speakers.now, whole_seconds(at.time))
         self._plan.forget_start()
         self._phases.append(phase)
         return phase
-
-    def _speaker(self) -> AgentRef:
-        if self.agent and self._kind:
-            return agent_ref(self._kind)
-        return self._speaking
 
     # --- the agent ---------------------------------------------------------------------------------------------------
 
@@ -320,72 +318,42 @@ class Recorder:
     def _tool_used(self, event: ToolUsed) -> None:
         self._work(event.at)
         self._usage.name_model(event.message, event.model)
-        if event.call in self._delegated:
-            return
-        call = Call(call_line(event.name, event.arguments, self._cwd))
-        self._calls[event.call] = call
-        self._stretch(event.at).add_call(call)
+        self._calling.use(event, self._cwd, lambda: self._stretch(event.at))
 
     def _tool_returned(self, event: ToolReturned) -> None:
-        delegation = self._delegated.get(event.call)
-        if delegation:
-            delegation.answer(event.text, OUTCOMES[event.end])
-        else:
-            self._returned_call(event)
+        self._calling.answer(event, lambda: self._stretch(event.at))
         feedback = normal(event.feedback)
         if feedback:
             self._stretch(event.at).add(Intervention(feedback))
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
-    def _returned_call(self, event: ToolReturned) -> None:
-        call = self._calls.get(event.call)
-        if call is None:
-            # The call was cut away, its result was not: told by what is left of it.
-            call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
-            self._stretch(event.at).add_call(call)
-        call.outcome = OUTCOMES[event.end]
-        if event.end is CallEnd.REJECTED:
-            call.result = one_line(event.feedback, 100)
-        else:
-            call.result = result_line(call.call, event.text, call.outcome, event.details)
-
     def _subagent_started(self, event: SubagentStarted) -> None:
-        found = self.delegation(event.call, event.agent)
-        if found is None:
+        if self.delegation(event.call, event.agent) is None:
             self._work(event.at)
-            found = self._delegate(event.at, event.call)
-        found.learn(event.agent, event.kind, event.title, event.task)
+        self._calling.hand_out(event, lambda: self._stretch(event.at))
 
     def _subagent_returned(self, event: SubagentReturned) -> None:
-        found = self.delegation(event.call, event.agent) or self._delegate(event.at, event.call)
-        found.learn(event.agent, "", "", "")
-        found.answer(event.text, OUTCOMES[event.end])
-
-    def _delegate(self, at: At, call: str) -> Delegation:
-        found = Delegation(call)
-        self.delegations.append(found)
-        if call:
-            self._delegated[call] = found
-        stretch = self._stretch(at)
-        known = self._calls.pop(call, None)
-        if known:
-            stretch.drop_call(known)
-        stretch.entries.append(found)
-        return found
+        self._calling.take_back(event, lambda: self._stretch(event.at))
 
     # --- what happens to a session -----------------------------------------------------------------------------------
 
     def _titled(self, event: Titled) -> bool:
-        """A user's last word on it counts, and the client's first."""
-        title, place = one_line(event.title, 120), 0 if event.by_user else 2
-        if title and (event.by_user or not self._titles[place]):
-            self._titles[place] = title
+        self._titles.named(one_line(event.title, 120), event.by_user)
         return False
 
     def _interrupted(self, event: Interrupted) -> None:
         self._stretch(event.at).add(interruption(event))
         self._turn = Turn.INTERRUPTED
+
+    def _rewound(self, event: Rewound) -> bool:
+        if not self._phases:
+            return False  # nothing is told that could be taken back
+        # Under what was said last: a `/rewind` that is held is no work.
+        phase = self._phases[-1]
+        (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
+        self._turn = Turn.ANSWERED
+        return True
 
     def _faulted(self, event: Faulted) -> None:
         self._work(event.at)
@@ -395,5 +363,5 @@ class Recorder:
     def _context_seen(self, event: ContextSeen) -> bool:
         if not self._mark:
             self._cwd, self._branch = event.cwd or self._cwd, one_line(event.branch, 200) or self._branch
-        self._speaking = agent_ref(self.client, event.version)
+        self._speakers.change(event.version)
         return False

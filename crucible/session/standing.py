@@ -20,6 +20,7 @@ class Turn(Enum):
     """A prompt, and no word of the agent's yet."""
     OPEN = auto()
     ANSWERED = auto()
+    """Nothing asked is waiting for an answer: there was one, or the user took the words back."""
     INTERRUPTED = auto()
     FAULTED = auto()
     MOVED = auto()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from crucible.note.contain import normal
 from crucible.patterns import late_pattern
 
-__all__ = ["UNTITLED", "key_words", "prompt_name", "shortened"]
+__all__ = ["UNTITLED", "Titles", "key_words", "prompt_name", "shortened"]
 
 UNTITLED = "Untitled"
 _LIMIT = 60
@@ -45,6 +45,31 @@ _COURTESY = late_pattern(
 _SENTENCE = late_pattern(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\bapprox)([.!?…]+)[\"')\]]*(?=\s+\S)|[。！？]"
 )
+
+
+class Titles:
+    """What a session was called so far.  `best` is a user's name for it, else its first prompt's, else the client's."""
+
+    __slots__ = ("_by_client", "_by_user", "_from_prompt")
+
+    def __init__(self) -> None:
+        self._by_user = self._from_prompt = self._by_client = ""
+
+    @property
+    def best(self) -> str:
+        """The one that counts, "" for none."""
+        return self._by_user or self._from_prompt or self._by_client
+
+    def first_said(self, name: str) -> None:
+        """The first prompt has this name; later ones change nothing."""
+        self._from_prompt = self._from_prompt or name
+
+    def named(self, title: str, by_user: bool) -> None:
+        """A user's last word on it counts, and the client's first."""
+        if by_user:
+            self._by_user = title or self._by_user
+        else:
+            self._by_client = self._by_client or title
 
 
 def prompt_name(prompt: str, limit: int = _LIMIT) -> str:

@@ -11,9 +11,18 @@ from crucible.note.contain import normal, slug
 from crucible.session.calls import one_line
 from crucible.session.model import AgentRef, Callout, Failure, Intervention, Outcome
 from crucible.session.titles import shortened
-from crucible.transcript.events import CallEnd, Compacted, Faulted, Interrupted, Prompted
+from crucible.transcript.events import CallEnd, Compacted, Faulted, Interrupted, Prompted, Rewound
 
-__all__ = ["OUTCOMES", "agent_ref", "compaction", "failure", "interruption", "intervention", "whole_seconds"]
+__all__ = [
+    "OUTCOMES",
+    "agent_ref",
+    "compaction",
+    "failure",
+    "interruption",
+    "intervention",
+    "rewinding",
+    "whole_seconds",
+]
 
 _FAULT_LIMIT = 1000
 
@@ -45,6 +54,14 @@ def compaction(event: Compacted) -> Callout:
     tokens = f"{event.tokens_before:,} tokens before" if event.tokens_before else ""
     told = ", ".join(part for part in (one_line(event.trigger, 80), tokens) if part)
     return Callout("observation", "Compacted", told)
+
+
+def rewinding(event: Rewound) -> Callout:
+    """The user took words back."""
+    turns = "the last turn" if event.turns == 1 else f"the last {event.turns} turns" if event.turns else ""
+    return Callout(
+        "observation", "Rewound", f"The user took back {turns or one_line(event.text, 200) or 'words'}."
+    )
 
 
 def whole_seconds(time: datetime | None) -> datetime | None:

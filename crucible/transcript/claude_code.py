@@ -26,12 +26,12 @@ from typing import Any
 import orjson
 
 from crucible.errors import TranscriptError
-from crucible.transcript.claude.calls import count
 from crucible.transcript.claude.rows import ROWS, SILENT_ROWS, feed, finish
-from crucible.transcript.claude.state import State, as_str
+from crucible.transcript.claude.state import State
 from crucible.transcript.events import At, Event, Unreadable
 from crucible.transcript.files import Reach, SubagentFile, Transcript, reach_of_lines
 from crucible.transcript.jsonl import read_file, read_records
+from crucible.transcript.values import as_str, count
 
 __all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
 

@@ -29,9 +29,9 @@ from crucible.transcript.codex_cli.lines import Line, first_lines, reach_of_file
 from crucible.transcript.codex_cli.replay import own_lines
 from crucible.transcript.codex_cli.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.transcript.codex_cli.state import State
-from crucible.transcript.codex_cli.values import as_str
 from crucible.transcript.events import At, Event, Titled
 from crucible.transcript.files import Reach, Transcript
+from crucible.transcript.values import as_str
 
 __all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
 

@@ -1,6 +1,6 @@
 """What happened in a session, whatever client logged it: a closed union of frozen values in the past tense.
 
-A dialect (`claude_code`, later `codex`, …) turns its client's rows into these and nothing else of that client passes
+A dialect (`claude_code`, `codex`, …) turns its client's rows into these and nothing else of that client passes
 this line.  Texts are raw: nothing is cut, contained or redacted yet.
 """
 
@@ -27,6 +27,7 @@ __all__ = [
     "Prompted",
     "Reasoned",
     "Replied",
+    "Rewound",
     "SubagentReturned",
     "SubagentStarted",
     "TaskChanged",
@@ -198,7 +199,7 @@ class TasksListed:
 
 @dataclass(frozen=True, slots=True)
 class TaskChanged:
-    """One task was created or changed; None means that this part stayed as it was.  `status` may be `deleted`."""
+    """One task was created or changed; None means that this part stayed as it was.  `status` may be `deleted` or `cancelled`."""
 
     at: At
     id: str
@@ -245,6 +246,19 @@ class Compacted:
     trigger: str = ""
     tokens_before: int | None = None
     summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """The user took words back, and what was done after them: nothing asked is waiting for an answer now.
+
+    `turns` is how many prompts with their answers, None when the client does not say; `text` then says what it was in a
+    few words (`2 messages`).  The words themselves stay among the whole events.
+    """
+
+    at: At
+    turns: int | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +326,7 @@ Event: TypeAlias = (
     | Answered
     | Interrupted
     | Compacted
+    | Rewound
     | Titled
     | Injected
     | Faulted

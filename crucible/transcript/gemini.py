@@ -30,8 +30,9 @@ from crucible.transcript.gemini_cli.conversation import (
 )
 from crucible.transcript.gemini_cli.log import LogFile
 from crucible.transcript.gemini_cli.messages import Teller
-from crucible.transcript.gemini_cli.values import Row, as_dict, as_list, as_str, as_time, row_id
+from crucible.transcript.gemini_cli.values import row_id
 from crucible.transcript.jsonl import read_records
+from crucible.transcript.values import Row, as_dict, as_list, as_str, as_time
 
 __all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
 
@@ -68,7 +69,7 @@ def read_log(path: Path, agent: str = "") -> Iterator[Event]:
     with LogFile(path) as log:
         conversation = read_conversation(log)
         yield from _context(path, log, conversation, agent)
-        teller = Teller(agent)
+        teller = Teller(agent, by_agent=conversation.metadata.get("kind") == "subagent")
         for step in conversation.steps:
             match step:
                 case Slot():

@@ -31,11 +31,10 @@ class Unavailable(Exception):
 
 
 def client_program(client: str) -> Path:
-    """The program of a client that runs here, installed when it is not there yet."""
+    """The program of a client, installed when it is not there yet.  One that npm installed and that does not run is a fault."""
     program = _installed() / "node_modules" / ".bin" / PROGRAMS[client]
     ran = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=120, check=False)
-    if ran.returncode:
-        raise Unavailable(f"{program.name} --version ends with {ran.returncode}: {ran.stderr.strip()[-300:]}")
+    assert ran.returncode == 0, f"{program.name} --version ends with {ran.returncode}: {ran.stderr[-300:]}"
     return program
 
 
@@ -60,7 +59,16 @@ def _install(folder: Path) -> None:
     if npm is None:
         raise Unavailable("npm is not installed")
     wanted = [f"{name}@{version}" for name, version in VERSIONS.items()]
-    command = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), *wanted]
+    command = [
+        npm,
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--fetch-retries=1",
+        "--prefix",
+        str(folder),
+        *wanted,
+    ]
     env = {**os.environ, "HOME": HOME}
     try:
         ran = subprocess.run(

@@ -113,6 +113,7 @@ def test_what_was_imported_before_it_was_taken_back_stays_and_the_new_words_come
     path.write_bytes(dump(rows))
     read(vault, path)
     text = body(trunk(vault))
+    assert text.count("> [!observation] Rewound\n> The user took back 2 messages.\n") == 1
     assert all(text.count(f'"{word}"') == 1 for word in ("one", "wrong", "right"))
     assert text.count("answer") == 1
     assert trunk(vault).session.tokens_used == 111

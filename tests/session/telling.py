@@ -27,6 +27,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Rewound,
     SubagentReturned,
     SubagentStarted,
     TaskChanged,
@@ -67,7 +68,7 @@ def session(*events: Event, **options: object) -> Session:
 _tasks = st.sampled_from(["1", "2", "3"])
 _calls = st.sampled_from(["c1", "c2", "c3", "c4"])
 _tools = st.sampled_from(["Bash", "Edit", "Other"])
-_states = st.sampled_from(["pending", "in_progress", "completed"])
+_states = st.sampled_from(["pending", "in_progress", "completed", "cancelled"])
 
 
 def _any_event() -> st.SearchStrategy[Event]:
@@ -83,13 +84,20 @@ def _any_event() -> st.SearchStrategy[Event]:
         st.builds(SubagentStarted, here, st.sampled_from(["a1", "a2"]), line, text, line),
         st.builds(SubagentReturned, here, st.sampled_from(["a1", "a2"]), st.just(""), text, ends),
         st.builds(TasksListed, here, st.lists(state, max_size=3, unique_by=lambda s: s.id).map(tuple)),
-        st.builds(TaskChanged, here, _tasks, st.none() | line, st.none() | _states | st.just("deleted")),
+        st.builds(
+            TaskChanged,
+            here,
+            _tasks,
+            st.none() | line,
+            st.none() | _states | st.sampled_from(["deleted", "cancelled"]),
+        ),
         st.builds(
             UsageCounted, here, st.sampled_from(["u1", "u2", "u3"]), st.just("m"), *[st.integers(1, 99)] * 3
         ),
         st.builds(Answered, here),
         st.builds(Interrupted, here, st.booleans()),
         st.builds(Compacted, here, line, st.none() | st.integers(0, 9999), text),
+        st.builds(Rewound, here, st.none() | st.integers(0, 3), line),
         st.builds(Faulted, here, text),
         st.builds(Reasoned, here, text),
         st.builds(Injected, here, text),

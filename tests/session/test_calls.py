@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.session.calls import call_line, one_line, result_line
+from crucible.session import calls, results
+from crucible.session.calls import call_line, one_line
 from crucible.session.markup import CALL_LIMIT, RESULT_LIMIT
 from crucible.session.model import Outcome
+from crucible.session.results import result_line
 from tests.strategies_hostile import hostile_text
 
 CWD = "/home/dev/shop"
@@ -42,6 +45,7 @@ CWD = "/home/dev/shop"
         ("ExitPlanMode", {"plan": "# The plan\n\n1. go"}, "ExitPlanMode The plan"),
         ("mcp__github__get_issue", {"issue": 7, "repo": "a/b"}, 'mcp__github__get_issue {"issue":7,"repo":"a/b"}'),
         ("mcp__jira__search", {"query": "open bugs", "max": 5}, "mcp__jira__search open bugs"),
+        ("apply_patch", {"patchText": "*** Begin Patch\n*** Update File: /home/dev/shop/a.py\n@@"}, "apply_patch a.py"),
         ("Nothing", {}, "Nothing"),
         ("", {"command": "x"}, "tool x"),
         ("two words", {}, "two_words"),
@@ -157,3 +161,11 @@ def test_any_arguments_make_a_line(arguments: dict[str, object]) -> None:
         "Other",
     ):
         assert call_line(name, arguments).startswith(name)
+
+
+@pytest.mark.parametrize("told", [calls, results])
+def test_clients_that_have_a_tool_of_one_name_have_it_told_alike(told: ModuleType) -> None:
+    tables = [vars(told)[name] for name in ("_CLAUDE_CODE", "_CODEX", "_GEMINI", "_OPENCODE")]
+    tellers: dict[str, object] = {}
+    for tool, teller in (pair for table in tables for pair in table.items()):
+        assert tellers.setdefault(tool, teller) is teller, tool

@@ -43,6 +43,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Rewound,
     SubagentReturned,
     SubagentStarted,
     TaskChanged,
@@ -155,6 +156,42 @@ def test_interruption_compaction_and_fault_are_callouts() -> None:
     assert told.phases[0].status == "failed"
 
 
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Rewound(at(9), 1), "the last turn"),
+        (Rewound(at(9), 3, "6 messages"), "the last 3 turns"),
+        (Rewound(at(9), None, "2 messages"), "2 messages"),
+        (Rewound(at(9)), "words"),
+    ],
+)
+def test_words_taken_back_stay_in_the_note_and_are_marked(event: Rewound, words: str) -> None:
+    told = session(Prompted(at(), "Go"), Replied(at(), "Done."), event)
+    marked = Callout("observation", "Rewound", f"The user took back {words}.")
+    assert told.phases[0].entries == (Intervention("Go"), Prose("Done."), marked)
+
+
+@pytest.mark.parametrize("end", [[], [Interrupted(at())], [Faulted(at(), "overloaded")]])
+def test_nothing_waits_for_an_answer_once_it_was_taken_back(end: list[Event]) -> None:
+    told = [Prompted(at(), "Go"), Replied(at(), "Well"), *end]
+    assert session(*told).status is not Status.COMPLETED
+    assert session(*told, Rewound(at(), 1)).status is Status.COMPLETED
+    assert session(*told, Rewound(at(), 1), Prompted(at(), "Again")).pause_reason is not None
+
+
+def test_taking_back_opens_no_phase_of_its_own() -> None:
+    assert not session(Rewound(at(), 1)).phases
+    command = Prompted(at(), "/rewind", PromptKind.COMMAND)
+    assert names(session(Prompted(at(), "Go"), command, Rewound(at(), 1))) == ["Go"]
+
+
+def test_a_trunk_that_an_agent_asked_has_a_task_and_its_name() -> None:
+    told = session(Prompted(at(), "Look around", PromptKind.TASK), Replied(at(), "Done."))
+    assert told.preamble == (Prose("Look around"),)
+    assert (told.title, names(told)) == ("Look around", ["Work"])
+    assert not any(isinstance(entry, Intervention) for entry in told.phases[0].entries)
+
+
 def test_work_without_a_prompt_has_a_phase_too() -> None:
     assert names(session(Replied(at(), "Going on."))) == ["Work"]
 
@@ -219,6 +256,18 @@ def test_a_list_written_anew_is_followed_by_the_tasks_content() -> None:
         ("2", "A", "completed"),
         ("3", "C", "pending"),
     ]
+
+
+@pytest.mark.parametrize("status", ["deleted", "cancelled"])
+def test_a_task_that_nobody_wants_any_more_is_no_task_and_opens_nothing(status: str) -> None:
+    listed = [
+        TasksListed(at(), (TaskState("1", "A", s), TaskState("2", "B"))) for s in ("in_progress", status)
+    ]
+    changed = [started("1", "A"), TaskChanged(at(), "2", "B"), TaskChanged(at(), "1", None, status)]
+    for events in (listed, changed):
+        told = session(Prompted(at(), "Go"), *events, Replied(at(), "Done."))
+        assert [(task.id, task.content) for task in told.tasks] == [("2", "B")]
+        assert names(told) == ["Go"]
 
 
 def test_tasks_keep_times_dependencies_and_lose_what_is_deleted() -> None:

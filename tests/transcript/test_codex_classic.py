@@ -17,6 +17,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Rewound,
     SubagentReturned,
     SubagentStarted,
     TasksListed,
@@ -377,26 +378,43 @@ def test_a_running_total_is_counted_by_its_steps_and_a_repeated_one_is_nothing_n
     assert {e.model for e in counted} == {"gpt-5"}
 
 
-def test_a_file_with_both_kinds_of_counts_counts_once(tmp_path: Path) -> None:
-    def record(response_id: str, total: int) -> Row:
-        use = {
-            "input_tokens": 600,
-            "cached_input_tokens": 500,
-            "output_tokens": 42,
-            "reasoning_output_tokens": 7,
-        }
-        sums = {key: value * total for key, value in use.items()}
-        return row(
-            "token_usage_record", {"response_id": response_id, "usage": use, "thread_token_usage": sums}
-        )
+def _record(response_id: str, total: int) -> Row:
+    use = {
+        "input_tokens": 600,
+        "cached_input_tokens": 500,
+        "output_tokens": 42,
+        "reasoning_output_tokens": 7,
+    }
+    sums = {key: value * total for key, value in use.items()}
+    return row("token_usage_record", {"response_id": response_id, "usage": use, "thread_token_usage": sums})
 
+
+def test_a_client_killed_between_both_kinds_of_counts_is_counted_once(tmp_path: Path) -> None:
+    """Its running total, when it is taken up again, lacks the response that was told last."""
+    events = events_of(
+        tmp_path,
+        meta(),
+        event("task_started", turn_id="t1"),
+        _record("r1", 1),
+        tokens((600, 500, 42), (600, 500, 42)),
+        _record("r2", 2),
+        event("task_started", turn_id="t2"),
+        _record("r3", 3),
+        tokens((1200, 1000, 84), (600, 500, 42)),
+        _record("r4", 4),
+        tokens((1800, 1500, 126), (600, 500, 42)),
+    )
+    assert [e.message for e in only(events, UsageCounted)] == ["r1", "r2", "r3", "r4"]
+
+
+def test_a_file_with_both_kinds_of_counts_counts_once(tmp_path: Path) -> None:
     events = events_of(
         tmp_path,
         meta(),
         tokens((600, 500, 42), (600, 500, 42)),
-        record("r2", 2),
+        _record("r2", 2),
         tokens((1200, 1000, 84), (600, 500, 42)),
-        record("r3", 3),
+        _record("r3", 3),
         tokens((1800, 1500, 126), (600, 500, 42)),
     )
     assert [(e.fresh, e.cached, e.said) for e in only(events, UsageCounted)] == [(100, 500, 42)] * 3
@@ -451,7 +469,10 @@ def test_a_compaction_is_told_once_with_its_summary(tmp_path: Path) -> None:
 
 def test_turns_that_were_taken_back_stay_and_are_marked(tmp_path: Path) -> None:
     events = events_of(tmp_path, meta(), said("user", "Fix it"), event("thread_rolled_back", num_turns=2))
-    assert [e.text for e in only(events, Prompted)] == ["Fix it", "The user took back the last 2 turns."]
+    assert [e.text for e in only(events, Prompted)] == ["Fix it"]
+    assert [e.turns for e in only(events, Rewound)] == [2]
+    unsaid = events_of(tmp_path, meta(), said("user", "Fix it"), event("thread_rolled_back"))
+    assert [e.turns for e in only(unsaid, Rewound)] == [None]
 
 
 def test_a_review_is_the_clients_words(tmp_path: Path) -> None:
@@ -589,5 +610,8 @@ def test_a_second_agent_speaks_to_another_by_messages(tmp_path: Path) -> None:
     assert (prompt.text, prompt.kind) == ("Do A", PromptKind.TASK)
 
 
-def test_turns_taken_back_before_anything_was_said_are_no_task(tmp_path: Path) -> None:
-    assert not only(events_of(tmp_path, meta(), event("thread_rolled_back", num_turns=1)), Prompted)
+def test_what_ends_behind_turns_that_were_taken_back_opens_no_turn(tmp_path: Path) -> None:
+    rows = [event("task_started"), said("user", "Go"), call("exec_command", cmd="sleep 9")]
+    rows += [event("turn_aborted", reason="interrupted"), event("thread_rolled_back", num_turns=1)]
+    events = events_of(tmp_path, meta(), *rows, output("killed"))
+    assert [type(e) for e in events[-3:]] == [Rewound, ToolReturned, Answered]

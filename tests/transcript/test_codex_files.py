@@ -14,8 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.errors import TranscriptError
+from crucible.session.model import Prose
 from crucible.transcript import claude_code, codex, dialects
-from crucible.transcript.events import ContextSeen, Event, Prompted, Replied, Titled, Unreadable, UsageCounted
+from crucible.transcript.events import (
+    ContextSeen,
+    Event,
+    Prompted,
+    PromptKind,
+    Replied,
+    Titled,
+    Unreadable,
+    UsageCounted,
+)
 from crucible.transcript.files import Transcript
 from tests.importing.places import make_vault, notes_of
 from tests.transcript.building import DATA
@@ -92,7 +102,31 @@ def test_a_subagent_whose_parent_is_gone_is_a_session_and_keeps_its_own_subagent
     rollout(tmp_path, "c", **child_of("b", 2))
     assert [shape(t) for t in codex.find(tmp_path)] == [("b", [("c", "", 2)])]
     (transcript,) = codex.find(tmp_path)
-    assert only(codex.read(transcript), Prompted)[0].text == "Do b"
+    (asked,) = only(codex.read(transcript), Prompted)
+    assert (asked.text, asked.kind) == ("Do b", PromptKind.TASK)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"source": {"subagent": "review"}},
+        {"source": {"subagent": {"other": "x"}}},
+        {"thread_source": "subagent"},
+    ],
+)
+def test_whoever_asked_a_subagent_of_any_kind_was_no_human(tmp_path: Path, head: Row) -> None:
+    (asked,) = only(events_of(tmp_path, meta("b", **head), said("user", "Do b")), Prompted)
+    assert asked.kind is PromptKind.TASK
+
+
+def test_a_subagent_whose_parent_is_gone_has_a_note_with_a_task(tmp_path: Path) -> None:
+    rollout(tmp_path / "rollouts", "b", **child_of("a"))
+    vault = make_vault(tmp_path / "vault")
+    run(vault, tmp_path / "rollouts")
+    (note,) = notes_of(vault).values()
+    assert note.session.preamble == (Prose("Do b"),)
+    assert note.session.title == "Do b"
+    assert "[!user]" not in note.source.text
 
 
 def test_sessions_that_call_each_other_parent_are_not_lost(tmp_path: Path) -> None:
@@ -291,6 +325,35 @@ def test_a_fork_that_copies_nothing_and_a_resumed_session_lose_nothing(tmp_path:
     assert own_words(events_of(tmp_path, meta("f", forked_from_id="p"), said("user", "mine")))[0] == ["mine"]
     resumed = [meta("a"), said("user", "one"), said("assistant", "1"), meta("a", 60), said("user", "two", 60)]
     assert own_words(events_of(tmp_path, *resumed))[0] == ["one", "two"]
+
+
+# --- sessions of another client that Codex imported ------------------------------------------------------------------
+
+
+def imported(total: int) -> list[Row]:
+    """As `/import` writes a session of Claude Code's: one turn, two questions."""
+    ident = f"external-import-turn-{total}"
+    return [
+        event("task_started", 1, turn_id=ident),
+        *(said(role, f"{role} of another client", 1) for role in ("user", "assistant") * 2),
+        event("user_message", 1, message="user of another client"),
+        tokens((600 * total, 500 * total, 42 * total), (600, 500, 42), 1),
+        completed(at=1, turn_id=ident),
+    ]
+
+
+def test_what_codex_imported_is_another_clients_and_what_was_asked_then_is_codex(tmp_path: Path) -> None:
+    assert own_words(events_of(tmp_path, meta(), *imported(1), *imported(2))) == ([], 0)
+    events = events_of(tmp_path, meta(), *imported(1), *turn(uuid7(60, 7), "mine", 2, 60))
+    assert own_words(events) == (["mine"], 1)
+    assert sum(e.fresh + e.cached for e in only(events, UsageCounted)) == 600
+
+
+def test_a_session_that_codex_only_imported_has_no_note(tmp_path: Path) -> None:
+    write(tmp_path / "rollouts" / "rollout-2026-01-02T03-04-05-x.jsonl", [meta("x"), *imported(1)])
+    vault = make_vault(tmp_path / "vault")
+    run(vault, tmp_path / "rollouts")
+    assert not notes_of(vault)
 
 
 # --- any rows --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.session.calls import call_line, result_line
+from crucible.session.calls import call_line
+from crucible.session.results import result_line
 
 PATCH = "*** Begin Patch\n*** Update File: /p/app.py\n@@\n-a\n+b\n*** Add File: new.py\n+x\n*** End Patch"
 

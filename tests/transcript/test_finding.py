@@ -156,7 +156,7 @@ def test_real_transcripts_are_known_by_a_look() -> None:
     for path in DATA.rglob("*.jsonl"):
         dialect = dialects.sniff(path)
         assert dialect is not None
-        assert dialect.NAME == path.relative_to(DATA).parts[0]
+        assert path.relative_to(DATA).parts[0] == dialect.NAME
 
 
 @pytest.mark.parametrize(

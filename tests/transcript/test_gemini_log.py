@@ -15,6 +15,7 @@ from crucible.transcript.events import (
     Injected,
     Prompted,
     Replied,
+    Rewound,
     Titled,
     ToolReturned,
     ToolUsed,
@@ -68,8 +69,8 @@ def test_a_rewind_takes_back_a_message_and_all_behind_it() -> None:
         {"$rewindTo": "v"},
     ]
     assert said(*rows, user("w", "right")) == ["one", "two", "right"]
-    (told,) = only(events_of(*rows), Compacted)
-    assert told.trigger == "rewound, 2 messages taken back"
+    (told,) = only(events_of(*rows), Rewound)
+    assert (told.turns, told.text) == (None, "2 messages")
     assert [e.text for e in only(events_of(*rows), Injected)] == ["user: wrong", "gemini: wronger"]
 
 
@@ -84,13 +85,13 @@ def test_what_was_taken_back_was_paid_for_all_the_same() -> None:
     ]
     events = events_of(*rows)
     assert {(e.message, e.said) for e in only(events, UsageCounted)} == {("m", 1), ("n", 10)}
-    assert isinstance(events[-1], Answered), "the conversation ends in the answer before"
+    assert isinstance(events[-1], Rewound), "behind what it cost"
 
 
 def test_a_rewind_to_a_message_that_is_not_there_takes_back_all() -> None:
     rows = [FIRST, user("u", "one"), model("m", "two", tokens=tokens(output=1)), {"$rewindTo": "nowhere"}]
     assert said(*rows, user("v", "again")) == ["again"]
-    assert not only(events_of(*rows), Compacted), "nothing is left that it could be told of"
+    assert not only(events_of(*rows), UsageCounted), "there is nothing yet that it could be counted for"
     later = events_of(*rows, user("v", "again"), model("n", "yes"))
     assert [e.message for e in only(later, UsageCounted)] == ["m"]
 
@@ -101,7 +102,9 @@ def test_an_id_may_come_again_after_it_was_taken_back() -> None:
 
 def test_a_list_without_a_time_replaces_the_conversation() -> None:
     rows = [FIRST, user("u", "one"), model("m", "two"), user("v", "three")]
-    assert said(*rows, {"$set": {"messages": [user("u", "ONE"), model("n", "four")]}}) == ["ONE", "four"]
+    replaced = [*rows, {"$set": {"messages": [user("u", "ONE"), model("n", "four")]}}]
+    assert said(*replaced) == ["ONE", "four"]
+    assert [e.text for e in only(events_of(*replaced), Rewound)] == ["2 messages, which others replaced"]
 
 
 def test_a_list_that_the_client_keeps_for_the_model_takes_nothing_away() -> None:

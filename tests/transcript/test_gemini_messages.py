@@ -30,6 +30,11 @@ def returned(*calls: Row) -> list[ToolReturned]:
     return only(events_of(FIRST, model("m", "", toolCalls=list(calls))), ToolReturned)
 
 
+def test_a_log_of_a_subagent_whose_parent_is_gone_was_asked_by_an_agent() -> None:
+    (prompt,) = only(events_of({**FIRST, "kind": "subagent"}, user("u", "Look around")), Prompted)
+    assert prompt.kind is PromptKind.TASK
+
+
 @pytest.mark.parametrize(
     "content", ["go on", {"text": "go on"}, [{"text": "go "}, {"text": "on"}], ["go on"]]
 )
@@ -187,7 +192,10 @@ def test_the_task_list_is_the_one_that_was_written_last() -> None:
         events_of(FIRST, model("m", "", toolCalls=[call("c", "write_todos", args={"todos": todos})])),
         TasksListed,
     )
-    assert [(task.content, task.status) for task in listed.tasks] == [("one", "completed")]
+    assert [(task.content, task.status) for task in listed.tasks] == [
+        ("one", "completed"),
+        ("two", "cancelled"),
+    ]
 
 
 def test_a_subagent_is_known_by_the_agent_id_of_its_call() -> None:

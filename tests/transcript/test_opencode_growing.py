@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.session.model import Entry, Outcome, Phase, Prose, Session, Subagent, ToolCalls
+from crucible.session.model import Callout, Entry, Outcome, Phase, Prose, Session, Subagent, ToolCalls
 from crucible.vault.store import Vault
 from tests.importing.places import make_vault, notes_of
 from tests.transcript.opencode_building import (
@@ -188,4 +188,31 @@ def _rewrite(made: Talk, table: str, data: object, time: int) -> None:
     kind = '%"tool"%' if table == "part" else '%"assistant"%'
     made.connection.execute(
         f"UPDATE {table} SET data = ?, time_updated = ? WHERE data LIKE ?", (json.dumps(data), time, kind)
+    )
+
+
+def test_words_taken_back_are_marked_once_and_the_session_goes_on_behind_them(tmp_path: Path) -> None:
+    vault = make_vault(tmp_path / "vault")
+    made = talk(tmp_path)
+    asked = [(made.user(text(words)), made.agent(text(f"Done: {words}")))[0] for words in ("one", "two")]
+    database = tmp_path / "opencode.db"
+    run_import(vault, database)
+    revert = json.dumps({"messageID": asked[1]})
+    made.connection.execute("UPDATE session SET revert = ?, time_updated = ?", (revert, made.now + 60_000))
+    assert len(run_import(vault, database).updated) == 1
+    assert not run_import(vault, database).updated
+    for table, ident in (("part", "message_id"), ("message", "id")):
+        made.connection.execute(f"DELETE FROM {table} WHERE {ident} >= ?", (asked[1],))
+    made.now += 120_000
+    made.user(text("three"))
+    made.agent(text("Done: three"))
+    made.connection.execute("UPDATE session SET revert = NULL, time_updated = ?", (made.now,))
+    run_import(vault, database)
+    (note,) = notes_of(vault).values()
+    assert [phase.name for phase in note.session.phases] == ["one", "two", "three"]
+    said = note.source.text
+    assert all(said.count(f"Done: {words}") == 1 for words in ("one", "two", "three"))
+    assert said.count("> [!observation] Rewound\n> The user took back the last turn.\n") == 1
+    assert note.session.phases[1].entries[-1] == Callout(
+        "observation", "Rewound", "The user took back the last turn."
     )

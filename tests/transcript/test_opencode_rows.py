@@ -19,6 +19,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Rewound,
     SubagentReturned,
     SubagentStarted,
     TasksListed,
@@ -283,11 +284,25 @@ def test_a_compaction_keeps_its_summary_out_of_the_answers(tmp_path: Path) -> No
     assert not only(found, Replied, Prompted, Answered)
 
 
-def test_a_session_that_was_taken_back_is_marked_and_keeps_what_was_said(tmp_path: Path) -> None:
-    found = user_said(tmp_path, text("Hello"), revert='{"messageID":"msg_7"}')
-    assert "msg_7" in one(found, Injected).text
-    assert one(found, Injected).kind == "revert"
-    assert only(found, Prompted)
+def test_words_that_were_taken_back_stay_and_their_turns_are_counted(tmp_path: Path) -> None:
+    made = talk(tmp_path, revert=f'{{"messageID":"msg_{3:026d}"}}')
+    for words in ("One", "Two", "Three"):
+        made.user(text(words))
+        made.agent(text("Yes."))
+    found = events(tmp_path)
+    assert [event.text for event in only(found, Prompted)] == ["One", "Two", "Three"]
+    told = one(found, Rewound)
+    assert (told.turns, told.at.row) == (2, f"msg_{3:026d}.revert")
+    assert [event.at.line for event in found] == sorted(event.at.line for event in found)
+
+
+def test_taking_back_what_is_not_there_takes_no_turn(tmp_path: Path) -> None:
+    assert one(user_said(tmp_path, text("Hello"), revert='{"messageID":"msg_7"}'), Rewound).turns is None
+
+
+def test_a_session_whose_parent_is_gone_was_asked_by_an_agent(tmp_path: Path) -> None:
+    found = user_said(tmp_path, text("Look around"), parent_id="ses_gone")
+    assert [(e.text, e.kind) for e in only(found, Prompted)] == [("Look around", PromptKind.TASK)]
 
 
 def test_a_new_folder_is_told(tmp_path: Path) -> None:

@@ -29,9 +29,11 @@ from crucible.errors import (
     UsageError,
     VaultError,
 )
-from crucible.note.source import Edit, Span
+from crucible.note.source import Edit, Source, Span, apply_edits
 from crucible.settings import VaultSettings
+from crucible.vault import store
 from crucible.vault.exchange import exchange
+from crucible.vault.files import Stamp
 from crucible.vault.init import init_vault
 from crucible.vault.store import Note, Vault
 
@@ -677,3 +679,13 @@ def test_a_rename_overwrites_nothing_and_checks_its_id(vault: Vault) -> None:
     with pytest.raises(NoteChanged):
         vault.rename(note, "z")
     assert vault.session_ids() == {"x", "y"}
+
+
+@given(st.binary(max_size=60) | st.text(max_size=40).map(str.encode), st.data())
+def test_bytes_that_are_spliced_are_those_that_would_be_encoded(data: bytes, drawn: st.DataObject) -> None:
+    source = Source.from_bytes(data)
+    places = sorted(drawn.draw(st.lists(st.integers(0, len(source.text)), max_size=6)))
+    spans = zip(places[::2], places[1::2], strict=False)
+    edits = [Edit(Span(a, b), drawn.draw(st.sampled_from(["", "é", "\udc80", "x→\n"]))) for a, b in spans]
+    note = Note(Path("n.md"), source, Stamp.of(data, os.stat_result(range(10))))
+    assert store._spliced(note, edits) == apply_edits(source, edits).to_bytes()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crucible.transcript.claude.calls import AGENT_TOOLS, TASK_TOOLS, content_text, count, facts_of_use
-from crucible.transcript.claude.state import OpenCall, Row, State, as_dict, as_str
+from crucible.transcript.claude.calls import AGENT_TOOLS, TASK_TOOLS, content_text, facts_of_use
+from crucible.transcript.claude.state import OpenCall, State
 from crucible.transcript.events import (
     Answered,
     At,
@@ -25,6 +25,7 @@ from crucible.transcript.events import (
     Unreadable,
     UsageCounted,
 )
+from crucible.transcript.values import Row, arguments_of, as_dict, as_str, count
 
 __all__ = ["read_assistant"]
 
@@ -129,8 +130,8 @@ def _thinking(state: State, block: Row, message: _Message) -> None:
 
 
 def _tool_use(state: State, block: Row, message: _Message) -> None:
-    call, name, given = as_str(block.get("id")), as_str(block.get("name")), block.get("input")
-    arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
+    call, name = as_str(block.get("id")), as_str(block.get("name"))
+    arguments = arguments_of(block.get("input"))
     state.out.append(ToolUsed(message.at, call, name, arguments, message.id, message.model))
     if message.own:
         state.working, state.last_word = True, None

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from crucible.transcript.events import At, CallEnd, TaskChanged, TasksListed, TaskState
+from crucible.transcript.values import Row, as_dict, count
 
 __all__ = [
     "AGENT_TOOLS",
     "TASK_TOOLS",
     "call_end",
     "content_text",
-    "count",
     "details",
     "facts_of_use",
     "peel_agent_tail",
     "task_events",
 ]
 
-Row: TypeAlias = dict[str, Any]
 AGENT_TOOLS = frozenset({"Task", "Agent"})
 """`Task` became `Agent`; both hand work to a subagent."""
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
@@ -87,11 +86,6 @@ class _Result(NamedTuple):
     used: Mapping[str, object]
 
 
-def count(value: object) -> int:
-    """A count as the client gave it, 0 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
 def _lines(text: object) -> int:
     if not isinstance(text, str) or not text:
         return 0
@@ -117,7 +111,7 @@ def details(name: str, raw: object, text: str, used: Mapping[str, object]) -> di
     find = _DETAILS.get(name)
     if find is None:
         return None
-    return find(_Result(raw if isinstance(raw, dict) else {}, text, used)) or None
+    return find(_Result(as_dict(raw), text, used)) or None
 
 
 def _of_bash(result: _Result) -> dict[str, object]:
@@ -225,7 +219,7 @@ def task_events(
     at: At, name: str, arguments: Mapping[str, Any], raw: object, text: str
 ) -> Iterator[TasksListed | TaskChanged]:
     """What a task tool that succeeded did to the list.  `TaskCreate` learns its id from its result alone."""
-    given = raw if isinstance(raw, dict) else {}
+    given = as_dict(raw)
     if name == "TodoWrite":
         yield TasksListed(at, _todos(arguments.get("todos", given.get("newTodos"))))
     elif name == "TaskCreate":

@@ -8,14 +8,12 @@ gives prompts back to the editor: they were not said.  What is still queued at t
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from crucible.transcript.claude.calls import content_text
 from crucible.transcript.events import PromptKind
+from crucible.transcript.values import Row
 
 __all__ = ["Queue"]
 
-Row: TypeAlias = dict[str, Any]
 _NOT_FOR_US = ("delivered_to_agent", "agent_stopped")
 """Reasons to remove what was never meant for the trunk."""
 

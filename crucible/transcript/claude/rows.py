@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crucible.transcript.claude.assistant import read_assistant
-from crucible.transcript.claude.calls import content_text, count
-from crucible.transcript.claude.state import Events, Row, State, as_dict, as_str, as_time
+from crucible.transcript.claude.calls import content_text
+from crucible.transcript.claude.state import Events, State
 from crucible.transcript.claude.user import name_agent, read_user, tell, tell_steering
 from crucible.transcript.events import (
     Answered,
@@ -24,6 +24,7 @@ from crucible.transcript.events import (
     Unknown,
     Unreadable,
 )
+from crucible.transcript.values import Row, as_dict, as_str, as_time, count
 
 __all__ = ["ROWS", "SILENT_ROWS", "feed", "finish"]
 

@@ -1,4 +1,4 @@
-"""What reading one Claude Code file has to remember, and the few coercions that every row needs.
+"""What reading one Claude Code file has to remember.
 
 Owns no rule about rows.  What is remembered grows with the number of rows and never with their size: uuids, and a
 small entry for each message, open call and subagent.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from crucible.transcript.claude.queue import Queue
 from crucible.transcript.events import At, Compacted, Event, SubagentStarted
 
-__all__ = ["Events", "OpenCall", "Row", "State", "as_dict", "as_str", "as_time"]
+__all__ = ["Events", "OpenCall", "State"]
 
-Row: TypeAlias = dict[str, Any]
 Events: TypeAlias = list[Event]
 
 
@@ -70,26 +68,3 @@ class State:
         if self.boundary is not None:
             self.out.append(self.boundary)
             self.boundary = None
-
-
-def as_str(value: object) -> str:
-    """A string as it is, "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def as_dict(value: object) -> Row:
-    """An object as it is, an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_time(value: object) -> datetime | None:
-    """An ISO 8601 time as UTC; None when it is none."""
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-        if time.tzinfo is None:
-            return time.replace(tzinfo=UTC)
-        return time if time.tzinfo is UTC else time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None

@@ -13,12 +13,11 @@ from crucible.transcript.claude.calls import (
     TASK_TOOLS,
     call_end,
     content_text,
-    count,
     details,
     peel_agent_tail,
     task_events,
 )
-from crucible.transcript.claude.state import OpenCall, Row, State, as_dict, as_str
+from crucible.transcript.claude.state import OpenCall, State
 from crucible.transcript.claude.texts import (
     INTERRUPTIONS,
     Notice,
@@ -42,6 +41,7 @@ from crucible.transcript.events import (
     ToolReturned,
     Unreadable,
 )
+from crucible.transcript.values import Row, as_dict, as_str, count
 
 __all__ = ["read_user", "tell", "tell_steering"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from crucible.transcript.codex_cli.state import State
 from crucible.transcript.codex_cli.texts import inside
-from crucible.transcript.codex_cli.values import Row, as_dict, as_list, as_str, dicts, parsed
+from crucible.transcript.codex_cli.values import dicts, parsed
 from crucible.transcript.events import (
     At,
     CallEnd,
@@ -22,6 +22,7 @@ from crucible.transcript.events import (
     SubagentReturned,
     SubagentStarted,
 )
+from crucible.transcript.values import Row, as_dict, as_list, as_str
 
 __all__ = [
     "AGENT_TOOLS",
@@ -117,7 +118,7 @@ def read_agent_message(state: State, message: Row, at: At) -> None:
     author = as_str(message.get("author"))
     if kind == "FINAL_ANSWER" and author:
         _report(state, at, author, {"completed": said})
-    elif state.agent and said.strip():
+    elif (state.agent or state.by_agent) and said.strip():
         state.out.append(Prompted(at, said, PromptKind.TASK))
         state.turn.prompted = True
     elif said.strip():

@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from crucible.transcript.codex_cli.values import Row, as_dict, as_str, dicts, number, parsed
+from crucible.transcript.codex_cli.values import dicts, parsed
 from crucible.transcript.events import CallEnd, TaskState
+from crucible.transcript.values import Row, as_dict, as_str, number
 
 __all__ = [
     "Result",

@@ -14,8 +14,9 @@ import orjson
 
 from crucible.transcript.codex_cli.lines import first_lines
 from crucible.transcript.codex_cli.state import parent_of
-from crucible.transcript.codex_cli.values import as_dict, as_str, made_at
+from crucible.transcript.codex_cli.values import made_at
 from crucible.transcript.files import SubagentFile
+from crucible.transcript.values import as_dict, as_str
 
 __all__ = [
     "Head",

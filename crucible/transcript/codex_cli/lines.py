@@ -19,9 +19,9 @@ from typing import IO, NamedTuple
 import orjson
 
 from crucible.errors import TranscriptError
-from crucible.transcript.codex_cli.values import Row, as_dict, as_str, as_time, number
 from crucible.transcript.files import Reach, reach_of_lines
 from crucible.transcript.jsonl import Record, read_file, read_records
+from crucible.transcript.values import Row, as_dict, as_str, as_time, number
 
 __all__ = ["Line", "first_lines", "reach_of_file", "read_lines"]
 

@@ -1,7 +1,10 @@
-"""Forked sessions and subagents begin with a copy of their parent's history: where the copy ends.
+"""Which rows of a rollout are its session's own: where a copy of another session's history begins and ends.
 
-The copy has new times but the parent's turn ids, a second `session_meta` and every count of tokens, so whoever reads it
-as the session's own counts tokens many times over.
+Forked sessions and subagents begin with a copy of their parent's history.  It has new times but the parent's turn ids, a
+second `session_meta` and every count of tokens, so whoever reads it as the session's own counts tokens many times over.
+
+`/import` writes another client's sessions down as rollouts, calls as plain text, in turns with ids of their own.  They are
+that client's to tell; what was asked of Codex after them is Codex's.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ from datetime import datetime, timedelta
 
 from crucible.transcript.codex_cli.lines import Line
 from crucible.transcript.codex_cli.state import parent_of
-from crucible.transcript.codex_cli.values import Row, as_str, as_time, made_at, number
+from crucible.transcript.codex_cli.values import made_at
+from crucible.transcript.values import Row, as_str, as_time, number
 
 __all__ = ["ParentTurns", "own_lines"]
 
@@ -21,7 +25,9 @@ ParentTurns = Callable[[str], frozenset[str]]
 
 _PAUSE = timedelta(seconds=1)
 """A copy is written at one go; what comes later than this after its last row is no part of it."""
-_OPENERS = frozenset({"task_started", "turn_started", "user_message"})
+_IMPORTED = "external-import-turn-"
+_TURN_BEGINS = frozenset({"task_started", "turn_started"})
+_OPENERS = _TURN_BEGINS | {"user_message"}
 
 
 @dataclass(slots=True)
@@ -33,6 +39,8 @@ class _Gate:
     id: str = ""
     rows: int = 0
     copying: bool = False
+    importing: bool = False
+    """Whether the turn that is being read was another client's."""
     starts_at: int = 0
     turns: frozenset[str] = frozenset()
     has_turns: bool = False
@@ -44,6 +52,10 @@ class _Gate:
         self.rows += 1
         if line.type == "session_meta":
             return self._meets(line)
+        if line.type == "event_msg" and as_str(line.payload.get("type")) in _TURN_BEGINS:
+            self.importing = as_str(line.payload.get("turn_id")).startswith(_IMPORTED)
+        if self.importing:
+            return False
         if not self.copying:
             return True
         self.copying = not self._begins(line)

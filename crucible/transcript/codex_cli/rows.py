@@ -11,7 +11,7 @@ import orjson
 
 from crucible.transcript.codex_cli.agents import read_activity, read_agent_message
 from crucible.transcript.codex_cli.lines import Line
-from crucible.transcript.codex_cli.state import Events, State
+from crucible.transcript.codex_cli.state import Events, State, is_subagent
 from crucible.transcript.codex_cli.talk import (
     interrupt,
     read_item_message,
@@ -25,7 +25,7 @@ from crucible.transcript.codex_cli.talk import (
 )
 from crucible.transcript.codex_cli.tools import API_CALLS, UI_CALLS
 from crucible.transcript.codex_cli.usage import read_token_count, read_usage_record
-from crucible.transcript.codex_cli.values import Row, as_dict, as_str, count, dicts
+from crucible.transcript.codex_cli.values import dicts
 from crucible.transcript.events import (
     Answered,
     At,
@@ -33,15 +33,15 @@ from crucible.transcript.events import (
     ContextSeen,
     Faulted,
     Injected,
-    Prompted,
-    PromptKind,
     Replied,
+    Rewound,
     Titled,
     ToolReturned,
     Unknown,
     Unreadable,
     UsageCounted,
 )
+from crucible.transcript.values import Row, as_dict, as_str, count
 
 __all__ = ["ROWS", "SILENT_ROWS", "feed", "finish"]
 
@@ -104,6 +104,7 @@ def finish(state: State) -> Events:
 def _session_meta(state: State, meta: Row, at: At) -> None:
     if not state.session:
         state.session, state.meta = as_str(meta.get("id")), meta
+        state.by_agent = is_subagent(meta)
     state.model = as_str(meta.get("model")) or state.model
     source = meta.get("source")
     entry = source if isinstance(source, str) else "subagent" if isinstance(source, dict) else ""
@@ -163,10 +164,8 @@ def _turn_aborted(state: State, event: Row, at: At) -> None:
 
 
 def _rolled_back(state: State, event: Row, at: At) -> None:
-    turns = count(event.get("num_turns"))
-    told = f"The user took back the last {f'{turns} turns' if turns > 1 else 'turn'}."
-    # Told like a message between agents: nobody typed it, and what was taken back stays in the log.
-    state.out.append(Prompted(at, told, PromptKind.TASK) if state.begun else Injected(at, told, "rollback"))
+    state.out.append(Rewound(at, count(event.get("num_turns")) or None))
+    state.at_rest = True
 
 
 # --- what happens to a session ---------------------------------------------------------------------------------------

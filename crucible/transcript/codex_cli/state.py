@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from crucible.transcript.codex_cli.values import Row, as_str
 from crucible.transcript.events import At, Event
+from crucible.transcript.values import Row, as_dict, as_str, number
 
-__all__ = ["Events", "Mirror", "OpenCall", "State", "Turn", "parent_of"]
+__all__ = ["Events", "Mirror", "OpenCall", "State", "Turn", "is_subagent", "parent_of"]
 
 Events: TypeAlias = list[Event]
 
@@ -68,6 +68,8 @@ class Turn:
     prompted: bool = False
     worked: bool = False
     spoke: bool = False
+    counted: bool = False
+    """Whether the usage of its responses is told one by one: running totals only repeat it then."""
     cut: bool = False
     """Whether its last call was cut short."""
     fault: str = ""
@@ -85,6 +87,8 @@ class State:
     session: str = ""
     """The id in the first `session_meta`; later ones are copies of a parent's."""
     meta: Row = field(default_factory=dict)
+    by_agent: bool = False
+    """Whether the file says that an agent asks in it and no human: so it is read when its parent is gone and it is a trunk."""
     context: tuple[str, ...] = ()
     model: str = ""
     mirror: Mirror = field(default_factory=Mirror)
@@ -104,8 +108,6 @@ class State:
     """Whether nothing happened since the last compaction."""
     aborted: bool = False
     """Whether nothing happened since the user stopped the agent."""
-    begun: bool = False
-    """Whether anybody said or did anything."""
     at_rest: bool = False
     """Whether the last turn ended in an answer and none has begun."""
 
@@ -124,21 +126,22 @@ class State:
 
     def work(self) -> None:
         """The agent did something."""
-        self.turn.worked = self.begun = True
+        self.turn.worked = True
         self.turn.last_word = None
         self.compacted = self.aborted = False
 
 
+def is_subagent(meta: Row) -> bool:
+    """Whether a session was started by an agent, of whatever kind: by a hand-over, for a review, for a compaction."""
+    return "subagent" in as_dict(meta.get("source")) or as_str(meta.get("thread_source")) == "subagent"
+
+
 def parent_of(meta: Row) -> tuple[str, str, str, int]:
     """The parent's id of a subagent's session ("" for none), its role, its name and its depth (0 unknown)."""
-    source = meta.get("source")
-    told = source.get("subagent") if isinstance(source, dict) else None
-    spawn = told.get("thread_spawn") if isinstance(told, dict) else None
-    spawn = spawn if isinstance(spawn, dict) else {}
+    told = as_dict(meta.get("source")).get("subagent")
+    spawn = as_dict(as_dict(told).get("thread_spawn"))
     parent = as_str(spawn.get("parent_thread_id")) or as_str(meta.get("parent_thread_id"))
     role = as_str(spawn.get("agent_role")) or as_str(meta.get("agent_role")) or as_str(told)
-    if not role and isinstance(told, dict):
-        role = as_str(told.get("other"))
+    role = role or as_str(as_dict(told).get("other"))
     name = as_str(spawn.get("agent_path")).rpartition("/")[2] or as_str(spawn.get("agent_nickname"))
-    depth = spawn.get("depth")
-    return parent, role, name, depth if isinstance(depth, int) and not isinstance(depth, bool) else 0
+    return parent, role, name, number(spawn.get("depth")) or 0

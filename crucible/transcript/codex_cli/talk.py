@@ -6,8 +6,9 @@ from crucible.transcript.codex_cli.agents import read_notice
 from crucible.transcript.codex_cli.state import State
 from crucible.transcript.codex_cli.texts import Said, inside, said_by_agent, said_by_user, split_plan
 from crucible.transcript.codex_cli.tools import read_user_shell
-from crucible.transcript.codex_cli.values import Row, as_dict, as_list, as_str, dicts
+from crucible.transcript.codex_cli.values import dicts
 from crucible.transcript.events import At, Injected, Interrupted, Prompted, PromptKind, Reasoned, Replied
+from crucible.transcript.values import Row, as_dict, as_list, as_str
 
 __all__ = [
     "interrupt",
@@ -72,12 +73,12 @@ def _speak(state: State, side: str, said: Said, at: At) -> None:
     if not (said.text.strip() or said.images) or state.mirror.is_copy(side, "user", said.text):
         return
     kind = PromptKind.TYPED
-    if state.agent:
+    if state.agent or state.by_agent:
         kind = PromptKind.TASK
     elif state.turn.known and state.turn.prompted:
         kind = PromptKind.STEERING
     state.out.append(Prompted(at, said.text, kind, said.images))
-    state.turn.prompted, state.turn.last_word, state.begun = True, None, True
+    state.turn.prompted, state.turn.last_word = True, None
     state.compacted = state.aborted = state.at_rest = False
     if not state.turns_told:
         state.mirror.forget("agent")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from crucible.transcript.codex_cli.values import Row, as_list, as_str, dicts
+from crucible.transcript.codex_cli.values import dicts
+from crucible.transcript.values import Row, as_list, as_str
 
 __all__ = ["Said", "inside", "said_by_agent", "said_by_user", "split_plan"]
 

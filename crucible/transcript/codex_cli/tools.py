@@ -26,7 +26,7 @@ from crucible.transcript.codex_cli.calls import (
     tasks_of_script,
 )
 from crucible.transcript.codex_cli.state import OpenCall, State
-from crucible.transcript.codex_cli.values import Row, as_dict, as_str, dicts, parsed
+from crucible.transcript.codex_cli.values import dicts, parsed
 from crucible.transcript.events import (
     At,
     CallEnd,
@@ -37,6 +37,7 @@ from crucible.transcript.events import (
     ToolReturned,
     ToolUsed,
 )
+from crucible.transcript.values import Row, as_dict, as_str
 
 __all__ = ["API_CALLS", "UI_CALLS", "read_user_shell"]
 

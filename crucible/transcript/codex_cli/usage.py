@@ -7,8 +7,8 @@ Today's rows tell the usage of each response (`token_usage_record`); older ones 
 from __future__ import annotations
 
 from crucible.transcript.codex_cli.state import State, parent_of
-from crucible.transcript.codex_cli.values import Row, as_dict, as_str, count
 from crucible.transcript.events import At, UsageCounted
+from crucible.transcript.values import Row, as_dict, as_str, count
 
 __all__ = ["read_token_count", "read_usage_record"]
 
@@ -19,18 +19,24 @@ def read_usage_record(state: State, record: Row, at: At) -> None:
     if thread and thread in (as_str(state.meta.get("forked_from_id")), parent_of(state.meta)[0]):
         return
     state.total = _total(as_dict(record.get("thread_token_usage"))) or state.total
+    state.turn.counted = True
     _tell(state, as_dict(record.get("usage")), as_str(record.get("response_id")), at)
 
 
 def read_token_count(state: State, event: Row, at: At) -> None:
-    """The running total, when it moved."""
+    """The running total, when it moved.
+
+    Where responses are told one by one, it only repeats them: with a total of its own, since a client that was killed between the
+    two goes on with the one that it wrote last.
+    """
     info = as_dict(event.get("info"))
     total = _total(as_dict(info.get("total_token_usage")))
     if not total or total == state.total:
         return
     last = as_dict(info.get("last_token_usage")) or _step(state.total, total)
     state.total = total
-    _tell(state, last, "", at)
+    if not state.turn.counted:
+        _tell(state, last, "", at)
 
 
 def _total(usage: Row) -> tuple[int, int, int] | None:

@@ -1,58 +1,24 @@
-"""What a Codex row may hold where it should hold something else: the few coercions that every row needs."""
+"""What Codex alone writes: JSON inside of strings, lists of objects, ids that tell a time.
+
+Owns those; what every dialect coerces with is `transcript.values`'.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from typing import Any, TypeAlias
 
 import orjson
 
-__all__ = ["Row", "as_dict", "as_list", "as_str", "as_time", "count", "dicts", "made_at", "number", "parsed"]
+from crucible.transcript.values import Row, as_dict, as_list
 
-Row: TypeAlias = dict[str, Any]
+__all__ = ["dicts", "made_at", "parsed"]
+
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
-
-
-def as_str(value: object) -> str:
-    """A string as it is, "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def as_dict(value: object) -> Row:
-    """An object as it is, an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: object) -> list[Any]:
-    """A list as it is, an empty one for anything else."""
-    return value if isinstance(value, list) else []
 
 
 def dicts(value: object) -> list[Row]:
     """The objects of a list."""
     return [item for item in as_list(value) if isinstance(item, dict)]
-
-
-def number(value: object) -> int | None:
-    """A whole number, None for anything else, truth values included."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def count(value: object) -> int:
-    """A count as the client gave it, 0 for anything else."""
-    return max(number(value) or 0, 0)
-
-
-def as_time(value: object) -> datetime | None:
-    """An ISO 8601 time as UTC; None when it is none."""
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def parsed(text: object) -> Row:

@@ -11,17 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from crucible.transcript.events import CallEnd, TaskState
-from crucible.transcript.gemini_cli.values import (
-    Row,
-    as_dict,
-    as_list,
-    as_str,
-    count,
-    is_response,
-    parts_of,
-    pictures,
-    text_of,
-)
+from crucible.transcript.gemini_cli.values import is_response, parts_of, pictures, text_of
+from crucible.transcript.values import Row, as_dict, as_list, as_str, count
 
 __all__ = ["AGENT_TOOLS", "END_TOOL", "TASK_TOOL", "Result", "peel_report", "report_of", "result_of", "todos"]
 
@@ -177,7 +168,6 @@ def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
     return tuple(
         TaskState(str(number), as_str(item.get("description")), as_str(item.get("status")) or "pending")
         for number, item in enumerate(items, 1)
-        if item.get("status") != "cancelled"
     )
 
 

@@ -18,17 +18,8 @@ from datetime import datetime
 from typing import TypeAlias
 
 from crucible.transcript.gemini_cli.log import Found, LogFile, Place
-from crucible.transcript.gemini_cli.values import (
-    Row,
-    as_dict,
-    as_list,
-    as_str,
-    as_time,
-    is_response,
-    parts_of,
-    row_id,
-    text_of,
-)
+from crucible.transcript.gemini_cli.values import is_response, parts_of, row_id, text_of
+from crucible.transcript.values import Row, as_dict, as_list, as_str, as_time
 
 __all__ = [
     "Conversation",

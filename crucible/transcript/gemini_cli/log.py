@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from crucible.errors import TranscriptError
-from crucible.transcript.gemini_cli.values import Row, as_dict, as_list
 from crucible.transcript.jsonl import Record, read_records
+from crucible.transcript.values import Row, as_dict, as_list
 
 __all__ = ["Found", "LogFile", "Place"]
 

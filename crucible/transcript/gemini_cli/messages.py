@@ -25,6 +25,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Rewound,
     SubagentReturned,
     SubagentStarted,
     TasksListed,
@@ -50,20 +51,8 @@ from crucible.transcript.gemini_cli.texts import (
     is_cancellation,
     said_by_user,
 )
-from crucible.transcript.gemini_cli.values import (
-    Row,
-    as_dict,
-    as_list,
-    as_str,
-    as_time,
-    count,
-    is_response,
-    is_thought,
-    parts_of,
-    pictures,
-    row_id,
-    text_of,
-)
+from crucible.transcript.gemini_cli.values import is_response, is_thought, parts_of, pictures, row_id, text_of
+from crucible.transcript.values import Row, arguments_of, as_dict, as_list, as_str, as_time, count
 
 __all__ = ["Teller"]
 
@@ -87,10 +76,14 @@ class _Message(NamedTuple):
 
 
 class Teller:
-    """What happened, message by message.  `agent` is the subagent's id whose log this is."""
+    """What happened, message by message.  `agent` is the subagent's id whose log this is.
 
-    def __init__(self, agent: str = "") -> None:
+    `by_agent` when the log says that an agent asks in it and no human: one whose parent is gone is read as a trunk.
+    """
+
+    def __init__(self, agent: str = "", *, by_agent: bool = False) -> None:
         self.agent = agent
+        self._by_agent = by_agent or bool(agent)
         self._told = False
         self._asked = False
         self._answered = False
@@ -115,13 +108,10 @@ class Teller:
     def take_back(self, step: TakenBack) -> Iterator[Event]:
         """That messages are no longer part of the conversation; what was spent on them is."""
         at = At(step.line, row_id(step.how, step.line), step.time, self.agent)
-        if not self._told:
-            return
-        yield from self._spend(at)
-        noun = "message" if step.count == 1 else "messages"
-        yield Compacted(at, f"{step.how}, {step.count} {noun} taken back")
-        if self._answered:
-            yield Answered(at)
+        if self._told:
+            yield from self._spend(at)
+        messages = "1 message" if step.count == 1 else f"{step.count} messages"
+        yield Rewound(at, text=messages if step.how == "rewound" else f"{messages}, which others replaced")
 
     # --- people ------------------------------------------------------------------------------------------------------
 
@@ -141,7 +131,7 @@ class Teller:
         yield from self._responses(message)
 
     def _prompt(self, at: At, said: Said, images: int) -> Prompted:
-        kind = PromptKind.TASK if self.agent else _HUMAN[said.speech]
+        kind = PromptKind.TASK if self._by_agent else _HUMAN[said.speech]
         if kind in (PromptKind.TYPED, PromptKind.TASK):
             self._told, self._answered = True, False
         return Prompted(at, said.text, kind, images)
@@ -218,9 +208,8 @@ class Teller:
     # --- calls -------------------------------------------------------------------------------------------------------
 
     def _call(self, message: _Message, key: str, call: Row) -> Iterator[Event]:
-        name, given = as_str(call.get("name")), call.get("args")
+        name, arguments = as_str(call.get("name")), arguments_of(call.get("args"))
         ident = as_str(call.get("id")) or f"{message.slot.id} {key}"
-        arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
         self._answered = False
         at = message.at(key)
         yield ToolUsed(at, ident, name, arguments, message.slot.id, as_str(message.row.get("model")))
@@ -245,7 +234,7 @@ class Teller:
     def _consequences(self, at: At, name: str, arguments: Mapping[str, object]) -> Iterator[Event]:
         if name == TASK_TOOL:
             yield TasksListed(at, todos(arguments))
-        elif name == END_TOOL and self.agent:
+        elif name == END_TOOL and self._by_agent:
             self._answered = True
             report = report_of(arguments)
             if report.strip():

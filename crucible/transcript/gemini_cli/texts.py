@@ -9,7 +9,8 @@ import re
 from enum import Enum, auto
 from typing import NamedTuple
 
-from crucible.transcript.gemini_cli.values import Row, as_str, is_thought, parts_of
+from crucible.transcript.gemini_cli.values import is_thought, parts_of
+from crucible.transcript.values import Row, as_str
 
 __all__ = ["Said", "Speech", "is_acknowledgement", "is_cancellation", "said_by_user"]
 

@@ -7,55 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from hashlib import blake2s
-from typing import Any, TypeAlias
+from typing import Any
 
-__all__ = [
-    "Row",
-    "as_dict",
-    "as_list",
-    "as_str",
-    "as_time",
-    "count",
-    "is_response",
-    "is_thought",
-    "parts_of",
-    "pictures",
-    "row_id",
-    "text_of",
-]
+from crucible.transcript.values import Row, as_dict, as_str
 
-Row: TypeAlias = dict[str, Any]
-
-
-def as_str(value: object) -> str:
-    """A string as it is, "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def as_dict(value: object) -> Row:
-    """An object as it is, an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: object) -> list[Any]:
-    """A list as it is, an empty one for anything else."""
-    return value if isinstance(value, list) else []
-
-
-def as_time(value: object) -> datetime | None:
-    """An ISO 8601 time as UTC; None when it is none."""
-    try:
-        time = datetime.fromisoformat(as_str(value))
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def count(value: object) -> int:
-    """A count as the client gave it, 0 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+__all__ = ["is_response", "is_thought", "parts_of", "pictures", "row_id", "text_of"]
 
 
 def parts_of(content: object) -> list[Row]:

@@ -18,7 +18,8 @@ from math import inf
 from typing import NamedTuple
 
 from crucible.transcript.open_code.stored import Message, Part
-from crucible.transcript.open_code.values import Row, as_dict, as_str, millis
+from crucible.transcript.open_code.values import millis
+from crucible.transcript.values import Row, as_dict, as_str
 
 __all__ = ["Kind", "Moment", "moments", "role_of"]
 

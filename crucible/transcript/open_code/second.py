@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from crucible.transcript.open_code.stored import Message, Part
-from crucible.transcript.open_code.values import Row, as_dict, as_list, as_str, millis
+from crucible.transcript.open_code.values import millis
+from crucible.transcript.values import Row, as_dict, as_list, as_str
 
 __all__ = ["QUIET_ROLES", "message_of_row"]
 

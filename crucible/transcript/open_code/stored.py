@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from crucible.transcript.open_code.values import Row
+from crucible.transcript.values import Row
 
 __all__ = ["Head", "Message", "Part", "Store"]
 

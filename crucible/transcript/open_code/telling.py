@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from crucible.transcript.events import (
     Answered,
@@ -22,6 +23,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Rewound,
     SubagentReturned,
     Titled,
     ToolUsed,
@@ -33,7 +35,8 @@ from crucible.transcript.open_code.order import Kind, Moment, moments, role_of
 from crucible.transcript.open_code.second import QUIET_ROLES
 from crucible.transcript.open_code.stored import Head, Message, Part, Store
 from crucible.transcript.open_code.tools import AGENT_TOOLS, called, find_report, returned, started, tool_of
-from crucible.transcript.open_code.values import Row, as_dict, as_str, count, utc
+from crucible.transcript.open_code.values import utc
+from crucible.transcript.values import Row, as_dict, as_str, count
 
 __all__ = ["bare_title", "tell"]
 
@@ -51,7 +54,8 @@ class _State:
     """One session as far as it was told."""
 
     head: Head
-    agent: str
+    by_agent: bool
+    """Whether an agent asks and no human, also where the parent is gone and the session is read as a trunk."""
     cwd: str
     shells: set[str] = field(default_factory=set)
     """Messages of the user's that ran a shell command."""
@@ -62,11 +66,12 @@ class _State:
 
 def tell(store: Store, head: Head, agent: str) -> Iterator[Event]:
     """The events of a session; `agent` is its id when it is read as a subagent's."""
-    state = _State(head, agent, head.directory)
+    state = _State(head, bool(agent or head.parent), head.directory)
     ordered = moments(store.messages(head.id))
     at = At(1, head.id, utc(head.created), agent)
     yield ContextSeen(at, head.id, head.directory, "", head.version)
     kept: dict[str, Message | None] = {}
+    taken = 0
     for line, moment in enumerate(ordered, 2):
         if moment.id not in kept:
             if len(kept) >= _KEPT:
@@ -76,13 +81,21 @@ def tell(store: Store, head: Head, agent: str) -> Iterator[Event]:
         here = At(line, _row(moment, message), utc(moment.time), agent)
         for event in _told(state, moment, message, here):
             at = at if isinstance(event, _NOT_IN_NOTE) else here
+            # Ids of messages rise.
+            taken += isinstance(event, Prompted) and moment.id >= head.reverted_to
             yield event
     if head.reverted_to:
-        yield Injected(at, f"The user went back to before the message {head.reverted_to}.", "revert")
+        # Until the next prompt, when the client deletes what was taken back.
+        at = At(len(ordered) + 2, f"{head.reverted_to}.revert", _later(at, utc(head.updated)), agent)
+        yield Rewound(at, taken or None)
     title = bare_title(head.title)
     if title and not agent:
         # With the last row that a note holds: a title that came after an import counts as news with the next row.
         yield Titled(at, title)
+
+
+def _later(at: At, time: datetime | None) -> datetime | None:
+    return max(filter(None, (at.time, time)), default=None)
 
 
 def bare_title(title: str) -> str:
@@ -173,8 +186,8 @@ def _user(state: _State, message: Message, at: At, how: PromptKind) -> Iterator[
             yield from _beside(state, message.id, data, at)
     text = "\n".join(filter(None, words))
     if text or images:
-        text = _as_typed(text) if state.head.by_command and not state.agent else text
-        yield Prompted(at, text, PromptKind.TASK if state.agent else how, images)
+        text = _as_typed(text) if state.head.by_command and not state.by_agent else text
+        yield Prompted(at, text, PromptKind.TASK if state.by_agent else how, images)
 
 
 def _as_typed(text: str) -> str:

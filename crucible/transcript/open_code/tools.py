@@ -19,7 +19,7 @@ from crucible.transcript.events import (
     TaskState,
     ToolReturned,
 )
-from crucible.transcript.open_code.values import Row, as_dict, as_list, as_str, count
+from crucible.transcript.values import Row, arguments_of, as_dict, as_list, as_str, count
 
 __all__ = ["AGENT_TOOLS", "Report", "Tool", "called", "find_report", "returned", "started", "tool_of"]
 
@@ -67,7 +67,7 @@ def tool_of(data: Row, ident: str) -> Tool:
     """The call in a tool part; `ident` stands in for an id that is missing."""
     state = as_dict(data.get("state"))
     given = state.get("input")
-    arguments = given if isinstance(given, dict) else {} if given in (None, "") else {"input": given}
+    arguments = arguments_of(None if given == "" else given)
     metadata = as_dict(state.get("metadata"))
     child = as_str(metadata.get("sessionId")) or as_str(metadata.get("sessionID"))
     return Tool(

@@ -12,7 +12,8 @@ from pathlib import Path
 from crucible.transcript.open_code.second import message_of_row
 from crucible.transcript.open_code.stored import Head, Message, Part
 from crucible.transcript.open_code.tables import began_by_command
-from crucible.transcript.open_code.values import Row, as_dict, as_list, as_str, millis, parse
+from crucible.transcript.open_code.values import millis, parse
+from crucible.transcript.values import Row, as_dict, as_list, as_str
 
 __all__ = ["Export", "Tree", "read_export", "read_head", "session_files"]
 

@@ -1,42 +1,21 @@
-"""What is taken of OpenCode's columns and JSON, whatever stands there: strings, counts, times.
+"""What OpenCode alone writes: JSON in columns, times in milliseconds.
 
-Owns the coercions alone; nothing here raises.
+Owns those; what every dialect coerces with is `transcript.values`'.  Nothing here raises.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
 
 import orjson
 
-__all__ = ["Row", "as_dict", "as_list", "as_str", "count", "millis", "parse", "utc"]
+from crucible.transcript.values import Row
 
-Row: TypeAlias = dict[str, Any]
+__all__ = ["millis", "parse", "utc"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = 253_402_300_799_000
 """Milliseconds to the end of the year 9999."""
-
-
-def as_str(value: object) -> str:
-    """A string as it is, "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def as_dict(value: object) -> Row:
-    """An object as it is, an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: object) -> list[Any]:
-    """A list as it is, an empty one for anything else."""
-    return value if isinstance(value, list) else []
-
-
-def count(value: object) -> int:
-    """A count as the client gave it, 0 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def millis(value: object) -> int:

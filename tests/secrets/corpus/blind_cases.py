@@ -18,10 +18,11 @@ import random
 import re
 import string
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 from urllib.parse import quote
 
-__all__ = ["BlindCase", "blind_cases", "is_stopped", "made"]
+from tests.secrets.corpus.building import Case
+
+__all__ = ["blind_cases", "made"]
 
 _KINDS = """
 github classic token|github token,gh token|ST|ghp_<a36>
@@ -53,7 +54,7 @@ slack user token|slack user token|ST|xoxp-<d12>-<d12>-<d13>-<h32>
 slack app token|slack app token|ST|xapp-1-A<k10>-<d13>-<h64>
 slack webhook|slack webhook url|S|https://hooks.slack.com/services/T<k10>/B<k10>/«<a24>»
 discord webhook|discord webhook url|S|https://discord.com/api/webhooks/<d19>/«<w68>»
-discord bot token|discord token,bot token|ST|MT<a24>.G<w5>.<w38>
+discord bot token|discord token,bot token|ST|<snowflake>.G<w5>.<w38>
 telegram bot token|telegram bot token,telegram token|S|<d10>:AA<w33>
 stripe live key|stripe secret key,stripe api key|ST|sk_live_<a99>
 stripe test key|stripe secret key|ST|sk_test_<a24>
@@ -97,7 +98,7 @@ planetscale password|planetscale password|S|pscale_pw_<w43>
 fly token|fly api token|S|FlyV1 fm2_<b200>
 doppler token|doppler token|ST|dp.pt.<a43>
 one password token|op service account token|S|ops_eyJ<w300>
-age key|age secret key,sops age key|S|AGE-SECRET-KEY-1<t58>
+age key|age secret key,sops age key|S|AGE-SECRET-KEY-1<q58>
 rubygems key|gem host api key|S|rubygems_<h48>
 crates token|cargo registry token|S|cio<a32>
 sonar token|sonar token|ST|sqp_<h40>
@@ -373,19 +374,11 @@ here is the key:⏎⏎§V⏎⏎thanks
 """
 
 
-class BlindCase(NamedTuple):
-    """A text with a secret: `parts` are the pieces of which no half may be left."""
-
-    kind: str
-    text: str
-    parts: tuple[str, ...]
-
-
 _LOWER, _HEX, _UPPER = string.ascii_lowercase, "0123456789abcdef", string.ascii_uppercase
 _ALNUM = string.ascii_letters + string.digits
 _ALPHABETS = {
     "a": _ALNUM, "b": _ALNUM + "+/", "w": _ALNUM + "-_", "h": _HEX, "H": _HEX.upper(), "d": string.digits, "l": _LOWER,
-    "L": _LOWER + string.digits, "k": _UPPER + string.digits, "t": _UPPER + "234567", "s": _ALNUM + "!#$%*+-=?@^_~",
+    "L": _LOWER + string.digits, "k": _UPPER + string.digits, "t": _UPPER + "234567", "q": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", "s": _ALNUM + "!#$%*+-=?@^_~",
 }  # fmt: skip
 _WORDS = [
     "Summer",
@@ -437,6 +430,7 @@ _SPECIAL: dict[str, Callable[[random.Random], str]] = {
     "words": lambda r: "-".join(r.sample(_WORDS, 4)).lower(),
     "uuid": lambda r: "-".join(_run(r, "h", n) for n in (8, 4, 4, 4, 12)),
     "jwt": _jwt,
+    "snowflake": lambda r: _b64(f"1{_run(r, 'd', 18)}").rstrip("="),
     "basic": lambda r: _b64(f"ann:{_run(r, 's', 16)}"),
 }
 
@@ -452,7 +446,9 @@ def made(rng: random.Random, pattern: str) -> str:
             return _pem(rng, token.split(":")[1], int(token.split(":")[2]))
         return _run(rng, token[0], int(token[1:]))
 
-    return re.sub(r"<([abwhHdlLkts]\d+|user|host|human|words|uuid|jwt|basic|pem:[A-Z ]+:\d+)>", one, pattern)
+    return re.sub(
+        r"<([abwhHdlLktsq]\d+|user|host|human|words|uuid|jwt|snowflake|basic|pem:[A-Z ]+:\d+)>", one, pattern
+    )
 
 
 def _named(context: str, name: str) -> str:
@@ -522,27 +518,24 @@ def _contexts(where: str) -> list[str]:
     ]
 
 
-def _of_kind(row: str, count: int) -> Iterator[BlindCase]:
+def _in_wrap(wrap: Callable[[str], str], parts: list[str]) -> tuple[str, ...]:
+    """The parts, which no wrap escapes: that is told here rather than believed."""
+    wrapped = wrap("\n".join(parts))
+    assert all(part in wrapped for part in parts)
+    return tuple(parts)
+
+
+def _of_kind(row: str, count: int) -> Iterator[Case]:
     title, names, where, pattern = row.split("|", 3)
     rng = random.Random(title)
     pairs = list(itertools.product(_contexts(where), _WRAPS))
     rng.shuffle(pairs)
     for context, wrap in itertools.islice(itertools.cycle(pairs), count):
         text, parts = _filled(context, rng.choice(names.split(",")), made(rng, pattern))
-        yield BlindCase(title, wrap(text), tuple(parts))
+        yield Case(title, context, wrap(text), _in_wrap(wrap, parts))
 
 
-def blind_cases(step: int = 1) -> Iterator[BlindCase]:
+def blind_cases(step: int = 1) -> Iterator[Case]:
     """1,000 cases a kind, or every `step`-th of them; the same every time."""
     every = (case for row in _KINDS.strip().split("\n") for case in _of_kind(row, 1000))
     return itertools.islice(every, 0, None, step)
-
-
-def is_stopped(case: BlindCase, output: str) -> bool:
-    """Whether no half of any secret part stands in the output in one piece."""
-    for part in case.parts:
-        half, around = (len(part) + 1) // 2, case.text.replace(part, "\0")
-        windows = (part[at : at + half] for at in range(len(part) - half + 1))
-        if any(window in output and window not in around for window in windows):
-            return False
-    return True

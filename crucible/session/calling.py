@@ -1,0 +1,90 @@
+"""Calls and delegated work while they are recorded: what waits for a result, and which result is whose.
+
+Owns how a call, its result and a subagent find each other.  Where an entry goes is `recording`'s, which hands in a way to
+open the place: a place that is asked for may begin a phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from crucible.session.calls import call_line, one_line
+from crucible.session.drafts import Call, Delegation, Stretch
+from crucible.session.model import Outcome
+from crucible.session.results import result_line
+from crucible.session.wording import OUTCOMES
+from crucible.transcript.events import CallEnd, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
+
+__all__ = ["Calling", "OpenPlace"]
+
+OpenPlace: TypeAlias = Callable[[], Stretch]
+"""Gives the phase or sub-phase in which the next entry goes."""
+
+
+class Calling:
+    """`delegations` is all work that was handed out, in its order."""
+
+    def __init__(self) -> None:
+        self.delegations: list[Delegation] = []
+        self._calls: dict[str, Call] = {}
+        self._delegated: dict[str, Delegation] = {}
+
+    @property
+    def waiting(self) -> str:
+        """The line of the last call without a result, "" when all have one."""
+        waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
+        return waiting[-1] if waiting else ""
+
+    def delegation(self, call: str, agent: str) -> Delegation | None:
+        """The work handed out by a call, or to a subagent of that id."""
+        named = (d for d in self.delegations if agent and d.agent == agent)
+        return self._delegated.get(call) or next(named, None)
+
+    def use(self, event: ToolUsed, cwd: str, place: OpenPlace) -> None:
+        """A call; one that hands work out is told as that work alone."""
+        if event.call in self._delegated:
+            return
+        call = Call(call_line(event.name, event.arguments, cwd))
+        self._calls[event.call] = call
+        place().add_call(call)
+
+    def answer(self, event: ToolReturned, place: OpenPlace) -> None:
+        """A call's result, or the end of delegated work that was told like one."""
+        delegation = self._delegated.get(event.call)
+        if delegation:
+            delegation.answer(event.text, OUTCOMES[event.end])
+            return
+        call = self._calls.get(event.call)
+        if call is None:
+            # The call was cut away, its result was not: told by what is left of it.
+            call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
+            place().add_call(call)
+        call.outcome = OUTCOMES[event.end]
+        if event.end is CallEnd.REJECTED:
+            call.result = one_line(event.feedback, 100)
+        else:
+            call.result = result_line(call.call, event.text, call.outcome, event.details)
+
+    def hand_out(self, event: SubagentStarted, place: OpenPlace) -> None:
+        """A subagent was given work, or its id became known."""
+        found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
+        found.learn(event.agent, event.kind, event.title, event.task)
+
+    def take_back(self, event: SubagentReturned, place: OpenPlace) -> None:
+        """A subagent's work came back."""
+        found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
+        found.learn(event.agent, "", "", "")
+        found.answer(event.text, OUTCOMES[event.end])
+
+    def _delegate(self, call: str, place: OpenPlace) -> Delegation:
+        found = Delegation(call)
+        self.delegations.append(found)
+        if call:
+            self._delegated[call] = found
+        stretch = place()
+        known = self._calls.pop(call, None)
+        if known:
+            stretch.drop_call(known)
+        stretch.entries.append(found)
+        return found

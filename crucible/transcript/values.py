@@ -1,0 +1,57 @@
+"""What a client's log may hold where it should hold something else: the coercions that every dialect's rows need.
+
+Owns those that mean the same for every client; nothing here raises.  What one client alone writes (its ids, its times,
+its JSON inside JSON) is that dialect's own `values`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+__all__ = ["Row", "arguments_of", "as_dict", "as_list", "as_str", "as_time", "count", "number"]
+
+Row: TypeAlias = dict[str, Any]
+
+
+def as_str(value: object) -> str:
+    """A string as it is, "" for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def as_dict(value: object) -> Row:
+    """An object as it is, an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """A list as it is, an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def arguments_of(given: object) -> Row:
+    """The arguments of a call as an object: what is another JSON value stands under `input`."""
+    return given if isinstance(given, dict) else {} if given is None else {"input": given}
+
+
+def number(value: object) -> int | None:
+    """A whole number, None for anything else, truth values included."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def count(value: object) -> int:
+    """A count as the client gave it, 0 for anything else."""
+    return max(number(value) or 0, 0)
+
+
+def as_time(value: object) -> datetime | None:
+    """An ISO 8601 time as UTC; None when it is none."""
+    if not isinstance(value, str):
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+        if time.tzinfo is None:
+            return time.replace(tzinfo=UTC)
+        return time if time.tzinfo is UTC else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,167 @@
+"""The recorder under bad luck and ill will: what was once found to go wrong, and must not again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from crucible import record
+from crucible.errors import CrucibleError
+from crucible.record import ending
+from crucible.record.ending import Ended, end_session
+from crucible.session.model import Status
+from crucible.vault.store import Vault
+from tests.record.telling import START, clock, read, text_of
+
+TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+COLOURED = "\x1b[01;31m\x1b[Kghp_\x1b[m\x1b[K" + TOKEN.removeprefix("ghp_")
+
+
+def everything(vault: Vault) -> str:
+    """All bytes of the vault, with the names of its files."""
+    files = [path for path in vault.root.rglob("*") if path.is_file()]
+    return "\n".join(f"{path}\n{path.read_bytes().decode(errors='replace')}" for path in files)
+
+
+@pytest.mark.parametrize("secret", [COLOURED, TOKEN[:9] + "\0" + TOKEN[9:], TOKEN[:9] + "\x7f" + TOKEN[9:]])
+def test_a_secret_with_terminal_codes_in_it_is_a_secret(vault: Vault, secret: str) -> None:
+    with record.session(f"a {secret}", vault=vault, goal=f"b {secret}", agent=f"c{secret}", now=clock()) as s:
+        s.phase(f"d {secret}", model=f"e{secret}", channel=f"f{secret}")
+        s.prose(f"g {secret}")
+        s.tool("grep", secret, result=f"h {secret}")
+        s.tasks([{"content": f"i {secret}"}])
+        s.decision_needed("j", options=[secret])
+        with s.subagent(f"k{secret}", task=f"l {secret}") as child:
+            child.user(f"m {secret}", note=secret)
+        s.summary = f"n {secret}"
+    told = everything(vault)
+    assert TOKEN not in told
+    assert secret not in told
+    assert TOKEN[9:] not in told
+
+
+def test_a_secret_that_emphasis_parts_is_not_joined_in_a_title(vault: Vault) -> None:
+    parted = TOKEN[:10] + "**" + TOKEN[10:20] + "**" + TOKEN[20:]
+    s = record.session(vault=vault, goal=f"use {parted} there", now=clock())
+    child = s.subagent("a", task=f"use {parted} there")
+    assert TOKEN not in text_of(s)
+    assert isinstance(child, record.Recorder)
+    assert TOKEN not in text_of(child)
+
+
+@pytest.mark.parametrize("verb", ["phase", "tokens", "tasks", "subagent"])
+def test_whatever_is_told_after_a_pause_is_ended_by_the_with(vault: Vault, verb: str) -> None:
+    with record.session("x", vault=vault, now=clock()) as s:
+        s.prose("y")
+        s.pause("later")
+        match verb:
+            case "phase":
+                s.phase("again")
+            case "tokens":
+                s.tokens(5)
+            case "tasks":
+                s.add_tasks("more")
+            case _:
+                s.subagent("a")
+    assert read(s, vault).status is Status.COMPLETED
+
+
+def test_a_pause_that_could_not_be_written_leaves_the_end_to_the_with(vault: Vault) -> None:
+    broken = False
+
+    def redact(text: str) -> tuple[str, dict[str, int]]:
+        if broken:
+            raise OSError("gone")
+        return text, {}
+
+    with record.session("x", vault=vault, now=clock(), redact=redact) as s:
+        broken = True
+        with pytest.raises(CrucibleError, match="gone"):
+            s.pause("later")
+        broken = False
+    assert read(s, vault).status is Status.COMPLETED
+
+
+def test_an_ended_session_gets_no_subagent_and_no_orphan(vault: Vault) -> None:
+    s = record.session("x", vault=vault, now=clock())
+    s.end()
+    with pytest.raises(record.SessionEnded):
+        s.subagent("a", task="do this")
+    with pytest.raises(record.SessionEnded):
+        record.session("y", vault=vault, parent=s.id, now=clock())
+    assert vault.session_ids() == {s.id}
+
+
+def test_a_session_ends_no_earlier_than_it_began(vault: Vault) -> None:
+    s = record.session("x", vault=vault, now=lambda: START)
+    record.open(s.id, vault=vault, now=lambda: START - timedelta(days=400)).end()
+    session = read(s, vault)
+    assert session.started == session.ended == START
+
+
+def test_a_tasks_id_may_be_zero_and_one_dependence_needs_no_list(vault: Vault) -> None:
+    s = record.session("x", vault=vault, now=clock())
+    s.tasks(
+        [
+            {"id": 0, "content": "a"},
+            {"id": 1, "content": "b", "depends_on": 0},
+            {"content": "c", "depends_on": "1"},
+        ]
+    )
+    assert [(task.id, task.depends_on) for task in read(s, vault).tasks] == [
+        ("0", ()),
+        ("1", ("0",)),
+        ("2", ("1",)),
+    ]
+
+
+def test_a_task_is_found_under_the_id_that_was_given(vault: Vault) -> None:
+    s = record.session("x", vault=vault, now=clock())
+    s.tasks([{"id": "a  b", "content": "c"}])
+    s.start_task("a  b")
+    s.finish_task(" a b")
+    assert [task.status for task in read(s, vault).tasks] == ["completed"]
+
+
+class Mute(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_an_exception_without_words_goes_on_and_the_session_has_failed(vault: Vault) -> None:
+    s = record.session("x", vault=vault, now=clock())
+    with pytest.raises(Mute), s:
+        raise Mute
+    assert read(s, vault).status is Status.FAILED
+    assert "Mute" in text_of(s)
+
+
+def test_a_step_of_the_end_that_breaks_is_a_warning(vault: Vault) -> None:
+    def breaks(ended: Ended) -> str:
+        raise ZeroDivisionError("seven")
+
+    s = record.session("x", vault=vault, now=clock())
+    writer = record.open(s.id, vault=vault)._writer
+    done = end_session(
+        writer,
+        Status.COMPLETED,
+        "",
+        writer.cleaning(),
+        datetime(2027, 1, 1, tzinfo=UTC),
+        steps=(breaks, lambda _: "went on", *ending.END_STEPS),
+    )
+    assert done == ["went on"]
+    assert "ZeroDivisionError: seven" in writer.warnings[0]
+    assert read(s, vault).status is Status.COMPLETED
+
+
+def test_a_note_that_takes_no_callout_gets_no_subagent_and_no_orphan(vault: Vault) -> None:
+    s = record.session("x", vault=vault, now=clock())
+    s.phase("One")
+    s.path.write_text(text_of(s) + "\n```\na human's open fence\n", encoding="utf-8")
+    with pytest.raises(CrucibleError, match="never closed"):
+        s.subagent("a", task="do this")
+    assert vault.session_ids() == {s.id}
