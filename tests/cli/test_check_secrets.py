@@ -9,11 +9,17 @@ import pytest
 
 from crucible.checking.secrets import check_secrets
 from crucible.errors import SecretsError
+from crucible.flight.archive import put_away
+from crucible.flight.lines import held
 from crucible.flight.place import archive_folder
 from crucible.settings import load_vault_settings
 from crucible.vault.store import Vault
 from tests.cli.notes import LIMITER, note, write
+from tests.hooks.playing import Client
+from tests.importing.places import DATA
 from tests.running import Cru
+
+TRANSCRIPTS = DATA / "transcripts"
 
 GITHUB = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
 """No token of anybody's; written in two parts, so that no scanner of repositories takes it for one."""
@@ -350,3 +356,35 @@ def test_what_to_do_is_said(repository: Path, cru: Cru) -> None:
     said = cru("session", "check", "--secrets", "--staged").stderr
     assert "`allow` under `[secrets]`" in said
     assert "take the secret out" in said
+
+
+def test_whole_events_archives_and_spools_of_imported_sessions_have_no_finding(
+    vault: Vault, cru: Cru
+) -> None:
+    assert cru("import", "auto", str(TRANSCRIPTS)).exit_code == 0
+    Client(vault.root, vault.root / "home").call("Stop", said="Done.", call="toolu_01A7bQ9xLk3mNp5RsTu8vWxY")
+    _, *later = sorted((vault.root / ".crucible" / "flight").iterdir())
+    with held(later[0]) as files:
+        put_away(vault.root, later[0].name, files)
+    assert _found(cru) == []
+
+
+def test_a_record_is_looked_at_value_by_value(vault: Vault, cru: Cru) -> None:
+    folder = vault.root / ".crucible" / "flight" / "s"
+    folder.mkdir(parents=True)
+    hexed = "db5afb8261d4e09c"
+    records = [
+        {"key": hexed, "type": "x", "text": "one"},
+        {"seq": 2, "key": hexed, "arguments": {"env": {"API_KEY": "x9Kq2mVtR7wPz4Lc"}}},
+        {"seq": 3, "key": hexed, "password": "hunter2-and-more"},
+        {"seq": 4, "key": GITHUB},
+    ]
+    lines = [json.dumps(record) for record in records] + ['{"text": "' + GITHUB]
+    (folder / "events.jsonl").write_text("\n".join(lines))
+    told = [line.removeprefix(".crucible/flight/s/events.jsonl:") for line in _found(cru)]
+    assert told == [
+        "2: secret: named-secret",
+        "3: secret: named-secret",
+        "4: secret: github-token",
+        "5: secret: github-token",
+    ]

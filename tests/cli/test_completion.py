@@ -33,8 +33,20 @@ def _complete(run: CruProcess, words: str, vault: Vault | None = None) -> list[s
 
 
 def test_commands_are_completed(cru_process: CruProcess) -> None:
-    assert _complete(cru_process, "cru ") == ["init", "import", "session", "index", "watch", "completion"]
-    assert _complete(cru_process, "cru session s") == ["stats", "show"]
+    assert _complete(cru_process, "cru ") == [
+        "init",
+        "import",
+        "install",
+        "hook",
+        "session",
+        "log",
+        "flight",
+        "index",
+        "watch",
+        "doctor",
+        "completion",
+    ]
+    assert _complete(cru_process, "cru session s") == ["start", "stats", "show"]
     assert _complete(cru_process, "cru session list --format t") == ["table", "toon"]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from crucible.flight.entries import append_entry
 from crucible.flight.place import EVENTS, flight_folder
@@ -22,8 +24,10 @@ from crucible.transcript.events import (
     TaskChanged,
     ToolReturned,
     ToolUsed,
+    UsageCounted,
 )
 from crucible.vault.store import Vault
+from tests.cli.terminals import on_a_terminal
 from tests.running import Cru, CruProcess
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,9 +75,9 @@ def test_every_record_is_a_line_that_says_what_was_done(filled: Vault, cru: Cru)
         ["2", "2020-01-24T10:16:00Z", "phase-1", "ToolUsed", "Bash go test ./..."],
         ["3", "2020-01-24T10:16:00Z", "phase-1", "ToolReturned", "failed: FAIL⏎more"],
         ["4", "2020-01-24T10:16:00Z", "phase-2.1", "SubagentStarted", "@explorer: find it"],
-        ["5", "-", "phase-2", "TaskChanged", '{"id":"1","status":"done"}'],
+        ["5", "-", "phase-2", "TaskChanged", "task 1: done"],
         ["6", "2020-01-24T10:16:00Z", "phase-2", "decision", "Chose backoff (rationale: no herd)"],
-        ["7", "2020-01-24T10:16:00Z", "phase-2", "tool", "bash go test → exit 0, ms 1234"],
+        ["7", "2020-01-24T10:16:00Z", "phase-2", "tool", "bash go test → exit 0, 1234 ms"],
         ["8", "2020-01-24T10:16:00Z", "phase-2", "agent_switch", "architect → coder: build"],
     ]
 
@@ -104,6 +108,96 @@ def test_records_are_chosen_by_type_phase_and_file(
     )
     assert [line[0] for line in lines(table.stdout)] == [*numbers]
     assert [json.loads(line)["seq"] for line in rows.stdout.splitlines()] == [int(n) for n in numbers]
+
+
+def test_what_fits_no_event_says_which_there_are(filled: Vault, cru: Cru) -> None:
+    for options in (["--type", "eror"], ["--phase", "9"]):
+        for format_ in ("table", "json", "jsonl"):
+            result = cru("flight", "show", ID, *options, "--format", format_)
+            assert result.exit_code == 0
+            assert result.stderr == (
+                "no such events; types here: Prompted, SubagentStarted, TaskChanged, ToolReturned, ToolUsed, "
+                "agent_switch, decision, tool; phases: 1, 2, 2.1\n"
+            )
+    assert cru("flight", "show", ID, "-n", "0").stderr == ""
+
+
+@pytest.mark.parametrize("phase", ["x", "", "2.", "phase-", "1.x", "-1"])
+def test_what_is_no_phase_is_refused(filled: Vault, cru: Cru, phase: str) -> None:
+    result = cru("flight", "show", ID, f"--phase={phase}")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "2.1" in result.stderr
+
+
+def test_a_line_of_json_is_the_record_as_it_is_documented(filled: Vault, cru: Cru) -> None:
+    shown = cru("flight", "show", ID, "--format", "jsonl").stdout.splitlines()
+    kept = [json.loads(line) for line in _kept(filled)]
+    for line, record in zip(map(json.loads, shown), kept, strict=True):
+        assert line == {k: v for k, v in record.items() if v or k not in ("line", "row", "agent")}
+    assert list(json.loads(shown[0]))[:8] == ["seq", "key", "time", "phase", "type", "source", "line", "row"]
+    assert json.loads(shown[5])["time"] == "2020-01-24T10:16:00Z"
+    assert not {"line", "row", "agent"} & set(json.loads(shown[5]))
+
+
+def _kept(vault: Vault) -> list[str]:
+    folder = flight_folder(vault.root, ID)
+    lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
+    return sorted(lines, key=lambda line: int(json.loads(line)["seq"]))
+
+
+def test_what_a_recorder_told_reads_as_what_was_imported(vault: Vault, cru: Cru) -> None:
+    for kind, values in (
+        ("tool", {"tool": "grep", "command": "-rn x", "result": "2 hits", "outcome": "ok"}),
+        ("tool", {"tool": "make", "command": "", "outcome": "failed", "exit_code": 2}),
+        ("tokens", {"used": 12, "cached": 600, "model": "m"}),
+        ("tasks", {"tasks": [{"content": "Do", "status": "in_progress"}, {"status": "completed"}]}),
+        ("subagent", {"subagent": "finder@2", "task": "Find it", "session": "s-2", "mode": "link"}),
+    ):
+        append_entry(vault.root, ID, kind, values, now=OLD)
+    with FlightWriter(vault.root, ID) as writer:
+        writer.write(UsageCounted(At(1, time=OLD), "m1", "opus", 3, 40, 5), "", "c:x")
+    assert [line[4:] for line in lines(cru("flight", "show", ID).stdout)] == [
+        ["grep -rn x → 2 hits"],
+        ["make → failed, exit 2"],
+        ["12 used, 600 cached tokens (m)"],
+        ["2 tasks, 1 done, now: Do"],
+        ["@finder@2: Find it → s-2"],
+        ["3 fresh, 40 cached, 5 said tokens (opus)"],
+    ]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 140])
+def test_a_terminal_gets_lines_that_it_has_room_for(
+    filled: Vault, cru: Cru, cru_process: CruProcess, columns: int
+) -> None:
+    append_entry(filled.root, ID, "user", {"content": "日本 " * 99}, now=OLD, max_value_bytes=150)
+    (filled.sessions / f"{'long-' * 12}x.md").write_text(NOTE.format("x"))
+    fill(filled, f"{'long-' * 12}x")
+    for command in (["show", ID], ["list"]):
+        shown = on_a_terminal(cru_process, filled, columns, "flight", *command)
+        assert max(map(cell_len, shown)) <= columns
+        assert len(shown) == len(cru("flight", *command).stdout.splitlines())
+    shown = on_a_terminal(cru_process, filled, columns, "flight", "show", ID)
+    assert shown[-1].endswith("… [cut: 693 bytes]")
+
+
+def test_what_goes_on_is_never_put_away(filled: Vault, cru: Cru) -> None:
+    for name, status in (("now", "active"), ("rest", "paused"), ("odd", "active\nstatus: [")):
+        text = NOTE.format(name).replace("completed", status)
+        (filled.sessions / f"{name}.md").write_text(text)
+        fill(filled, name)
+    flight_folder(filled.root, "bare").mkdir()
+    (filled.sessions / "bare.md").write_text(NOTE.format("bare"))
+    (flight_folder(filled.root, "bare") / EVENTS).touch()
+    result = cru("flight", "purge", "--older-than", "0")
+    assert result.exit_code == 0
+    assert "now" not in os.listdir(filled.root / ".crucible/archive")
+    left = os.listdir(filled.root / ".crucible/flight")
+    assert {"now", "rest", "bare"} <= {*left}
+    assert ID not in left
+    starts = {line.index("last 2020") for line in result.stdout.splitlines() if "last 2020" in line}
+    assert len(starts) == 1
+    assert re.search(r"kept +rest +last 2020-01-24, paused", result.stdout)
 
 
 def test_json_has_everything_whole(filled: Vault, cru: Cru) -> None:
@@ -231,19 +325,23 @@ def test_sessions_with_events_are_listed_with_where_they_lie(filled: Vault, cru:
     append_entry(filled.root, "b", "user", {}, now=OLD)
     fill(filled, "d")
     rows = [line.split() for line in cru("flight", "list").stdout.splitlines()]
-    assert rows == [
-        ["ID", "WHERE", "EVENTS", "CALLS", "STARTED"],
-        [ID, "both", "6", "5", "2020-01-24T10:16:00Z"],
-        ["b", "both", "5", "4", "2020-01-24T10:16:00Z"],
-        ["c", "archive", "4", "4", "2020-01-24T10:16:00Z"],
-        ["d", "live", "4", "4", "2020-01-24T10:16:00Z"],
+    assert rows[0] == ["id", "where", "events", "calls", "size", "started", "last"]
+    assert [row[:4] for row in rows[1:]] == [
+        [ID, "both", "6", "5"],
+        ["b", "both", "5", "4"],
+        ["c", "archive", "4", "4"],
+        ["d", "live", "4", "4"],
+    ]
+    assert all(re.fullmatch(r"[\d.]+k?B", row[4]) for row in rows[1:])
+    assert [row[5:] for row in rows[1:]] == [
+        ["2020-01-24", last] for last in ("2020-01-24", "2020-01-24", "-", "2020-01-24")
     ]
     told = json.loads(cru("flight", "list", "--format", "json").stdout)
     assert [(row["id"], row["records"]) for row in told] == [(ID, 11), ("b", 9), ("c", 8), ("d", 8)]
 
 
 def test_a_vault_without_events_has_an_empty_list(cru: Cru) -> None:
-    assert cru("flight", "list").stdout == "ID  WHERE  EVENTS  CALLS  STARTED\n"
+    assert cru("flight", "list").stdout == "id  where  events  calls  size  started  last\n"
     assert json.loads(cru("flight", "list", "--format", "json").stdout) == []
     assert cru("flight", "purge").stderr == "0 archived\n"
 

@@ -29,7 +29,12 @@ def test_a_pipe_is_refused_and_not_waited_for(cru: Cru, tmp_path: Path, command:
 def test_a_pipe_in_a_folder_is_no_transcript(cru: Cru, tmp_path: Path, command: str) -> None:
     folder = tmp_path / "odd"
     folder.mkdir()
-    for name in ("rollout-x.jsonl", "session-x.jsonl", "opencode.db", f"{'0' * 8}-0000-4000-8000-{'0' * 12}.jsonl"):
+    for name in (
+        "rollout-x.jsonl",
+        "session-x.jsonl",
+        "opencode.db",
+        f"{'0' * 8}-0000-4000-8000-{'0' * 12}.jsonl",
+    ):
         os.mkfifo(folder / name)
     assert cru("import", command, folder).exit_code in (0, 3)
 

@@ -36,3 +36,10 @@ def test_what_was_recorded_without_a_secret_has_none(cru: Cru, session: str) -> 
         cru("log", "prose", f"Said {number}.", "--session", session)
     done = cru("session", "check", "--secrets")
     assert (done.stdout, done.exit_code) == ("", 0)
+
+
+def test_standard_input_is_one_text(cru: Cru, vault: Vault, session: str) -> None:
+    done = cru("log", "decision", "-", "--rationale", "-", "--session", session)
+    assert done.exit_code == 2
+    assert "only one can be -" in done.stderr
+    assert not vault.load(session).session.phases

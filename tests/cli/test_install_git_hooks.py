@@ -175,3 +175,19 @@ def test_a_vault_without_git_is_told_what_to_do(cru: Cru) -> None:
     result = cru("install", "git-hooks")
     assert result.exit_code == 1
     assert "git init" in result.stderr
+
+
+def test_tracked_whole_events_are_committed_unless_a_value_of_theirs_is_secret(
+    repository: Path, vault: Vault, cru: Cru
+) -> None:
+    cru("install", "git-hooks")
+    folder = vault.root / ".crucible" / "flight" / "s"
+    folder.mkdir(parents=True)
+    head = '{"seq":1,"key":"db5afb8261d4e09c","time":null,"type":"milestone",'
+    (folder / "events.jsonl").write_text(f'{head}"content":"done"}}\n')
+    git(repository, "add", "-f", ".")
+    assert git(repository, "commit", "-qm", "x").returncode == 0
+    (folder / "events.jsonl").write_text(f'{head}"content":"done"}}\n{head}"content":"{TOKEN}"}}\n')
+    git(repository, "add", "-f", ".")
+    refused = git(repository, "commit", "-qm", "x")
+    assert ".crucible/flight/s/events.jsonl:2: secret: github-token\n" in refused.stderr

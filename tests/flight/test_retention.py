@@ -43,10 +43,18 @@ def fill(root: Path, at: datetime = OLD, session_id: str = "s", first: int = 0) 
             writer.write(ToolUsed(At(number + 1, time=at), "c", "T", {"n": number}), "phase-1", "c:x")
 
 
+def ended(_: str) -> str:
+    return ""
+
+
 def run(
-    root: Path, settings: FlightSettings = ARCHIVE, notes: tuple[str, ...] = ("s",), **more: bool
+    root: Path,
+    settings: FlightSettings = ARCHIVE,
+    notes: tuple[str, ...] = ("s",),
+    standing_of: Callable[[str], str] = ended,
+    **more: bool,
 ) -> PurgeReport:
-    return purge(root, settings, notes, NOW, **more)
+    return purge(root, settings, notes, NOW, standing_of=standing_of, **more)
 
 
 def records(root: Path) -> list[Record]:
@@ -183,6 +191,30 @@ def test_what_is_no_record_is_archived_too_and_told(tmp_path: Path) -> None:
     assert data.count(b"\njunk\n\xff[]\n") == 1
 
 
+def test_a_session_that_goes_on_is_kept_however_old(tmp_path: Path) -> None:
+    fill(tmp_path)
+    before = tree(tmp_path)
+    report = run(tmp_path, DELETE, standing_of={"s": "paused"}.__getitem__)
+    assert [(one.session_id, one.reason, one.failed) for one in report.kept] == [("s", "paused", False)]
+    assert before.items() <= tree(tmp_path).items()
+
+
+def test_a_folder_without_a_record_stays(tmp_path: Path) -> None:
+    save_meta(tmp_path, "s", Facts(project="shop"))
+    assert [one.reason for one in run(tmp_path, FlightSettings(retention_days=-1)).kept] == ["no-records"]
+    assert not archive_path(tmp_path, "s").exists()
+
+
+def test_files_without_a_record_beside_an_archive_are_cleared_away(tmp_path: Path) -> None:
+    fill(tmp_path)
+    run(tmp_path)
+    flight_folder(tmp_path, "s").mkdir()
+    (flight_folder(tmp_path, "s") / "events.jsonl").touch()
+    assert run(tmp_path, FlightSettings(retention_days=-1)).purged
+    assert not flight_folder(tmp_path, "s").exists()
+    assert len(records(tmp_path)) == 6
+
+
 def test_somebody_elses_file_in_the_folder_stays(tmp_path: Path) -> None:
     fill(tmp_path)
     (flight_folder(tmp_path, "s") / "mine.txt").write_text("mine")
@@ -296,7 +328,8 @@ for line in sys.stdin:
     child = os.fork()
     if not child:
         die_at(int(step))
-        purge(Path(root), FlightSettings(), ("s",), datetime(2026, 11, 21, 12, tzinfo=UTC))
+        now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+        purge(Path(root), FlightSettings(), ("s",), now, standing_of=lambda _: "")
         os._exit(0)
     print(os.waitpid(child, 0)[1], flush=True)
 """
@@ -370,7 +403,7 @@ def test_whenever_a_session_is_put_away_its_records_are_the_same(
             with (folder / str(what)).open("ab") as file:
                 file.write(text.replace(b"{", b"") + b"\n")
         elif kind == "purge":
-            purge(root, ARCHIVE, ("s",), NOW + timedelta(days=99999))
+            purge(root, ARCHIVE, ("s",), NOW + timedelta(days=99999), standing_of=ended)
     found = load_flight(root, "s")
     assert [dict(r.values) if r.source else (r.line, r.values["text"]) for r in found.records] == expected
     seqs = [r.seq for r in found.records]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from crucible import record
-from crucible.errors import CrucibleError
+from crucible.errors import CrucibleError, VaultError
+from crucible.flight.reading import load_meta, read_records
 from crucible.record import ending
 from crucible.record.ending import Ended, end_session
 from crucible.session.model import Status
+from crucible.vault import files
 from crucible.vault.store import Vault
 from tests.record.telling import START, clock, read, text_of
 
@@ -165,3 +168,47 @@ def test_a_note_that_takes_no_callout_gets_no_subagent_and_no_orphan(vault: Vaul
     with pytest.raises(CrucibleError, match="never closed"):
         s.subagent("a", task="do this")
     assert vault.session_ids() == {s.id}
+
+
+def test_a_note_never_grows_beyond_what_is_read(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LARGEST_NOTE", 20_000)
+    s = record.session("x", vault=vault, now=clock())
+    s.prose("y" * 15_000)
+    before = text_of(s)
+    with pytest.raises(VaultError, match="it would have"):
+        s.prose("z" * 10_000)
+    with pytest.raises(VaultError, match="it would have"):
+        record.session("other", vault=vault, goal="z" * 30_000, now=clock())
+    assert text_of(s) == before
+    assert vault.session_ids() == {s.id}
+    s.end("short")
+    assert read(s, vault).status is Status.COMPLETED
+
+
+def test_a_time_without_a_zone_is_the_same_in_note_and_flight(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        s = record.session("x", vault=vault, now=lambda: datetime(2026, 1, 2, 3, 4, 5))  # noqa: DTZ001  that is the point
+        s.prose("y")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    (entry,) = read_records(vault.root, s.id)
+    assert read(s, vault).started == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert entry.time == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("side", ["parent", "child"])
+def test_a_subagents_whole_events_say_from_the_start_whose_they_are(vault: Vault, side: str) -> None:
+    s = record.session("x", vault=vault, agent="boss@1", project="shop", now=clock())
+    child = (
+        s.subagent("kid@2", task="dig")
+        if side == "parent"
+        else record.session("dig", vault=vault, agent="kid@2", parent=s.id, now=clock())
+    )
+    assert isinstance(child, record.Recorder)
+    meta = load_meta(vault.root, child.id)
+    assert (meta["initial_agent"], meta["project"], meta["ended_cleanly"]) == ("kid@2", "shop", False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import event, example, given
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from crucible.errors import EditRefused
@@ -82,6 +82,10 @@ def notes(draw: st.DrawFn) -> Source:
     return Source(text.rstrip("\n") if draw(st.booleans()) else text, draw(st.booleans()))
 
 
+FEWER = settings(max_examples=max(1, (settings.default or settings()).max_examples // 3))
+"""Each of these examples is read a dozen times."""
+
+
 def plan_of(wanted: dict[str, Value], taken: list[Step]) -> Plan:
     return lambda _: Addition(wanted, tuple(taken))
 
@@ -105,7 +109,8 @@ def test_reading_two_ends_and_reading_all_come_to_the_same_note(
     )
 
 
-@given(notes(), st.lists(st.lists(steps, min_size=1, max_size=2), min_size=2, max_size=5))
+@FEWER
+@given(notes(), st.lists(st.lists(steps, min_size=1, max_size=2), min_size=2, max_size=4))
 def test_what_one_addition_tells_the_next_one_changes_nothing(
     source: Source, rounds: list[list[Step]]
 ) -> None:
@@ -123,6 +128,7 @@ def test_what_one_addition_tells_the_next_one_changes_nothing(
         source, place = done.source, done.place
 
 
+@FEWER
 @given(notes(), keys, st.lists(steps, min_size=1, max_size=3))
 def test_every_byte_outside_the_edits_is_kept_and_the_edits_lead_to_the_note(
     source: Source, wanted: dict[str, Value], taken: list[Step]

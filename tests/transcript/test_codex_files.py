@@ -476,7 +476,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=5),
     max_leaves=12,
 )
-payloads = st.dictionaries(keys, values, max_size=8)
+payloads = st.dictionaries(keys, values, max_size=6)
 
 
 @st.composite
@@ -488,7 +488,7 @@ def any_row(draw: st.DrawFn) -> Row:
     return {**found, **draw(st.dictionaries(keys, values, max_size=2))}
 
 
-@given(st.lists(any_row() | st.dictionaries(keys, values, max_size=6), max_size=8), st.binary(max_size=30))
+@given(st.lists(any_row() | st.dictionaries(keys, values, max_size=6), max_size=3), st.binary(max_size=30))
 def test_no_rows_make_reading_fail(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Row], tail: bytes
 ) -> None:
@@ -517,7 +517,7 @@ def damage(value: object, data: st.DataObject, depth: int = 0) -> object:
     return data.draw(values)
 
 
-@given(st.lists(st.sampled_from(REAL_ROWS), min_size=1, max_size=12), st.data())
+@given(st.lists(st.sampled_from(REAL_ROWS), min_size=1, max_size=4), st.data())
 def test_no_damage_to_real_rows_makes_reading_fail(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], data: st.DataObject
 ) -> None:
