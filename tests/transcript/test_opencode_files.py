@@ -503,3 +503,14 @@ def test_an_export_of_the_second_generation_is_read(tmp_path: Path) -> None:
     path.write_text(json.dumps({"info": info, "messages": messages}), encoding="utf-8")
     assert words_of(events(path)) == ["Hello", "Hi."]
     assert len(only(events(path), Unreadable)) == 1
+
+
+def test_a_database_whose_table_of_parts_is_missing_makes_no_empty_notes(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(make(path, FIRST)) as connection:
+        add_session(connection)
+        connection.execute("DROP TABLE part")
+        connection.commit()
+    report = run_import(make_vault(tmp_path / "vault"), path)
+    assert report.created == ()
+    assert "not OpenCode's" in report.unreadable[0].reason

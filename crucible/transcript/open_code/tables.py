@@ -28,7 +28,8 @@ _ROW = ("id", "time_created", "time_updated", "data")
 def has_sessions(database: Database) -> bool:
     """Whether these are OpenCode's tables."""
     heads = any({"id", "directory"} <= set(database.columns(table)) for table in _HEADS)
-    return heads and any("data" in database.columns(table) for table in ("message", "session_message"))
+    first = all("data" in database.columns(table) for table in ("message", "part"))
+    return heads and (first or "data" in database.columns("session_message"))
 
 
 class Tables:
