@@ -27,7 +27,7 @@ def main() -> None:
     print(f"seed {chosen.seed}", flush=True)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        toll = kill_at_random(Path(folder), chosen.kills, chosen.seed)
+        toll = kill_at_random(Path(folder), chosen.kills, chosen.seed, lambda toll: print(toll, flush=True))
     print(f"{toll}: nothing lost, nothing doubled, in {time.monotonic() - start:.0f} s")
 
 

@@ -14,7 +14,7 @@ import sys
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,8 @@ class Toll:
 
     killed: Counter[str] = field(default_factory=Counter)
     missed: int = 0
+    patience: float = 1.0
+    """Seconds within which a session is hit: less after each that ended before, so that a fast machine is hit too."""
 
     def __str__(self) -> str:
         return f"{sum(self.killed.values())} kills {dict(self.killed)}, {self.missed} came too late"
@@ -80,12 +82,13 @@ class Player:
                 stream.close()
 
 
-def kill_at_random(root: Path, kills: int, seed: int) -> Toll:
+def kill_at_random(root: Path, kills: int, seed: int, tell: Callable[[Toll], None] = lambda _: None) -> Toll:
     """Play sessions and kill until that many have been killed; fail on the first note that is not whole."""
     random, toll, number = Random(seed), Toll(), 0
     while sum(toll.killed.values()) < kills:
         number += 1
         _one_vault(root / f"{number}", random, toll, kills)
+        tell(toll)
     return toll
 
 
@@ -120,7 +123,7 @@ def _one_vault(root: Path, random: Random, toll: Toll, kills: int) -> None:
 def _kill_one(stage: Stage, player: Player, random: Random, toll: Toll) -> None:
     """Wait for a random moment, then for the next process of a random kind, and kill it."""
     target = random.choice(TARGETS)
-    time.sleep(random.random() * 1.2)
+    time.sleep(random.random() * toll.patience)
     while player.process.poll() is None:
         found = [player.process.pid] if target == "client" else list(_processes(target, stage, player))
         if found:
@@ -130,10 +133,12 @@ def _kill_one(stage: Stage, player: Player, random: Random, toll: Toll) -> None:
                 if found[0] != player.process.pid or player.process.poll() is None:
                     os.kill(found[0], signal.SIGKILL)
                     toll.killed[target] += 1
+                    toll.patience = min(1.5, toll.patience * 1.1)
                     player.killed = target
             return
         time.sleep(0.001)
     toll.missed += 1
+    toll.patience = max(0.2, toll.patience * 0.8)
 
 
 def _processes(target: str, stage: Stage, player: Player) -> Iterator[int]:
