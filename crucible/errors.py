@@ -49,6 +49,8 @@ class CrucibleError(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+        if hint:
+            self.add_note(hint)  # for who calls us from Python and reads a traceback
 
 
 class UsageError(CrucibleError):

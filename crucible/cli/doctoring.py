@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.indexed import open_index
 from crucible.cli.installing import project_here
-from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, write, write_json
-from crucible.doctor.findings import Finding, State
-from crucible.doctor.hooks import check_hooks, check_log
+from crucible.cli.surroundings import settings_path as user_settings_file
+from crucible.cli.surroundings import user_settings, vault_root
+from crucible.doctor.findings import Finding, State, numbered
+from crucible.doctor.hooks import check_hooks, check_log, last_run
+from crucible.doctor.place import check_git_hooks, check_settings, check_writable, mend_of_refusal
 from crucible.doctor.sessions import check_notes, check_sessions, check_spool
 from crucible.doctor.transcripts import Native, check_transcripts, find_native, last_written
 from crucible.errors import CrucibleError
+from crucible.flight.spooled import load_spool
 from crucible.hooks.log import LOG
 from crucible.importing.sources import SourceTable, source_name
 from crucible.index.query import SessionQuery, select, unreadable_rows
+from crucible.index.store import Index
 from crucible.index.view import View
+from crucible.index.vouching import ask
 from crucible.installing.claude_code import settings_path
+from crucible.settings import UserSettings, VaultSettings, load_vault_settings
 from crucible.vault.store import Vault
 
 __all__ = ["doctor"]
 
+_T = TypeVar("_T")
+_CLIENTS = ("claude-code",)
 _SHOWN = 5
 _LOG_AGE = timedelta(days=7)
 _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD: ("bad", "red")}
@@ -39,7 +47,7 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 @format_option("table", "json")
 @click.pass_context
 def doctor(ctx: click.Context, *, whole: bool, format_: str) -> None:
-    """Look after the vault: hooks, transcripts, spool, sessions, index; each finding with the command that mends it.
+    """Look after the vault: settings, rights, hooks, transcripts, spool, sessions, index; each finding with the command that mends it.
 
     Nothing is changed. The exit code is 3 when something is bad.
 
@@ -48,7 +56,7 @@ def doctor(ctx: click.Context, *, whole: bool, format_: str) -> None:
       cru doctor --all --format json
     """
     door = ctx.ensure_object(Door)
-    findings = list(_findings(door, open_vault(door), datetime.now(UTC)))
+    findings = list(_findings(_seen(door), datetime.now(UTC)))
     if format_ == "json":
         write_json([_exported(finding) for finding in findings])
     else:
@@ -57,36 +65,70 @@ def doctor(ctx: click.Context, *, whole: bool, format_: str) -> None:
     ctx.exit(PROBLEMS_FOUND if any(finding.state is State.BAD for finding in findings) else 0)
 
 
-def _findings(door: Door, vault: Vault, now: datetime) -> Iterator[Finding]:
+class _Seen(NamedTuple):
+    """The vault, and what is wrong with the settings that it and its user have."""
+
+    vault: Vault
+    faults: tuple[CrucibleError, ...]
+    warnings: tuple[str, ...]
+
+
+def _seen(door: Door) -> _Seen:
+    """The vault as every command finds it; settings that cannot be read are all defaults."""
+    user, unread = _or_default(user_settings, UserSettings(user_settings_file()))
+    root = vault_root(door, user)
+    settings, broken = _or_default(lambda: load_vault_settings(root), VaultSettings())
+    return _Seen(Vault(Path(root), settings), (*unread, *broken), (*user.warnings, *settings.warnings))
+
+
+def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[CrucibleError, ...]]:
+    try:
+        return load(), ()
+    except CrucibleError as error:
+        return default, (error,)
+
+
+def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
+    vault = seen.vault
+    yield from check_settings(seen.faults, seen.warnings)
+    yield from check_writable(vault.root, (vault.sessions,))
+    yield from check_git_hooks(vault.root)
     home = Path.home()
     natives = list(find_native(os.environ, home))
     table = SourceTable(vault)
-    # The vault's own project counts wherever we are asked.
-    projects = dict.fromkeys(settings_path(os.environ, home, at) for at in (project_here(), vault.root))
-    places = [("--user", settings_path(os.environ, home, None)), *(("--project", path) for path in projects)]
     mine = [native for native in natives if table.find(_source(native))]
-    yield from check_hooks(places, vault.root, last_written(mine, "claude-code"))
-    yield from check_log(vault.root / LOG, now - _LOG_AGE)
+    yield from _of_hooks(vault.root, home, last_written(mine, "claude-code"), now)
     archived = {_source(native) for native in mine}
     yield from check_transcripts(
         natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home
     )
-    yield from check_spool(vault.root, ("claude-code",), now)
-    yield from _of_notes(door, vault, now)
+    yield from check_spool(vault.root, _CLIENTS, now)
+    yield from _of_notes(vault, now)
+
+
+def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> Iterator[Finding]:
+    # The vault's own project counts wherever we are asked; at home the user's settings are the project's, too.
+    places = {settings_path(os.environ, home, at): "--project" for at in (project_here(), root)}
+    places |= {settings_path(os.environ, home, None): "--user"}
+    yield from check_hooks(
+        [(option, path) for path, option in reversed(places.items())], root, last, os.environ.get("PATH")
+    )
+    waiting = {s.session for client in _CLIENTS for s in load_spool(root, client) if s.has_backlog}
+    yield from check_log(root / LOG, now - _LOG_AGE, waiting, last_run(root))
 
 
 def _source(native: Native) -> str:
     return source_name(native.transcript.client, native.transcript.native_id)
 
 
-def _of_notes(door: Door, vault: Vault, now: datetime) -> Iterator[Finding]:
+def _of_notes(vault: Vault, now: datetime) -> Iterator[Finding]:
     idle = timedelta(minutes=vault.settings.idle_minutes)
 
     def question(view: View) -> tuple[Sequence[Mapping[str, object]], Sequence[Mapping[str, object]]]:
         return select(view, SessionQuery(children=True)), unreadable_rows(view)
 
     try:
-        (rows, unreadable), refreshed = open_index(door).ask(question)
+        (rows, unreadable), refreshed = Index(vault.root, vault.settings, ask).ask(question)
     except CrucibleError as error:
         yield Finding("index", State.BAD, str(error), "cru index rebuild")
         return
@@ -95,11 +137,10 @@ def _of_notes(door: Door, vault: Vault, now: datetime) -> Iterator[Finding]:
     for reason in refreshed.unwalked:
         yield Finding("index", State.BAD, reason, "give yourself the right to read it")
     if refreshed.unsaved:
-        yield Finding(
-            "index", State.BAD, f"the index cannot be kept: {refreshed.unsaved}", "cru index rebuild"
-        )
+        mend = mend_of_refusal(refreshed.unsaved, "cru index rebuild")
+        yield Finding("index", State.BAD, f"the index cannot be kept: {refreshed.unsaved}", mend)
     else:
-        yield Finding("index", State.GOOD, f"the index is true; it holds {len(rows)} sessions")
+        yield Finding("index", State.GOOD, f"the index is true; it holds {numbered(len(rows), 'session')}")
 
 
 def _exported(finding: Finding) -> dict[str, object]:

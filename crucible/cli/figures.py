@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import toons
 
 from crucible.cli.aligning import aligned, broadest
 from crucible.cli.door import Door
-from crucible.cli.output import clean_line, given_width, in_color, write_json, write_text
+from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
 from crucible.index.stats import Stats
 
 __all__ = ["bar", "duration", "shortened", "write_stats"]
@@ -66,18 +65,13 @@ def write_stats(stats: Stats, format_: str, door: Door) -> None:
     elif format_ == "toon":
         write_text(toons.dumps(_plain(stats)))
     else:
-        click.echo("\n".join(_table(stats, _room(door), color=in_color(door))))
+        click.echo("\n".join(_table(stats, room_of(door), color=in_color(door))))
 
 
 def _plain(stats: Stats) -> dict[str, Any]:
     total = stats.total._asdict()
     del total["name"]
     return {"by": stats.by, "groups": [group._asdict() for group in stats.groups], "total": total}
-
-
-def _room(door: Door) -> int | None:
-    """Columns of the terminal; None for a pipe, which takes what there is and no bars."""
-    return (given_width() or shutil.get_terminal_size().columns) if door.terminal else None
 
 
 def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:

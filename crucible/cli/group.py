@@ -25,7 +25,9 @@ _ABOUT = """The work sessions of coding agents as Obsidian notes.
 
 \b
   cru init ~/notes --default       make a vault and use it everywhere
-  cru import claude-code           bring Claude Code's sessions into it
+  cru import auto                  bring all agents' sessions into it
+  cru install claude-code          have Claude Code's written down from now on
+  cru doctor                       see whether all of it works
   cru session list --since 7d      what was done in the last week
   cru session show 2026-11-21-add  one session, by the beginning of its id
 
@@ -67,7 +69,8 @@ class LazyGroup(click.Group):
 
     def _help_of(self, name: str) -> str:
         full = self._full(name)
-        return self.groups.get(full) or self.table[full].help
+        about = self.groups.get(full)
+        return about.partition("\n")[0] if about else self.table[full].help
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the table's order, of what comes next after the prefix."""
@@ -85,7 +88,7 @@ class LazyGroup(click.Group):
         if full in self.groups:
             return LazyGroup(
                 cmd_name,
-                help=self.groups[full],
+                help=_with_examples(self.groups[full]),
                 prefix=full,
                 groups=self.groups,
                 table=self.table,
@@ -106,6 +109,17 @@ class LazyGroup(click.Group):
         found = [CompletionItem(n, help=self._help_of(n)) for n in names]
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """A fault in what was typed is of the command that it was typed for; click's parser leaves that out."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand
+            if error.ctx is None and name:
+                command = self.get_command(ctx, name) or self
+                error.ctx = click.Context(command, parent=ctx, info_name=name)
+            raise
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -118,6 +132,12 @@ class LazyGroup(click.Group):
             meant = f"; did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"no command {name!r}{meant}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def _with_examples(about: str) -> str:
+    """A group's help: what it is for, then its examples as they stand."""
+    first, _, examples = about.partition("\n")
+    return f"{first}\n\n\b\n{examples}" if examples else first
 
 
 def _option_typed_after(name: str) -> bool:

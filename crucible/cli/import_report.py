@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.cli.aligning import aligned
+from crucible.cli.aligning import GAP, Tier, fitted
 from crucible.cli.output import clean_line, say, write, write_json
 from crucible.importing.finding import Search
 from crucible.importing.report import ImportReport, UnreadableRow
@@ -35,6 +35,8 @@ def write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool)
         return
     _talk(report)
     _write_ids(report)
+    if any(not row.path.exists() for row in report.unreadable):
+        say(f"name what is there, or no path for the client's own folder: cru import {client} --help")
     if not any((*(getattr(report, name) for name in _COUNTS), report.empty, report.left_out)):
         say(
             f"no transcripts there; name a client's folder, a project's, or a file: cru import {client} --help"
@@ -49,8 +51,12 @@ def write_all(
     format_: str,
     *,
     dry_run: bool,
+    room: int | None = None,
 ) -> None:
-    """The import of all clients found; `unknown` are paths that nobody wrote, `looked` where was looked."""
+    """The import of all clients found; `unknown` are paths that nobody wrote, `looked` where was looked.
+
+    On a terminal of `room` columns the folders are cut to fit.
+    """
     reports = [part.report for part in parts]
     if format_ == "json":
         found = [_client(part) for part in parts if _is_there(part)]
@@ -63,7 +69,7 @@ def write_all(
         _write_ids(report)
     there = [part for part in parts if _is_there(part)]
     if there:
-        _write_clients(there)
+        _write_clients(there, room)
     if not any(part.report.sessions for part in there):
         say(f"no client's sessions found; looked in: {', '.join(map(str, looked))}")
     rows = [*unknown, *(row for report in reports for row in report.unreadable)]
@@ -86,7 +92,7 @@ def _talk(report: ImportReport) -> None:
     for reason, count in report.left_out.items():
         say(f"{count} left out: {reason}")
     for kind, count in report.unknown_rows.items():
-        say(f"{count} rows of the unknown type {kind!r} kept out of the notes")
+        say(f"{count} {'row' if count == 1 else 'rows'} of the unknown type {kind!r} kept out of the notes")
 
 
 def _say_unreadable(row: UnreadableRow) -> None:
@@ -103,12 +109,16 @@ def _write_ids(report: ImportReport) -> None:
             write(f"{word}  {session_id}")
 
 
-def _write_clients(parts: Sequence[Part]) -> None:
+def _write_clients(parts: Sequence[Part], room: int | None) -> None:
     heads = ("client", "folder", "sessions", *_COUNTS)
     rows = [[str(value) for value in _line(part)] for part in parts]
-    columns = [aligned([head, *cells]) for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
-    for cells in zip(*columns, strict=True):
-        write("  ".join(cells).rstrip())
+    columns = [[head, *cells] for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
+    for cells in zip(*fitted(columns, room, [Tier([heads.index("folder")], _FOLDER)]), strict=True):
+        write(GAP.join(cells).rstrip())
+
+
+_FOLDER = 12
+"""Columns that a narrow terminal leaves of the folders at least."""
 
 
 def _line(part: Part) -> tuple[str | int, ...]:

@@ -6,9 +6,11 @@ Owns the commands, which are made from the table of dialects; what is printed ab
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,15 +18,16 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
+from crucible.cli.draining import drain, tell_stop
 from crucible.cli.given import GivenPath
 from crucible.cli.import_report import Part, write_all, write_one
 from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, given_width
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, given_width, room_of
 from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError
-from crucible.importing.finding import searches_at, searches_here
-from crucible.importing.importing import ImportOptions, import_all, import_transcripts
+from crucible.importing.finding import other_writer, searches_at, searches_here
+from crucible.importing.importing import ImportOptions, UnreadableRow, import_all, import_transcripts
 from crucible.transcript.dialects import DIALECTS, Dialect
 
 __all__ = ["auto"]
@@ -32,7 +35,8 @@ __all__ = ["auto"]
 _HELP = """Import {title}'s transcripts: each session becomes a note, each subagent a linked note.
 
 {paths} Without a PATH, {folder} is read. Importing again adds only what is new and keeps what you edited. The exit
-code is 3 when something could not be read; everything else was imported all the same.
+code is 3 when something could not be read, a PATH that is not there or is another client's too; everything else was
+imported all the same. Without a PATH and without that folder it is 1.
 
 \b
 {examples}
@@ -60,7 +64,10 @@ class _TranscriptPath(GivenPath):
         path = super().convert(value, param, ctx)
         if path.exists() and not (path.is_file() or path.is_dir()):
             self.fail(f"{clean_line(str(path))}: neither a file nor a folder", param, ctx)
-        return path if path.name else Path(os.path.abspath(path))
+        path = path if path.name else Path(os.path.abspath(path))
+        if not path.name:
+            self.fail(f"{path}: name a folder in it", param, ctx)
+        return path
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -88,10 +95,16 @@ def _command(dialect: Dialect) -> click.Command:
     def run(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> None:
         vault = open_vault(ctx.ensure_object(Door))
         options = _asked(**asked)
+        others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
+        theirs = {row.path for row in others}
+        own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
         with _bar() as bar:
-            report = import_transcripts(
-                vault, dialect, paths or [_own_folder(dialect)], options=options, progress=bar
-            )
+            stop = tell_stop(options)
+            report = import_transcripts(vault, dialect, own, options=options, progress=bar, on_stop=stop)
+        drain(vault, options)
+        if not report.sessions:
+            others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
+        report = replace(report, unreadable=(*others, *report.unreadable))
         write_one(dialect.NAME, report, format_, dry_run=options.dry_run)
         ctx.exit(PROBLEMS_FOUND if report.unreadable else 0)
 
@@ -122,11 +135,23 @@ def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: 
     options = _asked(**asked)
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
     with _bar() as bar:
-        reports = import_all(vault, searches, options=options, progress=bar)
+        reports = import_all(vault, searches, options=options, progress=bar, on_stop=tell_stop(options))
+    drain(vault, options)
     parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
     looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]
-    write_all(parts, unknown, looked, format_, dry_run=options.dry_run)
+    room = room_of(ctx.ensure_object(Door))
+    write_all(parts, unknown, looked, format_, dry_run=options.dry_run, room=room)
     ctx.exit(PROBLEMS_FOUND if unknown or any(report.unreadable for report in reports) else 0)
+
+
+def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
+    """What another client wrote, with the command for it."""
+    found = ((path, other_writer(dialect, path)) for path in paths)
+    return [
+        UnreadableRow(path, 0, f"this is {other.TITLE}'s: cru import {other.NAME} {shlex.quote(str(path))}")
+        for path, other in found
+        if other is not None
+    ]
 
 
 def _asked(*, dry_run: bool, since: datetime | None, project: str | None) -> ImportOptions:

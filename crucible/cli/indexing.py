@@ -10,7 +10,7 @@ from crucible.cli.door import Door
 from crucible.cli.filters import columns_of, order_options, query_from, span_options
 from crucible.cli.indexed import asked, open_index, rebuilt, say_unreadable
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, in_color, write
+from crucible.cli.output import PROBLEMS_FOUND, in_color, room_of, write
 from crucible.cli.tables import write_rows
 from crucible.index.query import find_row, select_rows, unreadable_rows
 from crucible.index.schema import TABLES, Row
@@ -42,7 +42,7 @@ def show_table(
     \b
       cru index show sessions --since 7d
       cru index show phases --where 'tokens_used > 5000' --sort -tokens_used -n 20
-      cru index show callouts --where 'kind = error' --since 2026-11-01 --format json
+      cru index show callouts --where 'kind = error' --since 30d --format json
       cru index show links --session 2026-11-21-add
     """
     query, door = query_from(options, table), ctx.ensure_object(Door)
@@ -51,7 +51,7 @@ def show_table(
         return select_rows(view, table, query, None if session is None else find_row(view, session))
 
     rows, now = asked(open_index(door), question)
-    write_rows(rows, TABLES[table], format_, table, color=in_color(door))
+    write_rows(rows, TABLES[table], format_, table, color=in_color(door), room=room_of(door))
     ctx.exit(PROBLEMS_FOUND if now.unwalked else 0)
 
 

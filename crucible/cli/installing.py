@@ -13,22 +13,18 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, say, write
 from crucible.cli.surroundings import from_here, user_settings, vault_root
-from crucible.errors import VaultNotFound
+from crucible.errors import UsageError, VaultNotFound
 from crucible.installing.claude_code import install, settings_path, uninstall
 
 __all__ = ["claude_code", "hook_command", "project_here"]
 
 
 @click.command("claude-code")
-@click.option(
-    "--user", "scope", flag_value="user", default="user", help="For all your projects (the default)."
-)
-@click.option(
-    "--project", "scope", flag_value="project", help="For this project, in its .claude/settings.json."
-)
+@click.option("--user", is_flag=True, help="For all your projects (the default).")
+@click.option("--project", is_flag=True, help="For this project, in its .claude/settings.json.")
 @click.option("--remove", is_flag=True, help="Take our hooks out again; the file is what it was.")
 @click.pass_obj
-def claude_code(door: Door, *, scope: str, remove: bool) -> None:
+def claude_code(door: Door, *, user: bool, project: bool, remove: bool) -> None:
     """Have Claude Code's sessions written down while they run.
 
     Adds our hooks to the client's settings.json and touches nothing else in it. They note which session did something,
@@ -36,16 +32,18 @@ def claude_code(door: Door, *, scope: str, remove: bool) -> None:
     the vault around its folder, else to your default vault.
 
     \b
-      cru install claude-code             in your own settings, for every project
-      cru install claude-code --project   in this project's, to be committed with it
+      cru install claude-code             in your own settings, for all projects
+      cru install claude-code --project   in this project's, to be committed
       cru install claude-code --remove
     """
-    project = project_here() if scope == "project" else None
-    path = settings_path(os.environ, Path.home(), project)
+    if user and project:
+        raise UsageError("--user and --project: one or the other", "call it twice for both")
+    folder = project_here() if project else None
+    path = settings_path(os.environ, Path.home(), folder)
     if remove:
         write(f"{'removed from' if uninstall(path) else 'not in'}  {clean_line(str(path))}")
         return
-    changed = install(path, hook_command(shared=project is not None))
+    changed = install(path, hook_command(shared=project))
     write(f"{'installed in' if changed else 'already in'}  {clean_line(str(path))}")
     _say_where(door)
 

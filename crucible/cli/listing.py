@@ -10,7 +10,7 @@ from crucible.cli.door import Door
 from crucible.cli.filters import columns_of, named_columns, order_options, query_from, session_filters
 from crucible.cli.indexed import asked, open_index
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, in_color
+from crucible.cli.output import PROBLEMS_FOUND, in_color, room_of
 from crucible.cli.tables import write_paths, write_rows
 from crucible.errors import UsageError
 from crucible.index.query import COLUMNS, select
@@ -29,6 +29,7 @@ _TABLE = ("id", "status", "started", "participants")
 def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options: Any) -> None:
     """List sessions, newest first.
 
+    On a terminal long texts are cut to its width, and the titles are there where they have room; a pipe gets texts whole.
     What --sort and --where name is shown as well, in every format but paths. A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~
     and !~ for a text that it contains; each --where must hold. An unknown value fits only '= null'.
 
@@ -40,7 +41,7 @@ def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options:
       cru session list --status failed --format json
       cru session list --where 'tokens_used > 5000' --sort -tokens_used -n 20
       cru session list --project shop --format paths -0 | xargs -0r rg -l limiter
-      cru session list --since today --format paths -0 | git add --pathspec-from-file=- --pathspec-file-nul
+      cru session list --since today --format paths -0 | xargs -0r git add --
     """
     if null and format_ != "paths":
         raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
@@ -53,5 +54,6 @@ def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options:
         complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
     else:
         columns = dict.fromkeys([*(_TABLE if format_ == "table" else COLUMNS), *named])
-        write_rows(rows, [*columns], format_, "sessions", color=in_color(door))
+        color, room = in_color(door), room_of(door)
+        write_rows(rows, [*columns], format_, "sessions", color=color, room=room, more="title")
     ctx.exit(0 if complete and not now.unwalked else PROBLEMS_FOUND)

@@ -42,7 +42,7 @@ def decision(logged: Logged, text: str, rationale: str | None) -> str:
     """What was chosen, and why. TEXT may be - for stdin.
 
     \b
-      cru log decision "Token bucket over a sliding log" --rationale "constant memory per key"
+      cru log decision "Token bucket" --rationale "constant memory per key"
     """
     return logged.recorder.decision(text, rationale=rationale, at=logged.at)
 
@@ -70,7 +70,7 @@ def user(logged: Logged, words: str, note: str | None) -> str:
     """A human's exact words, quoted. TEXT may be - for stdin.
 
     \b
-      cru log user "It must be per user" --note "a dict of buckets keyed by user id"
+      cru log user "It must be per user" --note "a bucket for each user id"
     """
     return logged.recorder.user(words, note=note, at=logged.at)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ __all__ = [
     "at_option",
     "logs",
     "named_session",
+    "noted_time",
     "say_warnings",
     "session_option",
     "standard_input",
@@ -37,15 +38,20 @@ __all__ = [
 
 
 class _Said(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """A text; `-` reads it from standard input."""
+    """A text; `-` reads it from standard input, which can be read once."""
 
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return standard_input() if value == "-" else value
+        if value != "-":
+            return value
+        if ctx is not None and ctx.meta.setdefault(_READ_FOR, param) is not param:
+            self.fail("standard input is another text already: only one can be -", param, ctx)
+        return standard_input()
 
 
 SAID = _Said()
+_READ_FOR = f"{__name__}.read_for"
 
 
 def standard_input() -> str:
@@ -76,6 +82,35 @@ def named_session(session: str | None) -> str:
     return session
 
 
+def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetime | None:
+    """`--at` in UTC, None for now; `UsageError` for what cannot be: before the session began, or days ahead.
+
+    A time without seconds may lie in the minute of the beginning, and counts as that.
+    """
+    if at is None:
+        return None
+    if at > datetime.now(UTC) + _AHEAD:
+        raise UsageError(f"--at {_second(at)}: more than a day ahead", "it is for what happened already")
+    begun = recorder.read_head().started if recorder else None
+    if begun is None or at >= begun:
+        return at.astimezone(UTC)
+    if at + _MINUTE > begun:
+        return begun.astimezone(UTC)
+    raise UsageError(
+        f"--at {_second(at)}: the session began later, {_second(begun)}",
+        "leave --at out for now; `cru session start --at` begins a session earlier",
+    )
+
+
+_AHEAD = timedelta(days=1)
+"""Clocks of two machines differ, and zones are mistaken, by less."""
+_MINUTE = timedelta(minutes=1)
+
+
+def _second(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def say_warnings(recorder: Recorder) -> None:
     """What went wrong beside the note."""
     for warning in recorder.warnings:
@@ -83,10 +118,10 @@ def say_warnings(recorder: Recorder) -> None:
 
 
 class Logged(NamedTuple):
-    """The session that a command logs to, and when that happened (UTC)."""
+    """The session that a command logs to, and when that happened (UTC), None for now."""
 
     recorder: Recorder
-    at: datetime
+    at: datetime | None
 
 
 def logs(
@@ -103,7 +138,7 @@ def logs(
         name = named_session(session)
         root, settings = vault_place(door)
         recorder = record.open(name, vault=Vault(Path(root), settings))
-        phase = command(Logged(recorder, at.astimezone(UTC) if at else datetime.now(UTC)), **given)
+        phase = command(Logged(recorder, noted_time(at, recorder)), **given)
         if verbose and phase:
             write(phase)
         say_warnings(recorder)

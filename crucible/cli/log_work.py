@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -46,9 +47,9 @@ def phase(logged: Logged, name: str, agent: str, model: str, channel: str, token
 @click.argument("name")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 @click.option("--result", metavar="TEXT", type=SAID, default="", help="What came back; - for stdin.")
-@click.option("--failed", "outcome", flag_value="failed", help="It failed.")
-@click.option("--rejected", "outcome", flag_value="rejected", help="The user rejected it.")
-@click.option("--interrupted", "outcome", flag_value="interrupted", help="It was stopped.")
+@click.option("--failed", is_flag=True, help="It failed.")
+@click.option("--rejected", is_flag=True, help="The user rejected it.")
+@click.option("--interrupted", is_flag=True, help="It was stopped.")
 @click.option("--exit-code", metavar="N", type=int, help="Other than 0 it failed.")
 @click.option("--duration-ms", metavar="N", type=_COUNT, help="How long it took.")
 @partial(logs, verbose=["--verbose"])
@@ -57,9 +58,9 @@ def tool(
     name: str,
     args: tuple[str, ...],
     result: str,
-    outcome: str | None,
     exit_code: int | None,
     duration_ms: int | None,
+    **ends: bool,
 ) -> str:
     """A tool call with its arguments and its result, in one line of the note; both whole in the flight recorder.
 
@@ -70,23 +71,27 @@ def tool(
       cru log tool Bash "make test" --exit-code 2 --result - < log.txt
     """
     more = {"exit_code": exit_code, "duration_ms": duration_ms}
+    said = [name for name, is_so in ends.items() if is_so]
+    if len(said) > 1:
+        raise UsageError(f"--{' and --'.join(said)}: a call ends one way", "give one of them")
+    outcome = said[0] if said else None
     return logged.recorder.tool(name, *args, result=result, outcome=outcome, **more, at=logged.at)
 
 
 @click.command
-@click.option(
-    "--used", metavar="N", type=_COUNT, default=0, help="Tokens sent afresh, and those that were said."
-)
-@click.option("--cached", metavar="N", type=_COUNT, default=0, help="Tokens read from the cache.")
+@click.option("--used", metavar="N", type=_COUNT, help="Tokens sent afresh, and those that were said.")
+@click.option("--cached", metavar="N", type=_COUNT, help="Tokens read from the cache.")
 @_MODEL
 @logs
-def tokens(logged: Logged, used: int, cached: int, model: str) -> str:
+def tokens(logged: Logged, used: int | None, cached: int | None, model: str) -> str:
     """Count tokens: they are added to the session and its phase, and a subagent's to its parent's list too.
 
     \b
       cru log tokens --used 1620 --cached 6000
     """
-    return logged.recorder.tokens(used, cached=cached, model=model, at=logged.at)
+    if used is None and cached is None:
+        raise UsageError("no tokens: neither --used nor --cached", "cru log tokens --used 1620 --cached 6000")
+    return logged.recorder.tokens(used or 0, cached=cached or 0, model=model, at=logged.at)
 
 
 @click.command
@@ -126,6 +131,11 @@ def tasks(
 
 def _items(path: str | None) -> list[Mapping[str, object]]:
     where = path or "standard input"
+    if not path and sys.stdin and sys.stdin.isatty():
+        raise UsageError(
+            "no tasks: no --add, --start, --done or --file, and nobody pipes a list in",
+            'cru log tasks --add "Test it"; or pipe a JSON list, as `cru log tasks --help` shows',
+        )
     try:
         items = json.loads(Path(path).read_bytes() if path else standard_input())
     except OSError as error:
@@ -141,7 +151,7 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
 
 @click.command
 @click.argument("name")
-@_MODEL
+@click.option("--model", metavar="NAME", default="", help="Its model.")
 @click.option(
     "--mode",
     type=click.Choice(["link", "embed", "inline"]),

@@ -41,13 +41,18 @@ class Entry(NamedTuple):
 
 GROUPS: Mapping[str, str] = {
     "hook": "What agents' hooks call; not for you.",
-    "flight": "Whole events beside the notes: show them, and put old ones away.",
-    "import": "Bring other agents' logs into the vault.",
-    "index": "What the notes say, as tables that every list and figure is made from.",
-    "log": "Tell what is being done, in the session that CRU_SESSION names.",
-    "install": "Put our entries into other programs' settings.",
-    "session": "Begin, end, list, count, show, check and rename session notes.",
+    "flight": "Whole events beside the notes: show them, and put old ones away.\n"
+    "  cru flight show 2026-11-21-add --type error",
+    "import": "Bring other agents' logs into the vault.\n  cru import auto --since 7d",
+    "index": "What the notes say, as tables that every list and figure is made from.\n"
+    "  cru index show phases --sort -tokens_used -n 20",
+    "log": "Tell what is being done, in the session that CRU_SESSION names.\n"
+    '  cru log decision "Token bucket" --rationale "constant memory per key"',
+    "install": "Put our entries into other programs' settings.\n  cru install claude-code",
+    "session": "Begin, end, list, count, show, check and rename session notes.\n"
+    "  cru session list --since 7d --status failed",
 }
+"""Each group's one line of help; the lines below it are examples."""
 
 _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
 

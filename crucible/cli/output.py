@@ -20,6 +20,7 @@ __all__ = [
     "clean_line",
     "given_width",
     "in_color",
+    "room_of",
     "say",
     "say_lines",
     "say_problems",
@@ -115,3 +116,12 @@ def given_width() -> int | None:
     import shutil  # noqa: PLC0415  slow, and few commands draw
 
     return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+
+
+def room_of(door: Door) -> int | None:
+    """Columns of the terminal; None for a pipe, which takes what there is."""
+    if not door.terminal:
+        return None
+    import shutil  # noqa: PLC0415  slow, and few commands draw
+
+    return given_width() or shutil.get_terminal_size().columns

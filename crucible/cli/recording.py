@@ -9,13 +9,19 @@ import click
 
 from crucible import record
 from crucible.cli.door import Door
-from crucible.cli.log_options import SAID, at_option, named_session, say_warnings, session_option
+from crucible.cli.log_options import (
+    SAID,
+    at_option,
+    named_session,
+    noted_time,
+    say_warnings,
+    session_option,
+)
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings, working_directory
-from crucible.vault.projects import project_of
 
 __all__ = ["end", "pause", "start"]
 
@@ -40,15 +46,21 @@ def start(
     """Begin a session: its note is made at once, and its id is all that is printed.
 
     \b
-      export CRU_SESSION=$(cru session start "Fix the retry bug" --agent my-agent@1.0)
+      export CRU_SESSION=$(cru session start "Fix the retry" --agent my-agent@1.0)
       cru log phase Research
       cru session end --summary "It backs off now."
     """
     vault = open_vault(door)
-    if project is None:
-        project = project_of(working_directory() or "", user_settings().projects)
-    begun = at.astimezone(UTC) if at else datetime.now(UTC)
-    recorder = record.session(title, vault=vault, project=project, now=lambda: begun, **given)
+    begun = noted_time(at) or datetime.now(UTC)
+    recorder = record.session(
+        title,
+        vault=vault,
+        project=project,
+        cwd=working_directory() or "",
+        projects=user_settings().projects,
+        now=lambda: begun,
+        **given,
+    )
     if format_ == "json":
         write_json({"id": recorder.id, "path": str(recorder.path)})
     else:
@@ -69,7 +81,7 @@ def pause(door: Door, reason: str, session: str | None, at: datetime | None) -> 
     """
     name = named_session(session)
     recorder = record.open(name, vault=open_vault(door))
-    recorder.pause(reason, at=at)
+    recorder.pause(reason, at=noted_time(at, recorder))
     say_warnings(recorder)
 
 
@@ -87,6 +99,6 @@ def end(door: Door, summary: str, failed: bool, session: str | None, at: datetim
     """
     name = named_session(session)
     recorder = record.open(name, vault=open_vault(door))
-    for line in recorder.end(summary, failed=failed, at=at):
+    for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
         say(f"{recorder.id}: {line}")
     say_warnings(recorder)

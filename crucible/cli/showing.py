@@ -53,7 +53,7 @@ def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, f
       cru session show 2026-11-21-add-rate-limiter
       cru session show 2026-11-21-add --phase 2.1
       cru session show 2026-11-21-add --format json
-      cru session list --status failed --format paths -0 | xargs -0 cru session show
+      cru session list --since 7d --format paths -0 | xargs -0r cru session show
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door)

@@ -9,9 +9,9 @@ from typing import Any
 import click
 import toons
 
-from crucible.cli.aligning import aligned
+from crucible.cli.aligning import GAP, Tier, broadest, fitted
 from crucible.cli.output import clean_line, say, write_json, write_text
-from crucible.index.schema import LISTS, Row, path_of_cell, split_list
+from crucible.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 
 __all__ = ["write_paths", "write_rows", "write_table"]
 
@@ -23,16 +23,30 @@ _STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "failed":
 _ODD = LISTS | {"path"}
 """Columns whose cells are not what they are told as."""
 
-_WIDEST = 200
-"""Columns that a cell may take: an id has at most 128, and one long cell would make every line as long."""
+_WHOLE = NUMBERS | TIMES | {"status"}
+_IDS = frozenset({"id", "parent", "session", "path"})
+"""What a narrow terminal cuts never, and what it cuts last."""
+
+_LEAST, _LEAST_ID = 12, 20
+"""Columns that are left of a text, and of an id, at least."""
 
 
 def write_rows(
-    rows: Sequence[Row], columns: Sequence[str], format_: str, name: str, *, color: bool = False
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    format_: str,
+    name: str,
+    *,
+    color: bool = False,
+    room: int | None = None,
+    more: str = "",
 ) -> None:
-    """These columns as `table`, `json` or `toon`; `name` is the TOON table's, whose cells are as the index holds them."""
+    """These columns as `table`, `json` or `toon`; `name` is the TOON table's, whose cells are as the index holds them.
+
+    `color`, `room` and `more` are a table's, as `write_table` has them.
+    """
     if format_ == "table":
-        write_table(rows, columns, color=color)
+        write_table(rows, columns, color=color, room=room, more=more)
         return
     shown: list[dict[str, Any]] = [{column: row[column] for column in columns} for row in rows]
     if format_ == "toon":
@@ -45,10 +59,30 @@ def write_rows(
     write_json(shown)
 
 
-def write_table(rows: Sequence[Row], columns: Sequence[str], *, color: bool = False) -> None:
-    """A heading and a line a row.  The last column is not padded, so that a line is as long as it must be."""
-    padded = [_padded(column, [row[column] for row in rows], color=color) for column in columns]
-    head, *lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
+def write_table(
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    *,
+    color: bool = False,
+    room: int | None = None,
+    more: str = "",
+) -> None:
+    """A heading and a line a row.  The last column is not padded, so that a line is as long as it must be.
+
+    On a terminal of `room` columns long texts are cut, and the column `more` stands behind the others where it has room.
+    """
+    texts = {column: _texts(column, rows) for column in columns}
+    if room is not None and more and more not in texts:
+        left = room - sum(len(GAP) + broadest(cells) for cells in texts.values())
+        texts |= {more: _texts(more, rows)} if left >= _LEAST else {}
+    cut = [at for at, column in enumerate(texts) if column not in _WHOLE | _IDS]
+    ids = [at for at, column in enumerate(texts) if column in _IDS]
+    shown = fitted([*texts.values()], room, (Tier(cut, _LEAST), Tier(ids, _LEAST_ID, in_middle=True)))
+    if color and "status" in texts:
+        at = [*texts].index("status")
+        name, *cells = shown[at]
+        shown[at] = [name, *(click.style(cell, fg=_STYLES.get(cell.rstrip())) for cell in cells)]
+    head, *lines = [GAP.join(cells).rstrip() for cells in zip(*shown, strict=True)]
     # One write: ten thousand of them take longer than all the rest.
     click.echo("\n".join([click.style(head, bold=True) if color else head, *lines]))
 
@@ -87,16 +121,14 @@ def _say_left_out(every: Sequence[str], kept: Sequence[str], reason: str) -> Non
         say(f"{path}:1: {reason}", style="yellow")
 
 
-def _padded(column: str, cells: Sequence[Cell], *, color: bool) -> list[str]:
-    """The heading and the cells, as wide as the widest."""
+def _texts(column: str, rows: Sequence[Row]) -> list[str]:
+    """The heading and the cells, as a terminal may have them."""
+    cells = [row[column] for row in rows]
     told = [_flat(column, cell) for cell in cells] if column in _ODD else cells
     texts = ["-" if cell is None or cell == "" else str(cell) for cell in told]
     if not "".join(texts).isprintable():
         texts = [text if text.isprintable() else clean_line(text) for text in texts]
-    head, *padded = aligned([column, *texts], _WIDEST)
-    if color and column == "status":
-        padded = [click.style(cell, fg=_STYLES.get(text)) for cell, text in zip(padded, texts, strict=True)]
-    return [head, *padded]
+    return [column, *texts]
 
 
 def _items(column: str, cell: Cell) -> object:

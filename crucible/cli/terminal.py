@@ -260,6 +260,9 @@ def _callout(kind: str, title: str, text: str, *labels: tuple[str, str | None]) 
     parts: list[ConsoleRenderable] = [Markdown(clean(text))] if text else []
     for label, said in labels:
         parts += _labelled(label, said)
+    if not parts:  # a box would be empty
+        style = _KINDS.get(kind, "white")
+        return Padding(_plain(f"{kind} {title}".rstrip(), f"bold {style}"), (0, 0, 1, 2))
     return _panel(kind, title, parts)
 
 

@@ -28,7 +28,7 @@ class Record:
     """One event: `type` is its class in `transcript.events`, or the kind of an entry; `values` its fields.
 
     `cut` has the bytes of what was longer.  `line`, `row` and `agent` say where it stood in the client's log, `source`
-    in which (`client:native-id`; `recorder` for an entry, which stood in none).
+    in which (`client:native-id`; `recorder` for an entry, which stood in none).  `key` tells it from others.
     """
 
     seq: int
@@ -41,6 +41,7 @@ class Record:
     agent: str = ""
     values: Mapping[str, object] = field(default_factory=dict)
     cut: Mapping[str, int] = field(default_factory=dict)
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,7 @@ def _record(raw: object) -> Record:
         agent=str(raw.get("agent", "")),
         values={name: value for name, value in raw.items() if name not in OWN_FIELDS},
         cut={k: v for k, v in cut.items() if isinstance(v, int)} if isinstance(cut, dict) else {},
+        key=str(raw.get("key", "")),
     )
 
 

@@ -1,14 +1,14 @@
 """What becomes of whole events that are old: put into the archive, or deleted, as the vault's settings say.
 
 Owns which sessions those are and that nothing is lost on the way.  A session's age counts from its last record; one
-that has no note is never touched.  A folder is removed only when its archive is on the disk and was read back; a purge
+that has no note is never touched, nor one that has not ended, nor a folder without a record.  A folder is removed only when its archive is on the disk and was read back; a purge
 that was killed leaves the folder, or the archive, or both, and the next one finishes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,15 @@ from crucible.flight.archive import put_away
 from crucible.flight.keys import forget_keys
 from crucible.flight.lines import LOCK_SECONDS, Held, held, last_lines
 from crucible.flight.meta import META_FILES
-from crucible.flight.place import EVENTS, TOOLS, archive_folder, flight_folder, flights_folder, refusals
+from crucible.flight.place import (
+    EVENTS,
+    TOOLS,
+    archive_folder,
+    archive_path,
+    flight_folder,
+    flights_folder,
+    refusals,
+)
 from crucible.session.identity import check_session_id
 from crucible.settings import FlightSettings
 
@@ -31,6 +39,8 @@ _ARCHIVE = ".jsonl.zst"
 _DAY = timedelta(days=1)
 _LOOKED_AT = 200
 """Records from the end of a file among which one has a time."""
+
+StandingOf = Callable[[str], str]
 
 
 class Purged(NamedTuple):
@@ -42,7 +52,7 @@ class Purged(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A session that stays, and why: `recent`, `no-note`, or what went wrong."""
+    """A session that stays, and why: `recent`, `no-note`, `no-records`, what `standing_of` says, or what went wrong."""
 
     session_id: str
     reason: str
@@ -69,14 +79,16 @@ def purge(
     note_ids: Collection[str],
     now: datetime,
     *,
+    standing_of: StandingOf,
     dry_run: bool = False,
     lock_seconds: float = LOCK_SECONDS,
 ) -> PurgeReport:
     """Put away every session whose last record is older than the retention time and whose id is one of `note_ids`.
 
+    `standing_of` is asked about those that are old: `active`, `paused`, whatever keeps one here; "" for one that ended.
     A dry run writes nothing, not even a lock.  What goes wrong with one session is told and the others go on.
     """
-    work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds)
+    work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds, standing_of)
     found = [work.take(session_id, dry_run=dry_run) for session_id in flight_ids(vault_root)]
     if not dry_run:
         _sweep(vault_root)
@@ -131,6 +143,7 @@ class _Purge(NamedTuple):
     note_ids: frozenset[str]
     now: datetime
     lock_seconds: float
+    standing_of: StandingOf
 
     def take(self, session_id: str, *, dry_run: bool) -> Purged | Kept:
         try:
@@ -153,10 +166,13 @@ class _Purge(NamedTuple):
             size = sum(path.stat().st_size for path in (folder / EVENTS, folder / TOOLS) if path.is_file())
         if session_id not in self.note_ids:
             return Kept(session_id, "no-note", last)
-        if last is None:
+        # Beside an archive, files without a record are what a killed purge left.
+        if last is None or not (size or archive_path(self.vault_root, session_id).is_file()):
             return Kept(session_id, "no-records")
         if self.now - last < timedelta(days=self.settings.retention_days):
             return Kept(session_id, "recent", last)
+        if standing := self.standing_of(session_id):
+            return Kept(session_id, standing, last)
         return Purged(session_id, last, size)
 
     def put_away(self, session_id: str, files: Held) -> None:

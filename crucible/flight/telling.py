@@ -38,28 +38,34 @@ _REASONS = ("rationale", "resolution", "summary")
 
 
 def _entry_of_tool(values: Mapping[str, object]) -> str:
-    arguments = values.get("args")
-    given = arguments if isinstance(arguments, Mapping) else values
-    called = call_line(
-        str(values.get("tool") or "tool"), {k: v for k, v in given.items() if k not in _OF_RESULTS}
-    )
-    told = [
-        f"{label} {values[name]}"
-        for name, label in _OF_RESULTS.items()
-        if values.get(name) is not None and label
+    """A recorder's call: its command as it was told, or its arguments as an imported call's."""
+    name, command, arguments = str(values.get("tool") or "tool"), values.get("command"), values.get("args")
+    if isinstance(command, str):
+        called = f"{name} {command}".rstrip()
+    else:
+        given = arguments if isinstance(arguments, Mapping) else values
+        called = call_line(name, {k: v for k, v in given.items() if k not in _OF_RESULTS})
+    outcome = str(values.get("outcome") or "ok")
+    told = ["" if outcome == "ok" else outcome]
+    told += [
+        form.format(values[key])
+        for key, form in _OF_RESULTS.items()
+        if form and values.get(key) not in (None, "")
     ]
-    return f"{called} → {', '.join(told)}" if told else called
+    came = ", ".join(filter(None, told))
+    return f"{called} → {came}" if came else called
 
 
 _OF_RESULTS = {
     "tool": "",
-    "exit_code": "exit",
-    "lines_changed": "lines changed",
-    "results": "results",
-    "result": "result",
-    "duration_ms": "ms",
+    "outcome": "",
+    "exit_code": "exit {}",
+    "duration_ms": "{} ms",
+    "lines_changed": "lines changed {}",
+    "results": "results {}",
+    "result": "{}",
 }
-"""Fields of a call that are no arguments, and what they are called."""
+"""Fields of a call that are no arguments, and how they are told."""
 
 
 def _used(values: Mapping[str, object]) -> str:
@@ -74,6 +80,49 @@ def _returned(values: Mapping[str, object]) -> str:
 
 def _delegated(values: Mapping[str, object]) -> str:
     return f"@{values.get('kind') or 'agent'}: {values.get('task') or values.get('title') or values.get('subagent') or '-'}"
+
+
+def _entry_of_subagent(values: Mapping[str, object]) -> str:
+    """A recorder's: who works, on what, and in which session."""
+    name = f"@{values.get('subagent') or 'agent'}"
+    about = values.get("task") or values.get("content") or values.get("summary")
+    return name + (f": {about}" if about else "") + _arrow(values.get("session"))
+
+
+def _arrow(target: object) -> str:
+    return f" → {target}" if target else ""
+
+
+def _usage(values: Mapping[str, object]) -> str:
+    """Tokens, an import's or a recorder's."""
+    counts = [f"{values[key]} {key}" for key in ("fresh", "used", "cached", "said") if values.get(key)]
+    return f"{', '.join(counts) or '0'} tokens" + _in_brackets(values.get("model"))
+
+
+def _in_brackets(what: object) -> str:
+    return f" ({what})" if what else ""
+
+
+def _task_list(values: Mapping[str, object]) -> str:
+    """How long the list is, and what is being done."""
+    tasks = values.get("tasks")
+    if not isinstance(tasks, list):
+        return _fields(values)
+    known = [task for task in tasks if isinstance(task, Mapping)]
+    now = [str(task.get("content")) for task in known if task.get("status") == "in_progress"]
+    done = sum(task.get("status") == "completed" for task in known)
+    count = f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {done} done"
+    return f"{count}, now: {now[0]}" if now else count
+
+
+def _task(values: Mapping[str, object]) -> str:
+    said = [str(values[key]) for key in ("content", "status") if values.get(key)]
+    return f"task {values.get('id') or '?'}: {', '.join(said) or 'changed'}"
+
+
+def _context(values: Mapping[str, object]) -> str:
+    told = [f"{key} {values[key]}" for key in ("cwd", "branch", "version") if values.get(key)]
+    return ", ".join(told) or _fields(values)
 
 
 def _switched(values: Mapping[str, object]) -> str:
@@ -94,4 +143,11 @@ _TOLD: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "SubagentReturned": _returned,
     "SubagentStarted": _delegated,
     "agent_switch": _switched,
+    "subagent": _entry_of_subagent,
+    "tokens": _usage,
+    "UsageCounted": _usage,
+    "tasks": _task_list,
+    "TasksListed": _task_list,
+    "TaskChanged": _task,
+    "ContextSeen": _context,
 }

@@ -5,23 +5,26 @@ Owns what a new note holds, and that a session that goes on from another is name
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
-from crucible.errors import CrucibleError, NoteExists
-from crucible.flight.meta import Facts, save_meta
+from crucible.errors import NoteExists
+from crucible.flight.meta import Facts
 from crucible.record.cleaning import Cleaning, Redact, redact_of
 from crucible.record.delegating import Delegated, begin_child
 from crucible.record.recorder import Recorder
-from crucible.record.writing import PATIENCE, Clock, Writer, patient, utc_now, whole_second
+from crucible.record.writing import Clock, Writer, patient, utc_now, whole_second
 from crucible.session.appending import Addition, Standing
 from crucible.session.fields import link_to
 from crucible.session.markup import render_session
 from crucible.session.model import AgentRef, Mode, Prose, Session
 from crucible.session.titles import key_words, prompt_name
 from crucible.vault.naming import new_session_id
+from crucible.vault.projects import project_of
 from crucible.vault.store import Vault
 
 __all__ = ["open_session", "resume", "session"]
@@ -37,7 +40,9 @@ def session(
     agent: str = "",
     model: str = "",
     channel: str = "",
-    project: str = "",
+    project: str | None = None,
+    cwd: Path | str = "",
+    projects: Mapping[str, Sequence[str]] = MappingProxyType({}),
     branch: str = "",
     goal: str = "",
     parent: str = "",
@@ -48,10 +53,12 @@ def session(
     """Begin a session: its note is there, active, when this returns.
 
     `vault` is its folder.  `agent` is `name@version`; `goal` stands under the title; `continues` names the session that
-    this one goes on from, `parent` the one that delegated it: both name it in turn.  `now` gives the time and `redact`
+    this one goes on from, `parent` the one that delegated it: both name it in turn.  Where no `project` is named, it is
+    that of the folder `cwd`, as its repository is called, or as `projects` (a name's folders) says; "" is none.  `now` gives the time and `redact`
     takes out secrets, by default as the vault's settings say.  Raises `SessionNotFound` for an unknown other session.
     """
     place = patient(vault)
+    project = project_of(str(cwd), projects) if project is None else project
     redact = redact or redact_of(place.settings.secrets)
     clean = Cleaning(redact)
     about = _About(
@@ -125,7 +132,8 @@ def _begun(place: Vault, about: _About, clean: Cleaning, before: Writer | None, 
     writer = Writer(place, name, clean.redact)
     if before:
         before.amend(lambda there: _continued(there, name))
-    _open_flight(writer, wanted, time)
+    speaker = str(about.agent) if about.agent else None
+    writer.keep_facts(Facts(started=time, initial_agent=speaker, project=wanted.project, ended_cleanly=False))
     return writer
 
 
@@ -147,18 +155,8 @@ def _continued(standing: Standing, name: str) -> Addition:
     return Addition() if standing.head.continued_by else Addition({"continued_by": link_to(name)})
 
 
-def _open_flight(writer: Writer, wanted: Session, time: datetime) -> None:
-    speaker = str(wanted.participants[0]) if wanted.participants else None
-    try:
-        facts = Facts(started=time, initial_agent=speaker, project=wanted.project, ended_cleanly=False)
-        save_meta(writer.vault.root, writer.id, facts, lock_seconds=PATIENCE)
-    except CrucibleError as error:
-        writer.say(error)
-
-
 def _delegated(parent: Writer, about: _About, clean: Cleaning, now: Clock) -> Writer:
     """A session that its parent names as a subagent's."""
     agent = about.agent or AgentRef("agent")
     work = Delegated(agent, about.model, Mode.LINK, about.title, about.goal)
-    child = begin_child(parent, work, clean, whole_second(now()))
-    return Writer(parent.vault, child, parent.redact)
+    return begin_child(parent, work, clean, whole_second(now()))

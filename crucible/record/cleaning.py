@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from crucible.errors import CrucibleError, VaultError
+from crucible.errors import CrucibleError, UsageError, VaultError
 from crucible.note.contain import cut, normal, normal_line, slug
 from crucible.patterns import late_pattern
 from crucible.secrets import Scanner
 from crucible.session.model import AgentRef
 from crucible.settings import SecretSettings
 
-__all__ = ["Cleaning", "Redact", "agent_of", "redact_of"]
+__all__ = ["Cleaning", "Redact", "agent_of", "check_text", "redact_of"]
 
 Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 """A text in; out the text without its secrets, and how many were taken out by rule."""
@@ -48,8 +48,10 @@ class Cleaning:
         """The text without its secrets.
 
         What a note leaves out (a terminal's colours, control characters) may part a secret, and whole it would come out:
-        such a text is looked at in its normal form too, and stands in that when there was something in it.
+        such a text is looked at in its normal form too, and stands in that when there was something in it.  `UsageError`
+        for what is no text.
         """
+        check_text(given)
         text = self._once(given)
         plain = normal(text)
         if plain == text:
@@ -80,12 +82,21 @@ class Cleaning:
 
     def agent(self, given: str) -> AgentRef | None:
         """`name` or `name@version`; None for an empty one."""
+        check_text(given)
         return agent_of(self.text(given)) if given.strip() else None
 
     def word(self, given: str | None, kind: str) -> str | None:
         """A model's or channel's name, as it can stand in a note."""
         return (
             (slug(self.text(given), "channel" if kind == "channel" else "model") or None) if given else None
+        )
+
+
+def check_text(given: object) -> None:
+    """`UsageError` for what is no text: a program may hand in anything."""
+    if not isinstance(given, str):
+        raise UsageError(
+            f"{given!r:.60} is no text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps"
         )
 
 

@@ -14,10 +14,11 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from crucible.errors import CrucibleError, NoteExists, SessionNotFound
+from crucible.flight.meta import Facts
 from crucible.record.cleaning import Cleaning
 from crucible.record.phases import in_phase
 from crucible.record.verbs import Told, Verbs, told_error
-from crucible.record.writing import Clock, Writer, whole_second
+from crucible.record.writing import Clock, Writer, aware, whole_second
 from crucible.session.appending import Addition, Plan, Retold, Standing
 from crucible.session.closing import find_subagent
 from crucible.session.fields import link_to
@@ -54,8 +55,8 @@ class Delegated(NamedTuple):
     tokens: int | None = None
 
 
-def begin_child(parent: Writer, work: Delegated, clean: Cleaning, now: datetime) -> str:
-    """Make the child's note, then name it in the parent's; returns its id.
+def begin_child(parent: Writer, work: Delegated, clean: Cleaning, now: datetime) -> Writer:
+    """Make the child's note, then name it in the parent's; returns what writes to the child's.
 
     `clean` has cleaned the texts of `work`, whose secrets both notes count.
     """
@@ -66,8 +67,10 @@ def begin_child(parent: Writer, work: Delegated, clean: Cleaning, now: datetime)
 
     # A parent that can take nothing refuses before there is a child that nobody names.
     parent.try_out(naming(parent.id))
-    child = _create(parent, work, clean, now)
-    parent.add(naming(child), clean)
+    child = Writer(parent.vault, _create(parent, work, clean, now), parent.redact)
+    parent.add(naming(child.id), clean)
+    project = child.head().project
+    child.keep_facts(Facts(started=now, initial_agent=str(work.agent), project=project, ended_cleanly=False))
     return child
 
 
@@ -179,7 +182,7 @@ class InlineWork(Verbs):
     def tokens(self, used: int = 0, *, cached: int = 0) -> str:
         """Count what it used; the callout has the sum, and nothing of what was `cached`."""
         self._tokens = (self._tokens or 0) + used
-        self.parent.keep("tokens", {"used": used, "cached": cached}, self._clock(), "")
+        self.parent.keep("tokens", {"used": used, "cached": cached}, aware(self._clock()), "")
         return ""
 
     def __enter__(self) -> Self:
@@ -218,5 +221,5 @@ class InlineWork(Verbs):
     def _tell(self, told: Told, clean: Cleaning, at: datetime | None) -> str:  # noqa: ARG002  one for all of it
         with self._turn:
             self._entries = joined(self._entries, (told.entry,))
-        self.parent.keep(told.kind, told.values, at or self._clock(), "")
+        self.parent.keep(told.kind, told.values, aware(at or self._clock()), "")
         return ""

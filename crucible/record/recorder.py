@@ -18,7 +18,7 @@ from crucible.record.ending import end_session, pause_session
 from crucible.record.phases import in_phase, joining, new_phase
 from crucible.record.planning import Change, added, moved, read_items, replaced
 from crucible.record.verbs import Told, Verbs, told_error
-from crucible.record.writing import Clock, Writer, utc_now, whole_second
+from crucible.record.writing import Clock, Writer, aware, utc_now, whole_second
 from crucible.session.appending import Addition, PhaseField, Standing, Step, TaskList
 from crucible.session.model import Mode, Session, Status, Task, Value
 from crucible.session.titles import prompt_name
@@ -182,10 +182,15 @@ class Recorder(Verbs):
             return InlineWork(self._writer, work, clean, self._clock)
         when = self._when(at)
         child = begin_child(self._writer, work, clean, whole_second(when))
-        values = {"subagent": str(work.agent), "model": work.model, "mode": str(work.mode), "session": child}
+        values = {
+            "subagent": str(work.agent),
+            "model": work.model,
+            "mode": str(work.mode),
+            "session": child.id,
+        }
         more = {"task": work.task, "summary": work.summary, "tokens": tokens}
         self._writer.keep("subagent", {**values, **more}, when, "")
-        recorder = Recorder(Writer(self._writer.vault, child, self._writer.redact), self._clock)
+        recorder = Recorder(child, self._clock)
         recorder._parent = self.id
         return recorder
 
@@ -273,7 +278,7 @@ class Recorder(Verbs):
         return self._writer.head()
 
     def _when(self, at: datetime | None) -> datetime:
-        return at or self._clock()
+        return aware(at or self._clock())
 
 
 def _count(tokens: int | None) -> int | None:

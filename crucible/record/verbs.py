@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from crucible.errors import UsageError
-from crucible.record.cleaning import Cleaning
+from crucible.record.cleaning import Cleaning, check_text
 from crucible.session.calls import one_line
 from crucible.session.markup import CALL_LIMIT, RESULT_LIMIT
 from crucible.session.model import (
@@ -74,6 +74,8 @@ class Verbs(ABC):
         `failed`.
         """
         clean = self._cleaning()
+        for given in (name, *args):
+            check_text(given)
         words = clean.text(" ".join([_tool_name(name), *args]))
         said = clean.text(result)
         ending = _outcome(outcome, exit_code)

@@ -12,8 +12,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.errors import CrucibleError, SessionNotFound
+from crucible.errors import CrucibleError, SessionNotFound, VaultNotFound
 from crucible.flight.entries import append_entry
+from crucible.flight.meta import Facts, save_meta
 from crucible.note.source import Edit, Source
 from crucible.record.cleaning import Cleaning, Redact, redact_of
 from crucible.session.appending import (
@@ -36,6 +37,7 @@ __all__ = [
     "Clock",
     "SessionEnded",
     "Writer",
+    "aware",
     "find_exactly",
     "patient",
     "utc_now",
@@ -60,20 +62,31 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def aware(time: datetime) -> datetime:
+    """In UTC; a time without a zone is taken as that."""
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
 def whole_second(time: datetime) -> datetime:
-    """As a note holds it; a time without a zone is taken as UTC."""
-    aware = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    return aware.replace(microsecond=0)
+    """As a note holds it, in UTC."""
+    return aware(time).replace(microsecond=0)
 
 
 def patient(vault: Vault | Path | str) -> Vault:
     """The vault, waiting for its turn as long as a recorder does; who keeps the index learns of its notes all the same."""
-    given = vault if isinstance(vault, Vault) else Vault(Path(vault).expanduser())
+    given = vault if isinstance(vault, Vault) else _opened(Path(vault).expanduser())
     waiting = Vault(
         given.root, given.settings._replace(lock_seconds=max(PATIENCE, given.settings.lock_seconds))
     )
     waiting.touched = given.touched
     return waiting
+
+
+def _opened(root: Path) -> Vault:
+    """A folder that is no vault, another than was meant perhaps, gets no notes."""
+    if not (root / ".crucible").is_dir():
+        raise VaultNotFound(f"{root}: no vault", f"`cru init {root}` makes one there")
+    return Vault(root)
 
 
 class Writer:
@@ -155,6 +168,13 @@ class Writer:
                 max_value_bytes=self.vault.settings.flight.max_value_bytes,
                 lock_seconds=PATIENCE,
             )
+        except CrucibleError as error:
+            self.say(error)
+
+    def keep_facts(self, facts: Facts) -> None:
+        """Keep what the flight recorder knows of the whole session; a failure is a warning."""
+        try:
+            save_meta(self.vault.root, self.id, facts, lock_seconds=PATIENCE)
         except CrucibleError as error:
             self.say(error)
 

@@ -145,6 +145,7 @@ class Vault:
         check_session_id(session_id)
         where = self._sessions_folder(folder)
         data = text if isinstance(text, bytes) else Source(text).to_bytes()
+        _check_size(session_id, data)
         for other in self._known_folders():
             if os.path.lexists(other / f"{session_id}.md"):
                 raise NoteExists(
@@ -240,6 +241,7 @@ class Vault:
 
     def _replace(self, note: Note, changed: Source, data: bytes) -> Note:
         real = files.inside(self.root, note.path)
+        _check_size(note.name, data)
         files.remove_leftovers(real)
         self.touched.add(note.path)
         # Looked at once more when the new bytes are ready, so that an editor's save has a moment, not a disk flush,
@@ -324,6 +326,16 @@ class Vault:
         if self._folders is None:
             self._folders = {self.sessions, *(f for f, _ in find_notes(self.root, self.sessions))}
         return self._folders
+
+
+def _check_size(name: str, data: bytes) -> None:
+    """Nothing is written that would not be read again."""
+    if len(data) > files.LARGEST_NOTE:
+        mega = 1024 * 1024
+        raise VaultError(
+            f"{name}: it would have {len(data) / mega:.0f} MB, and notes are read up to {files.LARGEST_NOTE // mega} MB",
+            "nothing was written; say less, or go on in another session",
+        )
 
 
 def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,43 @@ def test_hooks_that_are_half_there_are_put_right(cru: Cru, home: Path) -> None:
     (found,) = findings(cru, "hooks")
     assert found["items"] == ["Stop"]
     assert cru(*found["mend"].split()[1:]).exit_code == 0
+    assert findings(cru, "hooks") == []
+
+
+@pytest.mark.parametrize("how", ["gone", "no program", "no python"])
+def test_hooks_that_call_a_program_that_is_gone_are_told(
+    cru: Cru, home: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    program = home / "bin" / "cru"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    cru("install", "claude-code")
+    assert findings(cru, "hooks") == []
+    if how == "gone":
+        program.unlink()
+    elif how == "no program":
+        program.chmod(0o644)
+    else:
+        program.write_text(f"#!{home}/venv/bin/python\n")
+    (found,) = findings(cru, "hooks")
+    assert found["items"][0].startswith(str(program))
+    assert found["mend"] == "cru install claude-code --user"
+    assert "all hooks are installed" not in cru("doctor").stdout
+
+
+def test_a_projects_hooks_need_a_cru_on_the_path(
+    cru: Cru, vault: Vault, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(vault.root)
+    cru("install", "claude-code", "--project")
+    monkeypatch.setenv("PATH", str(home))
+    (found,) = findings(cru, "hooks")
+    assert (found["items"], found["mend"]) == (["cru"], "cru install claude-code --project")
+    program = home / "cru"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
     assert findings(cru, "hooks") == []
 
 

@@ -46,3 +46,10 @@ def test_the_folder_one_is_in_has_transcripts_too(
     monkeypatch.chdir(shutil.copytree(CLAUDE / "retry", tmp_path / "copy"))
     assert "2 created" in cru("import", command, ".").stdout
     assert len(vault.session_ids()) == 2
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "auto"])
+def test_the_whole_machine_is_no_path(vault: Vault, cru: Cru, client: str) -> None:
+    result = cru("import", client, "/")
+    assert result.exit_code == 2
+    assert "name a folder in it" in result.stderr

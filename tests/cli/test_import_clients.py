@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -171,3 +172,43 @@ def test_an_empty_folder_holds_no_sessions(vault: Vault, cru: Cru, tmp_path: Pat
     result = cru("import", "auto", empty)
     assert result.exit_code == 0
     assert f"no client's sessions found; looked in: {empty}" in result.stderr
+
+
+CLIENTS = Path(__file__).resolve().parents[1] / "data" / "transcripts"
+
+
+@pytest.mark.parametrize("client", DIALECTS)
+@pytest.mark.parametrize("other", DIALECTS)
+def test_what_another_client_wrote_is_named_with_its_command(
+    vault: Vault, cru: Cru, client: str, other: str, tmp_path: Path
+) -> None:
+    folder = CLIENTS / other / "limiter"
+    folder = folder if folder.exists() else CLIENTS / other
+    file = next(p for p in sorted(folder.rglob("*")) if p.is_file() and DIALECTS[other].sniff(p))
+    for path in (file, folder):
+        result = cru("import", client, path, "--dry-run")
+        told = f"{path}: unreadable: this is {DIALECTS[other].TITLE}'s: cru import {other} {path}\n"
+        assert (told in result.stderr) is (client != other)
+        if client != other:
+            assert result.exit_code == 3
+            assert "unknown type" not in result.stderr
+
+
+@pytest.mark.parametrize("client", [*DIALECTS, "auto"])
+def test_a_path_that_is_not_there_is_unreadable_whatever_the_client(
+    vault: Vault, cru: Cru, client: str, tmp_path: Path
+) -> None:
+    result = cru("import", client, tmp_path / "gone")
+    assert result.exit_code == 3
+    row, hint = result.stderr.splitlines()
+    assert row.lower() == f"{tmp_path}/gone: unreadable: no such file or directory".lower()
+    assert hint
+
+
+def test_a_folder_of_no_client_is_empty_and_no_fault(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "readme.txt").write_text("nothing")
+    os.mkfifo(tmp_path / "x" / "pipe")
+    result = cru("import", "codex", tmp_path / "x")
+    assert result.exit_code == 0
+    assert "no transcripts there" in result.stderr

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -188,10 +191,74 @@ def test_an_inline_subagent_prints_nothing_and_makes_no_note(agent: Agent) -> No
     assert len(agent.vault.session_paths()) == 1
 
 
-def test_what_happened_earlier_is_told_with_its_time(agent: Agent) -> None:
-    agent("log", "phase", "Early", "--at", "2026-01-02T03:04:05Z")
-    assert agent.session().phases[0].started is not None
-    assert agent.session().phases[0].started.isoformat() == "2026-01-02T03:04:05+00:00"  # type: ignore[union-attr]
+def test_what_happened_earlier_is_told_with_its_time(cru: Cru, agent: Agent) -> None:
+    agent.id = cru("session", "start", "Early", "--at", "2026-01-02T03:04:05Z").stdout.strip()
+    for name, at in (("One", "2026-01-02T03:04Z"), ("Two", "2026-01-02T03:04:06Z"), ("Three", "5m")):
+        agent("log", "phase", name, "--at", at)
+    one, two, three = (phase.started for phase in agent.session().phases)
+    assert one is not None
+    # What is told to the minute may lie in the session's first.
+    assert one.isoformat() == "2026-01-02T03:04:05+00:00"
+    assert two is not None
+    assert two.isoformat() == "2026-01-02T03:04:06+00:00"
+    assert three is not None
+    assert timedelta(minutes=5) <= datetime.now(UTC) - three < timedelta(minutes=6)
+
+
+@pytest.mark.parametrize("at", ["2026-01-02T03:04:05Z", "1d", "9998-01-01"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["log", "phase", "X"],
+        ["log", "tool", "x"],
+        ["log", "prose", "x"],
+        ["session", "pause"],
+        ["session", "end"],
+    ],
+)
+def test_a_time_before_the_session_or_days_ahead_is_refused(
+    agent: Agent, command: list[str], at: str
+) -> None:
+    before = agent.vault.session_paths()[0].read_bytes()
+    assert "--at" in agent(*command, "--at", at, code=2).stderr
+    assert agent.vault.session_paths()[0].read_bytes() == before
+
+
+def test_no_session_begins_days_ahead(cru: Cru, vault: Vault) -> None:
+    assert cru("session", "start", "X", "--at", "9998-01-01").exit_code == 2
+    assert not vault.session_paths()
+
+
+def test_the_error_of_a_time_names_every_form_that_the_help_names(agent: Agent) -> None:
+    said = agent("log", "phase", "X", "--at", "soon", code=2).stderr
+    assert "5m" in said
+    assert "2026-11-21T20:30" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["tool", "x", "--failed", "--rejected"], "--failed and --rejected: a call ends one way"),
+        (["tool", "x", "--interrupted", "--failed"], "a call ends one way"),
+        (["tokens"], "neither --used nor --cached"),
+        (["tokens", "--model", "m"], "neither --used nor --cached"),
+    ],
+)
+def test_what_says_nothing_or_two_things_is_refused(agent: Agent, command: list[str], said: str) -> None:
+    before = agent.vault.session_paths()[0].read_bytes()
+    assert said in agent("log", *command, code=2).stderr
+    assert agent.vault.session_paths()[0].read_bytes() == before
+
+
+def test_tasks_that_nobody_pipes_in_are_not_waited_for(agent: Agent, cru_process: CruProcess) -> None:
+    main, side = pty.openpty()
+    done = cru_process(
+        "--vault", agent.vault.root, "log", "tasks", "--session", agent.id, stdin=side, timeout=20
+    )
+    os.close(main)
+    os.close(side)
+    assert done.returncode == 2
+    assert b"--add" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -334,3 +334,10 @@ def test_every_id_of_several_is_completed(two: Vault, cru_process: CruProcess) -
     env = {"_CRU_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "4"}
     done = cru_process(env={**env, "CRUCIBLE_VAULT": str(two.root)})
     assert (done.stdout, done.stderr) == (b"plain,2026-11-21-limiter\n", b"")
+
+
+def test_a_callout_of_a_title_alone_is_a_line_and_no_empty_box(vault: Vault, cru: Cru) -> None:
+    write(vault, "a", note("a", "## One\n\n> [!agent_switch] architect → coder\n"))
+    shown = cru("session", "show", "a").stdout.partition("One")[2]
+    assert "agent_switch architect → coder" in shown
+    assert not set(shown) & set("╭╰│")

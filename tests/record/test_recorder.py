@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from crucible import record
-from crucible.errors import BadSessionId, SessionNotFound, UsageError, VaultError
+from crucible.errors import BadSessionId, SessionNotFound, UsageError, VaultError, VaultNotFound
 from crucible.flight.reading import read_records
 from crucible.record import InlineWork, Recorder, SessionEnded
+from crucible.record.verbs import Verbs
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -588,3 +592,73 @@ def test_the_vault_may_be_open_already_and_stays_as_it_was(vault: Vault, tmp_pat
     patience = vault.settings.lock_seconds
     record.session("T", vault=vault)
     assert vault.settings.lock_seconds == patience
+
+
+# --- what a program hands in -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda s: s.user(None),
+        lambda s: s.prose(b"x"),
+        lambda s: s.tool("x", 5),
+        lambda s: s.tool(None),
+        lambda s: s.phase(3),
+        lambda s: s.decision("x", rationale=1),
+        lambda s: s.agent_switch(None, "b"),
+        lambda s: s.decision_needed("x", options=[1]),
+        lambda s: s.subagent(7),
+        lambda s: s.pause(5),
+    ],
+)
+def test_what_is_no_text_is_refused_and_nothing_is_written(
+    vault: Vault, tell: Callable[[Recorder], object]
+) -> None:
+    s = begin(vault)
+    before = s.path.read_bytes()
+    with pytest.raises(UsageError, match="is no text, but "):
+        tell(s)
+    assert s.path.read_bytes() == before
+
+
+def test_a_folder_that_is_no_vault_gets_no_note_and_the_traceback_says_what_makes_one(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "none"):
+        with pytest.raises(VaultNotFound) as told:
+            record.session("X", vault=place)
+        assert told.value.__notes__ == [f"`cru init {place}` makes one there"]
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_project_is_that_of_the_folder_unless_it_is_named(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "src").mkdir()
+    cwd = tmp_path / "shop" / "src"
+    named = {"mine": [str(tmp_path)]}
+    for given, project in (
+        ({}, None),
+        ({"cwd": cwd}, "shop"),
+        ({"cwd": cwd, "projects": named}, "mine"),
+        ({"cwd": cwd, "project": "other"}, "other"),
+        ({"cwd": cwd, "project": ""}, None),
+    ):
+        s = record.session("X", vault=vault.root, **given)
+        assert read(s, vault).project == project
+
+
+_TELLING = [
+    name
+    for kind in (Recorder, Verbs)
+    for name, told in vars(kind).items()
+    if inspect.isfunction(told) and name[0] != "_" and name not in ("wake", "read_head")
+]
+
+
+@pytest.mark.parametrize("name", _TELLING)
+def test_the_document_has_every_method_with_its_arguments(name: str) -> None:
+    document = (Path(__file__).resolve().parents[2] / "docs" / "recorder.md").read_text(encoding="utf-8")
+    python = document.partition("\n| method |")[2].partition("\n\n")[0]
+    (row,) = [line for line in python.splitlines() if f"`{name}`" in line.partition(" | ")[0]]
+    for parameter in inspect.signature(getattr(Recorder, name)).parameters.values():
+        if parameter.name not in ("self", "at"):
+            assert re.search(rf"[`*]{parameter.name}\b|a list of", row), parameter
