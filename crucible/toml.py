@@ -104,7 +104,8 @@ class Table:
 
     def fault(self, dotted: str, message: str) -> VaultError:
         """What is said of a value that is wrong, with its place."""
-        return VaultError(f"{self.place(dotted)}: {dotted}: {message}")
+        hint = "mend that line, or take it out: then its default holds; `cru doctor` looks at all the rest"
+        return VaultError(f"{self.place(dotted)}: {dotted}: {message}", hint)
 
     def place(self, dotted: str) -> str:
         """`path:line` of a key, or of its table when that is written in one line, or the path alone."""

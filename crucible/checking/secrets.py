@@ -1,7 +1,8 @@
 """Secrets in what lies in the vault already, by file and line; changes nothing and never tells one.
 
 Owns which files are looked at and how each is read: notes and other files whole, since a private key has many lines,
-whole events and archives line by line, since they are long.  File names are looked at too, and a name that holds a secret
+whole events, archives and the spool line by line, since they are long.  Their lines are our own JSON, so their values are looked
+at as they were before they were written, and what only we put there (a record's key, say) is no value of a name.  File names are looked at too, and a name that holds a secret
 is told without it.  What a secret looks like is `crucible.secrets`'; what is about to be committed is `staged`'s.
 
 Codes made here: `secret` (the message is the rule), `secret-in-name`, `unreadable`.
@@ -12,7 +13,8 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -20,13 +22,23 @@ import orjson
 
 from crucible.errors import CrucibleError, NoteUnreadable, VaultError, reason_of
 from crucible.flight.archive import archived_lines, archived_meta
-from crucible.flight.place import archive_path, flight_folder
+from crucible.flight.place import OWN_FIELDS, archive_path, flight_folder
 from crucible.secrets import Scanner
+from crucible.transcript.redact import redact_value
 from crucible.vault import files
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["Found", "Progress", "check_secrets", "decoded", "found_in_name", "found_in_text", "is_wide"]
+__all__ = [
+    "Found",
+    "Progress",
+    "check_secrets",
+    "decoded",
+    "found_in_lines",
+    "found_in_name",
+    "found_in_text",
+    "is_wide",
+]
 
 Progress: TypeAlias = "Callable[[int, int], None]"
 """How many files were looked at, and how many there are."""
@@ -34,8 +46,11 @@ Progress: TypeAlias = "Callable[[int, int], None]"
 _ARCHIVED = ".jsonl.zst"
 _DERIVED = {"cache", "index"}
 """Folders in `.crucible` that are made of the notes anew, and never committed."""
-_OWN_HEAD = re.compile(rb'\A\{"seq":\d{1,18},"key":"[0-9a-f]{16}",')
-"""How our own records begin: the key is a hash, and looks like what stands under `key` elsewhere."""
+_OURS = OWN_FIELDS | {"call", "message", "subagent", "session", "event", "transcript", "said", "id"}
+"""Fields of our own records that hold ids, hashes and places.  Their names say nothing of what is in them: a record's
+`key` is a hash, and looks like what stands under `key` elsewhere."""
+_OF_OURS = re.compile(r"\.crucible/(?:flight|spool|archive)/")
+"""Where records are ours; the values of what else is JSON lines all have the names that they have."""
 
 
 class Found(NamedTuple):
@@ -74,6 +89,31 @@ def found_in_text(scanner: Scanner, path: str, text: str, first: int = 1) -> Ite
     for secret in scanner.find(text):
         begin = first + text.count("\n", 0, secret.start)
         yield Found(path, begin, "secret", secret.rule), begin + text.count("\n", secret.start, secret.end)
+
+
+def found_in_lines(scanner: Scanner, path: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[Found]:
+    """Each secret in numbered lines of JSON; what is no JSON is looked at as the text that it is."""
+    ours = _OURS if _OF_OURS.match(path) else frozenset[str]()
+    for number, line in lines:
+        rules = _rules_in(scanner, line, ours)
+        if rules is None:
+            yield from (secret for secret, _ in found_in_text(scanner, path, decoded(line), number))
+        else:
+            yield from (Found(path, number, "secret", rule) for rule in rules)
+
+
+def _rules_in(scanner: Scanner, line: bytes, ours: Collection[str]) -> list[str] | None:
+    """The rules that a record has secrets of; None for what cannot be taken apart."""
+    try:
+        record = orjson.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(record, dict):
+        return None
+    named = {name: value for name, value in record.items() if name not in ours}
+    _, counts = redact_value(scanner, [named, *(record[name] for name in record if name in ours)])
+    # Under so many brackets values are looked at without their names.
+    return None if "too-deep" in counts else list(counts)
 
 
 def found_in_name(scanner: Scanner, name: str, path: str) -> Iterator[Found]:
@@ -125,28 +165,27 @@ def _found_in_file(scanner: Scanner, vault: Vault, path: Path) -> list[Found]:
     shown, _ = scanner.redact(name)
     found = list(found_in_name(scanner, name, shown))
     try:
-        for first, text in _texts_of(vault, path):
-            found += (secret for secret, _ in found_in_text(scanner, shown, text, first))
+        found += _found_inside(scanner, vault, path, shown)
     except CrucibleError as error:
         found.append(Found(shown, 1, "unreadable", scanner.redact(str(error))[0]))
     return found
 
 
-def _texts_of(vault: Vault, path: Path) -> Iterator[tuple[int, str]]:
-    """What a file holds, in parts, each with the number of its first line."""
+def _found_inside(scanner: Scanner, vault: Vault, path: Path, shown: str) -> Iterator[Found]:
     if path.name.endswith(_ARCHIVED):
-        yield 1, decoded(orjson.dumps(archived_meta(vault.root, path.name.removesuffix(_ARCHIVED))))
-        archived = archived_lines(files.inside(vault.root, path))
-        yield from ((line.at, decoded(_OWN_HEAD.sub(b"{", line.data))) for line in archived)
+        head = orjson.dumps(archived_meta(vault.root, path.name.removesuffix(_ARCHIVED)))
+        lines = ((line.at, line.data) for line in archived_lines(files.inside(vault.root, path)))
+        yield from found_in_lines(scanner, shown, chain([(1, head)], lines))
     elif path.suffix == ".jsonl":
-        yield from _lines_of(files.inside(vault.root, path))
+        yield from found_in_lines(scanner, shown, _lines_of(files.inside(vault.root, path)))
     else:
-        yield 1, decoded(files.read_bytes(files.inside(vault.root, path))[0])
+        text = decoded(files.read_bytes(files.inside(vault.root, path))[0])
+        yield from (secret for secret, _ in found_in_text(scanner, shown, text))
 
 
-def _lines_of(path: Path) -> Iterator[tuple[int, str]]:
+def _lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as file:
-            yield from ((number, decoded(_OWN_HEAD.sub(b"{", line))) for number, line in enumerate(file, 1))
+            yield from enumerate(file, 1)
     except OSError as error:
         raise NoteUnreadable(f"{path}: {reason_of(error)}") from error

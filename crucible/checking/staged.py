@@ -16,7 +16,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.checking.secrets import Found, decoded, found_in_name, found_in_text, is_wide
+from crucible.checking.secrets import (
+    Found,
+    decoded,
+    found_in_lines,
+    found_in_name,
+    found_in_text,
+    is_wide,
+)
 from crucible.errors import SecretsError, reason_of
 from crucible.secrets import Scanner
 from crucible.vault.store import Vault
@@ -87,11 +94,19 @@ def _found_in(
     shown, _ = scanner.redact(name)
     if staged.status == "A":
         yield from found_in_name(scanner, name, shown)
-    for secret, last in found_in_text(scanner, shown, decoded(data)):
+    for secret, last in _found_inside(scanner, shown, data):
         lines = range(secret.line, last + 1)
         first = next((line for line in lines if added is None or line in added), None)
         if first is not None:
             yield secret._replace(line=first)
+
+
+def _found_inside(scanner: Scanner, shown: str, data: bytes) -> Iterator[tuple[Found, int]]:
+    """Each secret of a file, with the line where it ends."""
+    if shown.endswith(".jsonl"):
+        yield from ((s, s.line) for s in found_in_lines(scanner, shown, enumerate(data.split(b"\n"), 1)))
+    else:
+        yield from found_in_text(scanner, shown, decoded(data))
 
 
 def _staged(raw: bytes) -> Iterator[_Staged]:
@@ -131,8 +146,12 @@ class _Git:
 
     def __call__(self, *args: str, given: bytes | None = None) -> bytes:
         command = ["git", "-c", "core.quotePath=false", *args]
+        # The user's own context lines would make old lines look as if they were near what was added.
+        env = {name: value for name, value in os.environ.items() if name != "GIT_DIFF_OPTS"}
         try:
-            done = subprocess.run(command, cwd=self._here, input=given, capture_output=True, check=False)
+            done = subprocess.run(
+                command, cwd=self._here, input=given, capture_output=True, check=False, env=env
+            )
         except OSError as error:
             raise SecretsError(f"git: {reason_of(error)}", _HINT) from error
         if done.returncode:

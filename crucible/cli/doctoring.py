@@ -12,6 +12,7 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.installing import project_here
+from crucible.cli.lagging import check_lagging
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, write, write_json
 from crucible.cli.surroundings import settings_path as user_settings_file
@@ -103,7 +104,7 @@ def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
         natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home
     )
     yield from check_spool(vault.root, _CLIENTS, now)
-    yield from _of_notes(vault, now)
+    yield from _of_notes(vault, mine, now)
 
 
 def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> Iterator[Finding]:
@@ -113,15 +114,18 @@ def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> I
     yield from check_hooks(
         [(option, path) for path, option in reversed(places.items())], root, last, os.environ.get("PATH")
     )
-    waiting = {s.session for client in _CLIENTS for s in load_spool(root, client) if s.has_backlog}
-    yield from check_log(root / LOG, now - _LOG_AGE, waiting, last_run(root))
+    yield from check_log(root / LOG, now - _LOG_AGE, _waiting(root), last_run(root))
+
+
+def _waiting(root: Path) -> set[str]:
+    return {s.session for client in _CLIENTS for s in load_spool(root, client) if s.has_backlog}
 
 
 def _source(native: Native) -> str:
     return source_name(native.transcript.client, native.transcript.native_id)
 
 
-def _of_notes(vault: Vault, now: datetime) -> Iterator[Finding]:
+def _of_notes(vault: Vault, mine: Sequence[Native], now: datetime) -> Iterator[Finding]:
     idle = timedelta(minutes=vault.settings.idle_minutes)
 
     def question(view: View) -> tuple[Sequence[Mapping[str, object]], Sequence[Mapping[str, object]]]:
@@ -132,6 +136,7 @@ def _of_notes(vault: Vault, now: datetime) -> Iterator[Finding]:
     except CrucibleError as error:
         yield Finding("index", State.BAD, str(error), "cru index rebuild")
         return
+    yield from check_lagging(vault, mine, rows, _waiting(vault.root), now)
     yield from check_sessions(rows, now, idle)
     yield from check_notes(vault.root, unreadable, vault.session_ids())
     for reason in refreshed.unwalked:

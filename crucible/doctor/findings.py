@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Finding", "State"]
+__all__ = ["Finding", "State", "numbered"]
 
 
 class State(StrEnum):
@@ -19,7 +19,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`topic` is one of hooks, transcripts, spool, sessions, index, secrets; `mend` the command that mends it, or "".
+    """`topic` is one of settings, vault, git-hooks, hooks, transcripts, spool, sessions, index; `mend` the command that mends it, or "".
 
     `items` names what it is about, one text each: paths, ids, `path:line: reason`.
     """
@@ -29,3 +29,8 @@ class Finding:
     text: str
     mend: str = ""
     items: tuple[str, ...] = ()
+
+
+def numbered(number: int, one: str, many: str = "") -> str:
+    """`1 session`, `2 sessions`; `many` where it is more than an s, or a verb follows: `1 session is`, `2 sessions are`."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"

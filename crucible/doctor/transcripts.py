@@ -14,13 +14,13 @@ from pathlib import Path
 import orjson
 
 from crucible.agents.marks import OWN_MARK
-from crucible.doctor.findings import Finding, State
+from crucible.doctor.findings import Finding, State, numbered
 from crucible.errors import TranscriptError, reason_of
 from crucible.transcript.dialects import DIALECTS, Dialect
 from crucible.transcript.events import Prompted, Replied, ToolUsed
 from crucible.transcript.files import Transcript
 
-__all__ = ["Native", "check_transcripts", "find_native", "last_written"]
+__all__ = ["Native", "check_transcripts", "find_native", "last_written", "tell_lagging"]
 
 _WARNING = timedelta(days=7)
 _DEFAULT_DAYS = 30
@@ -88,7 +88,7 @@ def check_transcripts(
     for dialect in DIALECTS.values():
         yield from _missing(dialect, [n for n in missing if n.dialect.NAME == dialect.NAME], now, env, home)
     if unread:
-        what = f"{len(unread)} transcripts cannot be read"
+        what = numbered(len(unread), "transcript") + " cannot be read"
         yield Finding("transcripts", State.BAD, what, "give yourself the right to read them", tuple(unread))
     if not (unread or missing):
         yield Finding("transcripts", State.GOOD, "every session of this machine's clients has its note")
@@ -102,11 +102,29 @@ def _missing(
     rest = [native for native in missing if native not in soon]
     mend = f"cru import {dialect.NAME}"
     if soon:
-        what = f"{len(soon)} sessions of {dialect.TITLE} are in no note, and it deletes files of {days} days: soon"
+        what = numbered(len(soon), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are")
+        what += f" in no note, and it deletes files of {days} days: soon"
         yield Finding("transcripts", State.BAD, what, mend, tuple(str(n.transcript.path) for n in soon))
     if rest:
-        what = f"{len(rest)} sessions of {dialect.TITLE} are in no note"
+        what = (
+            numbered(len(rest), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are")
+            + " in no note"
+        )
         yield Finding("transcripts", State.NOTE, what, mend, tuple(_name(n) for n in rest))
+
+
+def tell_lagging(natives: Iterable[Native]) -> Iterator[Finding]:
+    """Sessions whose notes end before their transcripts do."""
+    by_client: dict[str, list[Native]] = {}
+    for native in natives:
+        by_client.setdefault(native.dialect.NAME, []).append(native)
+    for name, late in by_client.items():
+        what = (
+            numbered(len(late), "note lags", "notes lag")
+            + f" behind what {late[0].dialect.TITLE} wrote since"
+        )
+        items = tuple(_name(native) for native in late)
+        yield Finding("transcripts", State.NOTE, what, f"cru import {name}", items)
 
 
 def _name(native: Native) -> str:

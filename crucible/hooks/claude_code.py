@@ -135,10 +135,20 @@ def _read_payload() -> dict[str, Any]:
 def _object_in(data: bytearray) -> object:
     """What the text begins with; None when it is not all there."""
     scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
+    text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     try:
-        return scan(data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n"), 0)[0]
+        try:
+            return scan(text, 0)[0]
+        except RecursionError:
+            return scan(_flat_head(text), 0)[0]
     except (StopIteration, ValueError, SystemError):  # the last one where `json.decoder` is not loaded
         return None
+
+
+def _flat_head(text: str) -> str:
+    """What stands before the first value with brackets, as an object: ids come first, and what is nested too deep is a tool's."""
+    begins = [at for mark in ('":{', '":[', '": {', '": [') if (at := text.find(mark)) >= 0]
+    return text[: text.rfind(",", 0, min(begins, default=0))] + "}"
 
 
 def _comes_more() -> bool:

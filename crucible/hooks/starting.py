@@ -5,7 +5,9 @@ Owns nothing but that: a broken installation or settings that cannot be read mus
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from crucible.hooks.log import complain
@@ -18,6 +20,8 @@ def main(root: str) -> None:
     try:
         from crucible.hooks.syncing import write_down  # noqa: PLC0415  what fails while it is loaded is noted, too
 
+        with suppress(OSError, AttributeError):
+            os.nice(10)  # the agent's own work comes first
         write_down(Path(root))
     except Exception as error:  # noqa: BLE001  a door: it logs, and nobody is there to be told
         complain(root, "sync", error)

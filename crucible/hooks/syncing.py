@@ -31,9 +31,10 @@ from crucible.session.standing import Client
 from crucible.settings import UserSettings, load_user_settings
 from crucible.tidy_toml import user_settings_path
 from crucible.transcript.dialects import DIALECTS
+from crucible.vault.standing import standings
 from crucible.vault.store import Vault
 
-__all__ = ["sync_vault", "write_down"]
+__all__ = ["sync_vault", "waits", "write_down"]
 
 _CLIENTS = ("claude-code",)
 _WORDS = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
@@ -53,8 +54,6 @@ _COMPLAINTS = 5
 def write_down(root: Path) -> None:
     """Write down all that waits; returns at once when another process is at it."""
     tried: dict[str, int] = {}
-    with suppress(OSError, AttributeError):
-        os.nice(10)  # the agent's own work comes first
     home = Path.home()
     user = load_user_settings(user_settings_path(os.environ, home), home)
     while True:
@@ -69,6 +68,11 @@ def write_down(root: Path) -> None:
             return
 
 
+def waits(root: Path) -> bool:
+    """Whether hooks were told of something that is not written down yet."""
+    return any(each.has_backlog for each in _spool(root))
+
+
 def _put_away(root: Path) -> None:
     """Once a day, whole events that are older than the settings want."""
     now = datetime.now(UTC)
@@ -76,7 +80,7 @@ def _put_away(root: Path) -> None:
         return
     vault = Vault(root)
     try:
-        purge(root, vault.settings.flight, vault.session_ids(), now)
+        purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=standings(vault))
     except CrucibleError as error:
         complain(str(root), "purge", error)
 

@@ -66,7 +66,9 @@ class Family:
         after = {c.recorder.agent: self._child(c, found[c][1]) for c in children}
         before = {c.recorder.agent: self._child(c, found[c][0]) for c in children if c.note}
         loose = tuple(c.recorder.agent for c in children if c.parent is None and c.id not in _linked(strand))
-        base = _as_written(strand, replace(setting, children=before))
+        base, client = _as_written(strand, replace(setting, children=before))
+        if client is Client.DIED and setting.client is Client.UNKNOWN and not strand.has_news:
+            setting = replace(setting, client=client)  # who knows nothing of the client takes back nothing
         now = session_of(strand.recorder.draft(), replace(setting, children=after, loose=loose))
         inline = [child for child in children if self._is_inline(child)]
         if base:
@@ -116,18 +118,18 @@ class Family:
         )
 
 
-def _as_written(strand: Strand, setting: Setting) -> Session | None:
-    """What the note held when it was last written to, None when there is none.
+def _as_written(strand: Strand, setting: Setting) -> tuple[Session | None, Client]:
+    """What the note held when it was last written to, None when there is none, and what was known of the client then.
 
     Whether the client ran then, had ended or had died, nobody wrote down: the note's own status tells.
     """
     if strand.note is None:
-        return None
+        return None, setting.client
     note, draft = strand.note.session, strand.base
     clients = dict.fromkeys((setting.client, *Client))
-    bases = [session_of(draft, replace(setting, client=client)) for client in clients]
+    bases = [(session_of(draft, replace(setting, client=client)), client) for client in clients]
     told = (note.status, note.pause_reason)
-    return next((base for base in bases if (base.status, base.pause_reason) == told), bases[0])
+    return next((each for each in bases if (each[0].status, each[0].pause_reason) == told), bases[0])
 
 
 def _linked(strand: Strand) -> set[str | None]:

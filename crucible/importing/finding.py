@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from crucible.errors import TranscriptError, reason_of
@@ -19,8 +20,10 @@ from crucible.importing.sources import source_name
 from crucible.transcript.dialects import DIALECTS, Dialect, sniff
 from crucible.transcript.files import Reach, Transcript
 
-__all__ = ["Search", "find_transcripts", "reason_at", "searches_at", "searches_here"]
+__all__ = ["Search", "find_transcripts", "other_writer", "reason_at", "searches_at", "searches_here"]
 
+_LOOKED_INTO = 200
+"""Files of a folder that are looked into for who wrote them."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -69,6 +72,27 @@ def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[Unread
 def find_transcripts(search: Search, outcome: Importing) -> list[Transcript]:
     """Each session once, though the paths overlap or hold copies; what cannot be reached is told."""
     return _without_copies(search.dialect, _find(search, outcome), outcome)
+
+
+def other_writer(dialect: Dialect, path: Path) -> Dialect | None:
+    """The client that wrote a file, or something in a folder, where `dialect`'s wrote nothing; None when nobody we know did."""
+    found: Dialect | None = None
+    for file in islice(_files(path), _LOOKED_INTO):
+        if dialect.sniff(file):
+            return None
+        found = found or sniff(file)
+    return found
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names):
+            if (file := Path(folder, name)).is_file():  # a pipe would keep us waiting
+                yield file
 
 
 def reason_at(error: Exception, path: Path) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from crucible.errors import (
+    CrucibleError,
     EditRefused,
     LockTimeout,
     NoteChanged,
@@ -48,6 +49,9 @@ __all__ = ["ImportOptions", "ImportReport", "Progress", "UnreadableRow", "import
 Progress = Callable[[int, int, str], None]
 """Told how many transcripts are done, of how many, and which one is next ("" at the end)."""
 
+OnStop = Callable[[Sequence[ImportReport]], None]
+"""Told what is written already when a full disk, say, ends the run; the error goes on."""
+
 _LOCK_SECONDS = 600.0
 """Another import may take as long as a large transcript takes."""
 _BATCH, _BATCH_EVENTS, _THREADS = 32, 50_000, 8
@@ -63,12 +67,14 @@ def import_transcripts(
     *,
     options: ImportOptions,
     progress: Progress = lambda _done, _total, _name: None,
+    on_stop: OnStop = lambda _reports: None,
 ) -> ImportReport:
     """Import every session of one client found at `paths`: files, sessions' folders, a client's whole folder.
 
     Nothing that is wrong with a transcript or a note raises; it is a row of `unreadable`.
     """
-    return import_all(vault, [Search(dialect, tuple(paths))], options=options, progress=progress)[0]
+    searches = [Search(dialect, tuple(paths))]
+    return import_all(vault, searches, options=options, progress=progress, on_stop=on_stop)[0]
 
 
 def import_all(
@@ -77,6 +83,7 @@ def import_all(
     *,
     options: ImportOptions,
     progress: Progress = lambda _done, _total, _name: None,
+    on_stop: OnStop = lambda _reports: None,
 ) -> list[ImportReport]:
     """The same for several clients, a report for each search; the notes are looked at once for all of them."""
     outcomes = [Importing() for _ in searches]
@@ -88,9 +95,13 @@ def import_all(
         outcome.sessions = len(transcripts)
         if table is None:
             table = _table(vault, outcome)
-        _Run(vault, search.dialect, options, outcome, table).take(
-            _counted(transcripts, done, total, progress)
-        )
+        try:
+            _Run(vault, search.dialect, options, outcome, table).take(
+                _counted(transcripts, done, total, progress)
+            )
+        except (CrucibleError, OSError):
+            on_stop([outcome.report() for outcome in outcomes])
+            raise
         done += len(transcripts)
     progress(total, total, "")
     return [outcome.report() for outcome in outcomes]
@@ -182,8 +193,10 @@ class _Run:
             moved_to = folding.trunk.recorder.moved_to
             if self.options.follows:
                 self.moves.append((self.options.follows, folding.trunk.source))
-            if moved_to:
-                self.moves.append((folding.trunk.source, source_name(transcript.client, moved_to)))
+            later = [*transcript.followed_by, *([moved_to] if moved_to else [])]
+            self.moves += [(folding.trunk.source, source_name(transcript.client, name)) for name in later]
+            if transcript.follows:
+                self.moves.append((source_name(transcript.client, transcript.follows), folding.trunk.source))
             if self._has_notes(folding):
                 sessions = folding.sessions().items()
                 own = [(s, base, now) for s, (base, now) in sessions if not folding.is_inline(s)]
@@ -203,10 +216,10 @@ class _Run:
     def _has_notes(self, folding: Folding) -> bool:
         strands = folding.strands
         if not folding.trunk.recorder.has_work:
-            if folding.trunk.saw_rows:
+            if folding.trunk.saw_rows or folding.transcript.follows:
                 self.outcome.empty.append(folding.transcript.path)
             return False
-        if any(s.has_news or s.note is None or s.is_waiting for s in strands):
+        if any(s.has_news or s.note is None or s.is_waiting(self.options.client) for s in strands):
             return True
         self.outcome.unchanged += [s.id for s in strands if not folding.is_inline(s)]
         return False
@@ -215,18 +228,28 @@ class _Run:
 
     def _write(self, batch: list[_Notes]) -> None:
         if len(batch) == 1 or self.options.dry_run:
-            told = list(map(self._write_one, batch))
+            stops = list(map(self._write_one, batch))
         else:
             with ThreadPoolExecutor(_THREADS) as pool:
-                told = list(pool.map(self._write_one, batch))
-        for each in chain.from_iterable(told):
+                stops = list(pool.map(self._write_one, batch))
+        told = chain.from_iterable(each for each, _ in stops)
+        for each in told:
             if isinstance(each, UnreadableRow):
                 self.outcome.unreadable.append(each)
             else:
                 getattr(self.outcome, each[0]).append(each[1])
+        for _, error in stops:
+            if error:
+                raise error
 
-    def _write_one(self, notes: _Notes) -> list[_Told]:
-        return [self._told(*each) for each in notes.strands]
+    def _write_one(self, notes: _Notes) -> tuple[list[_Told], Exception | None]:
+        """What became of each note, and what ended that: the other threads' notes are told, too."""
+        told: list[_Told] = []
+        try:
+            told += (self._told(*each) for each in notes.strands)
+        except (CrucibleError, OSError) as error:
+            return told, error
+        return told, None
 
     def _told(self, strand: Strand, base: Session, now: Session) -> _Told:
         try:

@@ -14,6 +14,7 @@ from crucible.importing.lost_marks import LastSecond
 from crucible.session.drafts import Draft
 from crucible.session.model import Status
 from crucible.session.recording import Recorder
+from crucible.session.standing import Client
 from crucible.transcript.events import Event, Prompted, Unknown, Unreadable
 from crucible.vault.store import Note
 
@@ -105,10 +106,15 @@ class Strand:
         if self._writer:
             self._writer.write(event, place, self.source)
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the note says `active` and waits for time to pass; not when this is an older copy of what it tells."""
-        return self.note is not None and self.note.session.status is Status.ACTIVE and not self.ends_before
+    def is_waiting(self, client: Client) -> bool:
+        """Whether the note's status may change without a row more; not when this is an older copy of what it tells.
+
+        One that says `active` waits for time to pass, one that was `paused` when its client died for a late word of its end.
+        """
+        if self.note is None or self.ends_before:
+            return False
+        status = self.note.session.status
+        return status is Status.ACTIVE or (status is Status.PAUSED and client is Client.ENDED)
 
     def again(self, open_writer: OpenWriter, lost: LastSecond) -> Strand:
         """The same log from its start, with what is later than all that the note tells as its news."""

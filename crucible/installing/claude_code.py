@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +27,7 @@ __all__ = [
     "Installed",
     "find_installed",
     "install",
+    "missing_program",
     "settings_path",
     "uninstall",
     "with_hooks",
@@ -55,6 +58,8 @@ class Installed:
     path: Path
     events: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    """What our entries call, each once."""
 
 
 def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> Path:
@@ -99,7 +104,39 @@ def find_installed(path: Path, command: str = "") -> Installed:
     good = [
         e for e, how in EVENTS.items() if e in found and (not command or found[e] == _handler(command, how))
     ]
-    return Installed(path, tuple(found), tuple(event for event in EVENTS if event not in good))
+    called = dict.fromkeys(str(handler.get("command")) for handler in found.values())
+    return Installed(path, tuple(found), tuple(e for e in EVENTS if e not in good), tuple(called))
+
+
+def missing_program(command: str, search: str | None) -> str:
+    """The program that a command of ours calls, when it cannot be run; "" when it can.  `search` is a `PATH`.
+
+    Our commands hide their faults from the client, so nobody else says that a program is gone.
+    """
+    try:
+        words = shlex.split(command.partition(" hook claude-code")[0])
+    except ValueError:
+        return command
+    if not words:
+        return command
+    found = shutil.which(words[0], path=search)
+    if found is None:
+        return words[0]
+    # A script outlives the Python that it names, when that is upgraded or its environment moved.
+    interpreter = _interpreter_of(Path(found))
+    return (
+        "" if interpreter is None or os.access(interpreter, os.X_OK) else f"{found} (made for {interpreter})"
+    )
+
+
+def _interpreter_of(program: Path) -> str | None:
+    try:
+        with program.open("rb") as file:
+            line = file.readline(4096)
+    except OSError:
+        return None
+    words = line[2:].split() if line.startswith(b"#!/") else []
+    return os.fsdecode(words[0]) if words else None
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def merge(source: Source, note: Session, base: Session, now: Session) -> list[Ed
     The note may have other sources than `now`, whose rows are left alone.
     """
     if base.synced_to == now.synced_to and _same_story(base, now):
-        return quieted(source, note, now)
+        return quieted(source, note, base, now)
     merged = _Merge(source, note)
     merged.calls(base, now)
     merged.phases(base, now)

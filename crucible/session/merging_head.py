@@ -40,10 +40,14 @@ def _title(source: Source, note: Session, base: Session, now: Session) -> list[E
 # --- frontmatter -----------------------------------------------------------------------------------------------------
 
 
-def quieted(source: Source, note: Session, now: Session) -> list[Edit]:
-    """Time alone turns `active` into what the session came to; a status that a human set is left alone."""
+def quieted(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
+    """What a session came to without a row more: time alone ends an `active` one, and a client's end may be told late.
+
+    A status that a human set is left alone.
+    """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
-    if not untouched or now.status is Status.ACTIVE or now.status is None:
+    late = base.status is Status.PAUSED and _stands_as_written(note, base)
+    if not (untouched or late) or now.status is Status.ACTIVE or now.status is None:
         return []
     phase = note.phases[-1].id if note.phases else None
     return _set_all(source, note, _standing(now, phase))

@@ -10,7 +10,9 @@ Subagents come in four shapes, and every event says in `at.agent` whose it is:
 - rows inside the trunk (the oldest versions), or embedded in its `progress` rows (about 2.1.0 to 2.1.4x): `read` of the
   trunk gives their events with `at.agent` set.
 
-The last shape repeats rows of the subagent's own file with the same uuids, so a consumer drops the trunk's events whose
+A fork begins with the rows of the session that it was made of; those are no events of its own (`claude.lineage`).
+
+The last of the shapes repeats rows of the subagent's own file with the same uuids, so a consumer drops the trunk's events whose
 `at.agent` is the `agent` of one of the transcript's `SubagentFile`s, and takes the rest as that subagent's log.
 """
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ from typing import Any
 import orjson
 
 from crucible.errors import TranscriptError
+from crucible.transcript.claude.lineage import NO_ROWS, Rows, followed, followers, rows_of
 from crucible.transcript.claude.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.transcript.claude.state import State
 from crucible.transcript.events import At, Event, Unreadable
@@ -52,7 +56,10 @@ def default_folder(env: Mapping[str, str], home: Path) -> Path:
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     """The events of one log: the trunk's, or the subagent's of that id."""
-    return read_log(transcript.path_of(agent), agent)
+    path = transcript.path_of(agent)
+    if agent or not transcript.follows:
+        return read_log(path, agent)
+    return read_log(path, agent, rows_of(path.with_name(f"{transcript.follows}.jsonl")))
 
 
 def reach(transcript: Transcript) -> Reach:
@@ -60,13 +67,13 @@ def reach(transcript: Transcript) -> Reach:
     return reach_of_lines(transcript.path)
 
 
-def read_log(path: Path, agent: str = "") -> Iterator[Event]:
+def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS) -> Iterator[Event]:
     """The events of a file, one line of it in memory at a time.
 
-    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` when the file cannot be opened; what
+    `agent` is the id of the subagent whose file it is, `elder` what rows it repeats of another session.  Raises `TranscriptError` when the file cannot be opened; what
     cannot be read inside it becomes `Unreadable`.
     """
-    state = State(agent)
+    state = State(agent, elder=elder)
     for line, row, reason in read_file(path):
         if row is None:
             yield Unreadable(At(line, agent=agent), reason)
@@ -112,10 +119,10 @@ def find(path: Path) -> Iterator[Transcript]:
     except OSError as error:
         raise TranscriptError(f"{path}: {error.strerror or error}") from error
     trunk = path.with_name(path.name + ".jsonl")
-    if not path.is_dir():
-        yield _transcript(path, _siblings(path.parent))
-    elif trunk.is_file():
-        yield _transcript(trunk, _siblings(path.parent))
+    trunk = trunk if path.is_dir() else path
+    if trunk.is_file() or not path.is_dir():
+        # Who looks at one session alone may have looked at those that go on from it before.
+        yield replace(_transcript(trunk, _siblings(trunk.parent)), followed_by=followers(trunk))
     else:
         projects = path / "projects"
         yield from _walk(projects if projects.is_dir() else path)
@@ -155,6 +162,7 @@ def _transcript(trunk: Path, siblings: Mapping[str, list[Path]]) -> Transcript:
         trunk.stem,
         trunk,
         tuple(_subagent(path) for path in sorted(subagents.values(), key=lambda path: path.name)),
+        followed(trunk),
     )
 
 

@@ -38,12 +38,17 @@ class Transcript:
 
     Where a client keeps many sessions in one file (a database), `path` is that file, for the subagents too, and
     `native_id` and a subagent's `agent` tell them apart.
+
+    `follows` is the native id of the session that this one goes on from and whose rows it may repeat, "" unknown;
+    `followed_by` are those that go on from this one, as far as a look for it alone finds them.
     """
 
     client: str
     native_id: str
     path: Path
     subagents: tuple[SubagentFile, ...] = ()
+    follows: str = ""
+    followed_by: tuple[str, ...] = ()
 
     def path_of(self, agent: str = "") -> Path:
         """The file of a log: the trunk's for "" and for a subagent that has none of its own."""

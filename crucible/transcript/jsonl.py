@@ -1,6 +1,7 @@
 """A file of JSON lines to numbered records, whatever state the file is in.
 
-Owns bytes to objects; what an object means is a dialect's.  One line is held at a time and a line may be megabytes.
+Owns bytes to objects; what an object means is a dialect's.  One line is held at a time and a line may be megabytes, but
+not without bound: what never ends, as a file full of holes does, is passed over in pieces.
 Nothing in a file makes this raise: what cannot be read becomes a record with a reason.
 
 Damage that clients really leave behind is mended: two objects on one line, a whole row behind one that was cut,
@@ -9,6 +10,7 @@ unpaired surrogates, NUL bytes after a power loss.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -23,6 +25,10 @@ __all__ = ["Record", "read_file", "read_records"]
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\x00"
+_LONGEST = 1 << 27
+"""Bytes of a line; no client takes a message of a quarter of that."""
+_PIECE = 1 << 20
+_TOO_LONG = b"{ too long"
 _DECODER = json.JSONDecoder()
 _SURROGATES = re.compile(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
@@ -51,7 +57,7 @@ def read_file(path: Path) -> Iterator[Record]:
 def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
     """The records of an open binary file, or of any lines of bytes that keep their ends."""
     loads = orjson.loads
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_bounded(lines) if isinstance(lines, io.IOBase) else lines, 1):
         try:
             value = loads(line)
         except ValueError:
@@ -63,8 +69,23 @@ def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
             yield Record(number, None, "not an object")
 
 
+def _bounded(stream: io.IOBase) -> Iterator[bytes]:
+    """The lines of a file; `_TOO_LONG` stands for one that is."""
+    readline = stream.readline
+    while line := readline(_LONGEST):
+        if len(line) == _LONGEST and not line.endswith(b"\n"):
+            while (piece := readline(_PIECE)) and not piece.endswith(b"\n"):
+                pass
+            yield _TOO_LONG
+        else:
+            yield line
+
+
 def _mend(number: int, line: bytes) -> Iterator[Record]:
     """What can be saved of a line that is not one JSON value; a line gives one reason at most."""
+    if line is _TOO_LONG:
+        yield Record(number, None, f"a line of more than {_LONGEST >> 20} MB")
+        return
     data = line.strip(_BLANK).removeprefix(_BOM)
     if not data:
         if b"\x00" in line:

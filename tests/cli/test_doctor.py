@@ -207,3 +207,17 @@ def test_a_client_that_died_is_found_by_its_process(vault: Vault, home: Path) ->
     Client(vault.root, home, pid=GONE).call("SessionStart")
     Client(vault.root, home, "99999999-2222-3333-4444-555555555555").call("SessionStart")
     assert [is_running(each) for each in load_spool(vault.root, "claude-code")] == [False, True]
+
+
+def test_a_note_that_lags_behind_its_transcript_is_named_until_it_is_imported(
+    cru: Cru, client: Client
+) -> None:
+    talk(client)
+    cru("import", "claude-code")
+    assert findings(cru, "transcripts", "note") == []
+    client.rows += [{"type": "noise"}] * 600  # ten minutes
+    client.say(user("More"), assistant(text("Done."), stop="end_turn"))
+    (found,) = findings(cru, "transcripts", "note")
+    assert SESSION in found["items"][0]
+    assert cru(*found["mend"].split()[1:]).exit_code == 0
+    assert findings(cru, "transcripts", "note") == []

@@ -192,3 +192,16 @@ def test_words_in_an_ids_place_are_not_spooled(client: Client, key: str) -> None
     assert [line["event"] for line in lines] == ["SessionEnd", "SessionEnd"]
     assert "hunter2" not in json.dumps(lines)
     assert "x" * 129 not in json.dumps(lines)
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_a_payload_that_is_nested_too_deep_gives_its_ids(
+    vault: Vault, tmp_path: Path, separators: tuple[str, str]
+) -> None:
+    client = Client(vault.root, tmp_path / "home")
+    payload = json.dumps(client.payload("PostToolUse"), separators=separators)
+    deep = "[" * 1500 + '{"session_id":"other"}' + "]" * 1500
+    done = run_hook(f'{payload[:-1]}{separators[0]}"tool_input"{separators[1]}{deep},"x":1}}'.encode())
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert [line["event"] for line in spool_lines(vault.root)] == ["PostToolUse"]
+    assert log_of(vault.root) == ""

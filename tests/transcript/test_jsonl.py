@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.errors import TranscriptError
+from crucible.transcript import jsonl
 from crucible.transcript.jsonl import Record, read_file, read_records
 
 
@@ -162,3 +163,33 @@ def test_objects_come_back_however_lines_are_joined(
     )
     joined = b"".join(orjson.dumps(row) + end for row, end in zip(rows, ends, strict=True))
     assert values(joined) == rows
+
+
+def test_a_line_without_end_costs_no_memory_and_what_comes_behind_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.jsonl"
+    with path.open("wb") as file:
+        file.write(b'{"a":1}\n')
+        file.seek(1 << 30)
+        file.write(b'\n{"b":2}\n')
+    tracemalloc.start()
+    try:
+        records = list(read_file(path))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert records == [
+        Record(1, {"a": 1}),
+        Record(2, None, "a line of more than 128 MB"),
+        Record(3, {"b": 2}),
+    ]
+    assert peak < 1 << 29
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_the_longest_line_ends_within_its_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes
+) -> None:
+    monkeypatch.setattr(jsonl, "_LONGEST", 8)
+    path = tmp_path / "short.jsonl"
+    path.write_bytes(b'{"a":1}\n{"a": 1}' + end)
+    assert [record.value for record in read_file(path)] == [{"a": 1}, None]

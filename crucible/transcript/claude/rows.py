@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from crucible.transcript.claude.assistant import read_assistant
 from crucible.transcript.claude.calls import content_text
+from crucible.transcript.claude.lineage import NO_ROWS
 from crucible.transcript.claude.state import Events, State
 from crucible.transcript.claude.user import name_agent, read_user, tell, tell_steering
 from crucible.transcript.events import (
@@ -56,6 +57,7 @@ def feed(state: State, line: int, row: Row) -> Events:
     uuid = as_str(row.get("uuid"))
     if uuid in state.seen or (state.agent and uuid and _is_of_trunk(row)):
         return []
+    is_copy = state.elder is not NO_ROWS and state.elder.has(row)
     out: Events = []
     state.out = out
     at = At(line, uuid, as_time(row.get("timestamp")), _agent_of(state, row, uuid))
@@ -64,6 +66,10 @@ def feed(state: State, line: int, row: Row) -> Events:
     ROWS.get(kind, _unknown)(state, row, at)
     if state.titles and uuid in state.titles:
         _title(state, state.titles.pop(uuid), False, at)
+    if is_copy:
+        # It was read all the same: what comes behind may be about a call that it holds.
+        state.context = ()
+        return []
     return out
 
 

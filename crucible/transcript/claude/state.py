@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from crucible.transcript.claude.lineage import NO_ROWS, Rows
 from crucible.transcript.claude.queue import Queue
 from crucible.transcript.events import At, Compacted, Event, SubagentStarted
 
@@ -32,6 +33,8 @@ class State:
     """One file as far as it was read.  `agent` is the subagent whose own file this is, "" for a trunk."""
 
     agent: str = ""
+    elder: Rows = NO_ROWS
+    """Rows of the session that this one goes on from; where they stand here they are copies."""
     out: Events = field(default_factory=list)
     """The events of the row that is being read."""
     seen: set[str] = field(default_factory=set)
