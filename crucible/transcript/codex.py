@@ -154,4 +154,4 @@ def _of_file(path: Path) -> Transcript:
 
 
 def _transcript(root: Head, below: list[Head]) -> Transcript:
-    return Transcript(NAME, root.id, root.path, subagents_of(root, below))
+    return Transcript(NAME, root.id, root.path, subagents_of(root, below), follows=root.forked_from)

@@ -42,7 +42,7 @@ _UP = 5
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the first row of a rollout tells: its session, and its parent's id when it is a subagent's."""
+    """What the first row of a rollout tells: its session, its parent's id when it is a subagent's, else its origin's."""
 
     path: Path
     id: str
@@ -50,6 +50,7 @@ class Head:
     role: str = ""
     name: str = ""
     depth: int = 0
+    forked_from: str = ""
 
 
 def head_of(path: Path) -> Head:
@@ -58,7 +59,9 @@ def head_of(path: Path) -> Head:
         if line.type == "session_meta":
             ident = as_str(line.payload.get("id")) or _id_of(path)
             parent, role, name, depth = parent_of(line.payload)
-            return Head(path, ident, parent if parent != ident else "", role, name, depth)
+            # A subagent that was given its parent's context is told to be a fork, too.
+            origin = "" if parent else as_str(line.payload.get("forked_from_id"))
+            return Head(path, ident, parent if parent != ident else "", role, name, depth, origin)
     return Head(path, _id_of(path))
 
 
