@@ -34,7 +34,7 @@ def words_set(text: str) -> frozenset[str]:
 
 NAME_LITERALS = words_set(
     """
-    pass pwd pw psw kennwort secret token key auth cred sess sid sig cookie jwt pat dsn mnemonic seed salt otp webhook bearer
+    pass pwd pw psw kennwort secret token key auth cred sess sid sig cookie jwt pat dsn mnemonic seed salt otp webhook bearer psk
     """
 )
 """Every name of a secret contains one of these, in lower case."""
@@ -43,7 +43,7 @@ _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _PASSWORDS = words_set(
     """
-    password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd motdepasse kennwort
+    password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd motdepasse kennwort psk
     """
 )
 _GLUED = late_pattern(
@@ -141,7 +141,7 @@ def _weight_at(words: list[str], at: int) -> Weight:
     if glued:
         word, owner = glued["word"], glued["owner"] or owner
         if glued["many"]:
-            return Weight.NONE if owner in _NO_TOKENS else _MANY.get(word, Weight.NONE)
+            return Weight.NONE if owner in _NO_TOKENS else _weight_of_many(word, owner)
     if word == "pass" and any(map(str.isalpha, words[at + 1 :])):
         return Weight.NONE  # a verb: `pass_zero`, `passThrough`
     if word in _PASSWORDS:
@@ -158,6 +158,12 @@ _MANY = {
     "passwd": Weight.TOKEN,
     "passphrase": Weight.TOKEN,
 }
+
+
+def _weight_of_many(word: str, owner: str) -> Weight:
+    if word == "key" and (owner in _KEY_OWNERS or owner in _PROVIDERS):
+        return Weight.TOKEN
+    return _MANY.get(word, Weight.NONE)
 
 
 def _is_glued(owner: str, word: str) -> bool:
@@ -197,6 +203,8 @@ def _weight_of_word(word: str, owner: str, words: list[str]) -> Weight:
         if owner in _NO_KEYS or "public" in words:
             return Weight.NONE
         return Weight.SECRET if owner in _KEY_OWNERS or owner in _PROVIDERS else Weight.HINT
+    if word == "seed" and owner in {"totp", "otp", "mfa", "hotp"}:
+        return Weight.SECRET
     return _LESSER.get(word, Weight.NONE)
 
 
@@ -231,7 +239,9 @@ _LESSER = {
     "dsn": Weight.HINT,
     "seed": Weight.HINT,
     "salt": Weight.HINT,
-    "otp": Weight.HINT,
+    "otp": Weight.TOKEN,
+    "totp": Weight.TOKEN,
+    "hotp": Weight.TOKEN,
     "bearer": Weight.TOKEN,
     "webhook": Weight.HINT,
 }

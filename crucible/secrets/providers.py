@@ -59,7 +59,7 @@ duffel-token | duffel_ | duffel_(?:test|live)_[A-Za-z0-9_=-]{40,50}
 dynatrace-token | dt0c01. dt0s0 | dt0[a-z]\d\d\.[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{60,64}
 easypost-token | ezak eztk | EZ[AT]K[A-Za-z0-9]{54}
 elastic-key | essu_ | essu_[A-Za-z0-9_-]{40,200}={0,2}
-facebook-token | eaa | EAA(?:[B-Z][A-Za-z0-9]{60,300}|C[A-Za-z0-9]{40,300})
+facebook-token | eaa | (?:EAA(?:[B-Z][A-Za-z0-9]{60,1000}|C[A-Za-z0-9]{40,1000})|(?<![A-Za-z0-9+/_-])EAA[A-Za-z0-9]{80,1000}(?![A-Za-z0-9+/=]))
 flutterwave-key | flwseck | FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}(?:-X)?
 figma-token | figd_ figu_ figo_ | fig[duo]h?_[A-Za-z0-9_-]{36,60}
 fireworks-key | fw_ | (?<![A-Za-z0-9+/_-]{12})fw_[A-Za-z0-9]{22,40}(?![A-Za-z0-9_-])

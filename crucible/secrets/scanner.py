@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
-from crucible.secrets.assignments import find_value, is_value_of, secret_part
+from crucible.secrets.assignments import find_values, is_value_of, secret_part
+from crucible.secrets.commands import command_rules
+from crucible.secrets.manifests import MANIFEST_LITERALS, find_manifest
 from crucible.secrets.names import NAME_LITERALS, Weight
 from crucible.secrets.providers import provider_rules
 from crucible.secrets.rules import Rule
@@ -97,7 +99,7 @@ class Scanner:
 
     def _all(self, text: str) -> Iterator[_Hit]:
         # One byte a character, so that places are the same; secrets are ASCII, what else there is stands as `?`.
-        plain = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
+        plain = text if text.isascii() else _ascii(text)
         passed, seen = [0] * len(self._tries), _Seen()
         for literal, start, end in self._automaton.find_matches_as_indexes(
             plain.encode("ascii").lower(), overlapping=True
@@ -117,6 +119,15 @@ class Scanner:
 
 
 _LAST = 10_000
+_SIGNS = {"|": "\u2502\u2503\u2551", '"': "\u201c\u201d\u201e", "'": "\u2018\u2019"}
+"""What stands for bars of tables and for quotes."""
+
+
+def _ascii(text: str) -> str:
+    for sign, others in _SIGNS.items():
+        for other in others:
+            text = text.replace(other, sign)
+    return text.encode("ascii", "replace").decode("ascii")
 
 
 def _places(found: list[Finding], shown: Visible) -> list[Finding]:
@@ -145,10 +156,10 @@ def _machine() -> tuple[Any, list[_Try]]:
             "install Crucible again: pip install crucible",
         ) from error
     rules: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
-    for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules()]):
+    for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules(), *command_rules()]):
         for literal in rule.literals:
             rules[literal].append((rank, rule))
-    literals = sorted({*rules, *NAME_LITERALS, "-----begin", "---- begin"})
+    literals = sorted({*rules, *NAME_LITERALS, *MANIFEST_LITERALS, "-----begin", "---- begin"})
     tries = [_tries_of(literal, rules.get(literal, [])) for literal in literals]
     automaton = ahocorasick_rs.BytesAhoCorasick(
         [literal.encode("ascii") for literal in literals], implementation=ahocorasick_rs.Implementation.DFA
@@ -158,14 +169,16 @@ def _machine() -> tuple[Any, list[_Try]]:
 
 def _tries_of(literal: str, rules: list[tuple[int, Rule]]) -> _Try:
     named = literal in NAME_LITERALS
-    begins = literal.endswith("begin")
+    begins, manifest = literal.endswith("begin"), literal in MANIFEST_LITERALS
 
     def attempt(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
         for rank, rule in rules:
             if start >= seen.get(rank, 0):
                 yield from _matched(rank, rule, text, start, seen)
         if named:
-            yield from _assigned(text, start, end)
+            yield from _assigned(text, start, end, seen)
+        if manifest:
+            yield from (_Hit(_LAST, "kubernetes-secret", *place) for place in find_manifest(text, start))
         if begins:
             stop = find_private_key(text, start)
             if stop > 0:
@@ -210,9 +223,15 @@ def _secret_of(match: re.Match[str]) -> tuple[int, int]:
 _RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: "token", Weight.HINT: "key"}
 
 
-def _assigned(text: str, start: int, end: int) -> Iterator[_Hit]:
-    value = find_value(text, start, end)
-    if value:
+_NAMES = -1
+"""In `_Seen`: up to where a name was looked at whole."""
+
+
+def _assigned(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
+    if end <= seen.get(_NAMES, 0):
+        return  # another literal of the same name
+    seen[_NAMES], values = find_values(text, start, end)
+    for value in values:
         yield _Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end)
 
 

@@ -10,6 +10,7 @@ import binascii
 import re
 
 from crucible.patterns import late_pattern
+from crucible.secrets.commands import is_password_there, is_strong
 from crucible.secrets.rules import Rule
 from crucible.secrets.values import changes, holds_login, is_chance, is_dummy, is_placeholder
 
@@ -38,45 +39,13 @@ def shape_rules() -> list[Rule]:
             _is_bearer,
         ),
         Rule("basic-auth", ("basic",), late_pattern(_BASIC), _is_basic),
-        Rule("credential-uri", ("://", ":\\/\\/", "%3a%2f%2f"), late_pattern(_URI), _is_password),
+        Rule("credential-uri", ("://", ":\\/\\/", "%3a%2f%2f"), late_pattern(_URI), is_password_there),
         Rule("token-uri", ("://",), late_pattern(_URI_OF_ONE), is_chance),
         Rule(
             "jdbc-login",
             ("thin:",),
             late_pattern(r"(?i)thin:[^\s/@:]{1,64}/(?P<s>[^\s@/]{3,128})@"),
-            _is_password,
-        ),
-        Rule(
-            "curl-login",
-            ("-u", "--user", "--proxy-user", " -a ", "--auth"),
-            late_pattern(_CURL),
-            _is_password,
-            400,
-        ),
-        Rule(
-            "command-password",
-            (" -p", " -a ", " -w ", " -u", " -n ", "htpasswd -", "sqlplus "),
-            late_pattern(_SHORT_FLAG),
-            _is_password,
-            400,
-        ),
-        Rule(
-            "command-password", ("pass:",), late_pattern(r"pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"), _is_strong
-        ),
-        Rule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), _is_password),
-        Rule(
-            "piped-password",
-            ("password-stdin", "with-token", "sudo -s", "chpasswd", "secret put", "passphrase-fd"),
-            late_pattern(_PIPED),
-            _is_password,
-            300,
-        ),
-        Rule(
-            "pgpass",
-            (":5432:", ":5433:", ":*:"),
-            late_pattern(r"(?m)^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:(?P<s>\S{3,128})"),
-            _is_password,
-            100,
+            is_password_there,
         ),
         Rule(
             "login-call",
@@ -92,7 +61,15 @@ def shape_rules() -> list[Rule]:
                 "auth: [",
             ),
             late_pattern(_LOGIN_CALL),
-            _is_strong,
+            is_strong,
+        ),
+        Rule(
+            "totp-secret",
+            ("otpauth://", "otpauth%3a"),
+            late_pattern(
+                r"(?i)otpauth(?:://|%3a%2f%2f)[^\s\"'`<>\\]{1,300}?(?:[?&]|%3f|%26)secret(?:=|%3d)(?P<s>[A-Z2-7]{8,256}(?:=|%3d){0,6})"
+            ),
+            _is_varied_seed,
         ),
         Rule(
             "sas-signature",
@@ -100,7 +77,22 @@ def shape_rules() -> list[Rule]:
             late_pattern(r"(?i)sig=(?P<s>[A-Za-z0-9%+/]{30,120}={0,2})"),
             is_chance,
         ),
-        Rule("aws-signature", ("signature=",), late_pattern(r"(?i)signature=(?P<s>[0-9a-f]{64})"), _always),
+        Rule(
+            "url-signature",
+            ("signature=", "signature%3d"),
+            late_pattern(
+                r"(?i)signature(?:=|%3d)(?P<s>[0-9a-f]{40,1024}(?![0-9a-z])|[A-Za-z0-9%+/_~-]{24,1024}={0,2})"
+            ),
+            _is_signature,
+        ),
+        Rule(
+            "totp-secret",
+            ("otp", "2fa", "mfa", "authenticator", "setup key", "secret key", "two-factor"),
+            late_pattern(
+                r"(?i:t?otp|2fa|mfa|authenticator|setup key|secret key|two-factor)[^\n:=]{0,40}?(?:[:=]|\bis\b)[ \t]{0,4}\\*[\"'`]?(?P<s>(?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4}|(?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})(?![A-Za-z0-9])"
+            ),
+            _is_grouped_seed,
+        ),
         Rule(
             "private-key-base64",
             ("ls0tls1crudjti",),
@@ -113,41 +105,44 @@ def shape_rules() -> list[Rule]:
             late_pattern(r'\\*"[dk]\\*"\s*:\s*\\*"(?P<s>[A-Za-z0-9_-]{40,1400})\\*"'),
             is_chance,
         ),
-        Rule("netrc-login", ("login", "account"), late_pattern(_NETRC), _is_password),
         Rule(
             "sql-password",
             ("identified",),
             late_pattern(
                 r"(?i)identified\s{1,8}(?:with\s{1,8}\S{1,40}\s{1,8})?(?:by|as)\s{1,8}(?:password\s{1,8})?\\*['\"](?P<s>[^'\"\n\\]{3,128})"
             ),
-            _is_password,
+            is_password_there,
         ),
     ]
 
 
-_BEARER = r"(?i)(?:bearer|token|api-?key|geniekey)(?:\\*[\"'])?(?:[ \t]{1,4}|%20|\+|:[ \t]?)\\*[\"'`]?(?P<s>[A-Za-z0-9._~+/%|:-]{12,4096}+={0,2})"
-_BASIC = r"(?i)basic(?:[ \t]{1,4}|%20|\+)\\*[\"'`]?(?P<s>[A-Za-z0-9+/_-]{8,1024}+={0,2})"
+_JOINED = r"(?:[ \t]{0,2}\\{0,8}[\"'`](?:[ \t]{0,4}(?:\+|\.{1,2}|&|\|\||<<|<>|~|,|\*)[ \t]{0,4}\\{0,8}[\"'`][ \t]?(?:\\{0,8}[\"'`](?=[ \t]))?){1,2}(?:[bfru](?=[\"']))?)"
+"""A text goes on as another: `'Basic ' + '…'`."""
+_BEARER = (
+    r"(?i)(?:bearer(?:_?token|_?auth|auth)?[ \t]?\([ \t]*(?=[\"'])|(?:bearer|token|api-?key|geniekey)(?:"
+    + _JOINED
+    + r"|(?:\\*[\"'])?(?:[ \t]{1,4}|%20|\+|:[ \t]?)))\\*[\"'`]?(?P<s>[A-Za-z0-9._~+/%|:-]{12,4096}+={0,2})"
+)
+_BASIC = r"(?i)basic(?:" + _JOINED + r"|[ \t]{1,4}|%20|\+)\\*[\"'`]?(?P<s>[A-Za-z0-9+/_-]{8,1024}+={0,2})"
+_USER = r"(?:[^\s:@/?\#\"'`<>\\|,;()\[\]%{}]|%(?!@NOT@)[0-9a-f]{2}|\$\{[^}\s]{1,64}\}|\{\{[^}\n]{1,64}\}\}){0,128}"
 _URI = (
-    r"(?i)(?:://|:\\/\\/|%3a%2f%2f)(?:[^\s:@/?\#\"'`<>\\|,;()\[\]%{}]|%(?!3a|40|2f)[0-9a-f]{2}|\$\{[^}\s]{1,64}\}|\{\{[^}\n]{1,64}\}\}){0,128}(?::|%3a)"
+    r"(?i)(?:(?:://|:\\/\\/)"
+    + _USER.replace("(?!@NOT@)", "")
+    + r":|%3a%2f%2f"
+    + _USER.replace("@NOT@", "3a|40|2f")
+    + r"(?::|%3a))"
     r"(?!\d{1,5}/)(?P<s>[^\s\"'`<>\\/]{1,512}(?:/[^\s\"'`<>\\/@]{1,64}){0,2})(?:@|%40)(?=[A-Za-z0-9\[_.$\-{(*<%])"
 )
 _URI_OF_ONE = r"://(?P<s>[A-Za-z0-9_.~%-]{16,512}):?@(?=[A-Za-z0-9\[])"
-_CURL = r"(?i)(?:curl|wget|https?|xh|httpie|az|nexus|jfrog)\b[^\n]{0,380}?\s(?:-u|--user|--proxy-user|-U|-a|--auth)(?:[ \t=]{0,2})\\*[\"']?(?P<q>[^\s:\"'\\]{0,128}):(?P<s>[^\s\"'\\]{3,256})"
-_SHORT_FLAG = (
-    r"(?i)\b(?:(?:mysql\w*|mariadb\w*)\b[^\n|]{0,300}?\s-p(?P<s>[^\s\"'\\]{3,128})"
-    r"|(?:sshpass|redis-cli|mongo\w*|sqlcmd|zip|7z|unzip|ldap\w+|cqlsh|mosquitto_\w+|login)\b[^\n|]{0,300}?\s(?:-p|-a|-w|-P)[ \t]{0,2}\\*[\"']?(?P<t>[^\s\"'\\]{4,128})"
-    r"|smbclient[^\n|]{0,200}?\s-U[ \t]{0,2}[\w.\\@-]{1,64}%(?P<v>[^\s\"'\\]{3,128})|sqlplus[ \t]+[\w.]{1,64}/(?P<w>[^\s@/\"'\\]{3,128})@|lftp[ \t][^\n|]{0,200}?-u[ \t]{0,2}[\w.@-]{1,64},(?P<x>[^\s\"'\\]{3,128})"
-    r"|ssh-keygen[^\n|]{0,200}?\s-N[ \t]{0,2}\\*[\"']?(?P<y>[^\s\"'\\]{4,128})"
-    r"|htpasswd[ \t]+-[A-Za-z]*b[A-Za-z]*[ \t]+(?:\S+[ \t]+){1,2}\\*[\"']?(?P<u>[^\s\"'\\]{4,128}))"
-)
-_SECURE_STRING = r"(?i)convertto-securestring[ \t]+(?:-string[ \t]+)?\\*[\"'](?P<s>[^\"'\n\\]{3,256})"
-_PIPED = r"(?:echo|printf)[ \t]+(?:-n[ \t]+)?(?:[\"']?%s[\"']?[ \t]+)?\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,256})\\*[\"']?[ \t]*\|[^\n]{0,200}|(?:password-stdin|with-token|chpasswd|sudo -S[^\n<]{0,80}?)[ \t]*<<<[ \t]*\\*[\"']?(?:[\w.-]{1,32}:)?(?P<t>[^\s\"'|\\]{4,256})"
 _LOGIN_CALL = r"(?i)(?:auth|login|credentials?|authenticate)[ \t]{0,2}[=:]?[ \t]{0,2}[(\[][ \t]{0,4}\\*[\"']?[\w.@+-]{1,64}\\*[\"']?[ \t]{0,2},[ \t]{0,4}\\*[\"'](?P<s>[^\"'\n\\]{4,128})\\*[\"']"
-_NETRC = r"(?i)(?:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>\S{3,256})"
 
 
-def _always(_: str) -> bool:
-    return True
+def _is_signature(value: str) -> bool:
+    return is_chance(value) or not set(value.lower()) - set("0123456789abcdef")
+
+
+def _is_grouped_seed(value: str) -> bool:
+    return any(map(str.isdigit, value)) or value.isupper()
 
 
 def _is_jwt(token: str) -> bool:
@@ -169,14 +164,8 @@ def _is_basic(token: str) -> bool:
     return holds_login(token)
 
 
-def _is_password(value: str) -> bool:
-    return not is_placeholder(value) and not re.fullmatch(r"[\d:.]+|[~./]?/.*", value)
-
-
-def _is_strong(value: str) -> bool:
-    return not is_placeholder(value) and (
-        is_chance(value) or (any(c.isdigit() for c in value) and changes(value) >= 2)
-    )
+def _is_varied_seed(value: str) -> bool:
+    return len(set(value)) >= 5 and not is_placeholder(value)
 
 
 def _is_key_inside(text: str) -> bool:

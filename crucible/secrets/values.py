@@ -22,9 +22,14 @@ __all__ = [
     "holds_login",
     "is_chance",
     "is_hash",
+    "is_phrase",
     "is_placeholder",
+    "is_plain_word",
     "is_secret",
+    "is_striking",
     "is_varied",
+    "is_worded",
+    "stands_out",
 ]
 
 _FILLERS = words_set(
@@ -46,10 +51,10 @@ _FILLERS = words_set(
 )
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MARKS = late_pattern(
-    r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
+    r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(\w{0,40}\)|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
     |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
     |^(?i:changeme|change[-_ ]|your[-_ ]|my[-_](?:secret|token|api|pass|key)|replace|insert|enter[-_ ]|placeholder|dummy|example|redacted|todo|fixme|not[-_ ]a[-_ ])
-    |%[sdrxi](?![A-Za-z0-9])|\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]
+    |\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]
     |(?i:[-_ ]here$|example$|placeholder|[-_]your[-_]|redacted|\bchangeme\b)""",
     re.VERBOSE,
 )
@@ -102,9 +107,12 @@ def is_dummy(text: str) -> bool:
     return _DUMMY.search(text) is not None
 
 
+_FORMAT = late_pattern(r"%[-+ #0]?\d{0,3}(?:\.\d{1,3})?[sdrxifvqu](?![A-Za-z0-9])")
+
+
 def is_placeholder(value: str) -> bool:
     """What stands where a secret would: a variable, a template's hole, asterisks, `changeme`, a word for it."""
-    if len(set(value)) <= 2 or _MARKS.search(value) or _REFERENCE.match(value):
+    if len(set(value)) <= 2 or _MARKS.search(value) or _REFERENCE.match(value) or _is_format(value):
         return True
     words = [word.lower() for word in _WORDS.findall(value)]
     rest = _WORDS.sub("", value)
@@ -112,6 +120,14 @@ def is_placeholder(value: str) -> bool:
         (bool(words) and len(rest) <= max(4, len(words)))
         or (not words and not any(c.isdigit() for c in value))
     )
+
+
+def _is_format(value: str) -> bool:
+    """`%s`, `user-%d`, and no password that holds `%x` by chance."""
+    if "%" not in value or not _FORMAT.search(value):
+        return False
+    rest = _FORMAT.sub("", value)
+    return not any(map(str.isdigit, rest)) and (rest == rest.lower() or rest == rest.upper())
 
 
 def is_hash(value: str) -> bool:
@@ -186,17 +202,27 @@ def is_secret(value: str, weight: Weight, *, quoted: bool) -> bool:
         or (_DATE.fullmatch(value) and weight < Weight.PASSWORD)
     ):
         return False
-    if not quoted and _is_code(value, weight):
+    if not quoted and _is_code(value, weight) and not (weight >= Weight.TOKEN and _is_seed(value)):
         return False
     if weight == Weight.PASSWORD:
         return _is_password(value, quoted=quoted)
     if " " in value or (_PATH.fullmatch(value) and not is_chance(value)) or _OWN_ID.fullmatch(value):
         return False
     if weight == Weight.HINT:
-        return (is_chance(value) and len(value) >= 16 and not is_hash(value)) or (
+        return (is_chance(value) and len(value) >= 16 and not is_hash(value) and not _is_label(value)) or (
             len(value) >= 12 and holds_login(value)
         )
     return _is_key(value, weight)
+
+
+_LABELS = late_pattern(r"[-_:/.|]+")
+_LABEL = late_pattern(r"[A-Za-z]{1,20}\d{0,3}|v?\d{1,12}|[0-9a-f]{6,128}")
+
+
+def _is_label(value: str) -> bool:
+    """Words, numbers and hashes in a row, as the keys of a cache are: `linux-node-18-0123…`."""
+    pieces = [piece for piece in _LABELS.split(value) if piece]
+    return len(pieces) > 1 and not pieces[0].isdigit() and all(_LABEL.fullmatch(piece) for piece in pieces)
 
 
 def _is_code(value: str, weight: Weight) -> bool:
@@ -208,7 +234,17 @@ def _is_code(value: str, weight: Weight) -> bool:
     return _CALL.search(value) is not None or _CMDLET.fullmatch(value) is not None
 
 
+_SEED = late_pattern(r"[A-Z2-7]{16,128}={0,6}")
+
+
+def _is_seed(value: str) -> bool:
+    """Base32, as one-time passwords have it, without a digit too."""
+    return _SEED.fullmatch(value) is not None and len(set(value)) >= 8
+
+
 def _is_key(value: str, weight: Weight) -> bool:
+    if _is_seed(value):
+        return True
     if value.startswith(("http://", "https://")):
         return False
     if _is_words(value):
@@ -237,7 +273,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
     if value.startswith(("http://", "https://")) or _OWN_ID.fullmatch(value):
         return False
     if " " in value:
-        return any(_has_digit_inside(word) or is_chance(word) for word in value.split())
+        return is_phrase(value) or any(_has_digit_inside(word) or is_chance(word) for word in value.split())
     # A label (`"password": "Kennwort"`), where a word of small letters may be a password
     label = value.isalpha() and (not value.isascii() or (value[1:].islower() and value[0].isupper()))
     return not label and (quoted or not value.isdigit() or len(value) > 4)
@@ -249,4 +285,102 @@ def _has_digit_inside(value: str) -> bool:
         any(c.isdigit() for c in value)
         and any(c.isalpha() for c in value)
         and not all(w.lower() in _FILLERS for w in words)
+    )
+
+
+# --- beside a name by chance --------------------------------------------------------------------------------------
+
+_VERSION = late_pattern(r"v?\d+\.\d")
+
+
+def is_striking(value: str, weight: Weight) -> bool:
+    """Where a name and a word stand side by side by chance too, the word must not be one."""
+    if (
+        not is_secret(value, weight, quoted=False)
+        or len(value) < 6
+        or (value.isalpha() and not is_chance(value) and not _is_seed(value))
+    ):
+        return False
+    if is_chance(value) or _is_seed(value):
+        return True
+    if "/" in value or _VERSION.match(value):
+        return False
+    kinds = sum(
+        (
+            any(map(str.isdigit, value)),
+            any(map(str.isupper, value)),
+            any(map(str.islower, value)),
+            not value.isalnum(),
+        )
+    )
+    return kinds >= (2 if any(map(str.isdigit, value)) else 3)
+
+
+_CODE_WORDS = _FILLERS | words_set(
+    """
+    is has get on by with at up out into be was are being min max length short long too match matches mismatch rule
+    weak strong strength error errors message label hint input button reset forgot update create add remove delete
+    login logout sign signin signup prompt policy policies expired expires expiry must cannot should contains missing
+    format text class style primary secondary btn col row icon size list item view page screen modal dialog alert
+    danger warning success muted link event handler callback ref props dto bytes buffer char varchar integer encrypted
+    protected based aware only first second third auto known case sensitive incorrect wrong rejected accepted failed
+    okay valid provided supplied given found stored saved less free set unset never always nothing something manager
+    function method module package library file path column table model schema serializer validator encoder decoder
+    provider service factory builder store repository controller resource guard strategy option setting parameter
+    argument attribute property element node tag mode kind code number lower upper digit letters visible toggle show
+    hide eye verify check checker generator policyname pwd pw passphrase passcode word words required plain optional
+    textfield textbox secure securestring script hub lab crypt directory active
+    """
+)
+_WORDED = late_pattern(r"[A-Za-z]+(?:[-_.+#!@$%&*~^?]+[A-Za-z]+)*[-_.+#!@$%&*~^?]*")
+
+
+def is_worded(value: str) -> bool:
+    """A password of words (`Copper-Kettle-Moon`, `QuietLakeStone`) or of letters in no order, and no name of code."""
+    if len(value) < 8 or value.isupper() or not _WORDED.fullmatch(value) or is_placeholder(value):
+        return False
+    words = _WORDS.findall(value)
+    if len(words) >= 3 and len(value) < 3 * len(words):  # no words at all
+        return value.upper() != value
+    if any(word.lower() in _CODE_WORDS for word in words):
+        return False
+    if "-" in value:
+        return all(len(word) >= 3 for word in words) and not _CMDLET.fullmatch(value)
+    if "_" in value or "." in value:
+        return len(words) >= 4 and all(len(word) >= 3 for word in words)
+    if not value.isalnum():
+        return True
+    return value[0].isupper() and len(words) >= 2 and len(value) >= 3.5 * len(words)
+
+
+def stands_out(value: str, weight: Weight) -> bool:
+    """Striking, or under a password's name a text of words that is none of code."""
+    return is_striking(value, weight) or (weight == Weight.PASSWORD and is_worded(value))
+
+
+_PHRASE = late_pattern(r"[a-z]{3,12}(?: [a-z]{3,12}){3,23}")
+_OF_SENTENCES = words_set(
+    """
+    please are will you we they it its do does when if then between but these those there their our who what where which
+    how why can may might would could has had have than about after before because while until use uses using used need
+    needs make makes sure least most each every all one two characters letters digits passwords users
+    """
+)
+
+
+def is_phrase(value: str) -> bool:
+    """Four words or more that are no sentence: `copper kettle moon sparrow`."""
+    if not _PHRASE.fullmatch(value):
+        return False
+    return not any(word in _CODE_WORDS or word in _OF_SENTENCES for word in value.split())
+
+
+def is_plain_word(value: str) -> bool:
+    """A word that is neither one of code nor a type, so that it may be a password of one word: `horsebattery`."""
+    return (
+        len(value) >= 6
+        and value.isalpha()
+        and value.islower()
+        and len(set(value)) > 3
+        and value not in _CODE_WORDS
     )
