@@ -168,8 +168,9 @@ def test_a_key_that_may_stand_in_a_locked_block_is_not_called_absent(text: str, 
 
 def test_removing_a_key_of_a_flow_map_says_its_line() -> None:
     source = Source("---\n\n{a: 1}\n---\n")
-    with pytest.raises(EditRefused, match=r"^line 3: the frontmatter is one flow map$"):
+    with pytest.raises(EditRefused) as refused:
         remove_key(source, find_frontmatter(source), "a")
+    assert str(refused.value) == "line 3: the frontmatter is one flow map"
 
 
 def test_removing_a_key_that_others_hang_on_says_its_line() -> None:

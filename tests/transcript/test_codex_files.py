@@ -479,6 +479,13 @@ values = st.recursive(
 payloads = st.dictionaries(keys, values, max_size=6)
 
 
+def _deep(factory: pytest.TempPathFactory) -> Path:
+    """A folder whose surroundings, where kin is looked for, hold nothing of other tests."""
+    folder = factory.getbasetemp() / "alone" / "a" / "b" / "c" / "d" / "e" / "f"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @st.composite
 def any_row(draw: st.DrawFn) -> Row:
     inner = {"type": draw(words), **draw(payloads)}
@@ -492,7 +499,7 @@ def any_row(draw: st.DrawFn) -> Row:
 def test_no_rows_make_reading_fail(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Row], tail: bytes
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "rollout-2026-01-02T03-04-05-any.jsonl"
+    path = _deep(tmp_path_factory) / "rollout-2026-01-02T03-04-05-any.jsonl"
     path.write_bytes("".join(json.dumps(each) + "\n" for each in rows).encode("utf-8", "replace") + tail)
     for agent in ("", "any"):
         events = list(codex.read_log(path, agent))
@@ -522,7 +529,7 @@ def test_no_damage_to_real_rows_makes_reading_fail(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], data: st.DataObject
 ) -> None:
     rows = [damage(json.loads(line), data) for line in lines]
-    path = tmp_path_factory.getbasetemp() / "rollout-2026-01-02T03-04-05-damaged.jsonl"
+    path = _deep(tmp_path_factory) / "rollout-2026-01-02T03-04-05-damaged.jsonl"
     path.write_bytes("".join(json.dumps(each) + "\n" for each in rows).encode("utf-8", "replace"))
     assert all(event.at.line >= 1 for event in codex.read_log(path))
     assert [t.path for t in codex.find(path)]
@@ -536,7 +543,7 @@ def test_a_head_of_a_file_gives_the_head_of_its_events(
     path = data.draw(st.sampled_from(sorted(CODEX.rglob("rollout-*.jsonl"))))
     lines = path.read_bytes().splitlines(keepends=True)
     cut = data.draw(st.integers(1, len(lines)))
-    part = tmp_path_factory.getbasetemp() / f"part-{path.name}"
+    part = _deep(tmp_path_factory) / f"part-{path.name}"
     part.write_bytes(b"".join(lines[:cut]))
     head, whole = list(codex.read_log(part)), list(codex.read_log(path))
     assert head == whole[: len(head)]
