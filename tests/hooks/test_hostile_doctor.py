@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,8 @@ def test_hooks_of_the_vaults_own_project_are_seen_from_elsewhere(
     cru: Cru, vault: Vault, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (vault.root / ".git").mkdir()
+    # The project's hooks call `cru` by its name.
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.chdir(vault.root)
     assert cru("install", "claude-code", "--project").exit_code == 0
     monkeypatch.chdir(home)
