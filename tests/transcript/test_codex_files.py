@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from crucible.errors import TranscriptError
 from crucible.session.model import Prose
 from crucible.transcript import claude_code, codex, dialects
+from crucible.transcript.codex_cli.family import head_of, kin_of
 from crucible.transcript.events import (
     ContextSeen,
     Event,
@@ -562,3 +563,14 @@ def test_times_are_utc() -> None:
     times = [event.at.time for event in codex.read(transcript)]
     assert all(time and time.utcoffset() == timedelta(0) for time in times)
     assert codex.reach(transcript).last == datetime(2026, 11, 21, 21, 16, 37, 792000, tzinfo=UTC)
+
+
+def test_only_the_clients_own_folders_are_walked_for_kin(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-2026-01-02T03-04-05-alone.jsonl"
+    path.write_bytes(REAL_ROWS[0] + b"\n")
+    below = tmp_path / "elsewhere" / "rollout-2026-01-02T03-04-06-other.jsonl"
+    below.parent.mkdir()
+    (below.parent / "sessions").mkdir()
+    below.write_bytes(b"")
+    looked_at = [head.path for head in kin_of(head_of(path))]
+    assert looked_at == [path]

@@ -101,7 +101,10 @@ def place_of(path: Path) -> Path:
 
 def kin_of(own: Head) -> list[Head]:
     """The heads of the files near a rollout that may be of its family: its forebears, and what began in their time."""
-    named = {found["id"]: path for path in rollouts(place_of(own.path)) if (found := _NAME.match(path.name))}
+    place = place_of(own.path)
+    # A copy may lie in a home, say: only the client's own folders are walked.
+    near = sorted(own.path.parent.iterdir()) if place == own.path.parent else rollouts(place)
+    named = {found["id"]: path for path in near if (found := _NAME.match(path.name))}
     heads = {own.id: own}
     root = own
     while root.parent in named and root.parent not in heads:

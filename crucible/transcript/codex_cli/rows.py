@@ -228,31 +228,25 @@ def _communication(state: State, row: Row, at: At) -> None:
 
 
 def _response_item(state: State, item: Row, at: At) -> None:
-    kind = as_str(item.get("type"))
-    read = _API.get(kind)
-    if read:
-        read(state, item, at)
-    elif kind not in _SILENT_API:
-        state.out.append(Unknown(at, f"response_item/{kind}"))
+    _read_by_type(state, "response_item", item, at)
 
 
 def _event_msg(state: State, event: Row, at: At) -> None:
-    kind = as_str(event.get("type"))
-    read = _EVENTS.get(kind)
-    if read:
-        read(state, event, at)
-    elif kind not in _SILENT_EVENTS:
-        state.out.append(Unknown(at, f"event_msg/{kind}"))
+    _read_by_type(state, "event_msg", event, at)
 
 
 def _item_completed(state: State, event: Row, at: At) -> None:
-    item = as_dict(event.get("item"))
-    kind = as_str(item.get("type"))
-    read = _ITEMS.get(kind)
-    if read:
-        read(state, item, at)
-    elif kind not in _SILENT_ITEMS:
-        state.out.append(Unknown(at, f"item_completed/{kind}"))
+    _read_by_type(state, "item_completed", as_dict(event.get("item")), at)
+
+
+def _read_by_type(state: State, where: str, part: Row, at: At) -> None:
+    """Read what a row holds by its own type; a type that is in neither table of its place is unknown."""
+    kind = as_str(part.get("type"))
+    readers, silent = _TABLES[where]
+    if read := readers.get(kind):
+        read(state, part, at)
+    elif kind not in silent:
+        state.out.append(Unknown(at, f"{where}/{kind}"))
 
 
 _Read = Callable[[State, Row, At], None]
@@ -312,3 +306,9 @@ _EVENTS: Mapping[str, _Read] = {
     "thread_name_updated": _named,
     "thread_settings_applied": _settings,
 }
+_TABLES = {
+    "response_item": (_API, _SILENT_API),
+    "event_msg": (_EVENTS, _SILENT_EVENTS),
+    "item_completed": (_ITEMS, _SILENT_ITEMS),
+}
+"""What reads a part by its type, and the types that tell nothing, for each place where parts stand."""
