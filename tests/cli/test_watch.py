@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -73,6 +74,21 @@ def wait_for(condition: Callable[[], object], seconds: float = 40) -> None:
         time.sleep(0.01)
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove a folder in which the watch may be writing: a file made behind the walk's back starts it anew."""
+
+    def removed() -> bool:
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.ENOENT):
+                raise
+            return not folder.exists()
+        return True
+
+    wait_for(removed)
+
+
 Start = Callable[..., Watching]
 
 
@@ -117,7 +133,7 @@ def test_every_change_is_one_line(vault: Vault, start: Start) -> None:
     told("renamed sessions/a.md → sessions/2026/c.md  paused")
     (vault.sessions / "b.md").unlink()
     told("removed sessions/b.md")
-    shutil.rmtree(vault.sessions / "2026")
+    remove_folder(vault.sessions / "2026")
     told("removed sessions/2026/c.md")
     os.utime(write(vault, "d", note("d")), (1, 1))
     told("added sessions/d.md  completed")
@@ -238,7 +254,7 @@ def test_it_ends_when_the_vault_goes_away(vault: Vault, start: Start, gone: str)
     watching = start()
     elsewhere = vault.root.parent / "elsewhere"
     if gone == "deleted":
-        shutil.rmtree(vault.root)
+        remove_folder(vault.root)
     else:
         vault.root.rename(elsewhere)
     if gone == "replaced":
@@ -315,7 +331,7 @@ def test_what_can_change_unheard_is_not_vouched_for_and_still_followed(
     assert not vouching.ask(vault.root)
     assert statuses(vault, vouching.ask) == {"x": "paused"}
     wait_for(lambda: [line for line in watching.news() if line.endswith("x.md  paused")])
-    shutil.rmtree(vault.sessions)
+    remove_folder(vault.sessions)
     vault.sessions.mkdir()
     wait_for(lambda: vouching.ask(vault.root))
 
@@ -354,7 +370,7 @@ def test_another_sessions_folder_is_followed_when_the_settings_say_so(vault: Vau
 def test_a_sessions_folder_that_goes_and_comes_is_followed(vault: Vault, start: Start) -> None:
     write(vault, "a", note("a"))
     watching = start()
-    shutil.rmtree(vault.sessions)
+    remove_folder(vault.sessions)
     wait_for(lambda: watching.news() == ["removed sessions/a.md"])
     time.sleep(0.6)
     assert not vault.sessions.exists()
@@ -369,11 +385,11 @@ def test_a_deleted_index_or_cache_changes_only_speed(vault: Vault, start: Start)
     write(vault, "a", note("a"))
     start()
     for folder in ("index", "cache"):
-        shutil.rmtree(vault.root / ".crucible" / folder)
+        remove_folder(vault.root / ".crucible" / folder)
         write(vault, "a", note("a", folder))
         assert statuses(vault, vouching.ask) == {"a": "completed"}
         wait_for(lambda: vouching.ask(vault.root))
-    shutil.rmtree(vault.sessions / vouching.ASKING)
+    remove_folder(vault.sessions / vouching.ASKING)
     wait_for(lambda: vouching.ask(vault.root))
 
 
@@ -410,7 +426,7 @@ def test_an_index_that_is_not_the_one_it_kept_is_not_vouched_for(
     assert statuses(vault, vouching.ask) == {"a": "paused"}
     wait_for(lambda: vouching.ask(vault.root))
     if how != "older files":
-        shutil.rmtree(index)
+        remove_folder(index)
     if how != "removed":
         shutil.copytree(kept, index, dirs_exist_ok=True)
     assert not vouching.ask(vault.root)
