@@ -122,7 +122,7 @@ def _figure(name: str, times: dict[str, list[float]]) -> Figure:
 def measure(scratch: Path) -> list[Figure]:
     vault = build(scratch / "recording")
     return [
-        _figure(f"an addition to {PHASES:,} phases over one to an empty session, API", api_times(vault, 40)),
+        _figure(f"an addition to {PHASES:,} phases over one to an empty session, API", api_times(vault, 100)),
         _figure("the same as `cru log`", process_times(vault, 15)),
     ]
 

@@ -81,7 +81,7 @@ def read_for_index(root: str, path: str, known: str) -> Reading:
 
 def _read(root: Path, whole: Path, path: str, known: str) -> Reading:
     data, stamp = files.read_bytes(files.inside(root, whole))
-    sha = stamp.sha[:_HASH_LENGTH]
+    sha = hashlib.sha256(data).hexdigest()[:_HASH_LENGTH]
     rows = None if sha == known else rows_of(Note(whole, Source.from_bytes(data), stamp), path)
     return Reading(path, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.ino), sha, rows)
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.errors import (
     LockTimeout,
@@ -37,7 +36,6 @@ from crucible.vault.locking import Lock, hold
 __all__ = [
     "LARGEST_NOTE",
     "Stamp",
-    "Written",
     "create_exclusive",
     "holds",
     "inside",
@@ -64,32 +62,22 @@ _LONGEST_WAIT = 10
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a file was when it was read: sizes in bytes, times in nanoseconds, `sha` the SHA-256 of its bytes."""
+    """What a file was when it was read: sizes in bytes, times in nanoseconds."""
 
     size: int
     mtime_ns: int
     ino: int
     ctime_ns: int
-    sha: str
 
     @classmethod
-    def of(cls, data: bytes, status: os.stat_result, like: Written | None = None) -> Stamp:
-        """The stamp of a file that held `data` when it had `status`; comparing with `like` is faster than hashing."""
-        known = like is not None and like.data == data
-        sha = like.stamp.sha if like and known else hashlib.sha256(data).hexdigest()
-        return cls(len(data), status.st_mtime_ns, status.st_ino, status.st_ctime_ns, sha)
+    def of(cls, data: bytes, status: os.stat_result) -> Stamp:
+        """The stamp of a file that held `data` when it had `status`."""
+        return cls(len(data), status.st_mtime_ns, status.st_ino, status.st_ctime_ns)
 
     @property
     def identity(self) -> str:
-        """The same without the bytes, in one word."""
+        """The same in one word."""
         return f"{self.size}-{self.mtime_ns}-{self.ino}-{self.ctime_ns}"
-
-
-class Written(NamedTuple):
-    """Bytes that we wrote, and the stamp of the file that held them."""
-
-    stamp: Stamp
-    data: bytes
 
 
 def inside(root: Path, path: Path) -> Path:
@@ -102,31 +90,31 @@ def inside(root: Path, path: Path) -> Path:
     return Path(real)
 
 
-def read_bytes(path: Path, like: Written | None = None) -> tuple[bytes, Stamp]:
-    """All bytes of a regular file; read again while somebody is writing it.  They may be those of `like`."""
+def read_bytes(path: Path) -> tuple[bytes, Stamp]:
+    """All bytes of a regular file; read again while somebody is writing it."""
     try:
         for _ in range(_UNSTABLE_READS):
             data, before, after = _read_once(path)
             if _identity(before) == _identity(after):
                 break
-        return data, Stamp.of(data, after, like)
+        return data, Stamp.of(data, after)
     except OSError as error:
         raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
 
 
-def read_settled(path: Path, known: Collection[str] = (), like: Written | None = None) -> tuple[bytes, Stamp]:
+def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]:
     """All bytes, when nobody has written for a moment; `NoteChanged` when somebody goes on and on.
 
     What has one of the identities `known` is whole.  A time of writing that lies ahead (another machine's clock) is no reason to
     wait longer than for one that is now: what stays the same meanwhile is whole.
     """
-    before: Stamp | None = None
+    before: tuple[bytes, Stamp] | None = None
     for _ in range(_LONGEST_WAIT):
-        data, stamp = read_bytes(path, like)
+        data, stamp = read_bytes(path)
         age = time.time_ns() - stamp.mtime_ns
-        if age >= QUIET_NS or stamp == before or stamp.identity in known:
+        if age >= QUIET_NS or (data, stamp) == before or stamp.identity in known:
             return data, stamp
-        before = stamp
+        before = data, stamp
         time.sleep((QUIET_NS - max(age, 0)) / 1e9)
     raise NoteChanged(f"{path}: another program keeps writing it", "try again when it is saved")
 

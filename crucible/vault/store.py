@@ -89,7 +89,7 @@ class Vault:
         self._folders: set[Path] | None = None
         self._written: dict[Path, Stamp] = {}
         """Our own last writes, which are whole however young they are."""
-        self._last: tuple[Path, files.Written, Source] | None = None
+        self._last: tuple[Path, bytes, Source] | None = None
         """The very last one: its file, and what it held."""
         self.touched: set[Path] = set()
         """Notes that were created, changed or moved here, for who keeps the index."""
@@ -227,13 +227,13 @@ class Vault:
     def _read_settled(self, path: Path, last_write: str = "") -> Note:
         """The note when no other program is in the middle of writing it; `last_write` tells the latest of ours.
 
-        What stands there as we wrote it last is neither hashed nor decoded again: that would take longer than to write it.
+        What stands there as we wrote it last is not decoded again: that would take longer than to write it.
         """
         real = files.inside(self.root, path)
         place, last, source = self._last or (None, None, None)
         ours = [self._written[real].identity] if real in self._written else []
-        data, stamp = files.read_settled(real, [*ours, last_write], last if place == real else None)
-        if source is None or last is None or place != real or last.data != data:
+        data, stamp = files.read_settled(real, [*ours, last_write])
+        if source is None or place != real or last != data:
             source = Source.from_bytes(data)
         note = Note(path, source, stamp)
         note.__dict__["data"] = data  # known, so need not be encoded
@@ -254,7 +254,7 @@ class Vault:
             expected=note.data,
         )
         self._written[real] = files.stamp_of(real, data)
-        self._last = (real, files.Written(self._written[real], data), changed)
+        self._last = (real, data, changed)
         return Note(note.path, changed, self._written[real])
 
     def _check_settled(self, note: Note) -> None:
@@ -341,14 +341,15 @@ def _check_size(name: str, data: bytes) -> None:
 def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:
     """The bytes of the note with the edits made, which do not overlap; what stays is copied and not encoded."""
     text, data = note.source.text, note.data
-    parts: list[bytes] = []
+    view = memoryview(data)
+    parts: list[bytes | memoryview] = []
     char, at = 0, len(_BOM) if note.source.bom else 0
-    parts.append(data[:at])
+    parts.append(view[:at])
     for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
         start = _byte_of(text, data, edit.span.start, char, at)
-        parts += [data[at:start], edit.text.encode("utf-8", "surrogateescape")]
+        parts += [view[at:start], edit.text.encode("utf-8", "surrogateescape")]
         char, at = edit.span.end, _byte_of(text, data, edit.span.end, edit.span.start, start)
-    return b"".join([*parts, data[at:]])
+    return b"".join([*parts, view[at:]])
 
 
 def _byte_of(text: str, data: bytes, char: int, known: int, at: int) -> int:
