@@ -37,8 +37,10 @@ from crucible.toml import (
 
 __all__ = [
     "DEFAULT_CONFIG",
+    "AgentSettings",
     "CaptureSettings",
     "FlightSettings",
+    "ResumeSettings",
     "SecretSettings",
     "UserSettings",
     "VaultSettings",
@@ -58,7 +60,7 @@ DEFAULT_CONFIG = """\
 [sessions]
 # folder = "sessions"         # where session notes live, seen from the vault; any depth of subfolders
 # subagents = "link"          # how a subagent's work is kept: link, embed or inline
-# idle_minutes = 60           # a transcript quiet for longer is no active session any more
+# idle_minutes = 60           # a session that is quiet for longer is paused, an imported one that is done completed
 
 [writing]
 # fsync = true                # wait for the disk on every write
@@ -73,6 +75,11 @@ DEFAULT_CONFIG = """\
 # max_value_bytes = 65536     # a longer argument or result is cut
 # retention_days = 30         # older events are put away, once their session has a note
 # after = "archive"           # what becomes of them: archive (compressed) or delete
+
+[resume]
+# window = 15                 # the newest entries of a session that its context tells in full
+# budget = 8000               # tokens of a session's context
+# at_start = "notice"         # what a client is told of a paused session when it starts: off, notice or context
 
 [secrets]
 # allow = []                  # regular expressions; a secret that one of them finds is left in
@@ -102,6 +109,14 @@ class FlightSettings(NamedTuple):
     after: str = "archive"
 
 
+class ResumeSettings(NamedTuple):
+    """How a session is picked up again: entries told in full, tokens of the context, and what a client's start is told."""
+
+    window: int = 15
+    budget: int = 8000
+    at_start: str = "notice"
+
+
 class SecretSettings(NamedTuple):
     """What else is a secret, by the name of a rule, and what is none: regular expressions, not compiled."""
 
@@ -119,9 +134,23 @@ class VaultSettings(NamedTuple):
     lock_seconds: float = 10.0
     capture: CaptureSettings = CaptureSettings()
     flight: FlightSettings = FlightSettings()
+    resume: ResumeSettings = ResumeSettings()
     secrets: SecretSettings = SecretSettings()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
+
+
+class AgentSettings(NamedTuple):
+    """Who may be asked to write: a command that reads a prompt and prints an answer, or a model of the `llm` library.
+
+    Both empty: nobody, ever.  `tokenizer` is a `tokenizer.json` to count tokens by, "" for an estimate.  Only a user
+    settles this: a vault comes from elsewhere, and must not name programs to run.
+    """
+
+    command: str = ""
+    model: str = ""
+    timeout_seconds: float = 120.0
+    tokenizer: str = ""
 
 
 class UserSettings(NamedTuple):
@@ -135,6 +164,7 @@ class UserSettings(NamedTuple):
     default_vault: str | None = None
     elsewhere: str = "default"
     projects: Mapping[str, tuple[str, ...]] = _NO_PROJECTS
+    agents: AgentSettings = AgentSettings()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
 
@@ -165,6 +195,11 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         save=table.take("capture.save", "phase", one_of("phase", "tool", "interval")),
         interval_seconds=table.take("capture.interval_seconds", 60.0, seconds),
     )
+    resume = ResumeSettings(
+        window=table.take("resume.window", 15, positive),
+        budget=table.take("resume.budget", 8000, positive),
+        at_start=table.take("resume.at_start", "notice", one_of("off", "notice", "context")),
+    )
     secrets = SecretSettings(
         rules=table.take("secrets.rules", (), expressions_by_name),
         allow=table.take("secrets.allow", (), expressions),
@@ -177,6 +212,7 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         lock_seconds=table.take("writing.lock_seconds", 10.0, seconds),
         capture=capture,
         flight=flight,
+        resume=resume,
         secrets=secrets,
         unknown=table.rest(),
         warnings=table.warnings(),
@@ -194,8 +230,19 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
         default_vault=None if named is None else vault_named(named, path, home),
         elsewhere=table.take("hooks.elsewhere", "default", one_of("default", "ignore")),
         projects={name: tuple(expand(f, home) for f in folders) for name, folders in projects.items()},
+        agents=_agents(table, path, home),
         unknown=table.rest(),
         warnings=table.warnings(),
+    )
+
+
+def _agents(table: Table, path: StrPath, home: StrPath) -> AgentSettings:
+    tokenizer = table.take("agents.tokenizer", None, text_value)
+    return AgentSettings(
+        command=table.take("agents.command", "", text_value),
+        model=table.take("agents.model", "", text_value),
+        timeout_seconds=table.take("agents.timeout_seconds", 120.0, seconds),
+        tokenizer="" if tokenizer is None else vault_named(tokenizer, path, home),
     )
 
 

@@ -51,6 +51,7 @@ def test_every_default_is_shown_in_a_new_file() -> None:
             "after": "archive",
         },
         "capture": {"save": "phase", "interval_seconds": 60},
+        "resume": {"window": 15, "budget": 8000, "at_start": "notice"},
         "secrets": {"allow": []},
     }
     assert read_vault_settings(said, FILE) == VaultSettings()
