@@ -1,6 +1,6 @@
 """kill -9 at many random moments while sessions are captured: `make kills`, or this file alone.
 
-What is killed and what must be in the notes is told in `tests/e2e/killing.py`; the tests themselves kill twenty times.  A
+What is killed and what must be in the notes is told in `tests/e2e/killing.py`; the tests themselves kill ten times.  A
 failure prints the seed, the session, its spool and the log.
 """
 

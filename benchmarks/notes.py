@@ -26,7 +26,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 
-__all__ = ["SIZE", "UPSTREAM", "sample_notes"]
+__all__ = ["SIZE", "UPSTREAM", "sample_notes", "sample_phases"]
 
 SIZE = 4096
 UPSTREAM = Path(__file__).resolve().parents[1] / "tests/data/upstream/feature-implementation-session.md"
@@ -163,3 +163,9 @@ def sample_notes() -> dict[str, str]:
     """The upstream example and one generated note of each kind."""
     upstream = UPSTREAM.read_bytes().decode("utf-8")
     return {"upstream example": upstream, **{name: _grown(entries_of) for name, entries_of in _KINDS.items()}}
+
+
+def sample_phases(count: int) -> tuple[Phase, ...]:
+    """So many phases, of each kind in turn, about a kilobyte each."""
+    kinds = list(_KINDS.values())
+    return tuple(_phase(at, kinds[at % 3](at) + kinds[(at + 1) % 3](at)) for at in range(count))

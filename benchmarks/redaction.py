@@ -40,7 +40,7 @@ _HALVES = {
 
 
 def measure(_scratch: Path, step: int = 1) -> list[Figure]:
-    """The figures of both halves; the ten worst kinds stand in the detail."""
+    """The figures of all three parts; the ten worst kinds stand in the detail."""
     scanner, figures = Scanner(SecretSettings()), []
     for half, (cases, lines) in _HALVES.items():
         found = measured(lambda text: scanner.redact(text)[0], cases(step), lines())

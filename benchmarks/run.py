@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [scanning]`.
+"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [scanning]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -26,6 +26,7 @@ from benchmarks import (  # noqa: E402  the path is needed first
     reading,
     recording,
     redaction,
+    resume,
     secrets_speed,
     startup,
 )
@@ -40,6 +41,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "hooks": hooks.measure,
     "recording": recording.measure,
     "redaction": redaction.measure,
+    "resume": resume.measure,
     "scanning": secrets_speed.measure,
 }
 

@@ -15,12 +15,14 @@ CrucibleError                  exit 1; `str()` is one clear line, `.hint` the ne
 ├── LockTimeout                another process holds the note
 ├── SecretsError               secrets cannot be looked for, so nothing was written
 ├── EditRefused                an edit that overlaps another, or would not show when read back
-└── TranscriptError            a transcript that cannot be read at all
+├── TranscriptError            a transcript that cannot be read at all
+└── AgentFailed                an agent's program or a model gave no answer
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "AgentFailed",
     "AmbiguousSession",
     "BadSessionId",
     "CrucibleError",
@@ -120,6 +122,10 @@ class EditRefused(CrucibleError):
 
 class TranscriptError(CrucibleError):
     """A transcript that cannot be read at all."""
+
+
+class AgentFailed(CrucibleError):
+    """An agent's program or a model gave no answer."""
 
 
 def reason_of(error: OSError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.running import Cru, CruProcess
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crucible.vault.store import Vault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,10 +37,18 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for each test's home.  `mktemp` would look through all the others for the next free name."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _no_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _no_surroundings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
     """No test sees the user's own settings, vault, transcripts or colours."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(_homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     for name in (

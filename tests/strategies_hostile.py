@@ -6,6 +6,8 @@ anything but LF and CR), `hostile_text` draws several with every kind of line en
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 __all__ = ["BLOCKS", "INLINE", "hostile_line", "hostile_text"]
@@ -50,12 +52,14 @@ def _pieces() -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def hostile_line() -> st.SearchStrategy[str]:
     """One line: an indent, perhaps the start of a block, and pieces of anything."""
     start = st.one_of(st.just(""), st.sampled_from(BLOCKS), st.sampled_from(BLOCKS))
     return st.tuples(st.sampled_from(_INDENTS), start, st.one_of(st.just(""), _pieces())).map("".join)
 
 
+@cache
 def _fence() -> st.SearchStrategy[str]:
     """A fence that is whole, or nearly, so that both sides of that line are drawn often."""
 
@@ -76,6 +80,7 @@ def _fence() -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def hostile_text(max_lines: int = 8) -> st.SearchStrategy[str]:
     """A block of such lines, fences among them."""
     line = st.one_of(hostile_line(), hostile_line(), hostile_line(), _fence())

@@ -35,6 +35,7 @@ FLOORS = [
         "cases",
         "briefing",
         "capture",
+        "idling",
         "doctor",
         "record",
     },
@@ -46,11 +47,17 @@ APART = [{"note", "transcript"}, *[{a, b} for a in FLOORS[5] for b in FLOORS[5] 
 LATE = {
     "crucible.index.reading": {"crucible.index.deriving"},
     "crucible.__main__": {"crucible.hooks.claude_code", "crucible.cli.main"},
-    "crucible.hooks.claude_code": {"crucible.settings"},
+    "crucible.hooks.claude_code": {"crucible.settings", "crucible.hooks.greeting"},
+    "crucible.hooks.greeting": {"crucible.hooks.noticing"},
+    "crucible.hooks.noticing": {
+        f"crucible.resume.{name}" for name in ("context", "drift", "gathering", "model", "template", "tokens")
+    },
     "crucible.hooks.starting": {"crucible.hooks.syncing"},
+    "crucible.idling.noticing": {"crucible.idling.timing_out"},
 }
 """Who, beside the command line, may import what of ours late: a query of an index that is true reads no note, a hook
-costs next to nothing, and what a hook starts notes even that it cannot be loaded."""
+costs next to nothing, what a hook starts notes even that it cannot be loaded, and a command in whose vault nothing is
+quiet need not know how it would be paused."""
 
 FORBIDDEN = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 LONGEST_FILE = 400

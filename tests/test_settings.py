@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from crucible.errors import VaultError
 from crucible.settings import (
     DEFAULT_CONFIG,
+    AgentSettings,
     CaptureSettings,
     FlightSettings,
+    ResumeSettings,
     SecretSettings,
     UserSettings,
     VaultSettings,
@@ -74,6 +76,10 @@ def test_every_key_is_read() -> None:
     [capture]
     save = "interval"
     interval_seconds = 2.5
+    [resume]
+    window = 3
+    budget = 900
+    at_start = "off"
     [secrets]
     allow = ["^test_"]
     [secrets.rules]
@@ -87,6 +93,7 @@ def test_every_key_is_read() -> None:
         0.5,
         CaptureSettings("interval", 2.5),
         FlightSettings(True, 10, 7, "delete"),
+        ResumeSettings(3, 900, "off"),
         SecretSettings((("acme", "acme_[0-9a-f]{32}"),), ("^test_",)),
     )
 
@@ -108,6 +115,8 @@ def test_every_key_is_read() -> None:
         ("[sessions]\nfolder = 3", r":2: sessions\.folder: expected a text"),
         ('[flight]\nafter = "keep"', r":2: flight\.after: expected one of archive, delete"),
         ('[capture]\nsave = "never"', r":2: capture\.save: expected one of phase, tool, interval"),
+        ('[resume]\nat_start = "on"', r":2: resume\.at_start: expected one of off, notice, context"),
+        ("[resume]\nwindow = 0", r":2: resume\.window: expected a whole number, 1 or more"),
         ('[secrets]\nallow = "x"', r":2: secrets\.allow: expected a list of regular expressions"),
         ('[secrets]\nallow = ["("]', r":2: secrets\.allow: expected a regular expression"),
         ('[secrets]\nallow = ["x*"]', r":2: secrets\.allow: 'x\*' matches nothing at all"),
@@ -142,6 +151,20 @@ def test_user_settings_are_read_with_home_expanded() -> None:
         "ignore",
         {"shop": ("/home/me/work/shop", "/srv/shop"), "solo": ("/solo",)},
     )
+
+
+def test_who_may_be_asked_to_write_is_the_users_choice_alone() -> None:
+    text = """
+    [agents]
+    command = "claude -p --model haiku"
+    model = "small"
+    timeout_seconds = 9
+    tokenizer = "~/models/tokenizer.json"
+    """
+    expected = AgentSettings("claude -p --model haiku", "small", 9, "/home/me/models/tokenizer.json")
+    assert read_user_settings(text, FILE, HOME).agents == expected
+    assert "agents.command" in read_vault_settings(text, FILE).unknown
+    assert not any(read_user_settings("", FILE, HOME).agents[:2])
 
 
 def test_a_relative_default_vault_is_seen_from_its_file() -> None:
@@ -188,6 +211,7 @@ def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
         "writing": {},
         "capture": {},
         "flight": {},
+        "resume": {},
         "secrets": {},
     }
     text = with_default_vault("[projects]\nshop = ['/a', \"/b\"]\n", FILE, "/new vault")

@@ -54,7 +54,7 @@ def check(
         raise UsageError(
             "--staged goes with --secrets and without an ID", "cru session check --secrets --staged"
         )
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(ctx.ensure_object(Door), looks=not staged)
     find = _secrets if secrets else _problems
     found = check_staged(vault, _git_folder(vault)) if staged else find(vault, sessions)
     if format_ == "json":

@@ -14,7 +14,7 @@ from crucible.cli.door import Door
 from crucible.cli.installing import project_here
 from crucible.cli.lagging import check_lagging
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, write, write_json
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.doctor.findings import Finding, State, numbered
@@ -25,6 +25,7 @@ from crucible.doctor.transcripts import Native, check_transcripts, find_native, 
 from crucible.errors import CrucibleError
 from crucible.flight.spooled import load_spool
 from crucible.hooks.log import LOG
+from crucible.hooks.syncing import CLIENTS
 from crucible.importing.sources import SourceTable, source_name
 from crucible.index.query import SessionQuery, select, unreadable_rows
 from crucible.index.store import Index
@@ -37,7 +38,6 @@ from crucible.vault.store import Vault
 __all__ = ["doctor"]
 
 _T = TypeVar("_T")
-_CLIENTS = ("claude-code",)
 _SHOWN = 5
 _LOG_AGE = timedelta(days=7)
 _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD: ("bad", "red")}
@@ -62,7 +62,7 @@ def doctor(ctx: click.Context, *, whole: bool, format_: str) -> None:
         write_json([_exported(finding) for finding in findings])
     else:
         for finding in findings:
-            _write(finding, whole=whole, color=door.color if door.color is not None else door.terminal)
+            _write(finding, whole=whole, color=in_color(door))
     ctx.exit(PROBLEMS_FOUND if any(finding.state is State.BAD for finding in findings) else 0)
 
 
@@ -103,7 +103,7 @@ def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
     yield from check_transcripts(
         natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home
     )
-    yield from check_spool(vault.root, _CLIENTS, now)
+    yield from check_spool(vault.root, CLIENTS, now)
     yield from _of_notes(vault, mine, now)
 
 
@@ -118,7 +118,11 @@ def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> I
 
 
 def _waiting(root: Path) -> set[str]:
-    return {s.session for client in _CLIENTS for s in load_spool(root, client) if s.has_backlog}
+    """The sessions that no note has yet; none where the spool cannot be looked at, which `check_spool` tells."""
+    try:
+        return {s.session for client in CLIENTS for s in load_spool(root, client) if s.has_backlog}
+    except CrucibleError:
+        return set()
 
 
 def _source(native: Native) -> str:
@@ -162,15 +166,12 @@ def _write(finding: Finding, *, whole: bool, color: bool) -> None:
     word, hue = _MARKS[finding.state]
     mark = click.style(f"{word:<5}", fg=hue) if color else f"{word:<5}"
     write(f"{mark} {finding.topic:<12} {clean_line(finding.text)}")
-    shown = (
-        finding.items
-        if whole or (finding.state is State.GOOD and not finding.items)
-        else finding.items[:_SHOWN]
-    )
-    for item in shown if finding.state is not State.GOOD or whole else ():
+    few = 0 if finding.state is State.GOOD else _SHOWN
+    shown = finding.items if whole else finding.items[:few]
+    for item in shown:
         write(f"{'':<18} - {clean_line(item)}")
     left = len(finding.items) - len(shown)
-    if left and finding.state is not State.GOOD:
+    if left and shown:
         write(f"{'':<18} - and {left} more: --all")
     if finding.mend:
         write(f"{'':<18} → {clean_line(finding.mend)}")

@@ -6,7 +6,7 @@ line on stdout counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from crucible.cli.output import clean_line, say, write, write_json
 from crucible.importing.finding import Search
 from crucible.importing.report import ImportReport, UnreadableRow
 
-__all__ = ["Part", "write_all", "write_one"]
+__all__ = ["Part", "tell_stop", "write_all", "write_one"]
 
 _WORDS = ("created", "updated", "unchanged")
 _COUNTS = (*_WORDS, "unreadable")
@@ -26,6 +26,18 @@ class Part(NamedTuple):
 
     search: Search
     report: ImportReport
+
+
+def tell_stop(*, dry_run: bool) -> Callable[[Sequence[ImportReport]], None]:
+    """Told of an import that stops in the middle: a line on stderr about what is written all the same."""
+
+    def tell(reports: Sequence[ImportReport]) -> None:
+        created = sum(len(report.created) for report in reports)
+        updated = sum(len(report.updated) for report in reports)
+        if not dry_run:
+            say(f"stopped: {created} created, {updated} updated so far, and whole; import again for the rest")
+
+    return tell
 
 
 def write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:

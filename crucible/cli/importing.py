@@ -18,9 +18,9 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.draining import drain, tell_stop
+from crucible.cli.draining import drain
 from crucible.cli.given import GivenPath
-from crucible.cli.import_report import Part, write_all, write_one
+from crucible.cli.import_report import Part, tell_stop, write_all, write_one
 from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, given_width, room_of
@@ -99,7 +99,7 @@ def _command(dialect: Dialect) -> click.Command:
         theirs = {row.path for row in others}
         own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
         with _bar() as bar:
-            stop = tell_stop(options)
+            stop = tell_stop(dry_run=options.dry_run)
             report = import_transcripts(vault, dialect, own, options=options, progress=bar, on_stop=stop)
         drain(vault, options)
         if not report.sessions:
@@ -135,7 +135,8 @@ def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: 
     options = _asked(**asked)
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
     with _bar() as bar:
-        reports = import_all(vault, searches, options=options, progress=bar, on_stop=tell_stop(options))
+        stop = tell_stop(dry_run=options.dry_run)
+        reports = import_all(vault, searches, options=options, progress=bar, on_stop=stop)
     drain(vault, options)
     parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
     looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]

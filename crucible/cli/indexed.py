@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from os import PathLike
 from typing import Self, TypeVar
 
@@ -12,8 +13,9 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.output import say
-from crucible.cli.surroundings import vault_place
+from crucible.cli.surroundings import vault_place, whence
 from crucible.errors import CrucibleError
+from crucible.idling.noticing import look_at
 from crucible.index.query import unreadable_rows
 from crucible.index.schema import Row, path_of_cell
 from crucible.index.store import Index, Refreshed
@@ -39,12 +41,17 @@ def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Ref
     """The answer to a question about the tables as they are now; it may be asked more than once.
 
     Long reading shows progress on a terminal.  What cannot be walked, what keeps the index from being kept, and each
-    note that could not be read is a line on stderr, whatever the question was.
+    note that could not be read is a line on stderr, whatever the question was.  A session that has been quiet for long is
+    paused first, when it is time to look.
     """
+
+    def both(view: View) -> tuple[list[Row], Answer]:
+        return unreadable_rows(view), question(view)
+
     with _Progress() as progress:
-        (unreadable, answer), now = index.ask(
-            lambda view: (unreadable_rows(view), question(view)), progress.show
-        )
+        (unreadable, answer), now = index.ask(both, progress.show)
+        if look_at(now.view, index, datetime.now(UTC), whence):
+            (unreadable, answer), now = index.ask(both, progress.show)
     _complain(now)
     say_unreadable(unreadable)
     return answer, now

@@ -16,7 +16,7 @@ from crucible.cli.surroundings import from_here, user_settings, vault_root
 from crucible.errors import UsageError, VaultNotFound
 from crucible.installing.claude_code import install, settings_path, uninstall
 
-__all__ = ["claude_code", "hook_command", "project_here"]
+__all__ = ["claude_code", "hook_command", "own_program", "project_here"]
 
 
 @click.command("claude-code")
@@ -55,13 +55,14 @@ def hook_command(*, shared: bool) -> str:
     """
     if shared:
         return "cru hook claude-code 2>/dev/null || :"
-    found = (
-        shutil.which(sys.argv[0]) if os.path.basename(sys.argv[0]).startswith("cru") else shutil.which("cru")
-    )
-    command = (
-        shlex.quote(os.path.abspath(found)) if found else f"{shlex.quote(sys.executable)} -P -m crucible"
-    )
-    return f"{command} hook claude-code 2>/dev/null || :"
+    return f"{shlex.join(own_program())} hook claude-code 2>/dev/null || :"
+
+
+def own_program() -> list[str]:
+    """How hooks call us: the `cru` that runs now, by its whole path, or this interpreter."""
+    own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
+    found = shutil.which(own)
+    return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]
 
 
 def project_here() -> Path:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from pathlib import Path
 
 import click
 
 from crucible.cli.door import Door
+from crucible.cli.installing import own_program
 from crucible.cli.output import clean_line, say, write
 from crucible.cli.surroundings import vault_place
 from crucible.installing.git_hooks import find_hook, install, uninstall
@@ -38,15 +36,8 @@ def git_hooks(door: Door, *, remove: bool) -> None:
     if remove:
         write(f"{'removed from' if uninstall(hook) else 'not in'}  {clean_line(str(hook.path))}")
         return
-    write(f"{'installed in' if install(hook, _command()) else 'already in'}  {clean_line(str(hook.path))}")
+    write(f"{'installed in' if install(hook, own_program()) else 'already in'}  {clean_line(str(hook.path))}")
     if hook.is_shared:
         say(
             "core.hooksPath names this folder for other repositories too; where there is no vault the hook does nothing"
         )
-
-
-def _command() -> list[str]:
-    """How the hook calls us: the `cru` that runs now, by its whole path, or this interpreter."""
-    own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
-    found = shutil.which(own)
-    return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]

@@ -33,13 +33,14 @@ def check_lagging(
     """The notes that an import would bring up to date; `waiting` are sessions in the spool, which are told as such."""
     table = SourceTable(vault)
     known = {str(row["id"]): known_until(row) for row in rows}
-    late = list[Native]()
+    late: list[Native] = []
     for native in natives:
         note = table.find(source_name(native.transcript.client, native.transcript.native_id))
         until = known.get(note_name(note.name)) if note else None
-        fresh = native.written is None or now - native.written < _FRESH
-        if until and native.written and not fresh and native.transcript.native_id not in waiting:
-            late += [native] if native.written - until > _LAG else []
+        if until is None or native.written is None or native.transcript.native_id in waiting:
+            continue
+        if now - native.written >= _FRESH and native.written - until > _LAG:
+            late.append(native)
     sure = [native for native in late[:_LOOKED_AT] if _would_change(vault, native, now)]
     yield from tell_lagging(sure)
 

@@ -19,7 +19,7 @@ from crucible.cli.door import Door
 from crucible.cli.options import BEGIN
 from crucible.cli.output import say, write
 from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import vault_place
+from crucible.cli.surroundings import vault_place, whence
 from crucible.errors import UsageError
 from crucible.record import Recorder
 from crucible.vault.store import Vault
@@ -31,6 +31,7 @@ __all__ = [
     "logs",
     "named_session",
     "noted_time",
+    "recording_place",
     "say_warnings",
     "session_option",
     "standard_input",
@@ -70,6 +71,12 @@ session_option = click.option(
 at_option = click.option(
     "--at", metavar="WHEN", type=BEGIN, help="When it happened: 2026-11-21T20:26, 5m; by default now."
 )
+
+
+def recording_place() -> dict[str, Any]:
+    """Where a bookmark finds git and the project's files."""
+    cwd, projects = whence()
+    return {"cwd": cwd, "projects": projects}
 
 
 def named_session(session: str | None) -> str:
@@ -137,7 +144,7 @@ def logs(
     def called(door: Door, /, session: str | None, at: datetime | None, verbose: bool, **given: Any) -> None:
         name = named_session(session)
         root, settings = vault_place(door)
-        recorder = record.open(name, vault=Vault(Path(root), settings))
+        recorder = record.open(name, vault=Vault(Path(root), settings), **recording_place())
         phase = command(Logged(recorder, noted_time(at, recorder)), **given)
         if verbose and phase:
             write(phase)

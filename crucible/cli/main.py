@@ -40,6 +40,8 @@ class Entry(NamedTuple):
 
 
 GROUPS: Mapping[str, str] = {
+    "bookmark": "Where sessions stood when they stopped: list, show and add.\n"
+    '  cru bookmark add --note "the test still fails" --blocker "no API key"',
     "hook": "What agents' hooks call; not for you.",
     "flight": "Whole events beside the notes: show them, and put old ones away.\n"
     "  cru flight show 2026-11-21-add --type error",
@@ -70,6 +72,9 @@ COMMANDS: Mapping[str, Entry] = {
     "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
     "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),
     "session pause": Entry("crucible.cli.recording:pause", "Stop a session for now."),
+    "session resume": Entry(
+        "crucible.cli.resuming:resume", "Go on with a session, in any client.", _ONE
+    ),
     "session end": Entry("crucible.cli.recording:end", "End a session."),
     "log phase": Entry("crucible.cli.log_work:phase", "Begin a phase."),
     "log prose": Entry("crucible.cli.log_entries:prose", "What the agent said."),
@@ -92,10 +97,16 @@ COMMANDS: Mapping[str, Entry] = {
     "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
     "session stats": Entry("crucible.cli.stats:stats", "Count sessions, tokens, time and failures."),
     "session show": Entry("crucible.cli.showing:show", "Show sessions.", _MANY),
+    "session brief": Entry(
+        "crucible.cli.briefs:brief", "Bring a session's brief up to date, and show it.", _ONE
+    ),
     "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes.", _MANY),
     "session rename": Entry(
         "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
     ),
+    "bookmark list": Entry("crucible.cli.bookmarks:list_bookmarks", "List bookmarks, newest first.", _ONE),
+    "bookmark show": Entry("crucible.cli.bookmarks:show_bookmark", "Show where a session stood.", _ONE),
+    "bookmark add": Entry("crucible.cli.bookmarks:add_bookmark", "Keep where a session stands.", _ONE),
     "flight list": Entry("crucible.cli.flight:list_flights", "List the sessions that have whole events."),
     "flight show": Entry("crucible.cli.flight:show_flight", "Show the whole events of a session.", _ONE),
     "flight purge": Entry("crucible.cli.flight:purge_flights", "Put old whole events away, or delete them."),

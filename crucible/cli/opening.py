@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 import click
 
 from crucible.cli.door import Door
 from crucible.cli.indexed import keep_index
-from crucible.cli.surroundings import vault_place, working_directory
+from crucible.cli.surroundings import vault_place, whence, working_directory
 from crucible.errors import UsageError
+from crucible.idling.noticing import look
+from crucible.index.store import Index
+from crucible.index.vouching import ask
 from crucible.vault.store import Note, Vault
 
 __all__ = ["find_note", "here", "load_note", "open_vault"]
 
 
-def open_vault(door: Door) -> Vault:
+def open_vault(door: Door, *, looks: bool = True) -> Vault:
     """The vault that was named, or is around us, or is the default; unknown settings are named on stderr.
 
-    When the command ends, however it ends, the index learns of the notes that it wrote.
+    When the command ends, however it ends, the index learns of the notes that it wrote.  A session that has been quiet for
+    long is paused first; not by a dry run, nor by a command that `looks` at its own session only, since an agent waits for it.
     """
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
-    click.get_current_context().call_on_close(lambda: keep_index(vault.root, settings, vault.touched))
+    context = click.get_current_context()
+    if looks and not context.params.get("dry_run"):
+        look(Index(vault.root, settings, ask), datetime.now(UTC), whence)
+    context.call_on_close(lambda: keep_index(vault.root, settings, vault.touched))
     return vault
 
 

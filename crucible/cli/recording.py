@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from crucible import record
+from crucible.agents.asking import Asker, asker_of
 from crucible.cli.door import Door
+from crucible.cli.indexed import open_index
 from crucible.cli.log_options import (
     SAID,
     at_option,
     named_session,
     noted_time,
+    recording_place,
     say_warnings,
     session_option,
 )
-from crucible.cli.opening import open_vault
+from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings, working_directory
+from crucible.errors import UsageError
+from crucible.index.query import SessionQuery, select
+from crucible.vault.projects import project_of
+from crucible.vault.walk import note_name
 
 __all__ = ["end", "pause", "start"]
 
@@ -50,7 +60,7 @@ def start(
       cru log phase Research
       cru session end --summary "It backs off now."
     """
-    vault = open_vault(door)
+    vault = open_vault(door, looks=False)
     begun = noted_time(at) or datetime.now(UTC)
     recorder = record.session(
         title,
@@ -69,20 +79,66 @@ def start(
 
 
 @click.command
+@click.argument("ident", metavar="[ID]", type=SESSION, default="")
 @click.option("--reason", metavar="TEXT", type=SAID, default="", help="Why; - for stdin.")
+@click.option(
+    "--note", metavar="TEXT", type=SAID, default="", help="What to know when it goes on; - for stdin."
+)
+@click.option(
+    "--blocker",
+    "blockers",
+    metavar="TEXT",
+    type=SAID,
+    multiple=True,
+    help="What is in the way; may be given several times.",
+)
 @session_option
 @at_option
-@click.pass_obj
-def pause(door: Door, reason: str, session: str | None, at: datetime | None) -> None:
-    """Stop for now: the note tells where and why. Logging to it again makes it active again.
+@click.pass_context
+def pause(
+    ctx: click.Context, /, ident: str, session: str | None, at: datetime | None, reason: str, **said: Any
+) -> None:
+    """Stop for now: the note tells where and why, a bookmark what else to know. Logging to it again makes it active.
+
+    Without an ID it is the session that CRU_SESSION names, else the newest active one of the project that you stand in.
+    A session that was completed or has failed is paused only when you name it.
 
     \b
       cru session pause --reason "waiting for the API keys"
+      cru session pause --note "start with the tests" --blocker "no API key"
+      cru session pause 2026-11-21-add-rate-limiter
     """
-    name = named_session(session)
-    recorder = record.open(name, vault=open_vault(door))
-    recorder.pause(reason, at=noted_time(at, recorder))
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door, looks=False)
+    typed = ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE
+    if ident and typed:
+        raise UsageError("two sessions are named", "an ID, or --session")
+    name = note_name(find_note(vault, ident).name) if ident else session or _newest_active(door)
+    recorder = record.open(name, vault=vault, asker=_asker(), **recording_place())
+    recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
     say_warnings(recorder)
+
+
+def _asker() -> Asker | None:
+    """Who writes the brief; whoever waits for a model is told."""
+    asker = asker_of(user_settings().agents, os.environ)
+    if asker and sys.stderr.isatty():
+        say("bringing the brief up to date, with the model of your settings …")
+    return asker
+
+
+def _newest_active(door: Door) -> str:
+    """The newest session of the project around us that is active."""
+    project = project_of(working_directory() or "", user_settings().projects)
+    if project:
+        query = SessionQuery(status="active", project=project, limit=1)
+        rows, _ = open_index(door).ask(lambda view: select(view, query))
+        if rows:
+            return note_name(str(rows[0]["path"]).rpartition("/")[2])
+    raise UsageError(
+        f"no session is active in the project {project!r}" if project else "no session is named",
+        "name one: `cru session list --status active` shows what is there",
+    )
 
 
 @click.command
@@ -98,7 +154,7 @@ def end(door: Door, summary: str, failed: bool, session: str | None, at: datetim
       cru session end --summary "It backs off now, with tests."
     """
     name = named_session(session)
-    recorder = record.open(name, vault=open_vault(door))
+    recorder = record.open(name, vault=open_vault(door, looks=False), asker=_asker(), **recording_place())
     for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
         say(f"{recorder.id}: {line}")
     say_warnings(recorder)

@@ -6,6 +6,7 @@ Imports little, since listing sessions and completing an id need it.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 
 from crucible.cli.door import Door
 from crucible.cli.output import say
@@ -19,7 +20,15 @@ from crucible.settings import (
 )
 from crucible.vault.discovery import find_vault
 
-__all__ = ["from_here", "settings_path", "user_settings", "vault_place", "vault_root", "working_directory"]
+__all__ = [
+    "from_here",
+    "settings_path",
+    "user_settings",
+    "vault_place",
+    "vault_root",
+    "whence",
+    "working_directory",
+]
 
 
 def settings_path() -> str:
@@ -38,6 +47,11 @@ def working_directory() -> str | None:
         return os.getcwd()
     except OSError:
         return None
+
+
+def whence() -> tuple[str, Mapping[str, Sequence[str]]]:
+    """The working directory, "" when it is gone, and the user's projects: where a bookmark finds git and files."""
+    return working_directory() or "", user_settings().projects
 
 
 def from_here(path: str) -> str:

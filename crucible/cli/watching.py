@@ -14,6 +14,9 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.opening import open_vault
 from crucible.cli.output import say, write
+from crucible.cli.surroundings import whence
+from crucible.idling.noticing import look
+from crucible.index.store import Index
 from crucible.index.watching import Notice, Started, Told, watch
 
 __all__ = ["follow"]
@@ -35,7 +38,7 @@ def follow(ctx: click.Context, settle: int) -> None:
     While it runs, other commands ask it whether anything changed and need not look at every note. It sees what
     Obsidian, git, an editor or `cru` itself writes. A line on standard output is the time, what happened (added,
     changed, removed, or renamed with the old path and an arrow), the path seen from the vault and the session's
-    status. One watcher serves a vault; it ends with Ctrl-C, or with exit code 1 when the vault is moved away.
+    status. A session that has been quiet for the idle time is paused. One watcher serves a vault; it ends with Ctrl-C, or with exit code 1 when the vault is moved away.
 
     \b
       cru watch
@@ -48,7 +51,11 @@ def follow(ctx: click.Context, settle: int) -> None:
         _print(news, str(vault.sessions))
 
     with _ended_quietly():
-        watch(vault.root, vault.settings, settle / 1000, tell)
+        watch(vault.root, vault.settings, settle / 1000, tell, _pause_quiet)
+
+
+def _pause_quiet(index: Index) -> None:
+    look(index, datetime.now(UTC), whence, is_true=True)
 
 
 def _print(news: Started | Told | Notice, folder: str) -> None:

@@ -15,7 +15,7 @@ from crucible.doctor.findings import Finding, State, numbered
 from crucible.errors import CrucibleError
 from crucible.installing.claude_code import EVENTS, Installed, find_installed, missing_program
 
-__all__ = ["check_hooks", "check_log", "last_fired", "last_run"]
+__all__ = ["check_hooks", "check_log", "last_run"]
 
 _LATE = 300.0
 """Seconds between the client's last row and our last hook beyond which hooks do not seem to fire."""
@@ -69,7 +69,7 @@ def _entries(found: Installed, option: str, search: str | None) -> Iterator[Find
 
 
 def _firing(root: Path, last_written: datetime | None) -> Iterator[Finding]:
-    fired = last_fired(root)
+    fired = _last_fired(root)
     if last_written is None or (fired is not None and fired > last_written.timestamp() - _LATE):
         told = (
             f"they were last called {_ago(fired)}" if fired else "nothing has run since they were installed"
@@ -84,7 +84,7 @@ def _firing(root: Path, last_written: datetime | None) -> Iterator[Finding]:
     yield Finding("hooks", State.BAD, what, mend)
 
 
-def last_fired(root: Path) -> float | None:
+def _last_fired(root: Path) -> float | None:
     """When a hook was last called in this vault, in seconds since 1970, as far as the spool tells."""
     spool = root / ".crucible" / "spool"
     times = [path.stat().st_mtime for path in (spool / "lock", *spool.glob("*/*.jsonl")) if path.exists()]

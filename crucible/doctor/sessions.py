@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crucible.doctor.findings import Finding, State, numbered
+from crucible.errors import OutsideVault
 from crucible.flight.spooled import load_spool
 from crucible.session.identity import LONGEST_ID
 
@@ -20,7 +21,11 @@ Row = Mapping[str, object]
 
 def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[Finding]:
     """What hooks put in and no note has yet, and what has been there for long."""
-    spooled = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
+    try:
+        spooled = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
+    except OutsideVault as error:
+        yield Finding("spool", State.BAD, str(error), error.hint)
+        return
     waiting = [s for s in spooled if s.left != "missing"]
     missing = tuple(s.session for s in spooled if s.left == "missing")
     last = {s.session: max((line.time for line in s.lines), default=0.0) for s in waiting}

@@ -17,9 +17,9 @@ from crucible.flight.meta import AGENT_SWITCH, Facts, facts_of, keep_meta
 from crucible.flight.place import EVENTS, OWN_FIELDS, TOOL_TYPES, TOOLS, flight_folder
 from crucible.flight.values import cut_values, dump_record
 
-__all__ = ["RECORDER", "append_entry"]
+__all__ = ["append_entry"]
 
-RECORDER = "recorder"
+_RECORDER = "recorder"
 """The source of such records."""
 
 
@@ -63,5 +63,5 @@ def _record(kind: str, values: Mapping[str, object], now: datetime, phase: str, 
     cut: dict[str, int] = {}
     given = {f"{name}_" if name in OWN_FIELDS else name: value for name, value in values.items()}
     kept = {name: cut_values(value, name, limit, cut) for name, value in given.items()}
-    head = {"time": now.astimezone(UTC), "phase": phase, "type": kind, "source": RECORDER}
+    head = {"time": now.astimezone(UTC), "phase": phase, "type": kind, "source": _RECORDER}
     return dump_record({**head, **kept, **({"cut": cut} if cut else {})})

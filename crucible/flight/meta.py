@@ -222,10 +222,6 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _records(path: Path, start: int) -> int:
-    return sum(number_of(line) > 0 for line in _lines(path, start))
-
-
 def _lines(path: Path, start: int) -> Iterator[bytes]:
     """The whole lines of a file from a byte on, without their ends."""
     if not path.is_file():

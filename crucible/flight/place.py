@@ -26,6 +26,7 @@ __all__ = [
     "flight_folder",
     "flights_folder",
     "keys_path",
+    "purged_path",
     "refusals",
 ]
 
@@ -62,9 +63,16 @@ def archive_path(vault_root: Path, session_id: str) -> Path:
 
 def keys_path(vault_root: Path, session_id: str) -> Path:
     """The file, in the cache, that remembers which records there are."""
-    return _inside(
-        vault_root, vault_root / ".crucible" / "cache" / "flight" / f"{check_session_id(session_id)}.keys"
-    )
+    return _cached(vault_root, f"{check_session_id(session_id)}.keys")
+
+
+def purged_path(vault_root: Path) -> Path:
+    """The file, in the cache, that remembers when old records were last put away."""
+    return _cached(vault_root, "purged")
+
+
+def _cached(vault_root: Path, name: str) -> Path:
+    return _inside(vault_root, vault_root / ".crucible" / "cache" / "flight" / name)
 
 
 def _inside(vault_root: Path, path: Path) -> Path:

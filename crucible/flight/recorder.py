@@ -25,13 +25,12 @@ from crucible.flight.archive import next_number
 from crucible.flight.keys import Keys
 from crucible.flight.lines import LOCK_SECONDS, Held, held, make_folder
 from crucible.flight.meta import Facts, keep_meta
-from crucible.flight.place import EVENTS, META, TOOLS, flight_folder, refusals
+from crucible.flight.place import EVENTS, TOOL_TYPES, TOOLS, flight_folder, refusals
 from crucible.flight.values import cut_values, dump_record
-from crucible.transcript.events import Event, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
+from crucible.transcript.events import Event
 
-__all__ = ["EVENTS", "META", "TOOLS", "FlightWriter", "flight_folder"]
+__all__ = ["FlightWriter"]
 
-_OF_TOOLS = ToolUsed | ToolReturned | SubagentStarted | SubagentReturned
 _RENAMED = {"agent": "subagent", "type": "row_type"}
 """Fields of events that would hide one of the record's own: the file's agent, the event's class."""
 
@@ -75,7 +74,8 @@ class FlightWriter:
         time = orjson.dumps(event.at.time, option=orjson.OPT_UTC_Z)
         # The body is what takes time to dump, so it is dumped once, for the key and for the line.
         line = b'"key":"%016x","time":%s,"phase":%s,%s\n' % (key, time, _text(phase), body[1:])
-        self._waiting[key] = _Waiting(TOOLS if isinstance(event, _OF_TOOLS) else EVENTS, line, event.at.time)
+        file = TOOLS if type(event).__name__ in TOOL_TYPES else EVENTS
+        self._waiting[key] = _Waiting(file, line, event.at.time)
         self._size += len(line)
         self.written += 1
         if self._size >= _BUFFER:

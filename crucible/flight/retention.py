@@ -28,6 +28,7 @@ from crucible.flight.place import (
     archive_path,
     flight_folder,
     flights_folder,
+    purged_path,
     refusals,
 )
 from crucible.session.identity import check_session_id
@@ -92,17 +93,19 @@ def purge(
     found = [work.take(session_id, dry_run=dry_run) for session_id in flight_ids(vault_root)]
     if not dry_run:
         _sweep(vault_root)
+        stamp = purged_path(vault_root)
         with suppress(OSError):
-            _stamp(vault_root).parent.mkdir(parents=True, exist_ok=True)
-            _stamp(vault_root).write_text(now.isoformat(), encoding="utf-8")
+            stamp.parent.mkdir(parents=True, exist_ok=True)
+            stamp.write_text(now.isoformat(), encoding="utf-8")
     purged = tuple(one for one in found if isinstance(one, Purged))
     return PurgeReport(settings.after, purged, tuple(one for one in found if isinstance(one, Kept)))
 
 
 def is_due(vault_root: Path, now: datetime) -> bool:
-    """Whether the last purge is a day ago, or none is known."""
+    """Whether the last purge is a day ago, or none is known.  `OutsideVault` where the vault's cache leads out of it."""
+    stamp = purged_path(vault_root)
     try:
-        last = datetime.fromisoformat(_stamp(vault_root).read_text(encoding="utf-8"))
+        last = datetime.fromisoformat(stamp.read_text(encoding="utf-8"))
         return not _DAY > now - last > -_DAY
     except (OSError, ValueError, TypeError):
         return True
@@ -226,10 +229,6 @@ def _sweep(vault_root: Path) -> None:
             name = path.name.removesuffix(f"{_ARCHIVE}.tmp")
             if _is_id(name) and not flight_folder(vault_root, name).exists():
                 path.unlink(missing_ok=True)
-
-
-def _stamp(vault_root: Path) -> Path:
-    return vault_root / ".crucible" / "cache" / "flight" / "purged"
 
 
 def _is_id(name: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from crucible.errors import OutsideVault
 from crucible.flight.spool import is_name, remove, spool_folder
 
 __all__ = ["SpoolLine", "Spooled", "load_spool", "retire", "save_state"]
@@ -69,15 +70,21 @@ class Spooled:
         opened = since.index("SessionStart") if "SessionStart" in since else len(since)
         return all(event == "SessionStart" for event in since[opened:])
 
-    def last(self, name: str, *, of_trunk: bool = False) -> str:
-        """The last value of a field that is not empty; `of_trunk` passes over what subagents' hooks told."""
-        values = (getattr(line, name) for line in reversed(self.lines) if not (of_trunk and line.agent))
-        return next((str(value) for value in values if value), "")
+    @property
+    def transcript(self) -> str:
+        """Where the client keeps the session, as a hook was last told; "" when none was."""
+        return next((line.transcript for line in reversed(self.lines) if line.transcript), "")
 
 
 def load_spool(root: Path, client: str) -> list[Spooled]:
-    """Every session of a client in the vault's spool, in the order of their names."""
-    folder = Path(spool_folder(str(root), client))
+    """Every session of a client in the vault's spool, in the order of their names.
+
+    `OutsideVault` where a symlink leads out of the vault.
+    """
+    try:
+        folder = Path(spool_folder(str(root), client))
+    except ValueError as error:
+        raise OutsideVault(str(error), "remove the symlink") from None
     if not folder.is_dir():
         return []
     return [_load(folder, client, path) for path in sorted(folder.glob("*.jsonl")) if is_name(path.stem)]

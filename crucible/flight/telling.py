@@ -22,8 +22,8 @@ def record_line(record: Record) -> str:
 
 def cut_mark(record: Record) -> str:
     """How long what was cut had been, "" when nothing was."""
-    longest = sum(record.cut.values())
-    return f"[cut: {longest} bytes]" if longest else "[cut]" if record.cut else ""
+    total = sum(record.cut.values())
+    return f"[cut: {total} bytes]" if total else "[cut]" if record.cut else ""
 
 
 def _said(values: Mapping[str, object]) -> str:
@@ -125,6 +125,12 @@ def _context(values: Mapping[str, object]) -> str:
     return ", ".join(told) or _fields(values)
 
 
+def _resumed(values: Mapping[str, object]) -> str:
+    """Which session a client went on with, and how much it was given to read."""
+    after = values.get("after")
+    return f"{values.get('session') or '?'}{f' after {after}' if after else ''}, {values.get('size') or 0} bytes of context"
+
+
 def _switched(values: Mapping[str, object]) -> str:
     said = values.get("content")
     return f"{values.get('from_agent') or '?'} → {values.get('to_agent') or '?'}{f': {said}' if said else ''}"
@@ -150,4 +156,5 @@ _TOLD: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "TasksListed": _task_list,
     "TaskChanged": _task,
     "ContextSeen": _context,
+    "Resumed": _resumed,
 }

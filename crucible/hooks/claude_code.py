@@ -1,7 +1,7 @@
 """`cru hook claude-code`: one payload of Claude Code's in, one line in the spool out, and gone.
 
 Owns what a hook may cost and may do: it imports almost nothing, prints nothing, fails with nothing, and always exits
-with 0, since the client shows or obeys anything else.  Its faults are lines in `.crucible/log/hooks.log`.  What the line
+with 0, since the client shows or obeys anything else.  Only a client's start is told something, by `greeting`.  Its faults are lines in `.crucible/log/hooks.log`.  What the line
 points at is folded into a note by `syncing`, a process of its own that is started at the end of a phase.
 
 A payload is the client's, and so is every word in it: only ids and paths are taken, by name, from the parsed object.
@@ -19,7 +19,7 @@ from _json import encode_basestring_ascii as quoted
 from _json import make_scanner
 from zlib import crc32
 
-from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.agents.marks import OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
 from crucible.flight.spool import append, is_name, spool_folder, syncing
 from crucible.hooks.log import complain
 from crucible.tidy_toml import read_tidy, user_settings_path, vault_named
@@ -77,6 +77,8 @@ def _take(root: str, payload: Mapping[str, Any]) -> None:
         _start_sync(root)
     if event == "PreCompact":
         _wait_for_sync(folder, session)
+    if event == "SessionStart" and payload.get("source") == "startup":
+        _greet(root, session, payload)
 
 
 def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
@@ -258,6 +260,18 @@ def _start_sync(root: str) -> None:
     import subprocess  # noqa: PLC0415  slow, and only where there is no better way
 
     subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, start_new_session=True, close_fds=True)
+
+
+def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
+    """Tell a client of what is paused here, but not one that `cru` started to go on with it."""
+    values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml"))) or {}
+    wanted = values.get("resume", {})
+    is_off = isinstance(wanted, dict) and wanted.get("at_start") == "off"
+    if is_off or os.environ.get(RESUMING_ENVIRONMENT):
+        return
+    from crucible.hooks.greeting import greet  # noqa: PLC0415  takes longer to load than a hook may run
+
+    greet(root, CLIENT, session, str(payload.get("cwd") or ""))
 
 
 def _wait_for_sync(folder: str, session: str) -> None:

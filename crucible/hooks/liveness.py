@@ -54,7 +54,7 @@ def _calls_of_client(lines: Sequence[SpoolLine]) -> SpoolLine | None:
 
 def _is_registered(spooled: Spooled) -> bool:
     """Claude Code keeps `sessions/<pid>.json` beside its `projects` while a session runs; a crash leaves the file."""
-    told = spooled.last("transcript")
+    told = spooled.transcript
     if not told:
         return False
     with suppress(OSError):

@@ -15,18 +15,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.errors import CrucibleError
+from crucible.agents.asking import asker_of
+from crucible.brief.updating import update_briefs
+from crucible.errors import CrucibleError, VaultError
 from crucible.flight.retention import is_due, purge
-from crucible.flight.spool import syncing
+from crucible.flight.spool import spool_folder, syncing
 from crucible.flight.spooled import Spooled, SpoolLine, load_spool, retire, save_state
 from crucible.hooks.lineage import session_before
 from crucible.hooks.liveness import is_running
 from crucible.hooks.log import LOG, complain
+from crucible.hooks.stops import Met, mark_stop
 from crucible.hooks.tails import LONGEST, wait_for_tail
+from crucible.idling.noticing import look
 from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport
 from crucible.importing.sources import source_name
 from crucible.index.store import Index
+from crucible.record.cleaning import redact_of
 from crucible.session.standing import Client
 from crucible.settings import UserSettings, load_user_settings
 from crucible.tidy_toml import user_settings_path
@@ -34,9 +39,10 @@ from crucible.transcript.dialects import DIALECTS
 from crucible.vault.standing import standings
 from crucible.vault.store import Vault
 
-__all__ = ["sync_vault", "waits", "write_down"]
+__all__ = ["CLIENTS", "has_backlog", "sync_vault", "write_down"]
 
-_CLIENTS = ("claude-code",)
+CLIENTS = ("claude-code",)
+"""Those whose hooks we take."""
 _WORDS = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
 _WORDLESS = frozenset(("SessionStart", "SessionEnd"))
 _QUIET_SECONDS = 60.0
@@ -68,7 +74,7 @@ def write_down(root: Path) -> None:
             return
 
 
-def waits(root: Path) -> bool:
+def has_backlog(root: Path) -> bool:
     """Whether hooks were told of something that is not written down yet."""
     return any(each.has_backlog for each in _spool(root))
 
@@ -76,17 +82,21 @@ def waits(root: Path) -> bool:
 def _put_away(root: Path) -> None:
     """Once a day, whole events that are older than the settings want."""
     now = datetime.now(UTC)
-    if not is_due(root, now):
-        return
-    vault = Vault(root)
     try:
-        purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=standings(vault))
+        if not is_due(root, now):
+            return
+        vault = Vault(root)
+        report = purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=standings(vault))
+        for kept in report.failed:
+            complain(str(root), "purge", VaultError(f"{kept.session_id}: {kept.reason}"))
     except CrucibleError as error:
         complain(str(root), "purge", error)
 
 
 def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
     """Write down every session of the spool that waits; after a session's start also those that died or have ended.
+
+    Then pause what has been quiet for long.
 
     `tried` holds how much of a session was there when it failed, so that it is not tried again at once.
     """
@@ -102,12 +112,36 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
                 _finish(vault, user, each, tried)
     finally:
         if vault.touched:
+            _bring_briefs_up_to_date(vault, user)
             with suppress(CrucibleError):  # what cannot be done now is done by the next query
                 Index(vault.root, vault.settings).refresh(vault.touched)
+        # The client started us where it works.
+        look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_here(), user.projects))
+
+
+def _bring_briefs_up_to_date(vault: Vault, user: UserSettings) -> None:
+    """Of all notes that were written, last of all: a model, where the user wants one, takes its time."""
+    root = str(vault.root)
+    try:
+        asker = asker_of(user.agents, os.environ)
+        redact = redact_of(vault.settings.secrets)
+        for problem in update_briefs(
+            vault, set(vault.touched), asker=asker, redact=redact, now=datetime.now(UTC)
+        ):
+            if problem not in _log_of(vault):
+                complain(root, "brief", VaultError(problem))
+    except CrucibleError as error:
+        complain(root, "brief", error)
+
+
+def _here() -> str:
+    with suppress(OSError):
+        return os.getcwd()
+    return ""
 
 
 def _spool(root: Path) -> Iterator[Spooled]:
-    for client in _CLIENTS:
+    for client in CLIENTS:
         yield from load_spool(root, client)
 
 
@@ -122,7 +156,10 @@ def _has_new_start(spooled: Spooled) -> bool:
 
 
 def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int]) -> None:
-    """Mark a session that died; look at one that is over a last time, since rows may come in behind its end."""
+    """Mark a session that died; look at one that is over a last time, since rows may come in behind its end.
+
+    One that its client ended is looked at until it has been quiet for the idle time, which may complete it.
+    """
     client = _client_of(spooled)
     if client is Client.RUNNING:
         return
@@ -131,8 +168,19 @@ def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str,
         if spooled.left == _MISSING and age > _GIVEN_UP_SECONDS:
             retire(vault.root, spooled)
         return
-    if _try(vault, user, spooled, tried) and age > _QUIET_SECONDS:
+    idle = vault.settings.idle_minutes * 60 if client is Client.ENDED else 0
+    if age <= idle and not _has_late_rows(vault.root, spooled):
+        return
+    if _try(vault, user, spooled, tried) and age > max(_QUIET_SECONDS, idle):
         retire(vault.root, spooled)
+
+
+def _has_late_rows(root: Path, spooled: Spooled) -> bool:
+    """Whether the transcript was written to since the session was written down."""
+    state = Path(spool_folder(str(root), spooled.client)) / f"{spooled.session}.state"
+    with suppress(OSError):
+        return Path(spooled.transcript).stat().st_mtime_ns >= state.stat().st_mtime_ns
+    return True
 
 
 def _try(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int]) -> bool:
@@ -167,16 +215,26 @@ def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Clie
     )
     _wait_for_last_rows(transcript, spooled)
     before = session_before(spooled, load_spool(vault.root, spooled.client))
+    met, now = Met(), datetime.now(UTC)
     options = ImportOptions(
-        now=datetime.now(UTC),
+        now=now,
         projects=user.projects,
         client=client,
         whole_turns=whole_turns,
         follows=source_name(spooled.client, before) if before else "",
+        ended=_ended(spooled),
+        met=met.take,
     )
     report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
     _tell(vault, spooled, report)
+    mark_stop(vault, spooled, client, met, now)
     return _is_done(vault, report)
+
+
+def _ended(spooled: Spooled) -> datetime | None:
+    """When the client said that it ended."""
+    times = [line.time for line in spooled.lines if line.event == "SessionEnd"]
+    return datetime.fromtimestamp(times[-1], UTC) if times else None
 
 
 def _tell_missing(vault: Vault, spooled: Spooled) -> bool:

@@ -7,15 +7,16 @@ Nothing is read or written here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from crucible.importing.report import ImportOptions
 from crucible.importing.strands import Strand
 from crucible.session.drafts import ChildNote, Setting, session_of, summary_of
-from crucible.session.model import Mode, Prose, Session
-from crucible.session.standing import CLOSED, Client
+from crucible.session.merging_head import merged_tasks
+from crucible.session.model import Mode, Prose, Session, Status
+from crucible.session.standing import CLOSED, IDLE_REASON, Client
 from crucible.settings import VaultSettings
 
 __all__ = ["Family", "is_inline"]
@@ -67,7 +68,8 @@ class Family:
         before = {c.recorder.agent: self._child(c, found[c][0]) for c in children if c.note}
         loose = tuple(c.recorder.agent for c in children if c.parent is None and c.id not in _linked(strand))
         base, client = _as_written(strand, replace(setting, children=before))
-        if client is Client.DIED and setting.client is Client.UNKNOWN and not strand.has_news:
+        known = client in (Client.DIED, Client.ENDED)
+        if known and setting.client is Client.UNKNOWN and not strand.has_news:
             setting = replace(setting, client=client)  # who knows nothing of the client takes back nothing
         now = session_of(strand.recorder.draft(), replace(setting, children=after, loose=loose))
         inline = [child for child in children if self._is_inline(child)]
@@ -87,6 +89,8 @@ class Family:
             started=self._started,
             calls={child.call: child.recorder.agent for child in children if child.call},
             client=self._client_of(strand),
+            since=self._options.ended or _saved(strand),
+            has_open_tasks=_has_open_tasks(strand),
         )
 
     def _client_of(self, strand: Strand) -> Client:
@@ -126,10 +130,37 @@ def _as_written(strand: Strand, setting: Setting) -> tuple[Session | None, Clien
     if strand.note is None:
         return None, setting.client
     note, draft = strand.note.session, strand.base
-    clients = dict.fromkeys((setting.client, *Client))
-    bases = [(session_of(draft, replace(setting, client=client)), client) for client in clients]
     told = (note.status, note.pause_reason)
-    return next((each for each in bases if (each[0].status, each[0].pause_reason) == told), bases[0])
+    if told == (Status.PAUSED, IDLE_REASON):
+        # Not an import wrote that, but we did, and of the client we knew nothing.
+        quiet = session_of(draft, replace(setting, client=Client.UNKNOWN))
+        return replace(quiet, status=note.status, ended=None, pause_reason=IDLE_REASON), Client.UNKNOWN
+    for tried in _tried(setting):
+        base = session_of(draft, tried)
+        if (base.status, base.pause_reason) == told:
+            return base, tried.client
+    return session_of(draft, setting), setting.client
+
+
+def _tried(setting: Setting) -> Iterator[Setting]:
+    """What may have been known when the note was written, the likeliest first; a client that has ended had just done so."""
+    yield setting
+    for client in Client:
+        yield replace(setting, client=client)
+    yield replace(setting, client=Client.ENDED, since=setting.now)
+
+
+def _saved(strand: Strand) -> datetime | None:
+    """When the note was last written to, by anybody."""
+    return datetime.fromtimestamp(strand.note.stamp.mtime_ns / 1e9, UTC) if strand.note else None
+
+
+def _has_open_tasks(strand: Strand) -> bool | None:
+    """Whether something is to be done still, as the note will say it: a human may tick a task, too.  None without a note."""
+    if strand.note is None:
+        return None
+    tasks = merged_tasks(strand.note.session.tasks, strand.base.tasks, strand.recorder.draft().tasks)
+    return any(task.status != "completed" for task in tasks)
 
 
 def _linked(strand: Strand) -> set[str | None]:

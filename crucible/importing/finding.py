@@ -18,7 +18,7 @@ from crucible.errors import TranscriptError, reason_of
 from crucible.importing.report import Importing, UnreadableRow
 from crucible.importing.sources import source_name
 from crucible.transcript.dialects import DIALECTS, Dialect, sniff
-from crucible.transcript.files import Reach, Transcript
+from crucible.transcript.files import Reach, Transcript, files_below
 
 __all__ = ["Search", "find_transcripts", "other_writer", "reason_at", "searches_at", "searches_here"]
 
@@ -88,11 +88,8 @@ def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
-    for folder, folders, names in os.walk(path):
-        folders.sort()
-        for name in sorted(names):
-            if (file := Path(folder, name)).is_file():  # a pipe would keep us waiting
-                yield file
+    # A pipe would keep us waiting.
+    yield from (file for file in files_below(path) if file.is_file())
 
 
 def reason_at(error: Exception, path: Path) -> str:

@@ -16,13 +16,16 @@ from crucible.agents.marks import OWN_MARK
 from crucible.errors import TranscriptError
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.family import Family, is_inline
+from crucible.importing.finding import reason_at
 from crucible.importing.lost_marks import LastSecond, look_at_last_second
 from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
+from crucible.importing.resumed import Tickets, who_was_before
 from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
 from crucible.importing.turns import WholeTurns
 from crucible.session.model import Session
 from crucible.session.recording import Recorder
+from crucible.session.syncing import rows_by_source
 from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.events import At, Event, Titled, Unknown, Unreadable
@@ -32,7 +35,7 @@ from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
 from crucible.vault.projects import project_of
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Folding", "LeftOutError"]
+__all__ = ["Folding", "JoinsError", "LeftOutError"]
 
 _HOPELESS = 1000
 """Unreadable rows, and nothing else, after which a file is given up."""
@@ -48,8 +51,19 @@ class LeftOutError(Exception):
         self.reason = reason
 
 
+class JoinsError(Exception):
+    """This session goes on with another one, at `time`: its turn comes when the others' notes are there."""
+
+    def __init__(self, time: datetime) -> None:
+        super().__init__(str(time))
+        self.time = time
+
+
 class Folding:
-    """One transcript.  `strands` has the trunk first, every parent before its children; `events` counts what was read."""
+    """One transcript.  `strands` has the trunk first, every parent before its children; `events` counts what was read.
+
+    Without `may_join` one that goes on with another session's note is put off by a `JoinsError`.
+    """
 
     def __init__(
         self,
@@ -61,6 +75,7 @@ class Folding:
         table: SourceTable,
         outcome: Importing,
         stack: ExitStack,
+        may_join: bool = True,
     ) -> None:
         self.vault = vault
         self.dialect = dialect
@@ -68,6 +83,7 @@ class Folding:
         self.options = options
         self.table = table
         self.outcome = outcome
+        self.may_join = may_join
         self._stack = stack
         self._writers: dict[str, FlightWriter] = {}
         self._strands: dict[str, Strand] = {}
@@ -75,6 +91,7 @@ class Folding:
         self._project: str | None = None
         self._redact = options.redact or redactor_of(vault.settings.secrets)
         self._turns = WholeTurns()
+        self._tickets = Tickets(vault, table)
         self.events = 0
 
     @property
@@ -90,20 +107,45 @@ class Folding:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Read all files.  Raises `LeftOutError`, and `TranscriptError` when the trunk cannot be opened."""
+        """Read all files.  Raises `LeftOutError`, `JoinsError`, and `TranscriptError` when the trunk cannot be opened."""
         self._strands[""] = self._strand("", "", "Work")
+        if self.trunk.note is None:
+            self._join()
+        self._check_session()
         self._check_project()
         self._read_whole("")
         if self.trunk.recorder.has_work:
             self._read_subagents()
             self._find_parents()
 
+    def _join(self) -> None:
+        """Go on in the note of the session that this one goes on with, if `cru` had it do so."""
+        joining = self._tickets.first(self.dialect, self.transcript, self.trunk.source)
+        if joining is None:
+            return
+        if not self.may_join:
+            raise JoinsError(joining.time)
+        note = joining.note
+        # Another process may have folded it in since the notes were looked at.
+        if note is not None and self.trunk.source in note.session.sources:
+            self.table.add(self.trunk.source, note.path)
+            self._strands[""] = self._strand("", "", "Work")
+        elif note is not None:
+            before = who_was_before(note.session)
+            recorder = Recorder(self.transcript.client, joins=True, after=before)
+            self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
+
+    def _check_session(self) -> None:
+        wanted, note = self.options.only_session, self.trunk.note
+        if wanted and (note is None or note.name != wanted):
+            raise LeftOutError("session")
+
     def _read_whole(self, agent: str) -> None:
         """Read a file, and again when the row that its note was synced to is gone."""
         path = self.transcript.path_of(agent)
         self._read(agent)
         old = self._strands[agent]
-        if old.note is None or old.recorder.synced_found or not old.saw_rows:
+        if old.note is None or old.recorder.joins or old.recorder.synced_found or not old.saw_rows:
             return
         events = (self._redact(event)[0] for event in self._events(agent))
         lost = look_at_last_second(old.note, (e for e in events if e.at.agent == agent))
@@ -116,6 +158,8 @@ class Folding:
 
     def _events(self, agent: str) -> Iterator[Event]:
         events = self.dialect.read(self.transcript, agent)
+        if not agent:
+            events = self._tickets.told(events)
         return self._turns.until_last_end(events) if self.options.whole_turns and not agent else events
 
     def _tell_lost(self, path: Path, strand: Strand, lost: LastSecond) -> None:
@@ -170,7 +214,7 @@ class Folding:
         strand = self._strands[agent]
         again = Strand(Recorder(self.transcript.client, agent=agent), strand.source, None, self._open)
         again.id = strand.id
-        for event in self.dialect.read(self.transcript, agent):
+        for event in self._tickets.told(self.dialect.read(self.transcript, agent)):
             if event.at.agent == agent and not isinstance(event, Unknown | Unreadable):
                 again.keep(self._redact(event)[0])
 
@@ -186,7 +230,7 @@ class Folding:
             try:
                 self._read_whole(file.agent)
             except TranscriptError as error:
-                self.outcome.unreadable.append(UnreadableRow(file.path, 0, _bare(str(error), file.path)))
+                self.outcome.unreadable.append(UnreadableRow(file.path, 0, reason_at(error, file.path)))
 
     def _is_told_of(self, file: SubagentFile) -> bool:
         """Whether a subagent belongs to what was read of the trunk; one of a turn that is under way waits with it."""
@@ -322,7 +366,7 @@ def _mark_of(note: Note | None, source: str) -> str:
     """The row of a source that a note is synced to, "" when the note does not say."""
     if note is None:
         return ""
-    rows = dict(zip(note.session.sources, note.session.synced_to, strict=False))
+    rows = rows_by_source(note.session.sources, note.session.synced_to)
     return rows.get(source, "").partition(":")[2]
 
 
@@ -332,7 +376,3 @@ def _written(path: Path) -> datetime:
 
 def _is_empty(path: Path) -> bool:
     return path.stat().st_size == 0
-
-
-def _bare(message: str, path: Path) -> str:
-    return message.removeprefix(f"{path}: ")

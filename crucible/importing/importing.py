@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, groupby
@@ -30,15 +30,17 @@ from crucible.errors import (
 )
 from crucible.flight.meta import Facts, save_meta
 from crucible.importing.finding import Search, find_transcripts, reason_at
-from crucible.importing.folding import Folding, LeftOutError
+from crucible.importing.folding import Folding, JoinsError, LeftOutError
 from crucible.importing.lineage import link_moves
 from crucible.importing.report import Importing, ImportOptions, ImportReport, UnreadableRow
 from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
 from crucible.note.source import Edit, apply_edits
+from crucible.session.joining import holds_others
 from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.model import Session, Status
+from crucible.session.standing import CLOSED_REASON
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.files import Transcript
 from crucible.vault import files
@@ -91,20 +93,36 @@ def import_all(
     total = sum(map(len, found))
     done = 0
     table: SourceTable | None = None
+    runs: list[_Run] = []
     for search, outcome, transcripts in zip(searches, outcomes, found, strict=True):
         outcome.sessions = len(transcripts)
         if table is None:
             table = _table(vault, outcome)
-        try:
-            _Run(vault, search.dialect, options, outcome, table).take(
-                _counted(transcripts, done, total, progress)
-            )
-        except (CrucibleError, OSError):
-            on_stop([outcome.report() for outcome in outcomes])
-            raise
+        run = _Run(vault, search.dialect, options, outcome, table)
+        runs.append(run)
+        with _told_on_stop(outcomes, on_stop):
+            run.take(_counted(transcripts, done, total, progress))
         done += len(transcripts)
+    with _told_on_stop(outcomes, on_stop):
+        _take_joining(runs)
     progress(total, total, "")
     return [outcome.report() for outcome in outcomes]
+
+
+@contextmanager
+def _told_on_stop(outcomes: Sequence[Importing], on_stop: OnStop) -> Iterator[None]:
+    try:
+        yield
+    except (CrucibleError, OSError):
+        on_stop([outcome.report() for outcome in outcomes])
+        raise
+
+
+def _take_joining(runs: Sequence[_Run]) -> None:
+    """Sessions that go on with another one's note, whatever client's, in the order of time and when all others are there."""
+    joining = [(time, run, transcript) for run in runs for time, transcript in run.joining]
+    for _, run, transcript in sorted(joining, key=lambda each: each[0]):
+        run.take(iter((transcript,)), may_join=True)
 
 
 def _table(vault: Vault, outcome: Importing) -> SourceTable:
@@ -151,9 +169,13 @@ class _Run:
         self.outcome = outcome
         self.table = table
         self.moves: list[tuple[str, str]] = []
+        self.joining: list[tuple[datetime, Transcript]] = []
+        """Sessions that go on with another one's note, and since when; their turn comes last."""
+        self._may_join = False
 
-    def take(self, transcripts: Iterator[Transcript]) -> None:
-        """Import all sessions."""
+    def take(self, transcripts: Iterator[Transcript], *, may_join: bool = False) -> None:
+        """Import all sessions; without `may_join` those that go on with another one's note are put into `joining`."""
+        self._may_join = may_join
         for first in transcripts:
             with ExitStack() as stack:
                 if not self.options.dry_run:
@@ -167,8 +189,9 @@ class _Run:
         batch: list[_Notes] = []
         events = 0
         for transcript in chain((first,), rest):
-            batch += self._notes(transcript)
-            events += batch[-1].events if batch else 0
+            notes = list(self._notes(transcript))
+            batch += notes
+            events += sum(each.events for each in notes)
             if len(batch) >= _BATCH or events >= _BATCH_EVENTS:
                 break
         return batch
@@ -188,8 +211,11 @@ class _Run:
                     table=self.table,
                     outcome=self.outcome,
                     stack=stack,
+                    may_join=self._may_join,
                 )
                 folding.fold()
+            if self.options.met:
+                self.options.met(folding.trunk.id, folding.trunk.note, folding.trunk.recorder.cwd)
             moved_to = folding.trunk.recorder.moved_to
             if self.options.follows:
                 self.moves.append((self.options.follows, folding.trunk.source))
@@ -201,6 +227,8 @@ class _Run:
                 sessions = folding.sessions().items()
                 own = [(s, base, now) for s, (base, now) in sessions if not folding.is_inline(s)]
                 yield _Notes(tuple(own), folding.events)
+        except JoinsError as joins:
+            self.joining.append((joins.time, transcript))
         except LeftOutError as left_out:
             self.outcome.left_out[left_out.reason] += 1
         except (*_OF_ONE, OSError) as error:
@@ -227,11 +255,12 @@ class _Run:
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def _write(self, batch: list[_Notes]) -> None:
-        if len(batch) == 1 or self.options.dry_run:
+        groups = _by_note(batch)
+        if len(groups) == 1 or self.options.dry_run:
             stops = list(map(self._write_one, batch))
         else:
             with ThreadPoolExecutor(_THREADS) as pool:
-                stops = list(pool.map(self._write_one, batch))
+                stops = list(chain.from_iterable(pool.map(self._write_all, groups)))
         told = chain.from_iterable(each for each, _ in stops)
         for each in told:
             if isinstance(each, UnreadableRow):
@@ -241,6 +270,9 @@ class _Run:
         for _, error in stops:
             if error:
                 raise error
+
+    def _write_all(self, group: Sequence[_Notes]) -> list[tuple[list[_Told], Exception | None]]:
+        return [self._write_one(notes) for notes in group]
 
     def _write_one(self, notes: _Notes) -> tuple[list[_Told], Exception | None]:
         """What became of each note, and what ended that: the other threads' notes are told, too."""
@@ -253,13 +285,17 @@ class _Run:
 
     def _told(self, strand: Strand, base: Session, now: Session) -> _Told:
         try:
+            written = now
             if strand.note is None:
                 told = "created", self._create(now)
             else:
-                told = "updated" if self._update(strand.note, base, now) else "unchanged", strand.id
+                changed = self._update(strand, strand.note, base, now)
+                told = "updated" if changed else "unchanged", strand.id
+                if changed and (strand.recorder.is_guest or holds_others(changed.session, strand.source)):
+                    written = changed.session  # the transcript tells a part of it
             if not self.options.dry_run and told[0] != "unchanged":
                 # An archived session gets no folder again for this.
-                save_meta(self.vault.root, strand.id, _facts(now), make=False)
+                save_meta(self.vault.root, strand.id, _facts(written), make=False)
         except _OF_ONE as error:
             path = strand.note.path if strand.note else self.vault.sessions / f"{strand.id}.md"
             return UnreadableRow(path, 0, reason_at(error, path))
@@ -272,13 +308,31 @@ class _Run:
                 self.table.add(source, note.path)
         return session.id
 
-    def _update(self, note: Note, base: Session, now: Session) -> bool:
+    def _update(self, strand: Strand, note: Note, base: Session, now: Session) -> Note | None:
+        """The note as it is now, None when nothing of it changed."""
+        recorder = strand.recorder
+
         def wanted(fresh: Note) -> list[Edit]:
-            return merge(fresh.source, fresh.session, base, now)
+            if recorder.joins and strand.source in fresh.session.sources:
+                return []  # somebody folded it in since the note was read
+            return merge(fresh.source, fresh.session, base, now, is_guest=recorder.is_guest)
 
         if self.options.dry_run:
-            return apply_edits(note.source, wanted(note)) != note.source
-        return self.vault.update(note.path, wanted).source != note.source
+            changed = apply_edits(note.source, wanted(note))
+            return None if changed == note.source else note
+        written = self.vault.update(note.path, wanted)
+        for source in now.sources:
+            self.table.add(source, note.path)
+        return None if written.source == note.source else written
+
+
+def _by_note(batch: Iterable[_Notes]) -> list[list[_Notes]]:
+    """What is to be written into one note is written in its order, by one thread."""
+    groups: dict[object, list[_Notes]] = {}
+    for notes in batch:
+        note = notes.strands[0][0].note if notes.strands else None
+        groups.setdefault(note.path if note else id(notes), []).append(notes)
+    return list(groups.values())
 
 
 def _facts(session: Session) -> Facts:
@@ -291,5 +345,5 @@ def _facts(session: Session) -> Facts:
         initial_agent=switches[0] if switches else None,
         agent_switches=switches or None,
         project=session.project,
-        ended_cleanly=session.status is Status.COMPLETED,
+        ended_cleanly=session.status is Status.COMPLETED or session.pause_reason == CLOSED_REASON,
     )

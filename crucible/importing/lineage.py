@@ -24,7 +24,7 @@ def link_moves(
     """`moves` are pairs of sources, the earlier one first."""
     for earlier, later in moves:
         paths = table.find(earlier), table.find(later)
-        if paths[0] is None or paths[1] is None:
+        if paths[0] is None or paths[1] is None or paths[0] == paths[1]:
             continue
         names = [note_name(path.name) for path in paths if path]
         if any(name in created for name in names):

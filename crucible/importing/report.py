@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from crucible.session.standing import Client
 from crucible.transcript.redact import Redactor
+from crucible.vault.store import Note
 
-__all__ = ["ImportOptions", "ImportReport", "Importing", "UnreadableRow"]
+__all__ = ["ImportOptions", "ImportReport", "Importing", "Met", "UnreadableRow"]
+
+Met: TypeAlias = "Callable[[str, Note | None, str], None]"
 
 ROWS_PER_FILE = 100
 """Unreadable rows told of one file; more are counted in a last line."""
@@ -21,10 +25,12 @@ ROWS_PER_FILE = 100
 class ImportOptions:
     """`now` is aware; `since` leaves out what was last written to before it.
 
-    `only_project` leaves out sessions of other projects.  `projects` maps a name to the folders that belong to it.
+    `only_project` leaves out sessions of other projects, `only_session` what belongs into other notes than that of this id.  `projects` maps a name to the folders that belong to it.
     `redact` takes the place of the redactor that the vault's settings ask for.  `client` is what is known of the program
     that writes the transcripts; with `whole_turns` a turn that it is still in the middle of is left for the next time.
-    `follows` is the source of the session that this one goes on from, where no transcript tells it.
+    `follows` is the source of the session that this one goes on from, where no transcript tells it, `ended` when the
+    client said that it ended.  `met` is told of each session before it is written: its id ("" when there is nothing to
+    write), its note as it was, and the folder that the client worked in.
     """
 
     now: datetime
@@ -36,6 +42,9 @@ class ImportOptions:
     client: Client = Client.UNKNOWN
     whole_turns: bool = False
     follows: str = ""
+    ended: datetime | None = None
+    met: Met | None = None
+    only_session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +58,10 @@ class UnreadableRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """Ids of notes, subagents' notes included, in the order of the transcripts.
+    """Ids of notes, subagents' notes included, in the order of the transcripts, those that go on with a session last.
 
     `empty` are transcripts in which nobody said a word: they make no note.  `left_out` counts, by reason, sessions that
-    were not looked at (`own`, `since`, `project`) and transcripts that tell nothing new of a session that another tells
+    were not looked at (`own`, `since`, `project`, `session`) and transcripts that tell nothing new of a session that another tells
     (`copy`), `unknown_rows` rows by type that this version does not know.  `sessions` counts the native sessions found.
     """
 
@@ -80,11 +89,12 @@ class Importing:
     sessions: int = 0
 
     def report(self) -> ImportReport:
-        """The finished report."""
+        """The finished report; a note that holds several sessions is named once, with what most was done to it."""
+        created, updated, unchanged = map(dict.fromkeys, (self.created, self.updated, self.unchanged))
         return ImportReport(
-            tuple(self.created),
-            tuple(self.updated),
-            tuple(self.unchanged),
+            tuple(created),
+            tuple(name for name in updated if name not in created),
+            tuple(name for name in unchanged if name not in created and name not in updated),
             tuple(self.unreadable),
             dict(self.unknown_rows),
             tuple(self.empty),

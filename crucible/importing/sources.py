@@ -67,6 +67,11 @@ class SourceTable:
         """The note that holds a source."""
         return self._paths.get(source)
 
+    def path_of(self, name: str) -> Path | None:
+        """The note of that name, in any folder."""
+        paths = (Path(folder, f"{name}.md") for folder in sorted(self._folders))
+        return next((path for path in paths if os.path.lexists(path)), None)
+
     def is_taken(self, name: str) -> bool:
         """Whether a note of that name exists or is about to; file systems may not tell cases apart."""
         return name.casefold() in self._names

@@ -12,9 +12,10 @@ from typing import TypeAlias
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.lost_marks import LastSecond
 from crucible.session.drafts import Draft
+from crucible.session.joining import holds_others, place_in
 from crucible.session.model import Status
 from crucible.session.recording import Recorder
-from crucible.session.standing import Client
+from crucible.session.standing import CLOSED_REASON, IDLE_REASON, Client
 from crucible.transcript.events import Event, Prompted, Unknown, Unreadable
 from crucible.vault.store import Note
 
@@ -30,8 +31,8 @@ _HELD = 500
 class Strand:
     """A trunk, or one subagent's log.
 
-    `note` is the note that holds it already, `title` what a subagent was asked for in a few words.  `id` is the
-    session's id, "" until somebody said something.
+    `note` is the note that holds it already, or that it joins, `title` what a subagent was asked for in a few words.
+    `id` is the session's id, "" until somebody said something.
     """
 
     def __init__(self, recorder: Recorder, source: str, note: Note | None, open_writer: OpenWriter) -> None:
@@ -72,10 +73,10 @@ class Strand:
         if isinstance(event, Prompted) and not self.first_prompt:
             self.first_prompt = event.text
         if self._opened:
-            self._write(event, recorder.place)
+            self._write(event, self._place())
         elif recorder.base is not None or (self.note is None and recorder.has_work):
             self._begin()
-            self._write(event, recorder.place)
+            self._write(event, self._place())
         elif self.note is None:
             self._hold(event)
 
@@ -84,7 +85,14 @@ class Strand:
         self.recorder.add(event)
         if not self._opened:
             self._begin()
-        self._write(event, self.recorder.place)
+        self._write(event, self._place())
+
+    def _place(self) -> str:
+        """The phase in the note, where others are told in it, too."""
+        place, base = self.recorder.place, self.recorder.base
+        if self.note is None or base is None or not holds_others(self.note.session, self.source):
+            return place
+        return place_in(self.note.session, [phase.head for phase in base.phases], place)
 
     def _begin(self) -> None:
         self._opened = True
@@ -109,12 +117,16 @@ class Strand:
     def is_waiting(self, client: Client) -> bool:
         """Whether the note's status may change without a row more; not when this is an older copy of what it tells.
 
-        One that says `active` waits for time to pass, one that was `paused` when its client died for a late word of its end.
+        One that says `active` waits for time to pass, and so does one that we paused; one that was `paused` when its
+        client died waits for a late word of its end.
         """
         if self.note is None or self.ends_before:
             return False
-        status = self.note.session.status
-        return status is Status.ACTIVE or (status is Status.PAUSED and client is Client.ENDED)
+        session = self.note.session
+        if session.status is Status.PAUSED:
+            waits = client is Client.UNKNOWN and session.pause_reason in (CLOSED_REASON, IDLE_REASON)
+            return waits or client is Client.ENDED
+        return session.status is Status.ACTIVE
 
     def again(self, open_writer: OpenWriter, lost: LastSecond) -> Strand:
         """The same log from its start, with what is later than all that the note tells as its news."""

@@ -16,13 +16,14 @@ from crucible.transcript.events import (
     Interrupted,
     Prompted,
     Replied,
+    Resumed,
     Rewound,
     ToolUsed,
 )
 
 __all__ = ["WholeTurns"]
 
-_BEGINS = Prompted | Replied | ToolUsed
+_BEGINS = Prompted | Resumed | Replied | ToolUsed
 _ENDS = Answered | Interrupted | Faulted | Rewound | ContinuedIn
 
 

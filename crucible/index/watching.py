@@ -28,7 +28,7 @@ from crucible.index.telling import Memory, Told
 from crucible.index.warrant import Warrant
 from crucible.settings import VaultSettings
 
-__all__ = ["Notice", "Started", "Tell", "Told", "watch"]
+__all__ = ["Notice", "Pulse", "Started", "Tell", "Told", "watch"]
 
 _TICK = 0.5
 """Seconds between looks at whether the vault is still there."""
@@ -53,12 +53,18 @@ class Notice(NamedTuple):
 Tell = Callable[[Started | Told | Notice], None]
 
 
-def watch(root: Path, settings: VaultSettings, settle: float, tell: Tell) -> None:
+Pulse = Callable[[Index], object]
+"""Called twice a second with an index that is true."""
+
+
+def watch(
+    root: Path, settings: VaultSettings, settle: float, tell: Tell, pulse: Pulse = lambda _index: None
+) -> None:
     """Follow the vault until an exception ends it; `settle` seconds of quiet end a burst of changes.
 
     `VaultError` when another process watches the vault, and when the vault is moved away.
     """
-    watcher = _Watcher(root, settings, settle, tell)
+    watcher = _Watcher(root, settings, settle, tell, pulse)
     try:
         watcher.run()
     finally:
@@ -75,8 +81,9 @@ class _Look(NamedTuple):
 class _Watcher:
     """One run: what is heard goes to the backlog, and from there into the index."""
 
-    def __init__(self, root: Path, settings: VaultSettings, settle: float, tell: Tell) -> None:
+    def __init__(self, root: Path, settings: VaultSettings, settle: float, tell: Tell, pulse: Pulse) -> None:
         self.tell = tell
+        self.pulse = pulse
         self.place = Place(root, settings)
         self.hearing = Hearing(self.place)
         self.backlog = Backlog(settle)
@@ -100,6 +107,7 @@ class _Watcher:
                 self._read()
             if time.monotonic() >= tick:
                 self._check_place()
+                self.pulse(self.index)
                 tick = time.monotonic() + _TICK
 
     def close(self) -> None:

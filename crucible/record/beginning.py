@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from crucible.agents.asking import Asker
 from crucible.errors import NoteExists
 from crucible.flight.meta import Facts
 from crucible.record.cleaning import Cleaning, Redact, redact_of
@@ -22,6 +23,7 @@ from crucible.session.appending import Addition, Standing
 from crucible.session.fields import link_to
 from crucible.session.markup import render_session
 from crucible.session.model import AgentRef, Mode, Prose, Session
+from crucible.session.redacted import redacted_lines
 from crucible.session.titles import key_words, prompt_name
 from crucible.vault.naming import new_session_id
 from crucible.vault.projects import project_of
@@ -49,13 +51,15 @@ def session(
     continues: str = "",
     now: Clock = utc_now,
     redact: Redact | None = None,
+    asker: Asker | None = None,
 ) -> Recorder:
     """Begin a session: its note is there, active, when this returns.
 
     `vault` is its folder.  `agent` is `name@version`; `goal` stands under the title; `continues` names the session that
     this one goes on from, `parent` the one that delegated it: both name it in turn.  Where no `project` is named, it is
     that of the folder `cwd`, as its repository is called, or as `projects` (a name's folders) says; "" is none.  `now` gives the time and `redact`
-    takes out secrets, by default as the vault's settings say.  Raises `SessionNotFound` for an unknown other session.
+    takes out secrets, by default as the vault's settings say.  `asker` writes the brief when the session is paused or ends,
+    by default nobody does: it is extracted.  Raises `SessionNotFound` for an unknown other session.
     """
     place = patient(vault)
     project = project_of(str(cwd), projects) if project is None else project
@@ -74,27 +78,47 @@ def session(
         writer = _delegated(Writer(place, parent, redact), about, clean, now)
     else:
         writer = _begun(place, about, clean, Writer(place, continues, redact) if continues else None, now)
+    writer.surroundings, writer.asker = (str(cwd), projects), asker
     return Recorder(writer, now)
 
 
 def open_session(
-    session_id: str, *, vault: Vault | Path | str, now: Clock = utc_now, redact: Redact | None = None
+    session_id: str,
+    *,
+    vault: Vault | Path | str,
+    cwd: Path | str = "",
+    projects: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    now: Clock = utc_now,
+    redact: Redact | None = None,
+    asker: Asker | None = None,
 ) -> Recorder:
     """Attach to the session of exactly this id; nothing is written yet.
 
+    `cwd` is the folder whose git and files go into bookmarks when its project is the session's; `projects` and `asker` as in `session`.
     Raises `BadSessionId` for what can be no id, and `SessionNotFound`.
     """
-    return Recorder(Writer(patient(vault), session_id, redact), now)
+    writer = Writer(patient(vault), session_id, redact)
+    writer.surroundings, writer.asker = (str(cwd), projects), asker
+    return Recorder(writer, now)
 
 
 def resume(
-    session_id: str, *, vault: Vault | Path | str, now: Clock = utc_now, redact: Redact | None = None
+    session_id: str,
+    *,
+    vault: Vault | Path | str,
+    cwd: Path | str = "",
+    projects: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    now: Clock = utc_now,
+    redact: Redact | None = None,
+    asker: Asker | None = None,
 ) -> Recorder:
     """Go on with a session that is paused, or active still: it is active when this returns.
 
     Raises as `open_session`, and `SessionEnded` for one that was ended.
     """
-    recorder = open_session(session_id, vault=vault, now=now, redact=redact)
+    recorder = open_session(
+        session_id, vault=vault, cwd=cwd, projects=projects, now=now, redact=redact, asker=asker
+    )
     recorder.wake()
     return recorder
 
@@ -123,7 +147,7 @@ def _begun(place: Vault, about: _About, clean: Cleaning, before: Writer | None, 
         model=about.model,
         continues=before.id if before else None,
         redactions=clean.counts.total() or None,
-        redacted=tuple(f"{rule}: {count}" for rule, count in sorted(clean.counts.items())),
+        redacted=redacted_lines(clean.counts),
         tags=("session",),
         title=about.title,
         preamble=(Prose(about.goal),) if about.goal else (),

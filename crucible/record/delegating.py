@@ -13,11 +13,11 @@ from datetime import datetime
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from crucible.errors import CrucibleError, NoteExists, SessionNotFound
+from crucible.errors import CrucibleError, NoteExists, SessionNotFound, UsageError
 from crucible.flight.meta import Facts
 from crucible.record.cleaning import Cleaning
 from crucible.record.phases import in_phase
-from crucible.record.verbs import Told, Verbs, told_error
+from crucible.record.verbs import Told, Verbs, check_count, told_error
 from crucible.record.writing import Clock, Writer, aware, whole_second
 from crucible.session.appending import Addition, Plan, Retold, Standing
 from crucible.session.closing import find_subagent
@@ -33,11 +33,12 @@ from crucible.session.model import (
     Subagent,
     Value,
 )
+from crucible.session.redacted import redacted_lines
 from crucible.session.shown import joined
 from crucible.session.titles import key_words
 from crucible.vault.naming import slugify
 
-__all__ = ["Delegated", "InlineWork", "begin_child", "inline_text", "tell_parent"]
+__all__ = ["Delegated", "InlineWork", "begin_child", "tell_parent"]
 
 _SLUG = 40
 """Code points of a child's id behind its parent's."""
@@ -87,7 +88,7 @@ def _create(parent: Writer, work: Delegated, clean: Cleaning, now: datetime) -> 
         tokens_used=work.tokens,
         parent=parent.id,
         redactions=clean.counts.total() or None,
-        redacted=tuple(f"{rule}: {count}" for rule, count in sorted(clean.counts.items())),
+        redacted=redacted_lines(clean.counts),
         tags=("session",),
         title=work.title,
         preamble=(Prose(work.task),) if work.task else (),
@@ -153,7 +154,7 @@ def _figures(parent: Session, child_id: str, child: Session) -> dict[str, Value]
 # --- inline ----------------------------------------------------------------------------------------------------------
 
 
-def inline_text(tokens: int | None) -> str:
+def _inline_text(tokens: int | None) -> str:
     """What only a note of its own has a property for."""
     return "" if tokens is None else f"{tokens} tokens"
 
@@ -177,10 +178,13 @@ class InlineWork(Verbs):
     def phase(self, name: str) -> str:
         """A step of the work: a bold line, since a callout has no headings."""
         said = self._clean.line(name)
+        if not said:
+            raise UsageError("a phase has no name", "say what it is about")
         return self._tell(Told(Prose(f"**{said}**"), "phase", {"content": said}), self._clean, None)
 
     def tokens(self, used: int = 0, *, cached: int = 0) -> str:
         """Count what it used; the callout has the sum, and nothing of what was `cached`."""
+        check_count(used), check_count(cached)
         self._tokens = (self._tokens or 0) + used
         self.parent.keep("tokens", {"used": used, "cached": cached}, aware(self._clock()), "")
         return ""
@@ -205,7 +209,7 @@ class InlineWork(Verbs):
             work.model,
             Mode.INLINE,
             None,
-            inline_text(self._tokens),
+            _inline_text(self._tokens),
             summary,
             work.task,
             self._entries,

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
+from crucible.bookmarks.model import Why
 from crucible.errors import CrucibleError
 from crucible.flight.meta import Facts, save_meta
+from crucible.record.bookmarking import Remark, keep_bookmark, keep_brief
 from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import tell_parent
 from crucible.record.phases import closing
@@ -19,7 +21,7 @@ from crucible.record.verbs import told_error
 from crucible.record.writing import PATIENCE, Writer, whole_second
 from crucible.session.appending import Addition, Standing, Summary
 from crucible.session.fields import format_time
-from crucible.session.model import Status
+from crucible.session.model import Status, Value
 
 __all__ = ["END_STEPS", "EndStep", "Ended", "end_session", "pause_session"]
 
@@ -51,22 +53,35 @@ def _tell_parent(ended: Ended) -> str:
     return f"told its parent, {ended.parent}"
 
 
-END_STEPS: tuple[EndStep, ...] = (_close_flight, _tell_parent)
+def _tell_brief(ended: Ended) -> str:
+    # What a subagent came to stands in its parent's note.
+    return "brought its brief up to date" if not ended.parent and keep_brief(ended.writer, ended.now) else ""
 
 
-def pause_session(writer: Writer, reason: str, clean: Cleaning, when: datetime) -> str:
-    """`status: paused`, where it stopped and why; returns the phase's id."""
+END_STEPS: tuple[EndStep, ...] = (_close_flight, _tell_parent, _tell_brief)
+
+
+def pause_session(
+    writer: Writer, reason: str, clean: Cleaning, when: datetime, said: Remark, *, reopens: bool = False
+) -> str:
+    """`status: paused`, where it stopped and why, a bookmark, and the brief; returns the phase's id.
+
+    One that was completed or has failed is paused only when that is meant: `reopens`.
+    """
     why = clean.line(reason) or None
 
     def plan(standing: Standing) -> Addition:
         phase = standing.phase
         last = phase.subphases[-1].id.rpartition(".")[2] if phase and phase.subphases else ""
         point = f"{phase.id}.{last}" if phase and last else phase.id if phase else None
-        return Addition({"status": str(Status.PAUSED), "resume_point": point, "pause_reason": why})
+        keys: dict[str, Value] = {"status": str(Status.PAUSED), "ended": None}
+        return Addition({**keys, "resume_point": point, "pause_reason": why})
 
-    phase = writer.add(plan, clean)
+    phase = writer.add(plan, clean, reopens=reopens)
     writer.rests = True
-    writer.keep("pause", {"content": why}, when, phase)
+    writer.keep("pause", {"content": why, "note": said.note, "blockers": list(said.blockers)}, when, phase)
+    keep_bookmark(writer, Why.PAUSED, when, said)
+    keep_brief(writer, when)
     return phase
 
 
@@ -79,7 +94,7 @@ def end_session(
     *,
     steps: Sequence[EndStep] = END_STEPS,
 ) -> list[str]:
-    """The note is ended: its status, its summary, its last phase; then the steps.  Returns what they did."""
+    """The note is ended: its status, its summary, its last phase; then a bookmark, and the steps.  Returns what they did."""
     said, now = clean.optional(summary), whole_second(when)
     parent: str | None = None
 
@@ -93,6 +108,8 @@ def end_session(
     phase = writer.add(plan, clean, whole=bool(said))
     writer.rests = True
     writer.keep("end", {"content": said, "status": str(status)}, when, phase)
+    if parent is None:  # nobody goes on with a subagent's work
+        keep_bookmark(writer, Why.ENDED, when)
     ended = Ended(writer, status, said, parent, now)
     return [line for step in steps if (line := _taken(step, ended))]
 

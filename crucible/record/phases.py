@@ -12,7 +12,7 @@ from crucible.session.appending import Addition, PhaseField, Plan, Standing, Ste
 from crucible.session.model import AgentRef, Callout, Phase, Session, Value
 from crucible.session.titles import UNTITLED
 
-__all__ = ["closing", "current_agent", "in_phase", "joining", "new_phase"]
+__all__ = ["closing", "in_phase", "joining", "new_phase"]
 
 
 def in_phase(plan: Plan, now: datetime) -> Plan:
@@ -22,7 +22,7 @@ def in_phase(plan: Plan, now: datetime) -> Plan:
         wanted = plan(standing)
         if standing.phase is not None or not wanted.steps:
             return wanted
-        first = Phase(standing.head.title or UNTITLED, current_agent(standing), None, started=now)
+        first = Phase(standing.head.title or UNTITLED, _current_agent(standing), None, started=now)
         return replace(wanted, steps=(first, *wanted.steps))
 
     return begun
@@ -41,7 +41,7 @@ def new_phase(
 
     def plan(standing: Standing) -> Addition:
         head = standing.head
-        speaker = agent or current_agent(standing)
+        speaker = agent or _current_agent(standing)
         keys: dict[str, Value] = joining(head, (speaker,) if speaker else ())
         if model and not head.model:
             keys["model"] = model
@@ -70,7 +70,7 @@ def joining(head: Session, agents: tuple[AgentRef, ...]) -> dict[str, Value]:
     return {"participants": listed} if new else {}
 
 
-def current_agent(standing: Standing) -> AgentRef | None:
+def _current_agent(standing: Standing) -> AgentRef | None:
     """Who the last phase, or the last switch of agents in it, says is at work; else the first participant."""
     for entry in reversed(tuple(standing.phase.all_entries()) if standing.phase else ()):
         if isinstance(entry, Callout) and entry.kind == "agent_switch" and " → " in entry.title:

@@ -5,6 +5,7 @@ Owns what a given item means; the block itself is `session.tasks`'.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -25,8 +26,12 @@ Item: TypeAlias = "Mapping[str, object] | Task"
 
 
 def read_items(items: Iterable[Item], clean: Cleaning) -> list[Task]:
-    """Given items as tasks; an id that is missing stays "".  `UsageError` for what is no task."""
-    return [_read(item if not isinstance(item, Task) else _values(item), clean) for item in items]
+    """Given items as tasks; an id that is missing stays "".  `UsageError` for what is no task, and for an id given twice."""
+    tasks = [_read(item if not isinstance(item, Task) else _values(item), clean) for item in items]
+    twice = [name for name, count in Counter(task.id for task in tasks if task.id).items() if count > 1]
+    if twice:
+        raise UsageError(f"two tasks have the id {twice[0]!r}", "choose another id, or leave it out")
+    return tasks
 
 
 def _values(task: Task) -> Mapping[str, object]:

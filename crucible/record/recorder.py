@@ -5,19 +5,21 @@ Owns how a telling becomes one write of the note and one record in the flight re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from crucible.bookmarks.model import Why
 from crucible.errors import CrucibleError, UsageError
+from crucible.record.bookmarking import finished, keep_bookmark, remark
 from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import Delegated, InlineWork, begin_child, tell_parent
 from crucible.record.ending import end_session, pause_session
 from crucible.record.phases import in_phase, joining, new_phase
 from crucible.record.planning import Change, added, moved, read_items, replaced
-from crucible.record.verbs import Told, Verbs, told_error
+from crucible.record.verbs import Told, Verbs, check_count, told_error
 from crucible.record.writing import Clock, Writer, aware, utc_now, whole_second
 from crucible.session.appending import Addition, PhaseField, Standing, Step, TaskList
 from crucible.session.model import Mode, Session, Status, Task, Value
@@ -77,7 +79,9 @@ class Recorder(Verbs):
         if not title:
             raise UsageError("a phase has no name", "say what it is about")
         said_model, said_channel = clean.word(model, "model"), clean.word(channel, "channel")
-        plan = new_phase(title, speaker, said_model, said_channel, _count(tokens), now=whole_second(when))
+        plan = new_phase(
+            title, speaker, said_model, said_channel, check_count(tokens), now=whole_second(when)
+        )
         phase = self._writer.add(plan, clean)
         values = {"content": title, "subject": speaker and str(speaker), "model": said_model}
         self._writer.keep("phase", {**values, "channel": said_channel, "tokens": tokens}, when, phase)
@@ -90,7 +94,7 @@ class Recorder(Verbs):
         They are added to the session's and the phase's, and a subagent's to its parent's item too.
         """
         when, clean = self._when(at), self._cleaning()
-        _count(used), _count(cached)
+        check_count(used), check_count(cached)
         name = clean.word(model, "model")
 
         def plan(standing: Standing) -> Addition:
@@ -136,15 +140,19 @@ class Recorder(Verbs):
     def _change(self, change: Change, clean: Cleaning, at: datetime | None) -> str:
         when = self._when(at)
         there: tuple[Task, ...] = ()
+        is_done = False
 
         def plan(standing: Standing) -> Addition:
-            nonlocal there
+            nonlocal there, is_done
             there = change(standing.head.tasks, whole_second(when))
+            is_done = finished(standing.head.tasks, there)
             return Addition(steps=(TaskList(there),))
 
         phase = self._writer.add(plan, clean, whole=True)
         listed = [{"id": task.id, "content": task.content, "status": task.status} for task in there]
         self._writer.keep("tasks", {"tasks": listed}, when, phase)
+        if is_done:
+            keep_bookmark(self._writer, Why.TASK, when)
         return phase
 
     # --- subagents ---------------------------------------------------------------------------------------------------
@@ -176,7 +184,7 @@ class Recorder(Verbs):
             clean.line(prompt_name(said)) if said else agent.name,
             said,
             clean.optional(summary),
-            _count(tokens),
+            check_count(tokens),
         )
         if work.mode is Mode.INLINE:
             return InlineWork(self._writer, work, clean, self._clock)
@@ -206,9 +214,22 @@ class Recorder(Verbs):
         """Make a paused session active; returns the id of its last phase.  `SessionEnded` when it has ended."""
         return self._writer.add(lambda _: Addition(), self._cleaning())
 
-    def pause(self, reason: str = "", *, at: datetime | None = None) -> str:
-        """Stop for now, at the last phase; returns its id.  Whatever is told next makes the session active again."""
-        return pause_session(self._writer, reason, self._cleaning(), self._when(at))
+    def pause(
+        self,
+        reason: str = "",
+        *,
+        note: str = "",
+        blockers: Sequence[str] = (),
+        reopens: bool = False,
+        at: datetime | None = None,
+    ) -> str:
+        """Stop for now, at the last phase; returns its id.  Whatever is told next makes the session active again.
+
+        `note` and `blockers`, what is in the way, go into the bookmark.  With `reopens` a session that was completed or
+        has failed is paused, too.
+        """
+        said = remark(note, blockers, self._cleaning())
+        return pause_session(self._writer, reason, self._cleaning(), self._when(at), said, reopens=reopens)
 
     def end(self, summary: str = "", *, failed: bool = False, at: datetime | None = None) -> list[str]:
         """Complete the session, or let it have failed; returns what the steps that follow an end did, a line each."""
@@ -222,9 +243,10 @@ class Recorder(Verbs):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        if self._writer.rests:
+            return
         if error is None:
-            if not self._writer.rests:
-                self.end()
+            self.end()
             return
         try:
             self._leave(error)
@@ -236,7 +258,7 @@ class Recorder(Verbs):
         told = told_error(error)
         if not isinstance(error, Exception):
             self.pause("interrupted" if isinstance(error, KeyboardInterrupt) else told)
-        elif not self._writer.rests:
+        else:
             self.error(told)
             self.end(failed=True)
 
@@ -248,17 +270,22 @@ class Recorder(Verbs):
     def _tell(self, told: Told, clean: Cleaning, at: datetime | None) -> str:
         when = self._when(at)
         now = whole_second(when)
+        is_done = False
 
         def plan(standing: Standing) -> Addition:
+            nonlocal is_done
             keys = joining(standing.head, told.agents)
             steps: tuple[Step, ...] = (told.entry,)
             if told.done:
                 tasks = moved(told.done, "completed")(standing.head.tasks, now)
+                is_done = finished(standing.head.tasks, tasks)
                 steps = (TaskList(tasks), *steps)
             return Addition(keys, steps)
 
         phase = self._writer.add(in_phase(plan, now), clean, whole=bool(told.done))
         self._writer.keep(told.kind, told.values, when, phase)
+        if is_done:
+            keep_bookmark(self._writer, Why.TASK, when)
         return phase
 
     _parent: str | None = None
@@ -279,9 +306,3 @@ class Recorder(Verbs):
 
     def _when(self, at: datetime | None) -> datetime:
         return aware(at or self._clock())
-
-
-def _count(tokens: int | None) -> int | None:
-    if tokens is not None and (isinstance(tokens, bool) or tokens < 0):
-        raise UsageError(f"{tokens} tokens", "a count is a whole number, 0 or more")
-    return tokens

@@ -28,7 +28,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 
-__all__ = ["Told", "Verbs", "told_error"]
+__all__ = ["Told", "Verbs", "check_count", "told_error"]
 
 
 class Told(NamedTuple):
@@ -169,6 +169,15 @@ class Verbs(ABC):
     @abstractmethod
     def _tell(self, told: Told, clean: Cleaning, at: datetime | None) -> str:
         """Write it, or keep it until it is written."""
+
+
+def check_count(tokens: int | None) -> int | None:
+    """The count as it was given.  `UsageError` for what is none."""
+    # Whatever its type says: a program may hand in anything.
+    given: object = tokens
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
+        raise UsageError(f"{given!r:.60} tokens", "a count is a whole number, 0 or more")
+    return tokens
 
 
 def told_error(error: BaseException) -> str:

@@ -7,11 +7,12 @@ secrets are counted), and that an ended session takes nothing more.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from crucible.agents.asking import Asker
 from crucible.errors import CrucibleError, SessionNotFound, VaultNotFound
 from crucible.flight.entries import append_entry
 from crucible.flight.meta import Facts, save_meta
@@ -29,6 +30,7 @@ from crucible.session.appending import (
 )
 from crucible.session.identity import check_session_id
 from crucible.session.model import Session, Status, Value
+from crucible.session.redacted import redacted_more
 from crucible.vault.store import Note, Vault
 from crucible.vault.walk import note_name
 
@@ -38,7 +40,6 @@ __all__ = [
     "SessionEnded",
     "Writer",
     "aware",
-    "find_exactly",
     "patient",
     "utc_now",
     "whole_second",
@@ -95,9 +96,13 @@ class Writer:
     def __init__(self, vault: Vault, session_id: str, redact: Redact | None = None) -> None:
         self.vault = vault
         self.id = check_session_id(session_id)
-        self.path = find_exactly(vault, session_id)
+        self.path = _find_exactly(vault, session_id)
         self.redact = redact or redact_of(vault.settings.secrets)
         self.warnings: list[str] = []
+        self.surroundings: tuple[str, Mapping[str, Sequence[str]]] = ("", {})
+        """The folder that the recording program stands in, "" for none, and the user's projects with their folders."""
+        self.asker: Asker | None = None
+        """Who writes the brief; nobody but our own rules by default."""
         self.rests = False
         """Whether our own last write paused or ended the session."""
         self._last: tuple[Source, Place | None] | None = None
@@ -112,6 +117,10 @@ class Writer:
         """What the note's frontmatter says now."""
         return read_head(self.vault.read(self._place()).source, self.id)
 
+    def read_whole(self) -> Session:
+        """All that the note says now."""
+        return self.vault.read(self._place()).session
+
     def folder(self) -> str:
         """The folder of the note, seen from the sessions folder."""
         where = self._place().parent
@@ -121,12 +130,13 @@ class Writer:
         """Keep a warning."""
         self.warnings.append(f"{told} ({told.hint})" if told.hint else str(told))
 
-    def add(self, plan: Plan, cleaning: Cleaning, *, whole: bool = False) -> str:
+    def add(self, plan: Plan, cleaning: Cleaning, *, whole: bool = False, reopens: bool = False) -> str:
         """Add to the note; returns the id of the last phase.
 
-        `whole` reads the whole note, for a plan that looks at all of it.  When this returns, the note is on disk.
+        `whole` reads the whole note, for a plan that looks at all of it; one that `reopens` is for an ended session, too.
+        When this returns, the note is on disk.
         """
-        phase = self.amend(_checked(plan, self.id, cleaning.counts), whole=whole)
+        phase = self.amend(_checked(plan, self.id, cleaning.counts, reopens=reopens), whole=whole)
         self.rests = False
         return phase
 
@@ -181,11 +191,11 @@ class Writer:
     def _place(self) -> Path:
         """Where the note is; a human may have moved it to another folder."""
         if not self.path.exists():
-            self.path = find_exactly(self.vault, self.id)
+            self.path = _find_exactly(self.vault, self.id)
         return self.path
 
 
-def find_exactly(vault: Vault, session_id: str) -> Path:
+def _find_exactly(vault: Vault, session_id: str) -> Path:
     """The note of exactly this id: a beginning of it could be a subagent's, or another day's."""
     name = f"{check_session_id(session_id)}.md"
     direct = vault.sessions / name
@@ -199,12 +209,12 @@ def find_exactly(vault: Vault, session_id: str) -> Path:
     )
 
 
-def _checked(plan: Plan, session_id: str, counts: Mapping[str, int]) -> Plan:
+def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens: bool = False) -> Plan:
     """The plan with what every write does."""
 
     def checked(standing: Standing) -> Addition:
         head = standing.head
-        if head.status in (Status.COMPLETED, Status.FAILED):
+        if head.status in (Status.COMPLETED, Status.FAILED) and not reopens:
             raise SessionEnded(
                 f"{session_id}: it is {head.status}, nothing more is logged to it",
                 f"`cru session start --continues {session_id}` goes on from it",
@@ -226,12 +236,5 @@ def _counted(head: Session, counts: Mapping[str, int]) -> dict[str, Value]:
     """`redactions` and `redacted` with more secrets taken out."""
     if not counts:
         return {}
-    there = dict.fromkeys(head.redacted, 0)
-    totals = {
-        rule: int(n) for rule, _, n in (line.rpartition(":") for line in there) if n.strip().isdecimal()
-    }
-    other = [line for line in head.redacted if line.rpartition(":")[0] not in totals]
-    for rule, count in counts.items():
-        totals[rule] = totals.get(rule, 0) + count
-    lines: list[Value] = [*other, *(f"{rule}: {count}" for rule, count in sorted(totals.items()))]
+    lines: list[Value] = [*redacted_more(head.redacted, counts)]
     return {"redactions": (head.redactions or 0) + sum(counts.values()), "redacted": lines}

@@ -1,6 +1,6 @@
-"""What a rename moves: which notes may have another id, and the whole events that have the session's.
+"""What a rename moves: which notes may have another id, and the whole events and bookmarks that have the session's.
 
-Owns the refusals before anything is changed, and that events which cannot follow are told.  The note's file itself is
+Owns the refusals before anything is changed, and that what cannot follow is told.  The note's file itself is
 moved by `vault.store`.
 """
 
@@ -10,12 +10,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from crucible.bookmarks.keeping import BOOKMARKS, follow_rename
+from crucible.bookmarks.renames import keep_rename
 from crucible.errors import BadSessionId, CrucibleError, UsageError
 from crucible.flight.moving import move_flight
 from crucible.note.source import Problem
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Left", "check_is_session", "move_events"]
+__all__ = ["Left", "check_is_session", "copy_bookmarks", "move_events"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +58,14 @@ def move_events(vault: Vault, old_id: str, new_id: str) -> Left | None:
     except CrucibleError as error:
         reason = str(error)
     return Left(folder, Problem("events-not-moved", 1, reason)) if reason else None
+
+
+def copy_bookmarks(vault: Vault, old_id: str, new_id: str) -> Left | None:
+    """The bookmarks are kept under the new id, too, and tickets find it; what keeps them from it is returned."""
+    try:
+        follow_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
+        keep_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
+    except CrucibleError as error:
+        path = vault.root / ".crucible" / "memory" / BOOKMARKS
+        return Left(path, Problem("bookmarks-not-renamed", 1, str(error)))
+    return None

@@ -78,3 +78,5 @@ class Context:
     left_out: tuple[LeftOut, ...] = ()
     is_tight: bool = False
     """Whether decisions had to be cut to a line each."""
+    problems: tuple[str, ...] = ()
+    """What was odd about the note, a line each."""

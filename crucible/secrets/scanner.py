@@ -147,24 +147,26 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 @cache
 def _machine() -> tuple[Any, list[_Try]]:
     """What finds literals, and what is tried where each is found."""
-    try:
-        # Loaded when something is first looked at: most commands look at nothing.
-        import ahocorasick_rs  # noqa: PLC0415
-    except ImportError as error:
-        raise SecretsError(
-            f"nothing was written: secrets cannot be looked for: {error}",
-            "install Crucible again: pip install crucible",
-        ) from error
     rules: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
     for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules(), *command_rules()]):
         for literal in rule.literals:
             rules[literal].append((rank, rule))
     literals = sorted({*rules, *NAME_LITERALS, *MANIFEST_LITERALS, "-----begin", "---- begin"})
     tries = [_tries_of(literal, rules.get(literal, [])) for literal in literals]
-    automaton = ahocorasick_rs.BytesAhoCorasick(
-        [literal.encode("ascii") for literal in literals], implementation=ahocorasick_rs.Implementation.DFA
-    )
-    return automaton, tries
+    return _automaton([literal.encode("ascii") for literal in literals]), tries
+
+
+def _automaton(literals: list[bytes]) -> Any:
+    try:
+        # Loaded when something is first looked at: most commands look at nothing.
+        from ahocorasick_rs import BytesAhoCorasick, Implementation  # noqa: PLC0415
+
+        return BytesAhoCorasick(literals, implementation=Implementation.DFA)
+    except Exception as error:  # a library that is broken may fail with anything
+        raise SecretsError(
+            f"nothing was written: secrets cannot be looked for: {error}",
+            "install Crucible again: pip install crucible",
+        ) from error
 
 
 def _tries_of(literal: str, rules: list[tuple[int, Rule]]) -> _Try:

@@ -49,7 +49,6 @@ __all__ = [
     "append_wide",
     "find_tail",
     "read_head",
-    "set_keys",
 ]
 
 
@@ -146,7 +145,7 @@ def append_wide(source: Source, name: str, plan: Plan) -> Appended:
     """The same by reading the whole note: what `append` must come to in every case."""
     session = read_session(source, name)
     addition = plan(Standing(session, session.phases[-1] if session.phases else None))
-    part = _Part(set_keys(source, addition.keys), name)
+    part = _Part(_set_keys(source, addition.keys), name)
     for step in addition.steps:
         part.take(step)
     start = find_frontmatter_span(part.source).end
@@ -163,7 +162,7 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
     head, tail = Source(source.text[:start]), Source(source.text[at:])
     part = _Part(tail, name, place.above)
     addition = plan(Standing(read_head(head, name), part.phase))
-    changed = set_keys(head, addition.keys)
+    changed = _set_keys(head, addition.keys)
     for step in addition.steps:
         part.take(step)
     edits = [Edit(Span(0, start), changed.text)] if changed.text != head.text else []
@@ -262,7 +261,7 @@ def _stands_alone(source: Source, start: int, at: int) -> bool:
     return not found.unclosed and not any(one.span.start < at < one.span.end for one in found.hidden)
 
 
-def set_keys(source: Source, keys: Mapping[str, Value]) -> Source:
+def _set_keys(source: Source, keys: Mapping[str, Value]) -> Source:
     """The source with frontmatter keys set one after another; None removes one."""
     for key, value in keys.items():
         found = find_frontmatter(source)

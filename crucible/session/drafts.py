@@ -31,7 +31,8 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
-from crucible.session.standing import Client, Turn, session_status
+from crucible.session.redacted import redacted_lines
+from crucible.session.standing import Client, Turn, pause_reason, session_status
 from crucible.session.titles import UNTITLED, shortened
 
 __all__ = [
@@ -232,7 +233,8 @@ class Setting:
     """What a transcript does not say: names, the clock, the user's choices.
 
     `children` holds subagents' notes by their id, `calls` ids by the call that a transcript does not tell them of,
-    `loose` those that no call in the transcript leads to.  `client` is what is known of the program that wrote it.
+    `loose` those that no call in the transcript leads to.  `client` is what is known of the program that wrote it, `since`
+    when it was last heard of beside the transcript.  `has_open_tasks` takes the place of what the draft's tasks say.
     """
 
     id: str
@@ -247,6 +249,8 @@ class Setting:
     calls: Mapping[str, str] = field(default_factory=dict)
     loose: tuple[str, ...] = ()
     client: Client = Client.UNKNOWN
+    since: datetime | None = None
+    has_open_tasks: bool | None = None
 
     def agent_of(self, work: Work) -> str:
         """The subagent that did a work, "" while unknown."""
@@ -255,7 +259,7 @@ class Setting:
 
 def session_of(draft: Draft, setting: Setting) -> Session:
     """The session that a note will hold."""
-    status = session_status(draft.turn, draft.last, setting.now, setting.idle, setting.client)
+    status = _status(draft, setting)
     phases = [_phase(phase, setting) for phase in draft.phases]
     loose = tuple(_callout(Work("", agent), setting) for agent in setting.loose)
     phases = _with_loose(phases, loose)
@@ -279,11 +283,11 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
         parent=setting.parent,
         resume_point=numbered[-1].id if paused and numbered else None,
-        pause_reason=_pause_reason(draft, setting.client) if paused else None,
+        pause_reason=pause_reason(draft.turn, draft.waiting, setting.client) if paused else None,
         sources=(setting.source,),
         synced_to=(f"{client}:{draft.mark}",) if draft.mark else (),
         redactions=sum(draft.redactions.values()) or None,
-        redacted=tuple(f"{rule}: {count}" for rule, count in sorted(draft.redactions.items())),
+        redacted=redacted_lines(draft.redactions),
         tags=("session",),
         title=setting.title or draft.title or UNTITLED,
         preamble=(Prose(draft.task),) if draft.task.strip() else (),
@@ -292,21 +296,16 @@ def session_of(draft: Draft, setting: Setting) -> Session:
     )
 
 
-def _pause_reason(draft: Draft, client: Client) -> str:
-    if client is Client.DIED:
-        waiting = f", no result of {shortened(draft.waiting, 80)}" if draft.waiting else ""
-        return f"the client ended without a word{waiting}"
-    match draft.turn:
-        case Turn.INTERRUPTED:
-            return "interrupted by the user"
-        case Turn.UNASKED:
-            return "the prompt was not answered"
-        case _:
-            return (
-                f"no result of {shortened(draft.waiting, 80)}"
-                if draft.waiting
-                else "stopped in the middle of a turn"
-            )
+def _status(draft: Draft, setting: Setting) -> Status:
+    """A client's end is a sign of life, and ends a subagent's work at once: nobody goes on with it."""
+    times = [draft.last, setting.since if setting.client is Client.ENDED else None]
+    last = max((time for time in times if time), default=None)
+    goes_on = setting.has_open_tasks
+    if goes_on is None:
+        goes_on = any(task.status != "completed" for task in draft.tasks)
+    if setting.client is Client.ENDED and setting.parent is not None:
+        last, goes_on = None, False
+    return session_status(draft.turn, last, setting.now, setting.idle, setting.client, goes_on=goes_on)
 
 
 def _phase(phase: DraftPhase, setting: Setting) -> Phase:

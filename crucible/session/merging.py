@@ -19,9 +19,11 @@ from crucible.session.editing import (
     set_call,
     set_phase_field,
 )
+from crucible.session.joining import as_guest, holds_others, is_last_at_work, source_of, with_standing
 from crucible.session.markup import render_body, render_entry, separates
 from crucible.session.merging_head import counted, merge_head, quieted
 from crucible.session.model import (
+    Callout,
     Entry,
     Phase,
     Prose,
@@ -34,17 +36,28 @@ from crucible.session.model import (
 __all__ = ["merge"]
 
 
-def merge(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
+def merge(
+    source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False
+) -> list[Edit]:
     """Edits that bring the note up to `now`; none when nothing was added since `base`.
 
-    The note may have other sources than `now`, whose rows are left alone.
+    The note may have other sources than `now`, whose rows are left alone; `is_guest` when `now` began as an
+    addition to it.  With `base` empty all of `now` is added.
     """
+    is_shared = is_guest or holds_others(note, source_of(now))
+    homes = _matched(base.phases, note.phases, is_shared=is_shared)
+    if is_guest and note.phases and homes[:1] != [note.phases[0]]:
+        base, now = as_guest(note, base, now)
+    is_last = not is_shared or is_last_at_work(note, now, homes)
     if base.synced_to == now.synced_to and _same_story(base, now):
-        return quieted(source, note, base, now)
-    merged = _Merge(source, note)
+        return quieted(source, note, base, now) if is_last else []
+    merged = _Merge(source, note, homes, is_shared=is_shared)
     merged.calls(base, now)
     merged.phases(base, now)
-    return [*merge_head(source, note, base, now, last_phase=merged.last_phase), *merged.edits]
+    last_phase, seen = merged.last_phase, base
+    if is_shared:
+        note, seen = (note, with_standing(note, base, now)) if is_last else (replace(note, status=None), base)
+    return [*merge_head(source, note, seen, now, last_phase=last_phase), *merged.edits]
 
 
 def _same_story(base: Session, now: Session) -> bool:
@@ -61,9 +74,13 @@ class _Merge:
     `last_phase` is the id that the last phase of the transcript has in the note when the edits are made.
     """
 
-    def __init__(self, source: Source, note: Session) -> None:
+    def __init__(
+        self, source: Source, note: Session, homes: Sequence[Phase | None], *, is_shared: bool
+    ) -> None:
         self.source = source
         self.note = note
+        self.homes = homes
+        self.is_shared = is_shared
         self.edits: list[Edit] = []
         self.last_phase: str | None = None
         self._links = {e.link for e in note.all_entries() if isinstance(e, Subagent) and e.link}
@@ -75,12 +92,19 @@ class _Merge:
         pairs = list(_paired_calls(base, now))
         changed = dict.fromkeys((old.call, old.result, old.outcome) for old, new in pairs if old != new)
         for told in changed:
-            there = [c for c in self.note.calls() if (c.call, c.result, c.outcome) == told]
+            there = [c for c in self._calls() if (c.call, c.result, c.outcome) == told]
             wanted = [new for old, new in pairs if (old.call, old.result, old.outcome) == told]
             # When a human took some out, those that are left are taken for the last ones.
             for call, new in zip(reversed(there), reversed(wanted), strict=False):
                 if call != new:
                     self.edits += set_call(self.source, self.note, call, new)
+
+    def _calls(self) -> Iterable[ToolCall]:
+        """The note's; of one that others are told in, those of this transcript's phases."""
+        if not self.is_shared:
+            return self.note.calls()
+        told = (entry for home in self.homes if home for entry in home.all_entries())
+        return [call for entry in told if isinstance(entry, ToolCalls) for call in entry.calls]
 
     def _subagent(self, old: Subagent, new: Subagent) -> None:
         for entry in self.note.all_entries():
@@ -88,7 +112,14 @@ class _Merge:
                 self._replace(entry, new if entry == old else _filled(entry, old, new))
                 return
 
-    def _replace(self, entry: Subagent, new: Subagent) -> None:
+    def _switch(self, old: Callout, new: Callout, home: Phase | None) -> None:
+        """Which model goes on became known; a callout that a human changed stays as it is."""
+        for entry in home.entries if home else ():
+            if isinstance(entry, Callout) and (entry.kind, entry.text) == (old.kind, old.text):
+                self._replace(entry, replace(entry, text=new.text))
+                return
+
+    def _replace(self, entry: Entry, new: Entry) -> None:
         if entry == new or entry.lines is NOWHERE:
             return
         span = self.source.span_of(entry.lines)
@@ -100,7 +131,7 @@ class _Merge:
 
     def phases(self, base: Session, now: Session) -> None:
         """Everything that `now` has beyond `base`, at the end of the phase it belongs to."""
-        homes = _matched(base.phases, self.note.phases)
+        homes = self.homes
         count = len(self.note.phases)
         for place, phase in enumerate(now.phases):
             if place >= len(base.phases):
@@ -118,12 +149,12 @@ class _Merge:
 
     def _grown(self, old: Phase, new: Phase, home: Phase | None) -> Phase | None:
         """Put what is new into its home; without one (a human took it out), give a phase that holds only that."""
-        entries = self._added(old.entries, new.entries)
+        entries = self._added(old.entries, new.entries, home)
         if home:
             # In a phase without entries both go to one place, the fields first.
             self._set_phase_fields(home, old, new)
             self._append(entries, home)
-        homes = _matched(old.subphases, home.subphases if home else ())
+        homes = _matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
         subs: list[Phase] = []
         for place, sub in enumerate(new.subphases):
             rest = self._unlinked(sub)
@@ -139,8 +170,8 @@ class _Merge:
             return None
         return replace(new, entries=tuple(entries), subphases=tuple(subs)) if entries or subs else None
 
-    def _added(self, old: Sequence[Entry], new: Sequence[Entry]) -> list[Entry]:
-        """What stands in `new` beyond `old`; a subagent's callout that changed is edited on the way."""
+    def _added(self, old: Sequence[Entry], new: Sequence[Entry], home: Phase | None) -> list[Entry]:
+        """What stands in `new` beyond `old`; a callout that changed is edited on the way."""
         added: list[Entry] = []
         for place, entry in enumerate(new):
             before = old[place] if place < len(old) else None
@@ -149,6 +180,9 @@ class _Merge:
             elif isinstance(entry, Subagent) and isinstance(before, Subagent):
                 if entry != before:
                     self._subagent(before, entry)
+            elif isinstance(entry, Callout) and isinstance(before, Callout):
+                if entry != before:
+                    self._switch(before, entry, home)
             else:
                 added += _beyond(before, entry)
         return added
@@ -240,15 +274,23 @@ _LIKE = (
 )
 
 
-def _matched(base: Sequence[Phase], note: Sequence[Phase]) -> list[Phase | None]:
-    """For each phase of `base` the note's phase that it became: by its start and name, by its start, by its name."""
+def _matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) -> list[Phase | None]:
+    """For each phase of `base` the note's phase that it became: by its start and name, by its start, by its name.
+
+    Where others are told in the note, too, one that began at another time and has the same name is one of theirs.
+    """
     homes: list[Phase | None] = [None] * len(base)
     free = list(note)
     for like in _LIKE:
         for place, phase in enumerate(base):
             if homes[place] is None and like.key(phase) is not None:
-                found = next((other for other in free if like.key(other) == like.key(phase)), None)
+                found = next((other for other in free if _is_like(like, phase, other, is_shared)), None)
                 homes[place] = found
                 if found:
                     free = [other for other in free if other is not found]
     return homes
+
+
+def _is_like(like: _Likeness, phase: Phase, other: Phase, is_shared: bool) -> bool:
+    at_another_time = is_shared and phase.started and other.started and phase.started != other.started
+    return not at_another_time and like.key(other) == like.key(phase)

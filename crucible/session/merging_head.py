@@ -13,8 +13,10 @@ from crucible.session.editing import set_field, set_tasks
 from crucible.session.fields import format_time, link_to, subagent_value
 from crucible.session.markup import render_title
 from crucible.session.model import Session, Status, SubagentRef, Task, Value
+from crucible.session.redacted import counted_by_rule, redacted_more
+from crucible.session.syncing import rows_by_source, rows_in_step
 
-__all__ = ["counted", "merge_head", "quieted"]
+__all__ = ["counted", "merge_head", "merged_tasks", "quieted"]
 
 
 def merge_head(
@@ -24,7 +26,7 @@ def merge_head(
     return [
         *_fields(source, note, base, now, last_phase=last_phase),
         *_title(source, note, base, now),
-        *set_tasks(source, note, _tasks(note.tasks, base.tasks, now.tasks)),
+        *set_tasks(source, note, merged_tasks(note.tasks, base.tasks, now.tasks)),
     ]
 
 
@@ -41,9 +43,10 @@ def _title(source: Source, note: Session, base: Session, now: Session) -> list[E
 
 
 def quieted(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
-    """What a session came to without a row more: time alone ends an `active` one, and a client's end may be told late.
+    """What a session came to without a row more.
 
-    A status that a human set is left alone.
+    Time alone ends an `active` one, and one whose client was closed; and a client's end may be told late.  A status that
+    a human set is left alone.
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
     late = base.status is Status.PAUSED and _stands_as_written(note, base)
@@ -117,26 +120,17 @@ def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> V
     """Counts by rule, each as `counted` would have it; a line of a human's that counts nothing stays."""
     if base == now:
         return list(note)
-    before, after, there = _by_rule(base), _by_rule(now), _by_rule(note)
-    lines = [line for line in note if not _by_rule((line,))]
-    for rule in dict.fromkeys((*there, *after)):
-        count = there.get(rule, 0) + after.get(rule, 0) - before.get(rule, 0)
-        lines += [f"{rule}: {count}"] if count > 0 else []
-    return list(lines)
-
-
-def _by_rule(lines: Sequence[str]) -> dict[str, int]:
-    pairs = (line.rpartition(":") for line in lines)
-    return {rule: int(count) for rule, _, count in pairs if rule and count.strip().isdecimal()}
+    before, after = counted_by_rule(base), counted_by_rule(now)
+    return [
+        *redacted_more(note, {rule: after.get(rule, 0) - before.get(rule, 0) for rule in {**before, **after}})
+    ]
 
 
 def _synced(note: Session, now: Session) -> tuple[Value, Value]:
     """`sources` and `synced_to`, which go in step."""
-    rows = dict(zip(note.sources, note.synced_to, strict=False)) | dict(
-        zip(now.sources, now.synced_to, strict=False)
-    )
+    rows = rows_by_source(note.sources, note.synced_to) | rows_by_source(now.sources, now.synced_to)
     sources = [*note.sources, *(source for source in now.sources if source not in note.sources)]
-    return list(sources), [rows[source] for source in sources if source in rows]
+    return list(sources), [*rows_in_step(sources, rows)]
 
 
 def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:
@@ -169,7 +163,7 @@ def _subagent_item(item: Value, before: SubagentRef | None, after: SubagentRef |
 # --- tasks -----------------------------------------------------------------------------------------------------------
 
 
-def _tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> list[Task]:
+def merged_tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> list[Task]:
     """The human's list with what the agent changed: by id, field by field."""
     before, after = ({task.id: task for task in tasks} for tasks in (base, now))
     merged: list[Task] = []

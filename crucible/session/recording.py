@@ -18,10 +18,10 @@ from crucible.session.calls import one_line
 from crucible.session.drafts import Delegation, Draft, Stretch
 from crucible.session.model import Callout, Intervention, Prose
 from crucible.session.plan import Plan
-from crucible.session.speakers import Speakers
+from crucible.session.speakers import Speakers, Switch
 from crucible.session.standing import CLOSED, Turn
 from crucible.session.syncing import SyncPoint
-from crucible.session.titles import Titles, prompt_name, shortened
+from crucible.session.titles import Titles, prompt_name, resumed_name, shortened
 from crucible.session.usage import Usage
 from crucible.session.wording import (
     compaction,
@@ -45,6 +45,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Resumed,
     Rewound,
     SubagentReturned,
     SubagentStarted,
@@ -67,7 +68,8 @@ class Recorder:
     `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
     without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
     gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
-    `task` is what a subagent was asked for, `moved_to` where the client went on, `last` the time of the last event.
+    With `joins`, the whole transcript is an addition to a note that tells nothing of it yet, and `after` who worked there
+    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `last` the time of the last event.
     """
 
     def __init__(
@@ -79,11 +81,14 @@ class Recorder:
         work_name: str = "Work",
         synced: str = "",
         known_until: datetime | None = None,
+        joins: bool = False,
+        after: str = "",
     ) -> None:
         self.client = client
         self.agent = agent
         self.work_name = work_name
         self.base: Draft | None = None
+        self.joins = joins
         self.task = self.moved_to = ""
         self.last: datetime | None = None
         self._sync = SyncPoint(synced, known_until)
@@ -100,6 +105,10 @@ class Recorder:
         self._turn = Turn.UNASKED
         self._mark, self._mark_line = "", 0
         self._cwd = self._branch = ""
+        self._after = after
+        self._switch: Switch | None = None
+        if joins:
+            self.base = self.draft()
 
     # --- what others may ask -----------------------------------------------------------------------------------------
 
@@ -130,6 +139,11 @@ class Recorder:
     def has_work(self) -> bool:
         """Whether anybody said anything worth a note."""
         return bool(self._phases or self.task)
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether it began as an addition to what others did."""
+        return self._switch is not None
 
     @property
     def synced_found(self) -> bool:
@@ -178,6 +192,8 @@ class Recorder:
         self._redactions.update(secrets or {})
         if self._fold(event):
             self._note_row(event)
+            if self._switch:
+                self._switch.name_model(self._usage.first_model)
         self._sync.pass_by(event)
 
     def _note_row(self, event: Event) -> None:
@@ -233,6 +249,8 @@ class Recorder:
                 return self._context_seen(event)
             case Titled():
                 return self._titled(event)
+            case Resumed():
+                self._resumed(event)
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:
@@ -286,6 +304,17 @@ class Recorder:
         self._plan.forget_start()
         self._phases.append(phase)
         return phase
+
+    def _resumed(self, event: Resumed) -> None:
+        """A phase of its own; commands that were held are told in it.  In a new session of a client, somebody else goes on."""
+        is_first, (held, self._held) = not self._phases, (self._held, [])
+        name = resumed_name(event.after or (self._phases[-1].name if self._phases else ""))
+        self._titles.first_said(name)
+        phase = self._new_phase(name, held[0].at if held else event.at)
+        phase.entries.extend(map(intervention, held))
+        if is_first:
+            self._switch = Switch(phase, self._after, self._speakers.now)
+        self._turn = Turn.UNASKED
 
     # --- the agent ---------------------------------------------------------------------------------------------------
 

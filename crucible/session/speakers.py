@@ -1,14 +1,17 @@
 """Who speaks in a session while it is recorded: the client in its versions, or a subagent of some kind.
 
-Owns the list of participants.  How a name becomes legal in a heading is `wording`'s.
+Owns the list of participants and the callout that tells of another one who goes on.  How a name becomes legal in a heading is `wording`'s.
 """
 
 from __future__ import annotations
 
-from crucible.session.model import AgentRef
-from crucible.session.wording import agent_ref
+from dataclasses import replace
 
-__all__ = ["Speakers"]
+from crucible.session.drafts import Stretch
+from crucible.session.model import AgentRef
+from crucible.session.wording import agent_ref, switch
+
+__all__ = ["Speakers", "Switch"]
 
 
 class Speakers:
@@ -37,3 +40,23 @@ class Speakers:
         """Who speaks now left something in the note."""
         if self._speaking not in self._heard:
             self._heard.append(self._speaking)
+
+
+class Switch:
+    """The callout of a phase in which somebody else goes on; it names the model as soon as that is known.
+
+    The session's own `model` stays the one it began with.
+    """
+
+    def __init__(self, phase: Stretch, before: str, now: AgentRef) -> None:
+        self._phase = phase
+        self._callout = switch(before, now)
+        self._place = len(phase.entries)
+        self._is_open = True
+        phase.entries.append(self._callout)
+
+    def name_model(self, model: str | None) -> None:
+        """The first model that is told counts."""
+        if model and self._is_open:
+            self._phase.entries[self._place] = replace(self._callout, text=f"Model: {model}")
+            self._is_open = False

@@ -1,16 +1,18 @@
 """How far a note is in step with a transcript: the row it was synced to, found again.
 
-Owns the mark of a row.  What a note does with what comes behind is `merging`'s.
+Owns the mark of a row, and how `sources` and `synced_to` go in step.  What a note does with what comes behind a row is
+`merging`'s.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from crucible.transcript.events import Event
 
-__all__ = ["SyncPoint"]
+__all__ = ["SyncPoint", "rows_by_source", "rows_in_step"]
 
 _LENGTH = 8
 
@@ -20,6 +22,31 @@ def _short_mark(event: Event) -> str:
     if event.at.row:
         return event.at.row[:_LENGTH]
     return hashlib.blake2b(repr(event).encode("utf-8", "replace"), digest_size=_LENGTH // 2).hexdigest()
+
+
+def rows_by_source(sources: Sequence[str], synced_to: Sequence[str]) -> dict[str, str]:
+    """Which row belongs to which source: `client:row`, or `client:` where nothing of it was folded in yet.
+
+    They stand in one order.  Where a human took one out, or one has no row, each row is taken for the next source of its
+    client.
+    """
+    if len(sources) == len(synced_to):
+        return dict(zip(sources, synced_to, strict=True))
+    found: dict[str, str] = {}
+    rows = list(synced_to)
+    for source in sources:
+        client = source.partition(":")[0]
+        if rows and rows[0].partition(":")[0] == client:
+            found[source] = rows.pop(0)
+    return found
+
+
+def rows_in_step(sources: Sequence[str], rows: Mapping[str, str]) -> list[str]:
+    """What `synced_to` holds: a row for each source; those at the end that have none are left out."""
+    told = [rows.get(source, f"{source.partition(':')[0]}:") for source in sources]
+    while told and sources[len(told) - 1] not in rows:
+        told.pop()
+    return told
 
 
 class SyncPoint:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from crucible.note.contain import normal
+from crucible.note.contain import normal, normal_line
 from crucible.patterns import late_pattern
 
-__all__ = ["UNTITLED", "Titles", "key_words", "prompt_name", "shortened"]
+__all__ = ["RESUMED", "UNTITLED", "Titles", "key_words", "prompt_name", "resumed_name", "shortened"]
 
 UNTITLED = "Untitled"
+RESUMED = "Resumed"
+"""How the name of a phase begins in which a client goes on with a session."""
 _LIMIT = 60
 _READ = 20_000
 """Code points of a prompt that are looked at for a name."""
@@ -80,6 +82,14 @@ def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
     said = next((line for line in lines if not _LOG.match(line)), lines[0] if lines else "")
     name = shortened(_sentence(_plain(said)), limit)
     return f"Plan: {name}" if plan and name else name or UNTITLED
+
+
+def resumed_name(after: str) -> str:
+    """The name of a phase that goes on from the one named `after`; going on twice is said once."""
+    name = normal_line(after)
+    while name.startswith(f"{RESUMED}: "):
+        name = name.removeprefix(f"{RESUMED}: ")
+    return f"{RESUMED}: {shortened(name, 80)}" if name and name != RESUMED else RESUMED
 
 
 def shortened(text: str, limit: int) -> str:

@@ -28,6 +28,11 @@ class Usage:
         """The model of most messages."""
         return Counter(self._models.values()).most_common(1)[0][0] if self._models else None
 
+    @property
+    def first_model(self) -> str | None:
+        """The model of the first message."""
+        return next(iter(self._models.values()), None)
+
     def count(self, event: UsageCounted, phase: Stretch) -> None:
         """Count a message, for the phase in which it was first seen."""
         key = event.message or event.at.row or f"#{event.at.line}"

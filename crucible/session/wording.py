@@ -21,6 +21,7 @@ __all__ = [
     "interruption",
     "intervention",
     "rewinding",
+    "switch",
     "whole_seconds",
 ]
 
@@ -62,6 +63,11 @@ def rewinding(event: Rewound) -> Callout:
     return Callout(
         "observation", "Rewound", f"The user took back {turns or one_line(event.text, 200) or 'words'}."
     )
+
+
+def switch(before: str, now: AgentRef) -> Callout:
+    """Another client goes on, or the same one anew: in the words of `cru log agent_switch`."""
+    return Callout("agent_switch", f"{before} → {now}".lstrip())
 
 
 def whole_seconds(time: datetime | None) -> datetime | None:

@@ -12,8 +12,8 @@ Subagents come in four shapes, and every event says in `at.agent` whose it is:
 
 A fork begins with the rows of the session that it was made of; those are no events of its own (`claude.lineage`).
 
-The last of the shapes repeats rows of the subagent's own file with the same uuids, so a consumer drops the trunk's events whose
-`at.agent` is the `agent` of one of the transcript's `SubagentFile`s, and takes the rest as that subagent's log.
+The last of the shapes repeats rows of the subagent's own file with the same uuids, so a consumer drops the trunk's events
+whose `at.agent` is the `agent` of one of the transcript's `SubagentFile`s, and takes the rest as that subagent's log.
 """
 
 from __future__ import annotations
@@ -28,12 +28,18 @@ from typing import Any
 
 import orjson
 
-from crucible.errors import TranscriptError
 from crucible.transcript.claude.lineage import NO_ROWS, Rows, followed, followers, rows_of
 from crucible.transcript.claude.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.transcript.claude.state import State
 from crucible.transcript.events import At, Event, Unreadable
-from crucible.transcript.files import Reach, SubagentFile, Transcript, reach_of_lines
+from crucible.transcript.files import (
+    DEEPEST,
+    Reach,
+    SubagentFile,
+    Transcript,
+    check_reachable,
+    reach_of_lines,
+)
 from crucible.transcript.jsonl import read_file, read_records
 from crucible.transcript.values import as_str, count
 
@@ -70,8 +76,8 @@ def reach(transcript: Transcript) -> Reach:
 def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS) -> Iterator[Event]:
     """The events of a file, one line of it in memory at a time.
 
-    `agent` is the id of the subagent whose file it is, `elder` what rows it repeats of another session.  Raises `TranscriptError` when the file cannot be opened; what
-    cannot be read inside it becomes `Unreadable`.
+    `agent` is the id of the subagent whose file it is, `elder` what rows it repeats of another session.  Raises
+    `TranscriptError` when the file cannot be opened; what cannot be read inside it becomes `Unreadable`.
     """
     state = State(agent, elder=elder)
     for line, row, reason in read_file(path):
@@ -114,10 +120,7 @@ def find(path: Path) -> Iterator[Transcript]:
     that `sniff` knows.  A folder that cannot be listed comes as if it were a file: `read` says why.  Raises
     `TranscriptError` for a path that cannot be reached.
     """
-    try:
-        path.stat()
-    except OSError as error:
-        raise TranscriptError(f"{path}: {error.strerror or error}") from error
+    check_reachable(path)
     trunk = path.with_name(path.name + ".jsonl")
     trunk = trunk if path.is_dir() else path
     if trunk.is_file() or not path.is_dir():
@@ -125,10 +128,10 @@ def find(path: Path) -> Iterator[Transcript]:
         yield replace(_transcript(trunk, _siblings(trunk.parent)), followed_by=followers(trunk))
     else:
         projects = path / "projects"
-        yield from _walk(projects if projects.is_dir() else path)
+        yield from _walk(projects if projects.is_dir() else path, DEEPEST)
 
 
-def _walk(folder: Path) -> Iterator[Transcript]:
+def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
     try:
         entries = sorted(folder.iterdir())
     except OSError:
@@ -140,11 +143,11 @@ def _walk(folder: Path) -> Iterator[Transcript]:
         yield _transcript(trunk, siblings)
     sessions = {trunk.stem for trunk in trunks}
     for entry in entries:
-        if entry.name in sessions or entry.name in _NO_PROJECTS or _UUID.match(entry.name):
+        if not depth or entry.name in sessions or entry.name in _NO_PROJECTS or _UUID.match(entry.name):
             continue
         if entry.is_dir() and not entry.is_symlink():
             projects = entry / "projects"
-            yield from _walk(projects if projects.is_dir() else entry)
+            yield from _walk(projects if projects.is_dir() else entry, depth - 1)
 
 
 def _is_trunk(path: Path) -> bool:

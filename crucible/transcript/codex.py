@@ -9,7 +9,6 @@ session of its own; the copy of its parent's history, at the head of forks and o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from crucible.transcript.codex_cli.family import (
     head_of,
     is_rollout,
     kin_of,
-    place_of,
+    near,
     rollouts,
     subagents_of,
     title_of,
@@ -30,14 +29,13 @@ from crucible.transcript.codex_cli.replay import own_lines
 from crucible.transcript.codex_cli.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.transcript.codex_cli.state import State
 from crucible.transcript.events import At, Event, Titled
-from crucible.transcript.files import Reach, Transcript
+from crucible.transcript.files import Reach, Transcript, check_reachable
 from crucible.transcript.values import as_str
 
 __all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
 
 NAME = "codex"
 TITLE = "Codex"
-_TURN = re.compile(r'"turn_id"\s*:\s*"([^"]{1,200})"')
 _LOOKED_AT = 20
 _BARE = frozenset({"function_call", "function_call_output", "local_shell_call", "message", "reasoning"})
 
@@ -82,8 +80,8 @@ def _title(path: Path, state: State, line: Line) -> Iterator[Titled]:
 
 def _turns_of(path: Path, session: str) -> frozenset[str]:
     """The ids of the turns of another session near a file; none when it is not there."""
-    for other in rollouts(place_of(path)):
-        if session in other.name and other != path:
+    for other in near(path) if session else ():
+        if is_rollout(other) and session in other.name and other != path:
             try:
                 return frozenset(turn for line in read_lines(other) for turn in _turns_in(line))
             except TranscriptError:
@@ -121,12 +119,8 @@ def find(path: Path) -> Iterator[Transcript]:
     parent's session.  In a folder, files count whose name is a rollout's or that `sniff` knows.  A folder that cannot be
     listed comes as if it were a file: `read` says why.  Raises `TranscriptError` for a path that cannot be reached.
     """
-    try:
-        path.stat()
-        is_folder = path.is_dir()
-    except OSError as error:
-        raise TranscriptError(f"{path}: {error.strerror or error}") from error
-    if is_folder:
+    check_reachable(path)
+    if path.is_dir():
         yield from _of_folder(path)
     else:
         yield _of_file(path)

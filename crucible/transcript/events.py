@@ -27,6 +27,7 @@ __all__ = [
     "Prompted",
     "Reasoned",
     "Replied",
+    "Resumed",
     "Rewound",
     "SubagentReturned",
     "SubagentStarted",
@@ -296,6 +297,20 @@ class ContinuedIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Resumed:
+    """`cru` had the client go on with a session: what it gave as a prompt is nobody's words.
+
+    No dialect tells this; it is a `Prompted` that begins with a mark which `cru` issued.  `session` is the id of the
+    session's note then, `after` the name of the phase that it goes on from ("" unknown), `size` the prompt in bytes.
+    """
+
+    at: At
+    session: str
+    after: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A row, or a part of one, that could not be read."""
 
@@ -331,6 +346,7 @@ Event: TypeAlias = (
     | Injected
     | Faulted
     | ContinuedIn
+    | Resumed
     | Unreadable
     | Unknown
 )

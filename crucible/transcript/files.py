@@ -5,13 +5,29 @@ Owns the vocabulary that the dialects' `find` answers in; where a client keeps i
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Reach", "SubagentFile", "Transcript", "reach_of_lines"]
+from crucible.errors import TranscriptError
+from crucible.transcript.values import as_time
+
+__all__ = [
+    "DEEPEST",
+    "Reach",
+    "SubagentFile",
+    "Transcript",
+    "check_reachable",
+    "files_below",
+    "reach_of_lines",
+]
+
+DEEPEST = 20
+"""Folders in one another that are gone down into: no client has so many, and a folder may be named that holds anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +93,23 @@ def reach_of_lines(path: Path) -> Reach:
     with path.open("rb") as file:
         first = _ROW.search(file.read(_TAIL))
         file.seek(max(0, size - _TAIL))
-        told = (_time(stamp) for stamp in _STAMP.findall(file.read()))
+        told = (as_time(stamp.decode("ascii", "replace")) for stamp in _STAMP.findall(file.read()))
         last = max((time for time in told if time), default=None)
     return Reach(last, size, first[1].decode("utf-8", "replace") if first else "")
 
 
-def _time(stamp: bytes) -> datetime | None:
+def check_reachable(path: Path) -> None:
+    """`TranscriptError` for a path at which nothing is, or nothing that we may look at."""
     try:
-        time = datetime.fromisoformat(stamp.decode("ascii"))
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+        path.stat()
+    except OSError as error:
+        raise TranscriptError(f"{path}: {error.strerror or error}") from error
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """What is no folder, in a folder and below it, by name; links to folders are not followed."""
+    for at, folders, names in os.walk(folder):
+        folders.sort()
+        if len(Path(at).parts) - len(folder.parts) >= DEEPEST:
+            folders.clear()
+        yield from (Path(at, name) for name in sorted(names))

@@ -17,9 +17,8 @@ from pathlib import Path
 
 import orjson
 
-from crucible.errors import TranscriptError
 from crucible.transcript.events import At, ContextSeen, Event, Titled, Unreadable
-from crucible.transcript.files import Reach, SubagentFile, Transcript
+from crucible.transcript.files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.transcript.gemini_cli.conversation import (
     Conversation,
     Damage,
@@ -47,7 +46,6 @@ _NO_SESSIONS = frozenset(
     {"tool-outputs", "checkpoints", "logs", "plans", "tracker", "tasks", "bin", "history"}
 )
 """Folders of the client that hold no sessions."""
-_DEEPEST = 20
 
 
 def default_folder(env: Mapping[str, str], home: Path) -> Path:
@@ -169,15 +167,12 @@ def find(path: Path) -> Iterator[Transcript]:
     `sniff` knows.  A folder that cannot be listed comes as if it were a file: `read` says why.  Raises `TranscriptError`
     for a path that cannot be reached.
     """
-    try:
-        path.stat()
-    except OSError as error:
-        raise TranscriptError(f"{path}: {error.strerror or error}") from error
+    check_reachable(path)
     if not path.is_dir():
         yield _transcript(path)
         return
     tmp = path / "tmp"
-    yield from _walk(tmp if tmp.is_dir() else path, _DEEPEST)
+    yield from _walk(tmp if tmp.is_dir() else path, DEEPEST)
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Transcript]:

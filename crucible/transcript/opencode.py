@@ -9,18 +9,17 @@ Many sessions lie in one file; `Transcript.path` is that file, and ids tell the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from crucible.errors import TranscriptError
 from crucible.transcript.events import Event
-from crucible.transcript.files import Reach, SubagentFile, Transcript
+from crucible.transcript.files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.transcript.open_code.database import is_database, opened
 from crucible.transcript.open_code.stored import Head, Store
 from crucible.transcript.open_code.tables import Tables, has_sessions
-from crucible.transcript.open_code.telling import bare_title, tell
+from crucible.transcript.open_code.telling import bare_title, kind_in, tell
 from crucible.transcript.open_code.tree import Tree, read_export, read_head, session_files
 from crucible.transcript.open_code.values import utc
 
@@ -31,7 +30,6 @@ TITLE = "OpenCode"
 _DATABASES = ("opencode.db", "opencode-*.db")
 """Another channel of releases has a database of its own."""
 _NO_SESSIONS = frozenset({"node_modules", ".git", "snapshot", "repos", "log", "bin", "tool-output", "shell"})
-_KIND = re.compile(r" \(@([\w./-]+) subagent\)\Z")
 
 
 def default_folder(env: Mapping[str, str], home: Path) -> Path:
@@ -98,17 +96,14 @@ def find(path: Path) -> Iterator[Transcript]:
     A file that cannot be read as what it seems to be comes as one session: `read` says why.  Raises `TranscriptError`
     for a path that cannot be reached.
     """
-    try:
-        path.stat()
-    except OSError as error:
-        raise TranscriptError(f"{path}: {error.strerror or error}") from error
+    check_reachable(path)
     if not path.is_dir():
         yield from _of_file(path)
     else:
-        yield from _walk(path)
+        yield from _walk(path, DEEPEST)
 
 
-def _walk(folder: Path) -> Iterator[Transcript]:
+def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
     try:
         entries = sorted(folder.iterdir())
     except OSError:
@@ -126,11 +121,11 @@ def _walk(folder: Path) -> Iterator[Transcript]:
     storage = folder if _is_storage(folder) else folder / "storage"
     for transcript in _of_tree(storage) if _is_storage(storage) else ():
         # What was carried over into the database goes on there.
-        if not seen & {transcript.native_id}:
+        if transcript.native_id not in seen:
             yield transcript
     for entry in entries:
-        if storage not in (entry, folder) and _may_hold(entry):
-            yield from _walk(entry)
+        if depth and storage not in (entry, folder) and _may_hold(entry):
+            yield from _walk(entry, depth - 1)
 
 
 def _may_hold(entry: Path) -> bool:
@@ -170,10 +165,7 @@ def _transcript(head: Head, below: list[tuple[Head, int]], path: Path) -> Transc
 
 
 def _subagent(head: Head, depth: int, path: Path) -> SubagentFile:
-    kind = _KIND.search(head.title)
-    return SubagentFile(
-        head.id, path, head.agent or (kind[1] if kind else ""), bare_title(head.title), depth=depth
-    )
+    return SubagentFile(head.id, path, head.agent or kind_in(head.title), bare_title(head.title), depth=depth)
 
 
 def _families(heads: Iterable[Head]) -> Iterator[tuple[Head, list[tuple[Head, int]]]]:

@@ -64,6 +64,7 @@ _JOINING = frozenset({"session", "row", "call", "message", "agent", "id", "depen
 """Fields that hold ids."""
 
 _PICTURE_KEYS = frozenset({"type", "media_type", "mediaType", "mimeType", "mime_type"})
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
 _FLAG = re.compile(r"--?([A-Za-z][\w-]*)")
 _VALUE_KEYS = ("value", "Value", "default", "val")
 _NAME_KEYS = ("name", "key", "Name", "Key", "variable", "header")
@@ -182,7 +183,7 @@ def _name_beside(mapping: Mapping[str, object]) -> str:
 
 
 def _is_picture(mapping: Mapping[str, object], value: object) -> bool:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not _BASE64.fullmatch(value):
         return False
     kinds = [mapping.get(key) for key in _PICTURE_KEYS]
     return any(isinstance(kind, str) and (kind == "base64" or kind.startswith("image")) for kind in kinds)

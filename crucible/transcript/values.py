@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-__all__ = ["Row", "arguments_of", "as_dict", "as_list", "as_str", "as_time", "count", "number"]
+__all__ = ["Row", "arguments_of", "as_dict", "as_list", "as_str", "as_time", "count", "line_count", "number"]
 
 Row: TypeAlias = dict[str, Any]
 
@@ -42,6 +42,11 @@ def number(value: object) -> int | None:
 def count(value: object) -> int:
     """A count as the client gave it, 0 for anything else."""
     return max(number(value) or 0, 0)
+
+
+def line_count(text: object) -> int:
+    """How many lines a text has, the last one with or without its end; 0 for anything else."""
+    return text.count("\n") + (not text.endswith("\n")) if isinstance(text, str) and text else 0
 
 
 def as_time(value: object) -> datetime | None:

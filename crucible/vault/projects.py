@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-__all__ = ["project_of"]
+__all__ = ["folder_in_project", "project_of"]
 
 
 def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
@@ -27,6 +27,14 @@ def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
     here = Path(cwd)
     repository = _repository(here) if here.is_absolute() and "\0" not in cwd and here.is_dir() else ""
     return repository or _folder_name(path)
+
+
+def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: str) -> Path | None:
+    """The folder, when it is here and belongs to the project of that name."""
+    folder = Path(cwd)
+    if not cwd or "\0" in cwd or not folder.is_absolute() or not folder.is_dir():
+        return None
+    return folder if project_of(cwd, projects) == project else None
 
 
 def _pure(text: str) -> PurePath:

@@ -40,6 +40,7 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "hook",
         "session",
         "log",
+        "bookmark",
         "flight",
         "index",
         "watch",

@@ -16,8 +16,7 @@ import pytest
 from crucible.doctor.place import mend_of_refusal
 from crucible.errors import VaultError
 from crucible.vault.store import Vault
-from tests.hooks.playing import SESSION, Client
-from tests.hooks.test_syncing import sync, turn
+from tests.hooks.playing import SESSION, Client, sync, turn
 from tests.running import Cru
 
 
@@ -184,3 +183,23 @@ def test_installing_for_the_user_and_the_project_at_once_is_refused(cru: Cru, ho
     done = cru("install", "claude-code", "--user", "--project")
     assert done.exit_code == 2
     assert not (home / ".claude").exists()
+
+
+# --- the spool -------------------------------------------------------------------------------------------------------
+
+
+def test_a_spool_that_leads_out_of_the_vault_is_a_finding(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    (vault.root / ".crucible" / "spool").mkdir(exist_ok=True)
+    (vault.root / ".crucible" / "spool" / "claude-code").symlink_to(tmp_path)
+    (bad,) = findings(cru, "spool")
+    assert bad["state"] == "bad"
+    assert "leads out of the vault" in bad["text"]
+    assert bad["mend"] == "remove the symlink"
+
+
+def test_an_import_reads_no_spool_outside_the_vault(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    (vault.root / ".crucible" / "spool").mkdir(exist_ok=True)
+    (vault.root / ".crucible" / "spool" / "claude-code").symlink_to(tmp_path)
+    done = cru("import", "auto")
+    assert done.exit_code == 1
+    assert "leads out of the vault" in done.stderr

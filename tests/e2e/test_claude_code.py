@@ -13,6 +13,7 @@ import pytest
 
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK
 from crucible.session.model import Session, Status
+from crucible.session.standing import CLOSED_REASON
 from tests.e2e.accounts import compare, played, told
 from tests.e2e.agreeing import agree, agree_in_plain_text, holds_no_secret, subagents_of
 from tests.e2e.conftest import Programs
@@ -57,7 +58,7 @@ def test_the_note_tells_what_was_played(name: str, program: Path, hooked: Hooked
     (main,) = stage.mains()
     agree(stage, model, main)
     assert main.sources[0] == f"{NAME}:{session}"
-    assert main.status is Status.COMPLETED
+    assert main.status is Status.PAUSED
     assert stage.log() == ""
     before = {session.id: stage.note_text(session.id) for session in stage.sessions()}
     stage.cru("import", NAME)
@@ -133,8 +134,8 @@ def test_a_session_that_is_killed_with_its_subagents_is_whole_again(
     cut, *others = stage.mains()
     assert cut.sources[0] == f"{NAME}:{client.session}"
     assert len(others) == (0 if resume else 1)
-    assert cut.status is (Status.COMPLETED if resume else Status.PAUSED)
-    assert bool(cut.pause_reason) is not bool(resume)
+    assert cut.status is Status.PAUSED
+    assert (cut.pause_reason == CLOSED_REASON) is bool(resume)
     _holds_rows(stage, cut, rows)
     assert len(subagents) == 2
     notes = {session.sources[0].rpartition("/")[2]: session for session in subagents_of(stage, cut)}
@@ -236,7 +237,7 @@ def test_a_resumed_session_goes_on_in_its_note(name: str, program: Path, hooked:
         play_claude(program, stage, model, scenario.says[2:], resume=session)
     (main,) = stage.mains()
     assert main.id == ended.id
-    assert main.status is Status.COMPLETED
+    assert main.status is Status.PAUSED
     agree(stage, model, main)
 
 

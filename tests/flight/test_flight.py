@@ -17,8 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.errors import BadSessionId, OutsideVault, VaultError
+from crucible.flight.place import EVENTS, META, TOOLS, flight_folder
 from crucible.flight.reading import Flight, load_flight, read_records
-from crucible.flight.recorder import EVENTS, META, TOOLS, FlightWriter, flight_folder
+from crucible.flight.recorder import FlightWriter
 from crucible.transcript.events import (
     At,
     CallEnd,

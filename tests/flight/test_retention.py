@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import zstandard
@@ -25,10 +26,10 @@ from crucible.flight.meta import Facts, save_meta
 from crucible.flight.moving import move_flight
 from crucible.flight.place import EVENTS, META, TOOL_TYPES, TOOLS, archive_path, flight_folder
 from crucible.flight.reading import Record, load_flight, load_meta, read_records
-from crucible.flight.recorder import _OF_TOOLS, FlightWriter
+from crucible.flight.recorder import FlightWriter
 from crucible.flight.retention import Kept, PurgeReport, is_due, last_time, purge
 from crucible.settings import FlightSettings
-from crucible.transcript.events import At, Prompted, ToolReturned, ToolUsed
+from crucible.transcript.events import At, Event, Prompted, ToolReturned, ToolUsed
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -447,6 +448,18 @@ def test_a_purge_is_due_once_a_day(tmp_path: Path) -> None:
     assert is_due(tmp_path, NOW - timedelta(days=2))  # the clock was wrong
 
 
+def test_when_it_was_is_noted_nowhere_outside_the_vault(tmp_path: Path) -> None:
+    outside, root = tmp_path / "outside", tmp_path / "vault"
+    outside.mkdir()
+    (root / ".crucible" / "cache").mkdir(parents=True)
+    (root / ".crucible" / "cache" / "flight").symlink_to(outside)
+    with pytest.raises(OutsideVault):
+        run(root)
+    with pytest.raises(OutsideVault):
+        is_due(root, NOW)
+    assert not any(outside.iterdir())
+
+
 def test_what_a_killed_purge_left_is_swept(tmp_path: Path) -> None:
     fill(tmp_path)
     folder = tmp_path / ".crucible/archive"
@@ -457,8 +470,9 @@ def test_what_a_killed_purge_left_is_swept(tmp_path: Path) -> None:
     assert sorted(os.listdir(folder)) == ["other.tmp", "s.jsonl.zst"]
 
 
-def test_the_types_of_calls_are_those_that_are_written_to_their_file() -> None:
-    assert {kind.__name__ for kind in _OF_TOOLS.__args__} | {"tool"} == TOOL_TYPES
+def test_the_types_of_calls_are_events_of_a_transcript_or_an_entry() -> None:
+    calls = {kind.__name__ for kind in get_args(Event) if kind.__name__.startswith(("Tool", "Subagent"))}
+    assert calls | {"tool"} == TOOL_TYPES
 
 
 # --- another id ----------------------------------------------------------------------------------------------------------

@@ -13,10 +13,15 @@ from typing import Any
 from zlib import crc32
 
 from crucible.flight.spool import append, spool_folder
-from tests.importing.places import write_rows
-from tests.transcript.building import Row
+from crucible.hooks.syncing import sync_vault
+from crucible.session.model import Session
+from crucible.settings import UserSettings
+from crucible.vault.store import Vault
+from tests.importing.places import notes_of, write_rows
+from tests.transcript.building import Row, assistant, result, text, use, user
 
 SESSION = "11111111-2222-3333-4444-555555555555"
+OTHER = "99999999-2222-3333-4444-555555555555"
 GONE = 2**22 + 1
 """A number that no process has: Linux gives none above 2 ** 22."""
 
@@ -104,3 +109,22 @@ def files_of(folder: Path) -> Iterable[Path]:
 
 def _stamp(number: int) -> Row:
     return {"timestamp": f"2026-11-21T20:{number // 60:02}:{number % 60:02}.000Z"}
+
+
+def sync(client: Client) -> None:
+    """What a hook starts, in this process."""
+    sync_vault(client.root, UserSettings(), {})
+
+
+def the_note(client: Client) -> Session:
+    """The only note of the vault."""
+    (note,) = notes_of(Vault(client.root)).values()
+    return note.session
+
+
+def turn(prompt: str, answer: str, *calls: str) -> list[Row]:
+    """A prompt, tool calls that went well, and the answer."""
+    rows = [user(prompt)]
+    for call in calls:
+        rows += [assistant(use("Bash", call=call, command=call)), result("ok", call=call)]
+    return [*rows, assistant(text(answer), stop="end_turn")]

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from crucible.vault.store import Vault
-from tests.hooks.playing import SESSION, Client
-from tests.hooks.test_hostile_syncing import sync
+from tests.hooks.playing import SESSION, Client, sync
 from tests.running import Cru
 from tests.transcript.building import assistant, text, user
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from crucible.hooks import syncing
 from crucible.session.model import Session
 from crucible.vault.store import Vault
-from tests.hooks.playing import GONE, Client
-from tests.hooks.test_syncing import OTHER, sync, the_note, turn
+from tests.hooks.playing import GONE, OTHER, Client, sync, the_note, turn
 from tests.importing.places import run_import
 from tests.transcript.building import assistant, use, user
 
@@ -37,14 +37,16 @@ def end(client: Client) -> Session:
     return the_note(client)
 
 
-def test_a_late_end_completes_a_session_that_was_at_rest(dead: Client) -> None:
+def test_a_late_end_of_a_session_that_was_at_rest_takes_its_death_back(dead: Client) -> None:
     session = end(dead)
-    assert (session.status, session.pause_reason, session.resume_point) == ("completed", None, None)
+    assert (session.status, session.pause_reason) == ("paused", "the client was closed")
+    assert session.resume_point == "phase-1"
 
 
 def test_a_late_end_of_an_unfinished_turn_leaves_it_paused_for_another_reason(
-    vault: Vault, tmp_path: Path
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(syncing, "LONGEST", 0.1)  # no answer comes any more
     client = Client(vault.root, tmp_path / "home", pid=GONE)
     client.say(user("More"), assistant(use("Bash", call="c9", command="make all")))
     session = end(bury(client))

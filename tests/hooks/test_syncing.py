@@ -12,36 +12,17 @@ from crucible.agents.marks import OWN_MARK
 from crucible.errors import VaultError
 from crucible.flight.reading import load_meta
 from crucible.flight.spooled import load_spool
-from crucible.hooks.syncing import sync_vault
-from crucible.session.model import Session
-from crucible.settings import CaptureSettings, UserSettings
+from crucible.hooks import syncing
+from crucible.settings import CaptureSettings
 from crucible.vault.store import Vault
-from tests.hooks.playing import GONE, SESSION, Client, log_of
+from tests.hooks.playing import GONE, OTHER, SESSION, Client, log_of, sync, the_note, turn
 from tests.importing.places import copy_real, notes_of, trunk_of
 from tests.transcript.building import assistant, result, text, use, user
-
-OTHER = "99999999-2222-3333-4444-555555555555"
 
 
 @pytest.fixture
 def client(vault: Vault, tmp_path: Path) -> Client:
     return Client(vault.root, tmp_path / "home")
-
-
-def sync(client: Client) -> None:
-    sync_vault(client.root, UserSettings(), {})
-
-
-def the_note(client: Client) -> Session:
-    (note,) = notes_of(Vault(client.root)).values()
-    return note.session
-
-
-def turn(prompt: str, answer: str, *calls: str) -> list[dict[str, object]]:
-    rows = [user(prompt)]
-    for call in calls:
-        rows += [assistant(use("Bash", call=call, command=call)), result("ok", call=call)]
-    return [*rows, assistant(text(answer), stop="end_turn")]
 
 
 def test_a_turn_is_written_down_when_it_ends(client: Client) -> None:
@@ -86,7 +67,7 @@ def test_rows_that_come_behind_the_end_are_read_at_the_next_start(client: Client
     client.call("Stop", said="Fixed.")
     client.call("SessionEnd", reason="other")
     sync(client)
-    assert the_note(client).status == "completed"
+    assert the_note(client).status == "paused"
     client.say(assistant(text("One more word."), stop="end_turn"))
     Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
     sync(client)
@@ -97,7 +78,7 @@ def test_a_session_that_is_long_over_leaves_the_spool_at_the_next_start(
     client: Client, tmp_path: Path
 ) -> None:
     client.say(*turn("Fix it", "Fixed."))
-    client.age(3600)
+    client.age(3700)
     client.call("SessionEnd", reason="other")
     sync(client)
     Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
@@ -106,13 +87,15 @@ def test_a_session_that_is_long_over_leaves_the_spool_at_the_next_start(
     assert the_note(client).status == "completed"
 
 
-def test_a_session_that_ended_is_completed_at_once(client: Client) -> None:
+def test_a_session_whose_client_ended_is_paused_at_once(client: Client) -> None:
     client.say(*turn("Fix it", "Fixed."))
     client.call("Stop", said="Fixed.")
     client.call("SessionEnd", reason="other")
     client.call("PostToolUse", call="late")  # nobody waits for a tool's hook, so it may come in last
     sync(client)
-    assert the_note(client).status == "completed"
+    session = the_note(client)
+    assert (session.status, session.pause_reason) == ("paused", "the client was closed")
+    assert (session.resume_point, session.ended) == ("phase-1", None)
 
 
 def test_a_session_that_died_is_found_at_the_next_start(client: Client, tmp_path: Path) -> None:
@@ -150,7 +133,7 @@ def test_a_session_that_is_taken_up_again_is_active(client: Client, end: str) ->
     if end == "ended":
         first.call("SessionEnd", reason="other")
     sync(client)
-    assert the_note(client).status == {"died": "paused", "ended": "completed"}[end]
+    assert the_note(client).status == "paused"
     client.rows = first.rows
     client.say(*turn("More", "Done more."))
     client.call("SessionStart", source="resume")
@@ -244,6 +227,8 @@ def test_subagents_of_a_turn_under_way_wait_with_it(vault: Vault, tmp_path: Path
     (parent,) = [session for session in sessions.values() if session.parent is None]
     assert len(sessions) == 3
     assert {ref.session for ref in parent.subagents} == set(sessions) - {parent.id}
+    assert parent.status == "paused"
+    assert {session.status for session in sessions.values() if session.parent} == {"completed"}
 
 
 def test_tool_calls_are_written_down_when_the_settings_say_so(client: Client) -> None:
@@ -269,7 +254,7 @@ def test_a_transcript_that_is_gone_is_told_and_tried_again(client: Client) -> No
     assert load_spool(client.root, "claude-code")[0].has_backlog
     client.say(*turn("Fix it", "Fixed."))
     sync(client)
-    assert the_note(client).status == "completed"
+    assert the_note(client).status == "paused"
 
 
 def test_a_transcript_of_another_name_is_not_read(client: Client, tmp_path: Path) -> None:
@@ -301,12 +286,13 @@ def test_a_scanner_that_cannot_run_writes_nothing(client: Client) -> None:
     assert not list(client.root.glob("sessions/*.md"))
 
 
-def test_a_long_wait_is_bounded(client: Client) -> None:
+def test_a_long_wait_is_bounded(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(syncing, "LONGEST", 0.5)
     client.say(*turn("Fix it", "Fixed."))
     client.call("Stop", said="something that was never written")
     begun = time.monotonic()
     sync(client)
-    assert 2.5 < time.monotonic() - begun < 8
+    assert 0.3 < time.monotonic() - begun < 5
     assert len(the_note(client).phases) == 1
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from crucible import record
-from crucible.errors import CrucibleError, VaultError
+from crucible.errors import CrucibleError, UsageError, VaultError
 from crucible.flight.reading import load_meta, read_records
 from crucible.record import ending
 from crucible.record.ending import Ended, end_session
@@ -117,6 +118,43 @@ def test_a_tasks_id_may_be_zero_and_one_dependence_needs_no_list(vault: Vault) -
         ("1", ("0",)),
         ("2", ("1",)),
     ]
+
+
+def test_two_tasks_of_one_id_are_refused_whole(vault: Vault) -> None:
+    s = record.session("T", vault=vault, now=clock())
+    before = text_of(s)
+    twice: list[dict[str, object]] = [{"content": "a", "id": "1"}, {"content": "b", "id": 1}]
+    with pytest.raises(UsageError, match="two tasks have the id '1'"):
+        s.tasks(twice)
+    with pytest.raises(UsageError, match="two tasks have the id '1'"):
+        s.add_tasks(*twice)
+    assert text_of(s) == before
+
+
+@pytest.mark.parametrize("count", ["3", 1.5, True, -1])
+def test_what_is_no_count_is_refused_and_nothing_is_written(vault: Vault, count: Any) -> None:
+    s = record.session("T", vault=vault, now=clock())
+    before = text_of(s)
+    work = s.subagent("helper", mode="inline")
+    for tell in (s.tokens, work.tokens, lambda n: s.phase("P", tokens=n)):
+        with pytest.raises(UsageError, match=f"{count!r} tokens"):
+            tell(count)
+    assert text_of(s) == before
+
+
+def test_a_phase_of_inline_work_has_a_name(vault: Vault) -> None:
+    work = record.session("T", vault=vault, now=clock()).subagent("helper", mode="inline")
+    with pytest.raises(UsageError, match="no name"):
+        work.phase(" ")
+
+
+def test_an_interruption_behind_the_end_leaves_the_session_as_it_was(vault: Vault) -> None:
+    s = record.session("T", vault=vault, now=clock())
+    with pytest.raises(KeyboardInterrupt) as stopped, s:  # noqa: PT012  what is ended in the `with` is what it is about
+        s.end("Done.")
+        raise KeyboardInterrupt
+    assert not getattr(stopped.value, "__notes__", [])
+    assert read(s, vault).status is Status.COMPLETED
 
 
 def test_a_task_is_found_under_the_id_that_was_given(vault: Vault) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from crucible.bookmarks.keeping import append_bookmark, latest
+from crucible.bookmarks.model import Bookmark, Why
 from crucible.errors import (
     BadSessionId,
     CrucibleError,
@@ -266,3 +269,25 @@ def test_every_refusal_is_one_line(vault: Vault) -> None:
         with pytest.raises(CrucibleError) as caught:
             rename_named(vault, ref, new)
         assert "\n" not in str(caught.value)
+
+
+# -- bookmarks
+
+
+def test_bookmarks_follow_and_stay_with_the_old_name_too(vault: Vault) -> None:
+    made = Bookmark("old-1", "old", datetime(2026, 11, 22, tzinfo=UTC), Why.PAUSED, note="half done")
+    append_bookmark(vault.root, made)
+    rename(vault)
+    kept = latest(vault.root, "new")
+    assert kept is not None
+    assert (kept.note, kept.at) == (made.note, made.at)
+    assert latest(vault.root, "old") == made
+
+
+def test_bookmarks_that_cannot_follow_are_told(vault: Vault) -> None:
+    append_bookmark(vault.root, Bookmark("old-1", "old", datetime(2026, 11, 22, tzinfo=UTC), Why.PAUSED))
+    memory = vault.root / ".crucible" / "memory"
+    memory.rename(vault.root.parent / "memory")
+    memory.symlink_to(vault.root.parent / "memory")
+    assert left(rename(vault)) == [("bookmarks.jsonl", "bookmarks-not-renamed")]
+    assert vault.load("new").session.id == "new"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from random import Random
 
 from hypothesis import strategies as st
@@ -33,7 +34,8 @@ __all__ = ["agents", "entries", "entry_lists", "phases", "sessions", "tasks"]
 
 
 # A session holds dozens of texts.  Each is drawn as one number, which seeds a generator: fifty times faster than a draw
-# for every piece.  `test_contain` draws piece by piece, where shrinking matters.
+# for every piece.  `test_contain` draws piece by piece, where shrinking matters.  Strategies are made once: Hypothesis
+# looks into every new one, which took longer than drawing.
 _INDENTS = ("", "", "", "", " ", "  ", "   ", "    ", "\t", "> ", "\\")
 
 
@@ -80,64 +82,40 @@ counts = st.integers(0, 10**15)
 ids = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,20}", fullmatch=True)
 
 
+@cache
 def _slug(kind: str) -> st.SearchStrategy[str]:
     words = st.sampled_from(
         ["claude-code", "2.1.197", "general-purpose", "dev", "a/b", "claude-opus-4-8[1m]", "é"]
     )
-    return st.one_of(words, _lines()).map(lambda text: slug(text, kind)).filter(bool)  # type: ignore[arg-type]
+    return st.one_of(words, lines).map(lambda text: slug(text, kind)).filter(bool)  # type: ignore[arg-type]
 
 
-@st.composite
-def agents(draw: st.DrawFn) -> AgentRef:
-    return AgentRef(draw(_slug("agent")), draw(st.none() | _slug("version")))
+agents = st.builds(AgentRef, _slug("agent"), st.none() | _slug("version"))
 
 
 def _one_line(limit: int) -> st.SearchStrategy[str]:
     return lines.map(lambda text: cut(text.replace("\n", "⏎"), limit)).map(normal_line)
 
 
-calls = st.builds(ToolCall, _one_line(200).filter(bool), _one_line(100), st.sampled_from(Outcome))
+_calls = st.builds(ToolCall, _one_line(200).filter(bool), _one_line(100), st.sampled_from(Outcome))
 optional = st.none() | blocks
-
-
-def _other_callout() -> st.SearchStrategy[Callout]:
-    kinds = [
-        "milestone",
-        "observation",
-        "agent_switch",
-        "decision_needed",
-        "approval_required",
-        "task_complete",
-    ]
-    return st.builds(Callout, st.sampled_from(kinds), lines, blocks)
-
-
-@st.composite
-def _linked(draw: st.DrawFn) -> Subagent:
-    mode = draw(st.sampled_from([Mode.LINK, Mode.EMBED]))
-    link = draw(ids) if mode is Mode.EMBED else draw(st.none() | ids)
-    model = draw(st.none() | _slug("model"))
-    return Subagent(draw(agents()), model, mode, link, draw(blocks), draw(optional))
-
-
-@st.composite
-def _inline(draw: st.DrawFn, depth: int) -> Subagent:
-    task, summary = draw(optional), draw(optional)
-    model = draw(st.none() | _slug("model"))
-    inner = _apart(draw(st.lists(_entries(depth - 1), max_size=3)))
-    return Subagent(draw(agents()), model, Mode.INLINE, None, draw(blocks), summary, task, inner)
-
-
-def _leaves() -> st.SearchStrategy[Entry]:
-    return st.one_of(
-        st.builds(Prose, full_blocks),
-        st.builds(ToolCalls, st.lists(calls, min_size=1, max_size=3).map(tuple)),
-        st.builds(Decision, blocks, optional),
-        st.builds(Failure, blocks, optional),
-        st.builds(Intervention, blocks, st.none() | full_blocks),
-        _other_callout(),
-        _linked(),
-    )
+_models = st.none() | _slug("model")
+_callout_kinds = st.sampled_from(
+    ["milestone", "observation", "agent_switch", "decision_needed", "approval_required", "task_complete"]
+)
+_linked = st.one_of(
+    st.builds(Subagent, agents, _models, st.just(Mode.LINK), st.none() | ids, blocks, optional),
+    st.builds(Subagent, agents, _models, st.just(Mode.EMBED), ids, blocks, optional),
+)
+_leaves: st.SearchStrategy[Entry] = st.one_of(
+    st.builds(Prose, full_blocks),
+    st.builds(ToolCalls, st.lists(_calls, min_size=1, max_size=3).map(tuple)),
+    st.builds(Decision, blocks, optional),
+    st.builds(Failure, blocks, optional),
+    st.builds(Intervention, blocks, st.none() | full_blocks),
+    st.builds(Callout, _callout_kinds, lines, blocks),
+    _linked,
+)
 
 
 def _apart(found: list[Entry]) -> tuple[Entry, ...]:
@@ -149,11 +127,16 @@ def _apart(found: list[Entry]) -> tuple[Entry, ...]:
     return tuple(kept)
 
 
+_inner = st.lists(_leaves, max_size=3).map(_apart)
+_inline = st.builds(
+    Subagent, agents, _models, st.just(Mode.INLINE), st.none(), blocks, optional, optional, _inner
+)
+_eighths = st.integers(0, 7)
+
+
 @st.composite
-def _entries(draw: st.DrawFn, depth: int = 1) -> Entry:
-    if depth and draw(st.integers(0, 7)) == 0:
-        return draw(_inline(depth))
-    return draw(_leaves())
+def _entries(draw: st.DrawFn) -> Entry:
+    return draw(_inline) if draw(_eighths) == 0 else draw(_leaves)
 
 
 entries = _entries()
@@ -164,22 +147,23 @@ def _name(text: str) -> str:
     return text if text.casefold() != "summary" else "A summary"
 
 
-@st.composite
-def phases(draw: st.DrawFn, depth: int = 1) -> Phase:
-    return Phase(
-        draw(full_lines.map(_name)),
-        draw(st.none() | agents()),
-        draw(st.none() | _slug("channel")),
-        draw(st.none() | times),
-        draw(st.none() | times),
-        draw(st.none() | counts),
-        draw(entry_lists),
-        tuple(draw(st.lists(phases(depth=0), max_size=2))) if depth else (),
+@cache
+def phases(depth: int = 1) -> st.SearchStrategy[Phase]:
+    return st.builds(
+        Phase,
+        full_lines.map(_name),
+        st.none() | agents,
+        st.none() | _slug("channel"),
+        st.none() | times,
+        st.none() | times,
+        st.none() | counts,
+        entry_lists,
+        st.lists(phases(depth=0), max_size=2).map(tuple) if depth else st.just(()),
     )
 
 
-@st.composite
-def tasks(draw: st.DrawFn) -> tuple[Task, ...]:
+@cache
+def tasks() -> st.SearchStrategy[tuple[Task, ...]]:
     one = st.builds(
         Task,
         ids,
@@ -189,7 +173,7 @@ def tasks(draw: st.DrawFn) -> tuple[Task, ...]:
         st.lists(ids, max_size=2).map(tuple),
         st.none() | times.map(lambda t: t.isoformat()),
     )
-    return tuple(draw(st.lists(one, max_size=3, unique_by=lambda t: t.id)))
+    return st.lists(one, max_size=3, unique_by=lambda t: t.id).map(tuple)
 
 
 texts = full_lines | st.sampled_from(
@@ -197,30 +181,32 @@ texts = full_lines | st.sampled_from(
 )
 
 
-@st.composite
-def sessions(draw: st.DrawFn) -> Session:
-    subagent = st.builds(SubagentRef, ids, st.none() | texts, st.none() | texts, st.none() | counts)
-    return Session(
-        id=draw(ids),
-        started=draw(times),
-        status=draw(st.sampled_from(Status)),
-        ended=draw(st.none() | times),
-        project=draw(st.none() | texts),
-        branch=draw(st.none() | texts),
-        channel=draw(st.none() | texts),
-        participants=tuple(draw(st.lists(agents(), max_size=2))),
-        model=draw(st.none() | texts),
-        tokens_used=draw(st.none() | counts),
-        tokens_cached=draw(st.none() | counts),
-        subagents=tuple(draw(st.lists(subagent, max_size=2))),
-        parent=draw(st.none() | ids),
-        resume_point=draw(st.none() | st.just("phase-1")),
-        pause_reason=draw(st.none() | texts),
-        sources=tuple(draw(st.lists(texts, max_size=2))),
-        tags=tuple(draw(st.lists(st.sampled_from(["session", "a/b", "é"]), max_size=2))),
-        title=draw(full_lines),
-        preamble=draw(entry_lists),
-        tasks=draw(tasks()),
-        phases=tuple(draw(st.lists(phases(), max_size=3))),
-        summary=draw(optional),
+@cache
+def sessions() -> st.SearchStrategy[Session]:
+    some_text, some_count = st.none() | texts, st.none() | counts
+    subagent = st.builds(SubagentRef, ids, some_text, some_text, some_count)
+    return st.builds(
+        Session,
+        id=ids,
+        started=times,
+        status=st.sampled_from(Status),
+        ended=st.none() | times,
+        project=some_text,
+        branch=some_text,
+        channel=some_text,
+        participants=st.lists(agents, max_size=2).map(tuple),
+        model=some_text,
+        tokens_used=some_count,
+        tokens_cached=some_count,
+        subagents=st.lists(subagent, max_size=2).map(tuple),
+        parent=st.none() | ids,
+        resume_point=st.none() | st.just("phase-1"),
+        pause_reason=some_text,
+        sources=st.lists(texts, max_size=2).map(tuple),
+        tags=st.lists(st.sampled_from(["session", "a/b", "é"]), max_size=2).map(tuple),
+        title=full_lines,
+        preamble=entry_lists,
+        tasks=tasks(),
+        phases=st.lists(phases(), max_size=3).map(tuple),
+        summary=optional,
     )

@@ -27,6 +27,7 @@ from crucible.transcript.events import (
     PromptKind,
     Reasoned,
     Replied,
+    Resumed,
     Rewound,
     SubagentReturned,
     SubagentStarted,
@@ -103,6 +104,7 @@ def _any_event() -> st.SearchStrategy[Event]:
         st.builds(Injected, here, text),
         st.builds(ContextSeen, here, st.just("s"), line, line, st.sampled_from(["1", "2"])),
         st.builds(ContinuedIn, here, line),
+        st.builds(Resumed, here, st.just("s"), st.just("") | line, st.integers(0, 9)),
     )
 
 

@@ -277,6 +277,17 @@ def test_a_fork_tells_its_own_turns_alone(tmp_path: Path, parent_is_there: bool)
     assert {e.session for e in only(events, ContextSeen)} == {fork}
 
 
+def test_only_the_clients_own_folders_are_walked_for_a_forks_parent(tmp_path: Path) -> None:
+    fork = tmp_path / "rollout-2026-01-02T03-05-45-fork.jsonl"
+    rows = [meta("parent"), *turn("t", "one", 1, 1)]
+    write(tmp_path / "rollout-2026-01-02T03-04-05-parent.jsonl", rows)
+    assert codex._turns_of(fork, "parent") == {"t"}
+    (tmp_path / "elsewhere").mkdir()
+    write(tmp_path / "elsewhere" / "rollout-2026-01-02T03-04-05-other.jsonl", rows)
+    assert codex._turns_of(fork, "other") == frozenset()
+    assert codex._turns_of(fork, "") == frozenset()
+
+
 @pytest.mark.parametrize("spaced", [0.0, 5.0])
 def test_turns_that_only_the_parents_file_can_tell_apart(tmp_path: Path, spaced: float) -> None:
     write(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from crucible.errors import TranscriptError
+from crucible.importing.finding import other_writer
 from crucible.transcript import claude_code, dialects
 from crucible.transcript.events import Prompted, ToolUsed
 from crucible.transcript.files import SubagentFile, Transcript
@@ -35,6 +37,27 @@ def write(path: Path, *rows: Row) -> Path:
 
 def found(path: Path) -> list[Transcript]:
     return list(claude_code.find(path))
+
+
+@pytest.fixture(scope="module")
+def bottomless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """More folders in one another than Python goes down into."""
+    folders = [tmp_path_factory.mktemp("bottomless")]
+    while len(folders) < 1200:
+        folders.append(folders[-1] / "d")
+        folders[-1].mkdir()
+    yield folders[0]
+    for folder in reversed(folders):  # what removes a tree goes down into it, too
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("dialect", dialects.DIALECTS.values(), ids=list(dialects.DIALECTS))
+def test_folders_without_end_are_not_gone_down_into(dialect: dialects.Dialect, bottomless: Path) -> None:
+    assert list(dialect.find(bottomless)) == []
+
+
+def test_nobody_wrote_what_is_at_the_end_of_folders_without_end(bottomless: Path) -> None:
+    assert other_writer(dialects.DIALECTS["codex"], bottomless) is None
 
 
 @pytest.mark.parametrize("path", [TRUNK, TRUNK.with_suffix(""), TRUNK.parent, LIMITER / "projects", LIMITER])

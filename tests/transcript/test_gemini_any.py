@@ -119,7 +119,6 @@ LOG = st.lists(ROW, max_size=12)
 
 
 @given(LOG, st.sampled_from(["", "k1"]))
-@settings(max_examples=400)
 def test_no_rows_make_it_raise(rows: list[object], agent: str) -> None:
     for event in events_of_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows), agent=agent):
         assert event.at.line >= 1

@@ -420,6 +420,14 @@ def test_no_rows_make_the_reading_raise(
         assert lines == sorted(lines)
 
 
+def test_a_time_beyond_all_years_is_none(tmp_path: Path) -> None:
+    made = talk(tmp_path)
+    far = 10**18
+    made.message({"role": "user", "time": {"created": far}}, text("One"))
+    made.connection.execute("UPDATE message SET time_created = ?, time_updated = ?", (far, far))
+    assert words_of(events(tmp_path)) == ["One"]
+
+
 def test_whole_rows_stay_readable_beside_damaged_ones(tmp_path: Path) -> None:
     made = talk(tmp_path)
     made.user(text("One"))

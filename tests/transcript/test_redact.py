@@ -142,9 +142,14 @@ def test_a_header_keeps_its_scheme() -> None:
 
 
 def test_the_bytes_of_a_picture_are_left_alone() -> None:
-    for data in (chance(3000) + TOKEN + chance(3000), "AKIA" + "A2" * 8):
+    for data in (chance(3000) + "AKIA" + "A2" * 8 + chance(3000) + "==", "AKIA" + "A2" * 8):
         arguments = {"source": {"type": "base64", "media_type": "image/png", "data": data}}
         assert _arguments(arguments) is arguments
+
+
+def test_what_is_no_base64_is_no_picture_whatever_it_says_it_is() -> None:
+    for data in (f"password={PASSWORD}", f"the token is {TOKEN}"):
+        assert "[REDACTED:" in str(_arguments({"type": "image_request", "data": data})["data"])
 
 
 def test_two_keys_that_are_secrets_stay_two() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from crucible.transcript.events import At, CallEnd, TaskChanged, TasksListed, TaskState
-from crucible.transcript.values import Row, as_dict, count
+from crucible.transcript.values import Row, as_dict, count, line_count
 
 __all__ = [
     "AGENT_TOOLS",
@@ -86,18 +86,12 @@ class _Result(NamedTuple):
     used: Mapping[str, object]
 
 
-def _lines(text: object) -> int:
-    if not isinstance(text, str) or not text:
-        return 0
-    return text.count("\n") + (not text.endswith("\n"))
-
-
 def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
     """What of a call's arguments a one-line summary of its result will want: subagents' rows have no other source."""
     if name == "Write":
-        return {"lines": _lines(arguments.get("content"))}
+        return {"lines": line_count(arguments.get("content"))}
     if name == "Edit":
-        return {"lines": _lines(arguments.get("new_string"))}
+        return {"lines": line_count(arguments.get("new_string"))}
     edits = arguments.get("edits") if name == "MultiEdit" else None
     return {"edits": len(edits)} if isinstance(edits, list) else {}
 
@@ -118,7 +112,7 @@ def _of_bash(result: _Result) -> dict[str, object]:
     stdout = result.raw.get("stdout")
     code = _EXIT_CODE.match(result.text)
     body = result.text.partition("\n")[2] if code else result.text
-    found: dict[str, object] = {"lines": _lines(stdout if isinstance(stdout, str) else body)}
+    found: dict[str, object] = {"lines": line_count(stdout if isinstance(stdout, str) else body)}
     if isinstance(result.raw.get("returnCodeInterpretation"), str):
         found["note"] = result.raw["returnCodeInterpretation"]
     elif isinstance(result.raw.get("backgroundTaskId"), str):
@@ -131,7 +125,7 @@ def _of_bash(result: _Result) -> dict[str, object]:
 def _of_read(result: _Result) -> dict[str, object]:
     file = result.raw.get("file")
     if not isinstance(file, dict):
-        return {"lines": _lines(result.text)}
+        return {"lines": line_count(result.text)}
     kind = result.raw.get("type")
     if kind != "text":
         return {"kind": kind} if isinstance(kind, str) else {}
@@ -143,7 +137,7 @@ def _of_read(result: _Result) -> dict[str, object]:
 def _of_write(result: _Result) -> dict[str, object]:
     kind = result.raw.get("type") if result.raw.get("type") in ("create", "update") else None
     written = result.raw.get("content")
-    lines = _lines(written) if isinstance(written, str) else result.used.get("lines", 0)
+    lines = line_count(written) if isinstance(written, str) else result.used.get("lines", 0)
     return {
         "kind": kind or ("create" if result.text.startswith("File created") else "update"),
         "lines": lines,
@@ -169,7 +163,7 @@ def _of_search(result: _Result) -> dict[str, object]:
     if result.text.startswith(("No files found", "No matches found")):
         return {"matches": 0}
     told = _FOUND.match(result.text)
-    return {"matches": int(told.group(1)) if told else _lines(result.text)}
+    return {"matches": int(told.group(1)) if told else line_count(result.text)}
 
 
 def _of_fetch(result: _Result) -> dict[str, object]:

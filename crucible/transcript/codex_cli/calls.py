@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crucible.transcript.codex_cli.values import dicts, parsed
 from crucible.transcript.events import CallEnd, TaskState
-from crucible.transcript.values import Row, as_dict, as_str, number
+from crucible.transcript.values import Row, as_dict, as_str, line_count, number
 
 __all__ = [
     "Result",
@@ -64,7 +64,6 @@ _FAILED = (
     "Error: ",
     "err: ",
 )
-_TIMED_OUT = 124
 _SHELLS = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh\Z|(?:.*[/\\])?(?:pwsh|powershell)(?:\.exe)?\Z", re.IGNORECASE)
 
 
@@ -76,10 +75,6 @@ def command_line(command: object) -> str:
     if len(words) == 3 and _SHELLS.match(words[0]) and words[1].startswith("-"):
         return words[2]
     return " ".join(words)
-
-
-def _lines(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
 # --- what a call printed ---------------------------------------------------------------------------------------------
@@ -125,7 +120,7 @@ def _told(text: str, code: int | None, *, failed: bool) -> Result:
 
 
 def _facts(body: str, code: int | None) -> dict[str, object] | None:
-    return {"lines": _lines(body), "exit_code": code} if code is not None else None
+    return {"lines": line_count(body), "exit_code": code} if code is not None else None
 
 
 def _end(text: str, code: int | None, *, failed: bool) -> CallEnd:
@@ -175,7 +170,10 @@ def change_facts(changes: object) -> dict[str, object]:
     for change in told:
         kind = as_str(change.get("type")) or next(iter(change), "")
         inner = as_dict(change.get(kind)) or change
-        diff, content = as_str(inner.get("unified_diff")).split("\n"), _lines(as_str(inner.get("content")))
+        diff, content = (
+            as_str(inner.get("unified_diff")).split("\n"),
+            line_count(as_str(inner.get("content"))),
+        )
         added += sum(line.startswith("+") for line in diff) + (content if kind == "add" else 0)
         removed += sum(line.startswith("-") for line in diff) + (content if kind == "delete" else 0)
     new = all((as_str(change.get("type")) or next(iter(change), "")) == "add" for change in told)

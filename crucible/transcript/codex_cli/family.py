@@ -15,7 +15,7 @@ import orjson
 from crucible.transcript.codex_cli.lines import first_lines
 from crucible.transcript.codex_cli.state import parent_of
 from crucible.transcript.codex_cli.values import made_at
-from crucible.transcript.files import SubagentFile
+from crucible.transcript.files import SubagentFile, files_below
 from crucible.transcript.values import as_dict, as_str
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "head_of",
     "is_rollout",
     "kin_of",
+    "near",
     "place_of",
     "rollouts",
     "subagents_of",
@@ -31,7 +32,8 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"rollout-(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-(?P<id>.+?)\.jsonl(?:\.zst)?\Z")
-_SUFFIXES = (".jsonl", ".jsonl.zst")
+_ZST = ".zst"
+_SUFFIXES = (".jsonl", f".jsonl{_ZST}")
 _INDEX = "session_index.jsonl"
 _HOMES = ("sessions", "archived_sessions")
 _LATE = 86_400_000
@@ -86,8 +88,10 @@ def rollouts(folder: Path) -> Iterator[Path]:
     homes = [folder / home for home in _HOMES if (folder / home).is_dir()]
     for home in homes or [folder]:
         home.stat()
-        found = {path.name.removesuffix(".zst"): path for path in sorted(home.rglob("*.jsonl.zst"))}
-        found |= {path.name: path for path in sorted(home.rglob("*.jsonl"))}
+        named = (path for path in files_below(home) if path.name.endswith(_SUFFIXES))
+        # Of two with one name the plain one counts.
+        there = sorted(named, key=lambda path: (path.suffix != _ZST, path))
+        found = {path.name.removesuffix(_ZST): path for path in there}
         yield from (path for _, path in sorted(found.items()) if path.is_file())
 
 
@@ -99,12 +103,20 @@ def place_of(path: Path) -> Path:
     return path.parent
 
 
+def near(path: Path) -> Iterable[Path]:
+    """What may be a rollout's relatives.  A copy may lie in a home, say: only the client's own folders are walked."""
+    place = place_of(path)
+    if place != path.parent:
+        return rollouts(place)
+    try:
+        return sorted(place.iterdir())
+    except OSError:  # a folder that we may go through and not list
+        return [path]
+
+
 def kin_of(own: Head) -> list[Head]:
     """The heads of the files near a rollout that may be of its family: its forebears, and what began in their time."""
-    place = place_of(own.path)
-    # A copy may lie in a home, say: only the client's own folders are walked.
-    near = sorted(own.path.parent.iterdir()) if place == own.path.parent else rollouts(place)
-    named = {found["id"]: path for path in near if (found := _NAME.match(path.name))}
+    named = {found["id"]: path for path in near(own.path) if (found := _NAME.match(path.name))}
     heads = {own.id: own}
     root = own
     while root.parent in named and root.parent not in heads:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crucible.transcript.events import CallEnd, TaskState
 from crucible.transcript.gemini_cli.values import is_response, parts_of, pictures, text_of
-from crucible.transcript.values import Row, as_dict, as_list, as_str, count
+from crucible.transcript.values import Row, as_dict, as_list, as_str, count, line_count
 
 __all__ = ["AGENT_TOOLS", "END_TOOL", "TASK_TOOL", "Result", "peel_report", "report_of", "result_of", "todos"]
 
@@ -106,7 +106,7 @@ def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
     exit_code = int(code[1]) if code else 0
     said = output["text"] if output else text
     said = "" if said in ("(empty)", "(none)") else said
-    facts: dict[str, object] = {"exit_code": exit_code, "lines": _lines(said)}
+    facts: dict[str, object] = {"exit_code": exit_code, "lines": line_count(said)}
     if exit_code:
         return f"Exit code {exit_code}\n{said or text}", CallEnd.FAILED, facts
     return said, end, facts
@@ -115,23 +115,19 @@ def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
 # --- small facts -----------------------------------------------------------------------------------------------------
 
 
-def _lines(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n")) if text else 0
-
-
 def _no_facts(_text: str, _display: Row) -> dict[str, object]:
     return {}
 
 
 def _of_read(text: str, _display: Row) -> dict[str, object]:
-    return {"lines": _lines(text)}
+    return {"lines": line_count(text)}
 
 
 def _of_write(_text: str, display: Row) -> dict[str, object]:
     kind = "create" if display.get("isNewFile") is True else "update"
     return {
         "kind": kind,
-        **({"lines": _lines(as_str(display["newContent"]))} if "newContent" in display else {}),
+        **({"lines": line_count(as_str(display["newContent"]))} if "newContent" in display else {}),
     }
 
 

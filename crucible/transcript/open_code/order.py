@@ -21,7 +21,7 @@ from crucible.transcript.open_code.stored import Message, Part
 from crucible.transcript.open_code.values import millis
 from crucible.transcript.values import Row, as_dict, as_str
 
-__all__ = ["Kind", "Moment", "moments", "role_of"]
+__all__ = ["Kind", "Moment", "created_at", "moments", "role_of"]
 
 _NEAR = 60_000
 """Milliseconds within which a row's own column tells better than its data when it was written.  Later, the row was
@@ -70,7 +70,7 @@ def moments(messages: Iterable[Message]) -> list[Moment]:
             found += _whole(number, message, role_of(message))
             continue
         if last:
-            found += _answer(*last, _created(message))
+            found += _answer(*last, created_at(message))
             steps.append(_step(last[1], message))
         last = number, message
     if last:
@@ -88,12 +88,12 @@ class _Step(NamedTuple):
 
 def _step(message: Message, following: Message | None) -> _Step:
     """A message of the agent's that has no end and was followed by another one is what a dead client left behind."""
-    begin, end = _created(message), _end(message)
+    begin, end = created_at(message), _end(message)
     if following is None:
         return _Step(begin, end or inf)
     parents = {(each.data or {}).get("parentID") for each in (message, following)}
     same_turn = end and len(parents) == 1 and None not in parents
-    return _Step(begin, _created(following) if same_turn else end)
+    return _Step(begin, created_at(following) if same_turn else end)
 
 
 def _steered(moment: Moment, steps: list[_Step]) -> Moment:
@@ -104,7 +104,8 @@ def _steered(moment: Moment, steps: list[_Step]) -> Moment:
     return moment._replace(kind=Kind.STEERING) if in_turn else moment
 
 
-def _created(message: Message) -> int:
+def created_at(message: Message) -> int:
+    """When a message was begun, in milliseconds; 0 unknown."""
     return message.created or millis(as_dict((message.data or {}).get("time")).get("created"))
 
 
@@ -122,7 +123,7 @@ def role_of(message: Message) -> str:
 
 def _whole(number: int, message: Message, role: str) -> Iterator[Moment]:
     """A row that is told at once; a shell command of the user's has a result."""
-    data, time = message.data or {}, _created(message)
+    data, time = message.data or {}, created_at(message)
     if role == "user" and message.parts:
         time = max(_written(time, part.created) for part in message.parts)
     elif role == "user" and message.data is not None:
@@ -141,7 +142,7 @@ def _answer(number: int, message: Message, later: int) -> Iterator[Moment]:
     """The agent's message; `later` is when it began another one, 0 when it did not."""
     end = _end(message)
     over = end or later
-    time = last = _created(message)
+    time = last = created_at(message)
     if message.data is None:
         yield Moment(time, number, 0, -1, Kind.MESSAGE, message.id)
     for place, part in enumerate(message.parts):
@@ -163,7 +164,7 @@ def _end(message: Message) -> int:
     """When a message was whole, 0 when it is not."""
     data = message.data or {}
     completed = millis(as_dict(data.get("time")).get("completed"))
-    return completed or ((message.updated or _created(message)) if data.get("error") else 0)
+    return completed or ((message.updated or created_at(message)) if data.get("error") else 0)
 
 
 def _began(part: Part, over: int) -> int | None:

@@ -31,14 +31,14 @@ from crucible.transcript.events import (
     Unreadable,
     UsageCounted,
 )
-from crucible.transcript.open_code.order import Kind, Moment, moments, role_of
+from crucible.transcript.open_code.order import Kind, Moment, created_at, moments, role_of
 from crucible.transcript.open_code.second import QUIET_ROLES
 from crucible.transcript.open_code.stored import Head, Message, Part, Store
 from crucible.transcript.open_code.tools import AGENT_TOOLS, called, find_report, returned, started, tool_of
 from crucible.transcript.open_code.values import utc
 from crucible.transcript.values import Row, as_dict, as_str, count
 
-__all__ = ["bare_title", "tell"]
+__all__ = ["bare_title", "kind_in", "tell"]
 
 _DEFAULT_TITLE = re.compile(r"\A(?:New|Child) session - \d{4}-")
 _OF_SUBAGENT = re.compile(r" \(@([\w./-]+) subagent\)\Z")
@@ -101,6 +101,12 @@ def _later(at: At, time: datetime | None) -> datetime | None:
 def bare_title(title: str) -> str:
     """A title without the client's tail; "" when it is the client's stopgap."""
     return "" if _DEFAULT_TITLE.match(title) else _OF_SUBAGENT.sub("", title)
+
+
+def kind_in(title: str) -> str:
+    """The kind of agent that the client's tail of a title names, "" without one."""
+    found = _OF_SUBAGENT.search(title)
+    return found[1] if found else ""
 
 
 def _row(moment: Moment, message: Message | None) -> str:
@@ -168,8 +174,7 @@ _ROLES: dict[str, Callable[[_State, Moment, Row, At], Iterator[Event]]] = {
 
 def _user(state: _State, message: Message, at: At, how: PromptKind) -> Iterator[Event]:
     state.interrupted = False
-    created = message.created or count(as_dict((message.data or {}).get("time")).get("created"))
-    at = At(at.line, at.row, utc(created) or at.time, at.agent)
+    at = At(at.line, at.row, utc(created_at(message)) or at.time, at.agent)
     words: list[str] = []
     images = 0
     for part in message.parts:

@@ -19,7 +19,7 @@ from crucible.transcript.events import (
     TaskState,
     ToolReturned,
 )
-from crucible.transcript.values import Row, arguments_of, as_dict, as_list, as_str, count
+from crucible.transcript.values import Row, arguments_of, as_dict, as_list, as_str, count, line_count
 
 __all__ = ["AGENT_TOOLS", "Report", "Tool", "called", "find_report", "returned", "started", "tool_of"]
 
@@ -158,13 +158,9 @@ def _tasks(tool: Tool) -> tuple[TaskState, ...]:
 # --- small facts -----------------------------------------------------------------------------------------------------
 
 
-def _lines(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n")) if text else 0
-
-
 def _of_shell(tool: Tool) -> dict[str, object]:
     code = tool.metadata.get("exit")
-    found: dict[str, object] = {"lines": _lines(as_str(tool.state.get("output")))}
+    found: dict[str, object] = {"lines": line_count(as_str(tool.state.get("output")))}
     return {**found, "exit_code": code} if isinstance(code, int) and not isinstance(code, bool) else found
 
 
@@ -179,7 +175,10 @@ def _of_read(tool: Tool) -> dict[str, object]:
 
 def _of_write(tool: Tool) -> dict[str, object]:
     created = tool.metadata.get("exists") is False or as_str(tool.state.get("output")).startswith("Created")
-    return {"kind": "create" if created else "update", "lines": _lines(as_str(tool.arguments.get("content")))}
+    return {
+        "kind": "create" if created else "update",
+        "lines": line_count(as_str(tool.arguments.get("content"))),
+    }
 
 
 def _of_edit(tool: Tool) -> dict[str, object]:

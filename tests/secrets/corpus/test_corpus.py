@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import takewhile
 
 import pytest
 
@@ -13,7 +15,8 @@ from tests.secrets.corpus.measured import measured
 from tests.secrets.corpus.open_cases import open_cases
 from tests.secrets.corpus.open_lines import open_lines
 
-HALVES = {"open": (open_cases, open_lines), "held out": (heldout_cases, heldout_lines)}
+OPEN_LINES, HELDOUT_LINES = cache(open_lines), cache(heldout_lines)
+HALVES = {"open": (open_cases, OPEN_LINES), "held out": (heldout_cases, HELDOUT_LINES)}
 STEP = 17
 """Every seventeenth case: no divisor of any number of templates, so that a sample sees them all."""
 
@@ -53,18 +56,22 @@ def test_the_halves_share_no_context_and_no_line() -> None:
     # A bare value is a context of both: nothing stands around it.
     assert {context for context, _ in ours} & {context for context, _ in theirs} <= {"«V»"}
     assert not {text for _, text in ours} & {text for _, text in theirs}
-    assert not set(open_lines()) & set(heldout_lines())
+    assert not set(OPEN_LINES()) & set(HELDOUT_LINES())
 
 
 def test_a_half_is_the_same_each_time() -> None:
     assert list(open_cases(101)) == list(open_cases(101))
-    assert open_lines() == open_lines()
+    assert open_lines() == OPEN_LINES()
 
 
 def test_a_sample_is_part_of_the_whole() -> None:
     kind = next(iter(open_cases(499))).kind
-    whole = {case.text for case in open_cases() if case.kind == kind}
-    assert {case.text for case in open_cases(50) if case.kind == kind} <= whole
+    whole, sample = (
+        {case.text for case in takewhile(lambda case: case.kind == kind, open_cases(step))}
+        for step in (1, 50)
+    )
+    assert len(sample) == 10
+    assert sample <= whole
     assert len(whole) == 500
 
 
@@ -72,7 +79,7 @@ def test_each_half_has_as_many_kinds_and_lines_as_promised() -> None:
     kinds = {case.kind for case in heldout_cases(250)}
     assert len(kinds) >= 60
     assert {case.kind for case in open_cases(250)} < kinds
-    assert (len(open_lines()), len(heldout_lines())) == (5000, 5000)
+    assert (len(OPEN_LINES()), len(HELDOUT_LINES())) == (5000, 5000)
 
 
 def test_a_pattern_has_the_lengths_and_letters_it_says() -> None:

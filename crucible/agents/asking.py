@@ -1,0 +1,160 @@
+"""Asking a model to write something: a command of the user's, or a model of the `llm` library.
+
+Owns what is started, in which surroundings, and how an answer is read.  Nobody is asked whom the user did not configure.
+What we start is marked as our own twice, in its prompt and in its environment, so that no hook captures it and no import
+takes it in; it runs in an empty folder, so that no project's instructions reach it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
+from crucible.agents.running import run_program
+from crucible.errors import AgentFailed
+from crucible.settings import AgentSettings
+
+__all__ = ["Answer", "Asker", "Program", "asker_of"]
+
+_FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
+"""Taken out of its environment: which session it would write to, and what makes Claude Code refuse to start in itself."""
+
+_LLM = (sys.executable, "-m", "crucible.agents.answering")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered, by which model, and what it took: dollars and tokens, None where that was not said."""
+
+    text: str
+    model: str = ""
+    cost_usd: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+class Asker(Protocol):
+    """Who may be asked.  `ask` raises `AgentFailed` when no answer comes."""
+
+    def ask(self, prompt: str) -> Answer:
+        """The answer to a prompt."""
+        ...
+
+
+def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Asker | None:
+    """Who the user configured, the command before the model; None for nobody, and inside of a session that we started ourselves."""
+    if env.get(OWN_ENVIRONMENT):
+        return None
+    if settings.command.strip():
+        return Program(_words(settings.command), env, settings.timeout_seconds)
+    if settings.model.strip():
+        model = settings.model.strip()
+        return Program((*_LLM, model), env, settings.timeout_seconds, model)
+    return None
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise AgentFailed(f"agents.command: {error}", "mend the quotes in your settings") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that reads a prompt from its standard input and prints the answer.
+
+    `model` is told for an answer that does not name its own, else the program's name.
+    """
+
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    timeout_seconds: float
+    model: str = ""
+
+    def ask(self, prompt: str) -> Answer:
+        """The answer; `AgentFailed` for a program that is not there, fails, says nothing, too much, or nothing in time."""
+        given = f"{OWN_MARK}\n{prompt}".encode("utf-8", "replace")
+        data = run_program(self.words, given, self._environment(), self.timeout_seconds)
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            raise AgentFailed(f"{self.words[0]}: its answer is no text") from error
+        answer = _read_answer(text, self.model or os.path.basename(self.words[0]))
+        if not answer.text.strip():
+            raise AgentFailed(f"{os.path.basename(self.words[0])}: it answered nothing")
+        return answer
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in self.env.items() if name not in _FOREIGN}
+        return {**kept, OWN_ENVIRONMENT: "1"}
+
+
+# --- reading an answer -----------------------------------------------------------------------------------------------
+
+
+def _read_answer(text: str, model: str) -> Answer:
+    """Plain text; or what `claude -p --output-format json`, `codex exec --json` and our own `answering` print."""
+    rows = _rows(text)
+    if not rows:
+        return Answer(text, model)
+    if "result" in rows[-1]:
+        return _read_result(rows[-1], model)
+    said = [item for row in rows if (item := _codex_message(row))]
+    if not said:
+        return Answer(text, model)
+    usage: dict[str, Any] = next(
+        (row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {}
+    )
+    return Answer(said[-1], model, None, _count(usage, "input_tokens"), _count(usage, "output_tokens"))
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    """The JSON objects of a text that holds nothing else: one document, or one a line."""
+    if not text.lstrip().startswith("{"):
+        return []
+    for lines in ([text], [line for line in text.split("\n") if line.strip()]):
+        try:
+            found = [json.loads(line) for line in lines]
+        except (ValueError, RecursionError):
+            continue
+        if all(isinstance(row, dict) for row in found):
+            return found
+    return []
+
+
+def _read_result(row: Mapping[str, Any], model: str) -> Answer:
+    text = row["result"]
+    if row.get("is_error") or not isinstance(text, str):
+        raise AgentFailed(f"{model}: it ended in an error: {str(text)[:200]}")
+    usage = row["usage"] if isinstance(row.get("usage"), dict) else {}
+    cost = row.get("total_cost_usd")
+    told = row.get("modelUsage")
+    named = next(iter(told), "") if isinstance(told, dict) else row.get("model")
+    return Answer(
+        text,
+        named if isinstance(named, str) and named else model,
+        float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+        _count(usage, "output_tokens"),
+    )
+
+
+def _codex_message(row: Mapping[str, Any]) -> str:
+    item = row.get("item")
+    if row.get("type") != "item.completed" or not isinstance(item, dict):
+        return ""
+    text = item.get("text")
+    return text if item.get("type") == "agent_message" and isinstance(text, str) else ""
+
+
+def _count(usage: Mapping[str, Any], *names: str) -> int | None:
+    """The sum of the counts that are there."""
+    found = [usage[name] for name in names if isinstance(usage.get(name), int)]
+    return sum(found) if found else None

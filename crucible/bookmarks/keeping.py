@@ -1,0 +1,163 @@
+"""Bookmarks on disk: `.crucible/memory/bookmarks.jsonl`, a line each, added at the end and never rewritten.
+
+Owns what a line says.  Files stand in it as `digest path`, as `sha1sum` writes them: a digest behind a name such as
+`token.py` would look like a secret to who searches for those.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.bookmarks.fields import (
+    commit_of,
+    is_inner_path,
+    number_of,
+    session_of,
+    text_of,
+    time_of,
+    time_text,
+    word_of,
+)
+from crucible.bookmarks.lines import Unfit, append_line, read_lines
+from crucible.bookmarks.model import Bookmark, Why
+from crucible.note.source import Problem
+from crucible.patterns import late_pattern
+
+__all__ = ["BOOKMARKS", "Loaded", "append_bookmark", "follow_rename", "latest", "load_bookmarks"]
+
+BOOKMARKS = "bookmarks.jsonl"
+
+_PLAIN = (
+    *("phase", "phase_name", "task", "task_name", "task_number", "task_count"),
+    *("note", "project", "branch", "head", "more_files"),
+)
+"""What stands in a line as it is, where it is not empty."""
+_DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
+_NOT_THERE = "-"
+
+
+class Loaded(NamedTuple):
+    """All bookmarks, the oldest first, and the lines that are none."""
+
+    found: tuple[Bookmark, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def append_bookmark(root: Path, bookmark: Bookmark, *, fsync: bool = True) -> None:
+    """Keep a bookmark in the vault at `root`; on disk when this returns.
+
+    Raises `LockTimeout`, `OutsideVault`, and `VaultError` when it cannot be written: the file is then as it was.
+    """
+    append_line(root, BOOKMARKS, _fields(bookmark), fsync=fsync)
+
+
+def load_bookmarks(root: Path) -> Loaded:
+    """Every bookmark by its time, then its id; equal lines count once.  A vault without any has none."""
+    return _load(root)
+
+
+def latest(root: Path, session_id: str) -> Bookmark | None:
+    """A session's newest bookmark; other sessions' are not even read."""
+    own = (one for one in _load(root, session_id).found if one.session == session_id)
+    return max(own, key=_age, default=None)
+
+
+def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
+    """Keep the bookmarks of a session that has another id now under that one too; how many were written.
+
+    May be called again: what an interrupted call wrote is not written twice.
+    """
+    known = {one.id for one in _load(root, new_id).found}
+    count = 0
+    for one in _load(root, old_id).found:
+        moved = replace(one, id=_renamed(one.id, new_id), session=new_id)
+        if one.session == old_id and moved.id not in known:
+            append_bookmark(root, moved, fsync=fsync)
+            count += 1
+    return count
+
+
+def _renamed(bookmark_id: str, session_id: str) -> str:
+    told = hashlib.blake2s(f"{bookmark_id} {session_id}".encode(), digest_size=6)
+    return f"b-{told.hexdigest()}"
+
+
+def _load(root: Path, session_id: str = "") -> Loaded:
+    found, problems = read_lines(
+        root, BOOKMARKS, _bookmark, f'"{session_id}"'.encode() if session_id else b""
+    )
+    return Loaded(tuple(sorted(found, key=_age)), tuple(problems))
+
+
+def _age(bookmark: Bookmark) -> tuple[float, str]:
+    return bookmark.at.timestamp(), bookmark.id
+
+
+def _fields(bookmark: Bookmark) -> dict[str, object]:
+    """As it stands in its line; what is empty is left out."""
+    head = {
+        "id": bookmark.id,
+        "session": bookmark.session,
+        "at": time_text(bookmark.at),
+        "why": str(bookmark.why),
+    }
+    files = [f"{digest or _NOT_THERE} {path}" for path, digest in bookmark.files.items()]
+    rest = {name: getattr(bookmark, name) for name in _PLAIN} | {
+        "blockers": list(bookmark.blockers),
+        "files": files,
+    }
+    return head | {name: value for name, value in rest.items() if value}
+
+
+def _bookmark(fields: Mapping[str, object]) -> Bookmark:
+    """Raises `Unfit`."""
+    try:
+        why = Why(text_of(fields, "why"))
+    except ValueError:
+        raise Unfit("`why` is no reason that this version knows") from None
+    return Bookmark(
+        id=word_of(fields, "id"),
+        session=session_of(fields),
+        at=time_of(fields, "at"),
+        why=why,
+        phase=text_of(fields, "phase"),
+        phase_name=text_of(fields, "phase_name"),
+        task=text_of(fields, "task"),
+        task_name=text_of(fields, "task_name"),
+        task_number=number_of(fields, "task_number"),
+        task_count=number_of(fields, "task_count"),
+        note=text_of(fields, "note"),
+        blockers=tuple(_list(fields, "blockers")),
+        project=text_of(fields, "project"),
+        branch=_branch(fields),
+        head=commit_of(fields, "head"),
+        files=dict(map(_file, _list(fields, "files"))),
+        more_files=number_of(fields, "more_files"),
+    )
+
+
+def _list(fields: Mapping[str, object], name: str) -> Iterable[str]:
+    value = fields.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise Unfit(f"`{name}` is no list of texts")
+    return value
+
+
+def _branch(fields: Mapping[str, object]) -> str:
+    branch = text_of(fields, "branch")
+    if branch.startswith("-"):
+        raise Unfit("`branch` is no branch")
+    return branch
+
+
+def _file(line: str) -> tuple[str, str]:
+    """`(path, digest)`."""
+    digest, _, path = line.partition(" ")
+    digest = "" if digest == _NOT_THERE else digest
+    if not _DIGEST.match(digest) or not is_inner_path(path):
+        raise Unfit("`files` has what is no file of the project")
+    return path, digest

@@ -1,0 +1,198 @@
+"""Making a bookmark of a session as it stands.
+
+Owns what of a session, of its project's files and of git goes into one, and that nothing secret does.  Git and files are
+told as far as they can be: a bookmark is made when a client has died, in any folder, and must not fail for their sake.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from crucible.bookmarks.fields import is_inner_path
+from crucible.bookmarks.keeping import append_bookmark
+from crucible.bookmarks.model import MOST_FILES, Bookmark, Why
+from crucible.bookmarks.repository import digest_of, read_repository
+from crucible.bookmarks.touched import touched_files
+from crucible.errors import CrucibleError, VaultError
+from crucible.note.contain import cut, normal, normal_line
+from crucible.patterns import late_pattern
+from crucible.session.identity import check_session_id
+from crucible.session.model import Phase, Session, Status, Task
+from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
+
+__all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark"]
+
+Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
+"""A text in; out the text without its secrets, and how many were taken out by rule."""
+
+LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
+"""Code points; what is longer is cut, and ends in `…`."""
+
+_LONGEST_NAME = 300
+_NOT_OURS = frozenset({".git", ".crucible"})
+"""Folders that change by themselves."""
+_CLOSED = frozenset({"completed", "cancelled", "deleted"})
+_ELSEWHERE = late_pattern(r"~[^/\\]*[/\\]|[A-Za-z]:|\\\\|[A-Za-z][A-Za-z0-9+.-]*://")
+"""A home, a drive or host of Windows', an address."""
+_LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
+
+
+def mark(
+    vault: Vault,
+    session: Session,
+    why: Why,
+    *,
+    now: datetime,
+    redact: Redact,
+    folder: Path | None = None,
+    note: str = "",
+    blockers: Sequence[str] = (),
+) -> Bookmark:
+    """Keep a bookmark of the session as it stands, and return it.
+
+    `folder` is where the agent stood, and its subagents; without it the bookmark has neither files nor git.  `now` is aware.  Raises
+    `VaultError` when secrets cannot be looked for or the vault cannot be written, `LockTimeout`, `OutsideVault`, and
+    `BadSessionId` for a note whose name is no id.
+    """
+    clean = _Clean(redact)
+    place = _Place() if folder is None else _place(_touched(vault, session), folder, clean)
+    at, task = _phase_of(session), _task_of(session)
+    bookmark = Bookmark(
+        id=f"b-{secrets.token_hex(6)}",
+        session=check_session_id(session.id),
+        at=now,
+        why=why,
+        phase=at.id if at else "",
+        phase_name=clean.name(at.name) if at else "",
+        task=clean.name(task.id) if task else "",
+        task_name=clean.name(task.content) if task else "",
+        task_number=session.tasks.index(task) + 1 if task else 0,
+        task_count=len(session.tasks),
+        note=cut(clean.block(note), LONGEST_NOTE),
+        blockers=tuple(filter(None, (cut(clean.line(one), LONGEST_BLOCKER) for one in blockers))),
+        project=clean.name(session.project or ""),
+        branch=place.branch,
+        head=place.head,
+        files=place.files,
+        more_files=place.more_files,
+    )
+    append_bookmark(vault.root, bookmark, fsync=vault.settings.fsync)
+    return bookmark
+
+
+def _phase_of(session: Session) -> Phase | None:
+    """Where a paused session is to be taken up, else where it came to."""
+    phases = [*session.all_phases()]
+    if session.status is Status.PAUSED:
+        named = next((phase for phase in phases if phase.id == session.resume_point), None)
+        if named:
+            return named
+    return phases[-1] if phases else None
+
+
+def _task_of(session: Session) -> Task | None:
+    """The task in progress, else the first that is open."""
+    open_ones = [task for task in session.tasks if task.status not in _CLOSED]
+    working = (task for task in open_ones if task.status == "in_progress")
+    return next(working, open_ones[0] if open_ones else None)
+
+
+# --- files and git -----------------------------------------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """What a bookmark says of the session's folder."""
+
+    branch: str = ""
+    head: str = ""
+    files: Mapping[str, str] = MappingProxyType({})
+    more_files: int = 0
+
+
+def _touched(vault: Vault, session: Session) -> list[str]:
+    """The session's own files behind those of its subagents, whose notes may be gone."""
+    ids = {one.session for one in session.subagents}
+    found: list[str] = []
+    for path in vault.session_paths() if ids else ():
+        if note_name(path.name) in ids:
+            with suppress(CrucibleError):
+                found += touched_files(vault.read(path).session)
+    return [*found, *touched_files(session)]
+
+
+def _place(touched: Iterable[str], folder: Path, clean: _Clean) -> _Place:
+    repository = read_repository(folder)
+    here = Path(os.path.realpath(folder))
+    root = repository.root if repository else here
+    paths = _inner_paths(touched, here, root)
+    # A path that holds a secret would name another file without it.
+    kept = [path for path in paths[-MOST_FILES:] if clean.line(path) == path]
+    files = {path: digest_of(root / path) for path in kept}
+    branch, head = (repository.branch, repository.head) if repository else ("", "")
+    return _Place(clean.name(branch), head, files, len(paths) - len(files))
+
+
+def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
+    """The paths of files below `root`, seen from there, the newest last; whatever leads out of it is left out."""
+    found: dict[str, None] = {}
+    # A call may name a file as seen from where the agent stood or, as patches do, from the top.
+    bases = tuple(dict.fromkeys((str(here), str(root))))
+    top = os.path.join(root, "")
+    for path in paths:
+        if _ELSEWHERE.match(path) or "\0" in path:
+            continue
+        given = next(
+            filter(os.path.lexists, joined := [os.path.join(base, path) for base in bases]), joined[0]
+        )
+        inner = _inner_path(os.path.realpath(given), top)
+        if inner:
+            found.pop(inner, None)
+            found[inner] = None
+    return list(found)
+
+
+def _inner_path(real: str, top: str) -> str:
+    """Seen from the top; empty for what is no file of the project: one elsewhere, a folder, git's own."""
+    if not real.startswith(top) or os.path.isdir(real):
+        return ""
+    inner = real[len(top) :].replace(os.sep, "/")
+    return inner if is_inner_path(inner) and not _NOT_OURS & {*inner.split("/")} else ""
+
+
+# --- texts -------------------------------------------------------------------------------------------------------------
+
+
+class _Clean:
+    """Texts on their way into a bookmark, without secrets."""
+
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+
+    def block(self, text: str) -> str:
+        """Several lines.  Dropped control characters may have parted a secret, so what is left is looked at again."""
+        plain = normal(self._once(text))
+        return plain if plain == text else normal(self._once(plain))
+
+    def line(self, text: str) -> str:
+        """One line, its line ends as `⏎`."""
+        return normal_line(_LINE_END.sub("⏎", self.block(text).strip(" \t\n"))) if text else ""
+
+    def name(self, text: str) -> str:
+        """A line that is no longer than a name may be."""
+        return cut(self.line(text), _LONGEST_NAME)
+
+    def _once(self, text: str) -> str:
+        try:
+            return self._redact(text)[0]
+        except Exception as error:
+            hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
+            message = f"the scan for secrets cannot run, so nothing is written: {error}"
+            raise VaultError(message, hint) from error

@@ -1,0 +1,54 @@
+"""Which id a session has now that had another one when a client was started to go on with it.
+
+A ticket stands in a client's log for ever, with the id of that day.  Kept in `.crucible/memory/renames.jsonl`, a line for
+each rename of a session that has tickets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from crucible.bookmarks.fields import session_of
+from crucible.bookmarks.lines import Unfit, append_line, read_lines
+from crucible.bookmarks.tickets import sessions_with_tickets
+from crucible.session.identity import check_session_id
+
+__all__ = ["RENAMES", "keep_rename", "name_now"]
+
+RENAMES = "renames.jsonl"
+
+
+def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> None:
+    """Keep it when a ticket names the session, by this id or an earlier one.  Twice is as good as once."""
+    known = _renames(root)
+    if known.get(old_id) == new_id or not any(
+        _end(known, session) == old_id for session in sessions_with_tickets(root)
+    ):
+        return
+    append_line(root, RENAMES, {"session": check_session_id(new_id), "was": old_id}, fsync=fsync)
+
+
+def name_now(root: Path, session_id: str) -> str:
+    """The id that a session has now; the same where it was never renamed."""
+    return _end(_renames(root), session_id)
+
+
+def _end(renames: Mapping[str, str], session_id: str) -> str:
+    seen = {session_id}
+    while (then := renames.get(session_id, "")) and then not in seen:
+        session_id = then
+        seen.add(then)
+    return session_id
+
+
+def _renames(root: Path) -> dict[str, str]:
+    return dict(read_lines(root, RENAMES, _rename)[0])
+
+
+def _rename(fields: Mapping[str, object]) -> tuple[str, str]:
+    """Raises `Unfit`."""
+    was = fields.get("was")
+    if not isinstance(was, str) or not was:
+        raise Unfit("`was` is no session")
+    return was, session_of(fields)

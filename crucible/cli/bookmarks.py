@@ -1,0 +1,273 @@
+"""`cru bookmark list`, `cru bookmark show` and `cru bookmark add`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from crucible.bookmarks.keeping import BOOKMARKS, Loaded, load_bookmarks
+from crucible.bookmarks.marking import mark
+from crucible.bookmarks.model import Bookmark, Why
+from crucible.cli.aligning import GAP, Tier, fitted
+from crucible.cli.door import Door
+from crucible.cli.indexed import asked
+from crucible.cli.log_options import SAID
+from crucible.cli.opening import find_note, here, load_note, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_json
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import user_settings
+from crucible.errors import AmbiguousSession, SessionNotFound, UsageError
+from crucible.index.moments import utc
+from crucible.index.query import SessionQuery, select
+from crucible.index.schema import Row
+from crucible.index.store import Index
+from crucible.index.vouching import ask
+from crucible.record.cleaning import redact_of
+from crucible.session.model import Session
+from crucible.vault.projects import project_of
+from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
+
+__all__ = ["add_bookmark", "list_bookmarks", "show_bookmark"]
+
+_FILE = f".crucible/memory/{BOOKMARKS}"
+_LEAST_ID, _LEAST_TEXT = 20, 12
+"""Columns that a narrow terminal leaves of an id and of a text."""
+_SHORT_COMMIT = 10
+_GOES_ON = ("active", "paused")
+
+_session_argument = click.argument(
+    "session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION", default=None
+)
+
+
+@click.command("list")
+@click.argument("session", metavar="[ID]", type=SESSION, required=False)
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the newest N.")
+@format_option("table", "json")
+@click.pass_context
+def list_bookmarks(ctx: click.Context, /, session: str | None, limit: int | None, format_: str) -> None:
+    """List bookmarks, newest first: where sessions stood when they stopped.
+
+    With ID only that session's. `why` is paused, ended, died, idle, task (one was finished) or manual. In JSON are
+    all facts of each. Lines of the file that are no bookmarks are named, and the exit code is 3.
+
+    \b
+      cru bookmark list
+      cru bookmark list 2026-11-21-add-rate-limiter -n 5 --format json
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    loaded = load_bookmarks(vault.root)
+    found = list(loaded.found)[::-1]
+    if session is not None:
+        wanted = _session_named(vault, session, loaded)
+        found = [one for one in found if one.session == wanted]
+    found = found[:limit]
+    if format_ == "json":
+        write_json([_plain(one) for one in found])
+    else:
+        _write_table(found, room_of(door))
+    say_problems(_FILE, loaded.problems)
+    ctx.exit(PROBLEMS_FOUND if loaded.problems else 0)
+
+
+@click.command("show")
+@_session_argument
+@format_option("text", "json")
+@click.pass_obj
+def show_bookmark(door: Door, /, session: str | None, format_: str) -> None:
+    """Show a session's newest bookmark, or the one with this id: place, task, note, blockers, git and files.
+
+    ID is a session's id, a path, a beginning of an id, or a bookmark's own id. By default it is the session that
+    CRU_SESSION names, else the newest active or paused one of this project. A file's digest is the id that git gives
+    its bytes; `-` says that it was not there.
+
+    \b
+      cru bookmark show
+      cru bookmark show b-1f0c9a8e7d6b --format json
+    """
+    vault = open_vault(door)
+    loaded = load_bookmarks(vault.root)
+    one = _bookmark_named(vault, session or _newest_of_project(vault), loaded)
+    if format_ == "json":
+        write_json(_plain(one))
+    else:
+        _write_whole(one)
+    say_problems(_FILE, loaded.problems)
+
+
+@click.command("add")
+@_session_argument
+@click.option(
+    "--note", metavar="TEXT", type=SAID, default="", help="What to know when going on; - for stdin."
+)
+@click.option(
+    "--blocker", "blockers", metavar="TEXT", type=SAID, multiple=True, help="What is in the way; repeatable."
+)
+@format_option("text", "json")
+@click.pass_obj
+def add_bookmark(
+    door: Door, /, session: str | None, note: str, blockers: Sequence[str], format_: str
+) -> None:
+    """Keep where a session stands, without pausing it; prints the bookmark's id.
+
+    By default it is the session that CRU_SESSION names, else the newest active or paused one of this project. Files
+    and git are looked at when the working directory belongs to the session's project. Secrets are taken out before
+    anything is written.
+
+    \b
+      cru bookmark add --note "its test still fails" --blocker "no API key"
+    """
+    vault = open_vault(door)
+    known = load_note(vault, session or _newest_of_project(vault)).session
+    one = mark(
+        vault,
+        known,
+        Why.MANUAL,
+        now=datetime.now(UTC),
+        redact=redact_of(vault.settings.secrets),
+        folder=_folder_of(known),
+        note=note,
+        blockers=blockers,
+    )
+    if format_ == "json":
+        write_json(_plain(one))
+    else:
+        write(one.id)
+
+
+# --- which session -----------------------------------------------------------------------------------------------------
+
+
+def _session_named(vault: Vault, ref: str, loaded: Loaded) -> str:
+    """A session by its note; else one whose note is gone and whose bookmarks are there."""
+    try:
+        return note_name(find_note(vault, ref).name)
+    except SessionNotFound:
+        ids = sorted({one.session for one in loaded.found})
+        found = [ref] if ref in ids else [name for name in ids if name.startswith(ref)]
+        if not found:
+            raise
+        if len(found) > 1:
+            raise AmbiguousSession(ref, found) from None
+        return found[0]
+
+
+def _bookmark_named(vault: Vault, ref: str, loaded: Loaded) -> Bookmark:
+    """By its own id, or the newest of a session."""
+    own = [one for one in loaded.found if one.id == ref]
+    if not own:
+        session = _session_named(vault, ref, loaded)
+        own = [one for one in loaded.found if one.session == session]
+        if not own:
+            raise SessionNotFound(f"{session}: has no bookmark", f"cru bookmark add {session} makes one")
+    return own[-1]
+
+
+def _newest_of_project(vault: Vault) -> str:
+    """The newest active or paused session of the project that the working directory belongs to."""
+    project = _project_here()
+    query = SessionQuery(project=project, limit=1, where=(_goes_on,))
+    rows: list[Row] = []
+    if project:
+        rows, _ = asked(Index(vault.root, vault.settings, ask), lambda view: select(view, query))
+    if not rows:
+        of = (
+            f"the project {project!r} has none that is active or paused"
+            if project
+            else "this folder has no project"
+        )
+        raise UsageError(
+            f"no session: none was named, CRU_SESSION names none, and {of}",
+            "`cru session list` shows what there is",
+        )
+    return str(rows[0]["id"])
+
+
+def _goes_on(row: Row) -> bool:
+    return row["status"] in _GOES_ON
+
+
+def _project_here() -> str:
+    folder = here()
+    return project_of(str(folder), user_settings().projects) if folder else ""
+
+
+def _folder_of(session: Session) -> Path | None:
+    """The working directory, when it is the session's project's."""
+    return here() if session.project and _project_here() == session.project else None
+
+
+# --- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _plain(one: Bookmark) -> dict[str, object]:
+    return {
+        "id": one.id,
+        "session": one.session,
+        "at": utc(one.at),
+        "why": str(one.why),
+        "phase": one.phase,
+        "phase_name": one.phase_name,
+        "task": one.task,
+        "task_name": one.task_name,
+        "task_number": one.task_number,
+        "task_count": one.task_count,
+        "note": one.note,
+        "blockers": list(one.blockers),
+        "project": one.project,
+        "branch": one.branch,
+        "head": one.head,
+        "files": dict(one.files),
+        "more_files": one.more_files,
+    }
+
+
+def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
+    """Newest first; a narrow terminal cuts notes, then phases, then sessions."""
+    heads = ["id", "at", "why", "session", "phase", "task", "note"]
+    rows = [heads, *map(_cells, found)]
+    columns = [[clean_line(cell) or "-" for cell in column] for column in zip(*rows, strict=True)]
+    tiers = [Tier([6], _LEAST_TEXT), Tier([4], _LEAST_TEXT), Tier([3], _LEAST_ID, in_middle=True)]
+    for cells in zip(*fitted(columns, room, tiers), strict=True):
+        write(GAP.join(cells).rstrip())
+
+
+def _cells(one: Bookmark) -> list[str]:
+    told = "; ".join(
+        filter(None, (one.note.replace("\n", "⏎"), *(f"blocked: {text}" for text in one.blockers)))
+    )
+    return [one.id, utc(one.at), str(one.why), one.session, _phase(one), _number(one), told]
+
+
+def _phase(one: Bookmark) -> str:
+    return f"{one.phase.removeprefix('phase-')} {one.phase_name}".strip()
+
+
+def _number(one: Bookmark) -> str:
+    """`3/5`; how many there are when all are done."""
+    return f"{one.task_number or '-'}/{one.task_count}" if one.task_count else ""
+
+
+def _write_whole(one: Bookmark) -> None:
+    """A fact a line; what is not known is left out."""
+    task = f"{one.task_number} of {one.task_count}: {one.task_name} ({one.task})" if one.task_number else ""
+    facts = [("session", one.session), ("at", utc(one.at)), ("why", str(one.why))]
+    facts += [("phase", f"{one.phase} {one.phase_name}".strip()), ("task", task), ("project", one.project)]
+    facts += [("branch", one.branch), ("head", one.head[:_SHORT_COMMIT])]
+    facts += [("note", line) for line in clean(one.note).split("\n")]
+    facts += [("blocker", text) for text in one.blockers]
+    facts += [
+        ("file", f"{digest[:_SHORT_COMMIT] or '-':<{_SHORT_COMMIT}} {path}")
+        for path, digest in one.files.items()
+    ]
+    facts += [("files", f"{one.more_files} more, touched earlier")] if one.more_files else []
+    write(one.id)
+    for name, text in facts:
+        if text:
+            write(f"  {name:<8} {text}")

@@ -1,0 +1,98 @@
+"""`cru session brief`."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+import click
+
+from crucible.agents.asking import Asker, asker_of
+from crucible.brief.callout import find_brief
+from crucible.brief.covering import count_covered, due_phase
+from crucible.brief.model import BriefUpdate
+from crucible.brief.updating import update_brief
+from crucible.cli.door import Door
+from crucible.cli.opening import load_note, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import say, write_json, write_text
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import user_settings
+from crucible.errors import UsageError
+from crucible.record.cleaning import redact_of
+from crucible.vault.store import Note
+
+__all__ = ["brief"]
+
+
+@click.command
+@click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
+@click.option(
+    "--model/--no-model",
+    default=None,
+    help="Have the model of your settings write it, or none; by default where one is configured.",
+)
+@click.option("--print", "only_print", is_flag=True, help="Only show what stands there; change nothing.")
+@format_option("text", "json")
+@click.pass_context
+def brief(
+    ctx: click.Context, /, session: str | None, model: bool | None, only_print: bool, format_: str
+) -> None:
+    """Bring a session's brief up to date and show it: a digest of what lies behind, in at most 300 words.
+
+    It stands under the note's title and covers every phase that is whole; correct it there as you like. Without a model
+    it is made of what the note marks as decisions, results, the user's words and open questions. ID is by default that of
+    CRU_SESSION.
+
+    \b
+      cru session brief 2026-11-21-add-rate-limiter
+      cru session brief 2026-11-21-add --print --format json
+    """
+    door = ctx.ensure_object(Door)
+    if only_print and model is not None:
+        raise UsageError("--print asks nobody, so --model and --no-model mean nothing to it")
+    if not session:
+        raise UsageError("no session: neither ID nor CRU_SESSION names one", "cru session list")
+    vault = open_vault(door)
+    note = load_note(vault, session)
+    if only_print:
+        update = BriefUpdate(find_brief(note.session))
+    else:
+        redact = redact_of(vault.settings.secrets)
+        update = update_brief(vault, note.path, asker=_asker(model), redact=redact, now=datetime.now(UTC))
+    _show(note, update, format_)
+    if update.problem:
+        say(f"cru: {update.problem}", style="red")
+        ctx.exit(1)
+
+
+def _asker(model: bool | None) -> Asker | None:
+    if model is False:
+        return None
+    asker = asker_of(user_settings().agents, os.environ)
+    if model and asker is None:
+        raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
+    return asker
+
+
+def _show(note: Note, update: BriefUpdate, format_: str) -> None:
+    found = update.brief
+    if format_ == "json":
+        write_json(
+            {
+                "session": note.name,
+                "brief": found.text if found else None,
+                "covers": found.covers or None if found else None,
+                "phases_covered": count_covered(note.session, found.covers) if found else 0,
+                "phases": len(note.session.phases),
+                "changed": update.changed,
+                "model": update.model or None,
+                "cost_usd": update.cost_usd,
+            }
+        )
+    elif found:
+        write_text(found.text)
+    elif not update.problem:
+        waits = due_phase(note.session, "")
+        how = "it is written without --print" if waits else "no phase of it lies behind yet"
+        say(f"{note.name}: no brief: {how}")

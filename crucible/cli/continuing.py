@@ -1,0 +1,261 @@
+"""Going on with a session in a client: what is looked at before, the client itself, and what is written down after.
+
+Owns the order of it, and joins the rooms that do it: the context is built from the note as it was, then the note says that
+the session is active, the client runs, its rows are folded, and the note is paused or has ended.  Whatever goes wrong on the
+way, the note is not left active.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from enum import Enum, auto
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.agents.clients import LONGEST_ARGUMENT
+from crucible.agents.launching import ClientFailed, check_installed, ending_of, run_client
+from crucible.agents.marks import RESUMING_ENVIRONMENT, resume_mark
+from crucible.bookmarks.keeping import latest
+from crucible.bookmarks.marking import mark
+from crucible.bookmarks.model import Bookmark, Why
+from crucible.bookmarks.tickets import issue_ticket
+from crucible.cli.continued import fold, running_client, spool_files
+from crucible.cli.opening import here
+from crucible.cli.output import say
+from crucible.cli.resume_context import build, drift_at, native_of, place_of, resume_problem
+from crucible.errors import CrucibleError, UsageError
+from crucible.record.cleaning import Cleaning, redact_of
+from crucible.resume.continuing import (
+    Chosen,
+    Start,
+    check_goes_on,
+    choose_client,
+    confirmation,
+    drift_lines,
+    drift_prompt,
+    plan_start,
+)
+from crucible.resume.extent import find_extent
+from crucible.resume.model import Drift
+from crucible.resume.native import Native, last_client, newest_source
+from crucible.resume.running import check_at_rest
+from crucible.resume.standing import End, has_news, is_active, settle, wake
+from crucible.session.model import Session, Status
+from crucible.vault.holding import Held, hold_session
+from crucible.vault.store import Vault
+
+__all__ = ["Way", "Wish", "go_on"]
+
+_MARK = 300
+"""Bytes of a prompt's first line, at most."""
+_SHOWN = 10
+"""Changed files that are named."""
+
+
+class Way(Enum):
+    """In which session of the client."""
+
+    EITHER = auto()
+    NATIVE = auto()
+    FRESH = auto()
+
+
+class Wish(NamedTuple):
+    """What was asked for; `named` is the client, `more` are its own arguments."""
+
+    named: str | None
+    way: Way
+    budget: int | None
+    force: bool
+    more: tuple[str, ...]
+
+
+class _Plan(NamedTuple):
+    """All that is known before the client starts."""
+
+    session: Session
+    chosen: Chosen
+    program: str
+    native: Native | None
+    folder: Path
+    bookmark: Bookmark | None
+    drift: Drift | None
+    now: datetime
+    terminal: bool
+
+
+def go_on(vault: Vault, path: Path, wish: Wish) -> None:
+    """Run a client with the session and wait for it; raises what keeps it from starting, and `ClientFailed`."""
+    session = vault.read(path).session
+    check_goes_on(session, force=wish.force)
+    chosen = choose_client(session, wish.named)
+    now = datetime.now(UTC)
+    with hold_session(vault.root, session.id, client=chosen.name, now=now, force=wish.force) as held:
+        # Whoever held it until now may have written.
+        session = vault.read(path).session
+        check_goes_on(session, force=wish.force)
+        if not wish.force:
+            _check_at_rest(vault, session, path, now)
+        plan = _plan(vault, session, chosen, wish, now)
+        start = _start(vault, plan, wish)
+        _say(plan)
+        _run(vault, path, plan, start, held)
+
+
+def _check_at_rest(vault: Vault, session: Session, path: Path, now: datetime) -> None:
+    if session.status is Status.ACTIVE:
+        idle = timedelta(minutes=vault.settings.idle_minutes)
+        files = [path, *spool_files(vault.root, session)]
+        check_at_rest(session, files, running_client(vault.root, session), now=now, idle=idle)
+
+
+def _plan(vault: Vault, session: Session, chosen: Chosen, wish: Wish, now: datetime) -> _Plan:
+    program = check_installed(chosen.program, os.environ, chosen.hint)
+    native = _native(session, chosen, wish.way)
+    known = native or native_of(session, last_client(session))
+    # A client finds its own session only where that began.
+    folder = native.folder if native else place_of(session, known)
+    if folder is None and wish.force:
+        folder = here()
+    if folder is None:
+        raise CrucibleError(
+            f"{session.id}: nothing tells where project {session.project!r} lies on this machine",
+            "go to its folder, or name that in your settings under [projects]; --force goes on here",
+        )
+    bookmark = latest(vault.root, session.id)
+    terminal = all(os.isatty(each) for each in (0, 1))
+    return _Plan(
+        session, chosen, program, native, folder, bookmark, drift_at(folder, bookmark), now, terminal
+    )
+
+
+def _native(session: Session, chosen: Chosen, way: Way) -> Native | None:
+    """The client's own session to go on in.  What another client did since, it does not know: then it is asked for."""
+    if way is Way.FRESH or (way is Way.EITHER and chosen.source != last_client(session)):
+        return None
+    found = native_of(session, chosen.source) if chosen.client else None
+    if found and found.folder:
+        return found
+    if way is Way.NATIVE:
+        if not chosen.client or not newest_source(session, chosen.source):
+            why = f"{chosen.name} has no session of its own that this one holds"
+        elif found is None:
+            why = f"{chosen.client.title} has no transcript of it on this machine"
+        else:
+            why = f"the folder in which {chosen.client.title} began is gone"
+        raise CrucibleError(
+            f"{session.id}: {why}", "leave --native out: a new session begins with the context"
+        )
+    return None
+
+
+def _say(plan: _Plan) -> None:
+    problem = resume_problem(plan.session)
+    if problem:
+        say(f"cru: {problem}", style="yellow")
+    lines = drift_lines(plan.drift)
+    for line in lines[:_SHOWN]:
+        say(f"  {line}", style="yellow")
+    if len(lines) > _SHOWN:
+        say(f"  and {len(lines) - _SHOWN} more", style="yellow")
+    say(confirmation(plan.session, plan.bookmark, plan.drift, plan.now))
+
+
+# --- what the client is told -----------------------------------------------------------------------------------------
+
+
+def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
+    """The command line with the prompt, whose first line says to importers whose session it is."""
+    prompt = drift_prompt(plan.drift, terminal=plan.terminal) if plan.native else _fresh(vault, plan, wish)
+    if prompt:
+        phase = find_extent(plan.session).phase
+        # A human may have written anything into a heading.
+        clean = Cleaning(redact_of(vault.settings.secrets))
+        ticket = issue_ticket(
+            vault.root,
+            plan.session.id,
+            clean.line(plan.chosen.source),
+            plan.now,
+            native=plan.native.transcript.native_id if plan.native else "",
+            phase=clean.line(phase.name) if phase else "",
+            fsync=vault.settings.fsync,
+        )
+        prompt = f"{resume_mark(plan.session.id, ticket.token)}\n\n{prompt}"
+    return _started(plan, wish, prompt)
+
+
+def _started(plan: _Plan, wish: Wish, prompt: str) -> Start:
+    return plan_start(plan.chosen, prompt, native=plan.native, terminal=plan.terminal, more=wish.more)
+
+
+def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
+    """The context, cut by its budget until an argument can hold it where it has to be one."""
+    budget = wish.budget or vault.settings.resume.budget
+    for _ in range(4):
+        context = build(vault, plan.session, plan.bookmark, plan.drift, budget=budget, now=plan.now)
+        size = _started(plan, wish, context.text).longest + _MARK
+        if size <= LONGEST_ARGUMENT:
+            return context.text
+        budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))
+        say(f"cru: an argument holds 128 KB, so the context is cut to {budget:,} tokens", style="yellow")
+    raise UsageError(
+        f"{plan.session.id}: its context is larger than an argument can be, {size // 1024} of 128 KB",
+        "without a terminal it is standard input, which holds any size: "
+        f"cru session resume {plan.session.id} --print | CLIENT",
+    )
+
+
+# --- the client, and after it ----------------------------------------------------------------------------------------
+
+
+def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> None:
+    begun = datetime.now(UTC)
+    code = 1
+    woken = wake(vault, path)
+    end = End(woken, is_folded=plan.chosen.client is not None)
+    try:
+        try:
+            code = run_client(
+                plan.program,
+                start.command,
+                plan.folder,
+                _environment(vault, plan),
+                stdin=start.stdin,
+                started=held.started,
+            )
+        finally:
+            held.ended()
+            path = _found(vault, path, plan.session.id)
+        fault = ending_of(code)
+        end = end._replace(fault=fault and f"{plan.chosen.name} {fault}", is_untouched=is_active(vault, path))
+        fold(vault, plan.session, plan.chosen.client, plan.native, begun, is_good=not fault)
+    finally:
+        # Whatever went wrong, it is not left active.
+        now = settle(vault, path, end).session
+    _bookmark(vault, now, plan, begun, code)
+    if end.fault:
+        hint = f"the session is {now.status}: `cru session resume {plan.session.id}` goes on with it"
+        raise ClientFailed(end.fault, hint)
+
+
+def _found(vault: Vault, path: Path, session_id: str) -> Path:
+    """Where the note is now: a human may have moved it to another folder meanwhile."""
+    return path if path.exists() else vault.find(session_id)
+
+
+def _environment(vault: Vault, plan: _Plan) -> dict[str, str]:
+    """The client's hooks, and what it logs, are about this vault and this session."""
+    told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root), RESUMING_ENVIRONMENT: plan.session.id}
+    return told if plan.chosen.client else told | {"CRU_SESSION": plan.session.id}
+
+
+def _bookmark(vault: Vault, now: Session, plan: _Plan, begun: datetime, code: int) -> None:
+    """Where the session stands now, when it was gone on with and nobody told that already."""
+    if now.status is not Status.PAUSED or not has_news(plan.session, now):
+        return
+    last = latest(vault.root, now.id)
+    if last is None or last.at < begun or last.why is Why.TASK:
+        why = Why.DIED if code < 0 else Why.ENDED
+        redact = redact_of(vault.settings.secrets)
+        mark(vault, now, why, now=datetime.now(UTC), redact=redact, folder=plan.folder)

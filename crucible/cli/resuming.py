@@ -1,0 +1,134 @@
+"""`cru session resume`: which session and what was asked for; the context on stdout, or a client that goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crucible.bookmarks.keeping import load_bookmarks
+from crucible.cli.continuing import Way, Wish, go_on
+from crucible.cli.door import Door
+from crucible.cli.opening import find_note, here, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import clean, say, write_json
+from crucible.cli.resume_context import Told, tell_context
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import user_settings
+from crucible.errors import SessionNotFound, UsageError
+from crucible.index.store import Index
+from crucible.index.vouching import ask
+from crucible.resume.choosing import newest_first, paused_rows
+from crucible.resume.continuing import check_goes_on
+from crucible.vault.projects import project_of
+from crucible.vault.store import Vault
+
+__all__ = ["resume"]
+
+_MORE = f"{__name__}.more"
+
+
+class _PassingOn(click.Command):
+    """What stands behind `--` is the client's, whatever it looks like; click would take the first of it for the id."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[_MORE] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS...]"]
+
+
+@click.command(cls=_PassingOn)
+@click.argument("session", metavar="[ID]", type=SESSION, required=False)
+@click.option(
+    "--with",
+    "named",
+    metavar="CLIENT",
+    help="Who goes on: claude, codex, opencode or a command line; by default who worked last.",
+)
+@click.option("--native", "native", is_flag=True, help="Only in the client's own session, or not at all.")
+@click.option("--fresh", "fresh", is_flag=True, help="In a new session of the client, with the context.")
+@click.option("--print", "printed", is_flag=True, help="Print the context, start nothing, change nothing.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    metavar="TOKENS",
+    help="The context's size; by default the setting.",
+)
+@click.option("--force", is_flag=True, help="Also a session that has ended, or that seems to be at work.")
+@format_option("text", "json")
+@click.pass_context
+def resume(
+    ctx: click.Context,
+    /,
+    session: str | None,
+    named: str | None,
+    printed: bool,
+    format_: str,
+    **given: Any,
+) -> None:
+    """Go on with a session, in the client that it ran in or in another one.
+
+    Without ID it is the session of this project that was paused last. A client that still has the conversation goes on
+    in it and is told what changed meanwhile; any other begins with the context. What is done goes into the same note. A
+    command line gets the context in place of {context}, else on its standard input, and CRU_SESSION for `cru log`.
+
+    Where stdout is no terminal and no --with is given, and with --print, the context is printed and nothing changes.
+    Without a terminal a client runs as it does in scripts, and what it may do is for its own arguments to say. The exit
+    code is 1 when the client ended with an error; the session is paused then as it was.
+
+    \b
+      cru session resume
+      cru session resume 2026-11-21-add --with codex
+      cru session resume 2026-11-21-add --with claude -- --model opus
+      cru session resume 2026-11-21-add --with 'my-agent --prompt {context}'
+      cru session resume 2026-11-21-add --print --budget 4000
+    """
+    door = ctx.ensure_object(Door)
+    prints = printed or (named is None and not door.terminal)
+    wish = Wish(named, _way(given), given["budget"], given["force"], ctx.meta[_MORE])
+    if format_ == "json" and not prints:
+        raise UsageError("--format goes with --print", "a client writes for itself")
+    vault = open_vault(door, looks=not prints)
+    path = find_note(vault, session) if session is not None else _last_paused(vault)
+    if not prints:
+        go_on(vault, path, wish)
+        return
+    found = vault.read(path).session
+    check_goes_on(found, force=wish.force)
+    _print(tell_context(vault, found, wish.budget), format_, door)
+
+
+def _way(given: dict[str, Any]) -> Way:
+    if given["native"] and given["fresh"]:
+        raise UsageError("--native and --fresh exclude each other", "choose one, or neither")
+    return Way.NATIVE if given["native"] else Way.FRESH if given["fresh"] else Way.EITHER
+
+
+def _print(told: Told, format_: str, door: Door) -> None:
+    if told.warning:
+        say(f"cru: {told.warning}", style="yellow")
+    if format_ == "json":
+        write_json(told.values())
+        return
+    text = told.context.text.removesuffix("\n") + "\n"
+    # A pipe gets the very bytes, a terminal none that steer it.
+    click.echo(clean(text) if door.terminal else text.encode("utf-8", "surrogateescape"), nl=False)
+
+
+def _last_paused(vault: Vault) -> Path:
+    """The session of the working directory's project that was paused last."""
+    cwd = here()
+    project = project_of(str(cwd or ""), user_settings().projects)
+    index = Index(vault.root, vault.settings, ask)
+    rows, _ = index.ask(lambda view: paused_rows(view, project))
+    if not rows:
+        of = f" of project {project!r}" if project else ""
+        raise SessionNotFound(
+            f"no paused session{of}",
+            "`cru session list --status paused` shows all; name one: cru session resume ID",
+        )
+    return vault.root / newest_first(rows, load_bookmarks(vault.root).found)[0].path

@@ -1,0 +1,121 @@
+"""The time-out: a session that is active and quiet for the idle time is paused, and a bookmark kept.
+
+Owns what counts as a sign of life (the note's own time, its phases', what hooks were told of, and that somebody goes on with it), and that two at once
+pause a session once.  When somebody should look is `noticing`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
+
+from crucible.bookmarks.marking import Redact, mark
+from crucible.bookmarks.model import Why
+from crucible.errors import CrucibleError
+from crucible.flight.spool import is_name, spool_folder
+from crucible.index.store import Index
+from crucible.note.source import Edit
+from crucible.secrets.scanner import Scanner
+from crucible.session.editing import set_field
+from crucible.session.model import Session, Status
+from crucible.session.standing import IDLE_REASON
+from crucible.settings import VaultSettings
+from crucible.vault.holding import is_held
+from crucible.vault.projects import folder_in_project
+from crucible.vault.store import Note, Vault
+
+__all__ = ["pause_idle"]
+
+_Place: TypeAlias = "tuple[str, Mapping[str, Sequence[str]]]"
+
+_LONGEST = 2.0
+"""Seconds for one look: after years without one there may be many, and the rest is for the next."""
+_PATIENCE = 0.2
+"""Seconds: who holds a note is writing it, so it is not quiet."""
+
+
+def pause_idle(
+    root: str,
+    settings: VaultSettings,
+    paths: Sequence[str],
+    now: datetime,
+    whence: _Place = ("", MappingProxyType({})),
+) -> list[str]:
+    """Pause those of the notes at `paths`, seen from the vault, that are active and quiet; those that were.
+
+    `whence` is the working directory, which bookmarks of its project's sessions tell of, and the user's projects.  Raises `SecretsError` when secrets cannot be looked for: then nothing is written.
+    """
+    redact = Scanner(settings.secrets).redact
+    vault = Vault(Path(root), settings._replace(lock_seconds=min(_PATIENCE, settings.lock_seconds)))
+    deadline = time.monotonic() + _LONGEST
+    paused = []
+    for path in paths:
+        if time.monotonic() > deadline:
+            break
+        with suppress(CrucibleError, OSError):  # a note that somebody broke, or holds, keeps no other one
+            if _pause(vault, vault.root / path, now, redact, whence):
+                paused.append(path)
+    if vault.touched:
+        with suppress(CrucibleError, OSError):  # what cannot be done now is done by the next query
+            Index(vault.root, settings).refresh(vault.touched)
+    return paused
+
+
+def _pause(vault: Vault, path: Path, now: datetime, redact: Redact, whence: _Place) -> bool:
+    """Whether it was us who paused it; the bookmark is kept by who did."""
+    before: Note | None = None
+
+    def intention(note: Note) -> list[Edit]:
+        nonlocal before
+        before = note
+        return _edits(note, vault, now)
+
+    note = vault.update(path, intention)
+    if before is None or note.source == before.source:
+        return False
+    folder = folder_in_project(*whence, note.session.project or "")
+    mark(vault, note.session, Why.IDLE, now=now, redact=redact, folder=folder)
+    return True
+
+
+def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
+    session = note.session
+    idle = timedelta(minutes=vault.settings.idle_minutes)
+    if (
+        session.status is not Status.ACTIVE
+        or is_held(vault.root, session.id)
+        or now - max(_signs(note, vault)) < idle
+    ):
+        return []
+    phases = session.phases
+    wanted = {
+        "status": str(Status.PAUSED),
+        "resume_point": phases[-1].id if phases else None,
+        "pause_reason": IDLE_REASON,
+    }
+    source = note.source
+    return [edit for key, value in wanted.items() for edit in set_field(source, session, key, value)]
+
+
+def _signs(note: Note, vault: Vault) -> Iterator[datetime]:
+    """When something happened: the note was written, a phase began or ended, a hook was called."""
+    yield datetime.fromtimestamp(note.stamp.mtime_ns / 1e9, UTC)
+    for phase in note.session.all_phases():
+        yield from (time for time in (phase.started, phase.ended) if time)
+    yield from _calls(note.session, vault.root)
+
+
+def _calls(session: Session, root: Path) -> Iterator[datetime]:
+    """When hooks were last called for one of its native sessions: an agent may work for hours in one turn."""
+    for source in session.sources:
+        client, _, native = source.partition(":")
+        if is_name(client) and is_name(native):
+            with suppress(OSError, ValueError):
+                spooled = os.path.join(spool_folder(str(root), client), f"{native}.jsonl")
+                yield datetime.fromtimestamp(os.stat(spooled).st_mtime, UTC)

@@ -1,0 +1,96 @@
+"""Which session is meant by who names none: of a project's paused ones, the one that was left last.
+
+Owns that order.  The rows come from an index and may be older than the notes.  Every start of a client comes by here, so this
+imports little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, Protocol
+
+from crucible.index.query import SessionQuery, select
+from crucible.index.schema import Row, path_of_cell
+from crucible.index.view import View
+
+__all__ = ["Mark", "Paused", "newest_first", "paused_rows"]
+
+_AFTERWARDS = ("idle", "manual", "died")
+"""Why those bookmarks were made that are made when nothing has happened for a while."""
+
+
+class Paused(NamedTuple):
+    """A paused session: its note's path from the vault, its title, and when it was left, None where nothing tells."""
+
+    id: str
+    path: str
+    title: str
+    at: datetime | None
+
+
+class Mark(Protocol):
+    """What counts of a bookmark here: both a whole one and a glimpse of one have it."""
+
+    @property
+    def session(self) -> str:
+        """The session's id."""
+        ...
+
+    @property
+    def at(self) -> datetime:
+        """When it was made, aware."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """What made it, a word of `bookmarks.model.Why`."""
+        ...
+
+
+def paused_rows(view: View, project: str) -> list[Row]:
+    """The project's paused sessions that are nobody's subagent; a folder without a project has none."""
+    return select(view, SessionQuery(status="paused", project=project)) if project else []
+
+
+def newest_first(rows: Sequence[Row], bookmarks: Iterable[Mark]) -> list[Paused]:
+    """The sessions in the order in which they were left, the last one first; of two at once the one with the greater id.
+
+    `bookmarks` are all that there are, the oldest first.
+    """
+    marks = {mark.session: mark for mark in bookmarks}
+    found = [_paused(row, marks.get(str(row["id"]))) for row in rows]
+    return sorted(found, key=lambda one: (one.at.timestamp() if one.at else 0.0, one.id), reverse=True)
+
+
+def _paused(row: Row, mark: Mark | None) -> Paused:
+    path, title = path_of_cell(str(row["path"])), str(row["title"] or "")
+    return Paused(str(row["id"]), path, title, _left(row, mark))
+
+
+def _left(row: Row, mark: Mark | None) -> datetime | None:
+    """When somebody was last at work: a bookmark tells it that was made there and then."""
+    started, ended = _time(row["started"]), _time(row["ended"])
+    lasted = row["duration_s"]
+    times = [time for time in (started, ended) if time]
+    if started and isinstance(lasted, int):
+        times.append(_later(started, lasted))
+    if mark and (mark.why not in _AFTERWARDS or not times):
+        times.append(mark.at)
+    return max(times, default=None)
+
+
+def _time(cell: str | int | None) -> datetime | None:
+    """As the index writes times; one that it does not write is none."""
+    try:
+        found = datetime.fromisoformat(str(cell or ""))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _later(started: datetime, seconds: int) -> datetime:
+    try:
+        return started + timedelta(seconds=seconds)
+    except OverflowError:
+        return started

@@ -1,0 +1,88 @@
+"""How much of a session a context tells of: up to its `resume_point`.
+
+Owns where that ends, and the entries up to there, each with the phase it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from crucible.session.model import Callout, Entry, Phase, Session, ToolCalls
+
+__all__ = ["Extent", "Placed", "find_extent", "raw_size"]
+
+Kind = TypeVar("Kind")
+
+
+class Placed(NamedTuple):
+    """An entry and the id of its phase, "start" before the first one."""
+
+    phase: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A session up to where it is picked up.
+
+    `session` has no phases behind that; `later` are those.  `phase` is the one it is picked up in, None in a session without
+    phases.  `head` are the entries before the first phase without the brief, `entries` all others.  `problem` is a line
+    of ours, "" for none.
+    """
+
+    session: Session
+    phase: Phase | None
+    head: tuple[Placed, ...]
+    entries: tuple[Placed, ...]
+    later: tuple[Phase, ...] = ()
+    problem: str = ""
+
+    def of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
+        """Every entry of that kind with its phase, in the order of the note."""
+        for placed in (*self.head, *self.entries):
+            if isinstance(placed.entry, kind):
+                yield placed.phase, placed.entry
+
+
+def find_extent(session: Session) -> Extent:
+    """Up to the phase that `resume_point` names, all of it where it names none."""
+    point, problem = session.resume_point, ""
+    kept, later = session.phases, tuple[Phase, ...]()
+    if point and not any(phase.id == point for phase in session.all_phases()):
+        problem = f"resume_point {point[:60]!r} names no phase of the note, so all of the session is told"
+    elif point:
+        kept, later = _up_to(session.phases, point)
+        session = replace(session, phases=kept)
+    phases = list(session.all_phases())
+    head = tuple(Placed("start", entry) for entry in session.preamble if not _is_brief(entry))
+    entries = tuple(Placed(phase.id, entry) for phase in phases for entry in phase.entries)
+    return Extent(session, phases[-1] if phases else None, head, entries, later, problem)
+
+
+def _up_to(phases: tuple[Phase, ...], point: str) -> tuple[tuple[Phase, ...], tuple[Phase, ...]]:
+    at = next(
+        n for n, phase in enumerate(phases) if point in {phase.id, *(sub.id for sub in phase.subphases)}
+    )
+    phase = phases[at]
+    if phase.id == point:
+        return phases[: at + 1], phases[at + 1 :]
+    end = 1 + next(n for n, sub in enumerate(phase.subphases) if sub.id == point)
+    cut = replace(phase, subphases=phase.subphases[:end])
+    return (*phases[:at], cut), (*phase.subphases[end:], *phases[at + 1 :])
+
+
+def _is_brief(entry: Entry) -> bool:
+    return isinstance(entry, Callout) and entry.kind == "abstract"
+
+
+def raw_size(entry: Entry) -> int:
+    """About how many characters of a note an entry is; what is inside an inline subagent counts."""
+    if isinstance(entry, ToolCalls):
+        return sum(len(call.call) + len(call.result) + 8 for call in entry.calls)
+    texts = (
+        getattr(entry, name, None)
+        for name in ("text", "words", "note", "rationale", "resolution", "summary", "task")
+    )
+    return sum(len(text) for text in texts if text) + sum(map(raw_size, getattr(entry, "entries", ())))

@@ -1,0 +1,191 @@
+"""The parts of a context, each as fenced text, or as lines of which some may be left out.
+
+Owns what is told of each and in which words.  How much of them fits is `fitting`'s.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from operator import itemgetter
+
+from crucible.patterns import late_pattern
+from crucible.resume.extent import Extent
+from crucible.resume.fencing import fence, labelled, quote_line
+from crucible.resume.model import Drift, FileChange, Material
+from crucible.resume.open_work import NumberedTask, OpenWork, Said, task_at_work
+from crucible.resume.window import phase_line, subagent_line
+from crucible.session.fields import parse_time
+from crucible.session.model import Callout, Decision, Intervention, Prose, Session, Subagent
+from crucible.vault.walk import note_name
+
+__all__ = [
+    "decisions_part",
+    "drift_part",
+    "errors_part",
+    "goal_part",
+    "said_lines",
+    "stopped_part",
+    "subagent_lines",
+    "tasks_part",
+]
+
+_WHOLE = 10**9
+_LINE = 400
+_PHASE = late_pattern(r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?")
+_STATUSES = {"pending": "open", "in_progress": "in progress"}
+
+
+# --- always there ----------------------------------------------------------------------------------------------------
+
+
+def decisions_part(work: OpenWork, limit: int | None) -> str:
+    """Every decision with its rationale, whole, or in a line of about `limit` characters each."""
+    if limit is not None:
+        return fence(f"- {phase}: {_decided(decision, limit)}" for phase, decision in work.decisions)
+    blocks: list[str] = []
+    for phase, decision in work.decisions:
+        blocks.append(labelled(f"{phase} decision", decision.text, _WHOLE))
+        if decision.rationale:
+            blocks.append(labelled("rationale", decision.rationale, _WHOLE))
+    return fence(blocks)
+
+
+def _decided(decision: Decision, limit: int) -> str:
+    why = quote_line(decision.rationale or "", limit)
+    text = quote_line(decision.text, max(limit * 2 // 3, limit - len(why)))
+    return f"{text} (rationale: {quote_line(why, max(limit // 3, limit - len(text)))})" if why else text
+
+
+def errors_part(work: OpenWork, limit: int | None) -> str:
+    """Every error without a resolution, in full to 1,000 characters, or in a line each."""
+    if limit is not None:
+        return fence(f"- {phase}: {quote_line(failure.text, limit)}" for phase, failure in work.errors)
+    return fence(labelled(f"{phase} error", failure.text, 1000) for phase, failure in work.errors)
+
+
+def tasks_part(work: OpenWork, extent: Extent, limit: int | None) -> str:
+    """Every open task in a line, with its place in the list and, where its start is known, its phase."""
+    count = len(extent.session.tasks)
+    begun = sorted((phase.started, phase.id) for phase in extent.session.all_phases() if phase.started)
+    return fence(f"- {_task(one, count, begun, limit or _LINE)}" for one in work.tasks)
+
+
+def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], limit: int) -> str:
+    number, task = one
+    started = parse_time(task.started or "")
+    at = bisect(begun, started, key=itemgetter(0)) if started else 0
+    place = f", begun in {begun[at - 1][1]}" if at else ""
+    status = _STATUSES.get(task.status) or quote_line(task.status, 20)
+    named = "" if task.id == str(number) else f", id {quote_line(task.id, 40)}"
+    needs = f" (needs {quote_line(', '.join(task.depends_on), 60)})" if task.depends_on else ""
+    return f"{number} of {count}{place}, {status}, {quote_line(task.priority, 20)}{named}: {quote_line(task.content, limit)}{needs}"
+
+
+# --- cut to what fits ------------------------------------------------------------------------------------------------
+
+
+def goal_part(extent: Extent, limit: int) -> str:
+    """Title, preamble and the first words of a human's, each to `limit` characters."""
+    preamble = "\n\n".join(_of_preamble(extent))
+    phase, words = next(((at, said.words) for at, said in extent.of(Intervention)), ("", ""))
+    blocks = [labelled("title", extent.session.title, 300)] if extent.session.title else []
+    if preamble:
+        blocks.append(labelled("preamble", preamble, limit))
+    if words.strip() and words.strip() != extent.session.title.strip():
+        blocks.append(labelled(f"{phase} first words of the user", words, limit))
+    return fence(blocks)
+
+
+def _of_preamble(extent: Extent) -> Iterator[str]:
+    for _, entry in extent.head:
+        if isinstance(entry, Prose):
+            yield entry.text
+        elif isinstance(entry, Callout):
+            yield "\n".join(filter(None, (f"{entry.kind}: {entry.title}", entry.text)))
+
+
+def stopped_part(material: Material, extent: Extent, limit: int) -> str:
+    """The phase and the task it stopped in, the bookmark's note, why it was paused, the summary of one that had ended."""
+    session, bookmark = extent.session, material.bookmark
+    blocks = [f"[{extent.phase.id}]\n  {phase_line(extent.phase)}"] if extent.phase else []
+    if task := task_at_work(session):
+        label = f"task {task.number} of {len(session.tasks)}"
+        blocks.append(f"[{label}]\n  {quote_line(task.task.content, min(limit, _LINE))}")
+    if session.pause_reason:
+        blocks.append(labelled("paused because", session.pause_reason, min(limit, _LINE)))
+    if bookmark and bookmark.note:
+        blocks.append(labelled("note left for you", bookmark.note, limit))
+    if session.summary and not extent.later:
+        blocks.append(labelled("summary", session.summary, limit))
+    if extent.problem:
+        blocks.append(labelled("problem", extent.problem, _LINE))
+    return fence(blocks)
+
+
+def said_lines(found: Sequence[Said]) -> list[str]:
+    """Questions or blockers, a line each with its phase."""
+    # A bookmark's phase is what a line of a file said; only an ordinal one is a label of ours.
+    return [
+        f"- {one.phase if _PHASE.fullmatch(one.phase) else 'start'}: {quote_line(one.text, _LINE)}"
+        for one in found
+    ]
+
+
+def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> list[str]:
+    """Each subagent once, in the order in which they were last spoken of: a line that grows at its end only."""
+    found: dict[object, str] = {}
+    for at, (phase, entry) in enumerate(extent.of(Subagent)):
+        key: object = entry.link or at
+        found.pop(key, None)
+        found[key] = f"- {phase}: {subagent_line(entry, 240)}{_of_child(entry, extent, children)}"
+    return list(found.values())
+
+
+def _of_child(entry: Subagent, extent: Extent, children: Mapping[str, Session | None]) -> str:
+    """What its own note adds.  Of that note's embeds none is followed."""
+    name = note_name((entry.link or "").rpartition("/")[2])  # a link may be a path, and may end in `.md`
+    if name == extent.session.id or name not in children:
+        return ""
+    child = children[name]
+    if child is None:
+        return " (its note is gone or cannot be read)"
+    model = f" ({quote_line(child.model, 60)})" if child.model and not entry.model else ""
+    told = "" if entry.summary or entry.text else quote_line(child.summary or child.title, 240)
+    return model + (f" {told}" if told else "")
+
+
+def drift_part(drift: Drift, most: int) -> str:
+    """What changed since the bookmark: at most so many files and commits by name, all of them by number."""
+    blocks: list[str] = []
+    if drift.branch_before != drift.branch_now:
+        blocks.append(f"[branch]\n  {_branch(drift.branch_before)} → {_branch(drift.branch_now)}")
+    if drift.files:
+        same = f"; {drift.unchanged} as they were" if drift.unchanged else ""
+        blocks.append(f"[{_number(len(drift.files), 'file')} of this session changed since{same}]")
+        blocks += [_change(one) for one in drift.files[:most]]
+        blocks += _more(len(drift.files) - most, "file")
+    if drift.commits is None:
+        blocks.append(labelled("how many commits since is unknown", drift.unknown, 200))
+    elif drift.commits:
+        blocks.append(f"[{_number(drift.commits, 'commit')} since, the newest first]")
+        blocks += [f"  {quote_line(subject, 120)}" for subject in drift.subjects[:most]]
+    return fence(blocks)
+
+
+def _more(count: int, what: str) -> list[str]:
+    return [f"[… {_number(count, f'more {what}')} left out …]"] if count > 0 else []
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _branch(name: str) -> str:
+    return quote_line(name, 100) or "none (a detached HEAD)"
+
+
+def _change(change: FileChange) -> str:
+    moved = f" → {quote_line(change.now, 200)}" if change.now else ""
+    return f"  {quote_line(change.kind, 20)}: {quote_line(change.path, 200)}{moved}"

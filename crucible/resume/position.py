@@ -1,0 +1,58 @@
+"""Where a session stands, in a line: phase, task, how long ago.
+
+Owns the words for it; they are all ours, since the line stands outside any fence.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from crucible.bookmarks.model import Bookmark, Why
+from crucible.resume.extent import Extent
+from crucible.resume.open_work import task_at_work
+from crucible.session.model import Session
+
+__all__ = ["age_words", "last_active", "position_line", "task_words"]
+
+_AFTERWARDS = {Why.IDLE, Why.MANUAL, Why.DIED}
+"""Bookmarks that are made when nothing has happened for a while."""
+
+
+def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
+    """As `You are in phase-3 of 7, at task 3 of 5; last active 2 h ago.`, all words of ours."""
+    phases = len(extent.session.phases) + sum(1 for phase in extent.later if "." not in phase.id)
+    where = f"in {extent.phase.id} of {phases}" if extent.phase else "before the first phase"
+    task = task_words(extent.session)
+    active = last_active(extent.session, bookmark)
+    age = f"last active {age_words(now - active)}" if active else "when it was last active is unknown"
+    return f"You are {where}{f', {task}' if task else ''}; {age}."
+
+
+def task_words(session: Session) -> str:
+    """`at task 3 of 5`, `all 5 tasks done`, "" without tasks."""
+    count, task = len(session.tasks), task_at_work(session)
+    if task:
+        return f"at task {task.number} of {count}"
+    return f"all {count} tasks done" if count > 1 else "its task is done" if count else ""
+
+
+def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
+    """The newest time that the note or the bookmark knows of."""
+    times = [time for phase in session.all_phases() for time in (phase.started, phase.ended) if time]
+    times += [time for time in (session.started, session.ended) if time]
+    if bookmark and bookmark.why not in _AFTERWARDS:
+        times.append(bookmark.at)
+    known = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
+    return max(known, default=bookmark.at if bookmark else None)
+
+
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+
+
+def age_words(age: timedelta) -> str:
+    """`2 h ago`; what lies ahead of us (another machine's clock) or under a minute is `just now`."""
+    seconds = int(age.total_seconds())
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return "just now"

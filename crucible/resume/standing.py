@@ -1,0 +1,105 @@
+"""What a session's note says while somebody goes on with it, and after.
+
+Owns the status of a session that `cru` itself started a client for; what the client's transcript makes of it is decided
+where that is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.note.source import Edit, Span
+from crucible.session.editing import set_field
+from crucible.session.model import Session, Status, Value
+from crucible.session.standing import CLOSED_REASON, DIED_REASON
+from crucible.vault.store import Note, Vault
+
+__all__ = ["End", "Woken", "has_news", "is_active", "settle", "wake"]
+
+_KEYS = ("status", "ended", "resume_point", "pause_reason")
+
+
+class Woken(NamedTuple):
+    """A session's note before and after it was set active."""
+
+    before: Note
+    after: Note
+
+
+def wake(vault: Vault, path: Path) -> Woken:
+    """The session goes on: it is active, and has not ended."""
+    before = vault.read(path)
+
+    def wanted(note: Note) -> list[Edit]:
+        nonlocal before
+        before = note
+        return _set(note, dict.fromkeys(_KEYS) | {"status": str(Status.ACTIVE)})
+
+    return Woken(before, vault.update(path, wanted))
+
+
+class End(NamedTuple):
+    """How the client ended.
+
+    `fault` says how, when that was no good end.  `is_folded` says that the note's status comes from the client's
+    transcript and not from what it told us itself: a fault of the client's is none of the session's then.  `is_untouched`
+    says that nobody had paused or ended the session before the transcript was folded.
+    """
+
+    woken: Woken
+    fault: str = ""
+    is_folded: bool = False
+    is_untouched: bool = False
+
+
+def is_active(vault: Vault, path: Path) -> bool:
+    """Whether nobody has paused or ended the session."""
+    return vault.read(path).session.status is Status.ACTIVE
+
+
+def settle(vault: Vault, path: Path, end: End) -> Note:
+    """The client is gone: what nobody else paused or ended is paused, or stands as before when nothing was done."""
+    before = end.woken.before.session
+
+    def wanted(note: Note) -> list[Edit]:
+        now = note.session
+        is_ours = now.status is Status.ACTIVE or end.is_untouched
+        if is_ours and before.status is not Status.ACTIVE and not has_news(before, now):
+            return _restored(note, end.woken)
+        is_failed = bool(end.fault) and end.is_folded and is_ours and now.status is Status.FAILED
+        if now.status is not Status.ACTIVE and not is_failed:
+            return []
+        last = next(reversed(list(now.all_phases())), None)
+        paused: dict[str, Value] = {"status": str(Status.PAUSED), "ended": None, "pause_reason": _reason(end)}
+        return _set(note, paused | {"resume_point": last.id if last else None})
+
+    return vault.update(path, wanted)
+
+
+def _reason(end: End) -> str:
+    """A word that an import knows for ours, where a later one may set it right."""
+    if not end.fault:
+        return CLOSED_REASON
+    return DIED_REASON if end.is_folded else end.fault
+
+
+def has_news(before: Session, now: Session) -> bool:
+    """Whether anything was done in a session."""
+    return (before.phases, before.tasks, before.summary) != (now.phases, now.tasks, now.summary)
+
+
+def _set(note: Note, values: Mapping[str, Value]) -> list[Edit]:
+    edits: list[Edit] = []
+    for key, value in values.items():
+        if value != note.session.properties.get(key):
+            edits += set_field(note.source, note.session, key, value)
+    return edits
+
+
+def _restored(note: Note, woken: Woken) -> list[Edit]:
+    """As it was, to the byte where nobody else wrote."""
+    if note.source != woken.after.source:
+        return _set(note, {key: woken.before.session.properties.get(key) for key in _KEYS})
+    return [Edit(Span(0, len(note.source.text)), woken.before.source.text)]

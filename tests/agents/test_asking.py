@@ -1,0 +1,230 @@
+"""Asking a program: real ones, small, that answer, fail, hang, talk too much, or tell how they were started."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crucible.agents.asking import Answer, asker_of
+from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
+from crucible.agents.running import MOST_BYTES
+from crucible.errors import AgentFailed
+from crucible.settings import AgentSettings
+
+ENV = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+
+
+def ask(
+    tmp_path: Path,
+    script: str,
+    prompt: str = "Tell.",
+    timeout: float = 20.0,
+    env: dict[str, str] | None = None,
+) -> Answer:
+    path = tmp_path / "model.py"
+    path.write_text(f"import sys, os, json, time, subprocess\n{script}\n", encoding="utf-8")
+    command = shlex.join([sys.executable, str(path)])
+    asker = asker_of(AgentSettings(command=command, timeout_seconds=timeout), {**ENV, **(env or {})})
+    assert asker is not None
+    return asker.ask(prompt)
+
+
+def test_nobody_is_asked_unless_the_user_configured_it() -> None:
+    assert asker_of(AgentSettings(), ENV) is None
+    assert asker_of(AgentSettings(command="  ", model=" "), ENV) is None
+
+
+def test_a_session_that_we_started_ourselves_asks_nobody() -> None:
+    assert asker_of(AgentSettings(command="claude -p"), {**ENV, OWN_ENVIRONMENT: "1"}) is None
+
+
+def test_the_prompt_comes_on_standard_input_behind_our_mark(tmp_path: Path) -> None:
+    answer = ask(tmp_path, "print(repr(sys.stdin.read()))", "Wörter\n" * 100_000)
+    assert answer.text.strip() == repr(f"{OWN_MARK}\n" + "Wörter\n" * 100_000)
+    assert answer.model == os.path.basename(sys.executable)
+    assert answer.cost_usd is None
+
+
+def test_it_runs_in_an_empty_folder_and_knows_that_it_is_ours_alone(tmp_path: Path) -> None:
+    script = "print(json.dumps([os.getcwd(), os.environ['PWD'], os.listdir('.'), sorted(os.environ)]))"
+    given = {RESUMING_ENVIRONMENT: "x", "CRU_SESSION": "x", "CLAUDECODE": "1", "MINE": "kept"}
+    cwd, pwd, listed, names = json.loads(ask(tmp_path, script, env=given).text)
+    assert os.path.realpath(pwd) == os.path.realpath(cwd)
+    assert listed == []
+    assert not os.path.exists(cwd)
+    assert {OWN_ENVIRONMENT, "MINE", "PATH"} <= set(names)
+    assert not {RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE"} & set(names)
+
+
+def test_a_program_that_reads_nothing_may_answer_all_the_same(tmp_path: Path) -> None:
+    assert ask(tmp_path, "print('yes')", "x" * 1_000_000).text == "yes\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("sys.exit(3)", "exit code 3$"),
+        (
+            "print('half an answer'); sys.exit('\\n \\x1b[31mno credit\\x1b[0m \\n')",
+            "exit code 1: no credit$",
+        ),
+        ("os.kill(os.getpid(), 9)", "exit code -9$"),
+        ("", "it answered nothing"),
+        ("print('  \\n\\t')", "it answered nothing"),
+        ("sys.stdout.buffer.write(b'\\xff\\xfe\\x00')", "its answer is no text"),
+        ("print(json.dumps({'result': 'no credit', 'is_error': True}))", "it ended in an error: no credit"),
+        ("print(json.dumps({'result': None}))", "it ended in an error"),
+    ],
+)
+def test_no_answer_is_an_error_of_one_line(tmp_path: Path, script: str, message: str) -> None:
+    with pytest.raises(AgentFailed, match=message) as failed:
+        ask(tmp_path, script)
+    assert "\n" not in str(failed.value)
+
+
+def test_after_its_time_the_program_and_all_that_it_started_are_gone(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    child = "import time; time.sleep(60)"
+    script = (
+        f"child = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\ntime.sleep(60)"
+    )
+    began = time.monotonic()
+    with pytest.raises(AgentFailed, match=r"no answer within 1\.5 seconds") as failed:
+        ask(tmp_path, script, timeout=1.5)
+    assert time.monotonic() - began < 10
+    assert "timeout_seconds" in failed.value.hint
+    for pid in map(int, pids.read_text().split()):
+        assert is_gone(pid)
+
+
+def is_gone(pid: int) -> bool:
+    """A killed orphan is a zombie until the system's first process takes it."""
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        stat = Path(f"/proc/{pid}/stat")
+        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_program_that_never_stops_talking_is_stopped(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(AgentFailed, match="more than 1,048,576 bytes"):
+        ask(tmp_path, "while True: sys.stdout.write('x' * 100_000)")
+    assert time.monotonic() - began < 10
+    assert len(ask(tmp_path, f"sys.stdout.write('x' * {MOST_BYTES})").text) == MOST_BYTES
+
+
+def test_complaints_without_end_hold_up_nothing(tmp_path: Path) -> None:
+    assert ask(tmp_path, "sys.stderr.write('x' * 5_000_000); print('done')").text == "done\n"
+
+
+def test_who_keeps_the_output_open_behind_an_answer_is_not_waited_for(tmp_path: Path) -> None:
+    script = (
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('here', flush=True)"
+    )
+    began = time.monotonic()
+    assert ask(tmp_path, script).text == "here\n"
+    assert time.monotonic() - began < 10
+
+
+def test_a_program_that_is_not_there_says_how_to_go_on() -> None:
+    asker = asker_of(AgentSettings(command="/no/such/program -p"), ENV)
+    assert asker is not None
+    with pytest.raises(AgentFailed, match="cannot be started: no such file") as failed:
+        asker.ask("x")
+    assert "agents.command" in failed.value.hint
+
+
+def test_a_command_with_an_open_quote_is_an_error() -> None:
+    with pytest.raises(AgentFailed, match="No closing quotation"):
+        asker_of(AgentSettings(command="claude -p 'x"), ENV)
+
+
+def test_what_claude_code_tells_of_cost_and_model_is_read(tmp_path: Path) -> None:
+    usage = {
+        "input_tokens": 3,
+        "cache_creation_input_tokens": 10,
+        "cache_read_input_tokens": 7,
+        "output_tokens": 5,
+    }
+    told = {
+        "type": "result",
+        "is_error": False,
+        "result": "A brief.",
+        "total_cost_usd": 0.0125,
+        "usage": usage,
+        "modelUsage": {"claude-haiku-4-5": {}},
+    }
+    answer = ask(tmp_path, f"print(json.dumps(json.loads({json.dumps(told)!r})))")
+    assert answer == Answer("A brief.", "claude-haiku-4-5", 0.0125, 20, 5)
+
+
+def test_what_codex_tells_line_by_line_is_read(tmp_path: Path) -> None:
+    rows = [
+        {"type": "thread.started", "thread_id": "x"},
+        {"type": "item.completed", "item": {"type": "reasoning", "text": "hm"}},
+        {"type": "item.completed", "item": {"type": "agent_message", "text": "A brief."}},
+        {"type": "turn.completed", "usage": {"input_tokens": 9, "output_tokens": 2}},
+    ]
+    answer = ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows))
+    assert (answer.text, answer.tokens_in, answer.tokens_out) == ("A brief.", 9, 2)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1} and so on', "[1]", '{"text": "x"}', "{" * 5000, "{curly} words"])
+def test_an_answer_that_only_looks_like_json_is_text(tmp_path: Path, text: str) -> None:
+    assert ask(tmp_path, f"sys.stdout.write({text!r})").text == text
+
+
+# --- the llm library -------------------------------------------------------------------------------------------------
+
+LIBRARY = """
+class Usage:
+    input, output = 12, 4
+class Response:
+    def __init__(self, text): self._text = text
+    def text(self): return self._text
+    def usage(self): return Usage
+class Model:
+    model_id = "small-model-1"
+    def prompt(self, prompt, *, stream=True): return Response(f"{stream} {len(prompt)} {prompt[:4]}")
+def get_model(name):
+    if name != "small": raise KeyError(f"Unknown model: {name}")
+    return Model()
+"""
+
+
+def llm(tmp_path: Path, model: str, library: str) -> Answer:
+    (tmp_path / "llm.py").write_text(library, encoding="utf-8")
+    root = Path(__file__).resolve().parent.parent.parent
+    asker = asker_of(
+        AgentSettings(model=model, timeout_seconds=20), {**ENV, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}"}
+    )
+    assert asker is not None
+    return asker.ask("Tell.")
+
+
+def test_a_model_of_the_llm_library_answers(tmp_path: Path) -> None:
+    text = f"False {len(OWN_MARK) + 6} {OWN_MARK[:4]}"
+    assert llm(tmp_path, "small", LIBRARY) == Answer(text, "small-model-1", None, 12, 4)
+
+
+def test_a_model_that_the_library_does_not_know_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(AgentFailed, match="Unknown model: big"):
+        llm(tmp_path, "big", LIBRARY)
+
+
+def test_without_the_library_the_extra_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AgentFailed, match=r"pip install 'crucible\[llm\]'"):
+        llm(tmp_path, "small", "raise ImportError('no llm')")

@@ -1,0 +1,32 @@
+"""Real git repositories for tests, whatever the machine's own settings of git are."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+__all__ = ["commit", "git", "made"]
+
+_AS = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "protocol.file.allow=always")
+
+
+def git(folder: Path, *args: str, check: bool = True) -> str:
+    """What git says."""
+    done = subprocess.run(["git", *_AS, *args], cwd=folder, check=check, capture_output=True, text=True)
+    return done.stdout.removesuffix("\n")
+
+
+def made(folder: Path) -> Path:
+    """An empty repository."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    return folder
+
+
+def commit(folder: Path, **files: str) -> str:
+    """Write files, a name's `__` being a dot, and commit all that is there; the commit's id."""
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "next", "--allow-empty")
+    return git(folder, "rev-parse", "HEAD")

@@ -1,0 +1,359 @@
+"""A brief without a model: bounded, the same each time, decisions first, and true to what people corrected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crucible.brief.covering import count_covered, covering, due_phase
+from crucible.brief.digest import read_digest, render_digest
+from crucible.brief.extracting import extend_brief
+from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
+from crucible.errors import UsageError
+from crucible.note.contain import normal
+from crucible.session.model import (
+    AgentRef,
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    Subagent,
+    Task,
+    ToolCall,
+    ToolCalls,
+)
+from tests.session.strategies import sessions
+from tests.strategies_hostile import hostile_text
+
+
+def phases(*bodies: tuple[Entry, ...], names: str = "") -> tuple[Phase, ...]:
+    told = names or "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return tuple(Phase(told[n], entries=body, id=f"phase-{n + 1}") for n, body in enumerate(bodies))
+
+
+def session(*bodies: tuple[Entry, ...], **more: object) -> Session:
+    return Session("s", title="T", phases=phases(*bodies), **more)  # type: ignore[arg-type]
+
+
+def brief_of(*bodies: tuple[Entry, ...]) -> str:
+    return extend_brief(session(*bodies), None, f"phase-{len(bodies)}").text
+
+
+def whole_words(brief: Brief) -> int:
+    return count_words(f"[!abstract] Brief Covers: {brief.covers} {brief.text}")
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        (" \n\t", 0),
+        ("one", 1),
+        ("one two\nthree", 3),
+        ("x" * 24, 1),
+        ("x" * 25, 2),
+        ("x" * 240, 10),
+        ("漢字", 2),
+        ("かな漢字 kanji", 5),
+        ("สวัสดี", 6),
+        ("…", 1),
+        ("a…", 1),
+    ],
+)
+def test_a_word_is_a_run_without_blanks_and_a_long_run_is_several(text: str, words: int) -> None:
+    assert count_words(text) == words
+
+
+@given(hostile_text() | st.text() | st.text("漢 x…"), st.integers(0, 30))
+def test_cut_text_has_no_more_words_than_asked_and_begins_as_before(text: str, limit: int) -> None:
+    short = cut_words(text, limit)
+    assert count_words(short) <= limit
+    assert short == text or text.startswith(short[:-1])
+    assert (short == text) == (count_words(text) <= limit)
+
+
+# --- what is told ----------------------------------------------------------------------------------------------------
+
+
+def test_decisions_come_before_results_wishes_and_questions() -> None:
+    text = brief_of(
+        (
+            Callout("decision_needed", "", "Which clock?"),
+            Prose("I looked around.\n\nThe bucket works."),
+            Failure("It leaked."),
+            Failure("Off by one.", "Start at 0."),
+        ),
+        (Decision("Token bucket.", "Constant memory."),),
+    )
+    assert text == (
+        "**Decisions**\n- Token bucket. (why: Constant memory.)\n\n"
+        "**Results**\n- Mended: Off by one. → Start at 0.\n- A: The bucket works.\n- B: nothing was said\n\n"
+        "**Open questions**\n- Unresolved: It leaked."
+    )
+
+
+def test_a_humans_words_are_wishes_in_quotes() -> None:
+    assert '**Preferences**\n- "Never use a global."' in brief_of((Intervention("Never use a global."),))
+
+
+def test_a_question_is_open_until_somebody_answers() -> None:
+    asked: Entry = Callout("decision_needed", "", "Redis or memory?")
+    assert "- Asked: Redis or memory?" in brief_of((asked,))
+    assert "Asked" not in brief_of((asked, Intervention("Memory")))
+    assert "Asked" not in brief_of((asked,), (Decision("Memory"),))
+
+
+def test_a_question_at_the_end_of_a_phase_is_open_until_the_next_prompt() -> None:
+    said: Entry = Prose("All is done.\n\nIt works now. Shall I remove the old one?")
+    assert "- Asked: Shall I remove the old one?" in brief_of((said,))
+    assert "Asked" not in brief_of((said,), (Intervention("yes"),))
+
+
+def test_a_phase_without_words_tells_of_its_calls() -> None:
+    calls = ToolCalls((ToolCall("Bash ls"), ToolCall("Bash make test")))
+    assert "- A: 2 calls, the last Bash make test" in brief_of((calls,))
+
+
+def test_a_subagents_summary_and_the_tasks_are_results() -> None:
+    body = (Subagent(AgentRef("explore"), summary="Found it in x.py."), Callout("milestone", "", "Half way."))
+    tasks = (Task("1", "One", "completed"), Task("2", "Two"))
+    text = extend_brief(session(body, tasks=tasks), None, "phase-1").text
+    assert "- explore: Found it in x.py." in text
+    assert "- Half way." in text
+    assert "- Tasks: 1 of 2 done, the last: One" in text
+
+
+def test_fences_and_marks_of_lists_are_left_out_of_an_item() -> None:
+    text = brief_of((Decision("- ## Use it\n```py\nimport os\n```\nnow"),))
+    assert "- Use it now" in text
+    assert "import" not in text
+
+
+# --- the bound -------------------------------------------------------------------------------------------------------
+
+
+@given(sessions(), st.data())
+def test_whatever_happened_the_whole_brief_fits_and_is_the_same_again(
+    found: Session, data: st.DataObject
+) -> None:
+    if not found.phases:
+        return
+    found = replace(found, phases=tuple(replace(p, id=f"phase-{n}") for n, p in enumerate(found.phases, 1)))
+    until = data.draw(st.sampled_from(found.phases)).id
+    old = Brief(data.draw(hostile_text()), data.draw(st.sampled_from(("", "phase-1", 'phase-9 "x"', "x"))))
+    for before in (None, old):
+        brief = extend_brief(found, before, until)
+        assert whole_words(brief) <= MOST_WORDS
+        assert brief == extend_brief(found, before, until)
+
+
+HUGE = (
+    "x" * 10_000_000,
+    "漢" * 3_000_000,
+    "word " * 2_000_000,
+    "\n" * 5_000_000 + "x",
+    "`" * 3_000_000,
+    "- a\n" * 500_000,
+)
+
+
+@pytest.mark.parametrize("text", HUGE, ids=["one word", "no blanks", "words", "lines", "ticks", "a list"])
+def test_a_huge_text_fits_in_whatever_place_it_stands(text: str) -> None:
+    body = (
+        Decision(text, text),
+        Prose(text),
+        Failure(text, text),
+        Intervention(text),
+        Callout("milestone", text, text),
+    )
+    found = Session("s", phases=(Phase(text, entries=body, id="phase-1"),))
+    for old in (None, Brief(text, ""), Brief(f"**Results**\n- {text}", text)):
+        brief = extend_brief(found, old, "phase-1")
+        assert whole_words(brief) <= MOST_WORDS
+        assert len(brief.text) < MOST_WORDS * 40
+        assert "**Decisions**" in brief.text or text.isspace()
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=40))
+def test_in_one_step_or_phase_by_phase_decisions_stand_first_and_the_newest_is_kept(sizes: list[int]) -> None:
+    bodies: list[tuple[Entry, ...]] = [
+        (
+            *(
+                Decision(f"Choice {n}-{k} of many words on the matter at hand, for this and that")
+                for k in range(size)
+            ),
+            *(Intervention(f"do {n}"), Prose(f"came to {n}"), Failure(f"broke {n}")),
+        )
+        for n, size in enumerate(sizes)
+    ]
+    found = Session(
+        "s", phases=tuple(Phase(f"P{n}", entries=b, id=f"phase-{n + 1}") for n, b in enumerate(bodies))
+    )
+    stepwise: Brief | None = None
+    for phase in found.phases:
+        stepwise = extend_brief(found, stepwise, phase.id)
+        assert whole_words(stepwise) <= MOST_WORDS
+    assert stepwise is not None
+    for brief in (stepwise, extend_brief(found, None, found.phases[-1].id)):
+        newest = f"Choice {len(sizes) - 1}-{sizes[-1] - 1}"
+        assert brief.text.startswith("**Decisions**\n")
+        assert newest in brief.text.partition("**Results**")[0]
+        assert brief.covers == covering(found.phases[-1])
+        told, total = brief.text.count("- Choice"), sum(sizes)
+        assert told == total or f"… and {total - told} earlier" in brief.text
+
+
+def test_wishes_that_hold_are_kept_longer_than_orders() -> None:
+    bodies = [
+        (Intervention("Never touch the public interface."),),
+        *[
+            (Intervention(f"Now do number {n} with great care and all the words you need"),)
+            for n in range(60)
+        ],
+    ]
+    found = Session(
+        "s", phases=tuple(Phase(f"P{n}", entries=b, id=f"phase-{n + 1}") for n, b in enumerate(bodies))
+    )
+    assert '- "Never touch the public interface."' in extend_brief(found, None, "phase-61").text
+
+
+# --- building on what stands there -----------------------------------------------------------------------------------
+
+
+def test_what_people_corrected_survives_the_next_phase() -> None:
+    found = session((Decision("Redis."), Prose("Done.")), (Decision("Two buckets."),))
+    first = extend_brief(found, None, "phase-1")
+    edited = Brief(
+        "The customer insists on memory.\n\n" + first.text.replace("- Redis.", "- Memory, not Redis."),
+        first.covers,
+    )
+    text = extend_brief(found, edited, "phase-2").text
+    assert text.startswith(
+        "The customer insists on memory.\n\n**Decisions**\n- Memory, not Redis.\n- Two buckets."
+    )
+    assert "- Redis." not in text
+
+
+def test_what_people_took_out_does_not_come_back() -> None:
+    found = session((Decision("Redis."), Prose("Done.")), (Prose("Next."),))
+    first = extend_brief(found, None, "phase-1")
+    text = extend_brief(
+        found,
+        replace(first, text=first.text.replace("- A: Done.\n", "").replace("- A: Done.", "")),
+        "phase-2",
+    ).text
+    assert "Done." not in text
+    assert "B: Next." in text
+
+
+def test_a_brief_that_reaches_as_far_stays_to_the_letter() -> None:
+    found = session((Prose("a"),), (Prose("b"),))
+    brief = Brief("Mine,  all mine.\n\n* so", 'phase-2 "B"')
+    assert extend_brief(found, brief, "phase-1") == brief
+    assert extend_brief(found, brief, "phase-2") == brief
+    assert extend_brief(found, None, "") == Brief("", "")
+
+
+def test_a_phase_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no phase-9"):
+        extend_brief(session((Prose("a"),)), None, "phase-9")
+
+
+def test_a_sub_phase_stands_for_its_phase() -> None:
+    assert extend_brief(session((Prose("a"),)), None, "phase-1.2").covers == 'phase-1 "A"'
+
+
+def test_questions_go_when_they_are_answered_but_for_those_that_people_asked() -> None:
+    before = session((Failure("It leaks."), Callout("decision_needed", "", "Which one?")))
+    brief = extend_brief(before, None, "phase-1")
+    assert brief.text.count("- ") == 3
+    brief = replace(brief, text=f"{brief.text}\n- Who pays?")
+    after = session(
+        (Failure("It leaks.", "Closed."), Callout("decision_needed", "", "Which one?")),
+        (Intervention("This"),),
+    )
+    assert extend_brief(after, brief, "phase-2").text.endswith("**Open questions**\n- Who pays?")
+
+
+@given(hostile_text())
+def test_free_words_are_kept_as_they_are(text: str) -> None:
+    said = normal(text)
+    if "**" in said or count_words(said) > 100:
+        return
+    digest = read_digest(said)
+    assert render_digest(digest, 290) == said.strip("\n")
+
+
+@given(st.lists(st.text("ab *-#`[]>\n", max_size=12), max_size=6))
+def test_a_digest_reads_back_as_it_was_written(items: list[str]) -> None:
+    lines = [" ".join(item.split()) for item in items]
+    text = render_digest(read_digest("**Results**\n" + "\n".join(f"- {line}" for line in lines if line)), 290)
+    assert render_digest(read_digest(text), 290) == text
+
+
+# --- how far it reaches ----------------------------------------------------------------------------------------------
+
+
+def named(*names: str) -> Session:
+    return Session("s", phases=tuple(Phase(name, id=f"phase-{n}") for n, name in enumerate(names, 1)))
+
+
+@pytest.mark.parametrize(
+    ("names", "covers", "count"),
+    [
+        ("ABC", 'phase-2 "B"', 2),
+        ("XABC", 'phase-2 "B"', 3),  # one was added above
+        ("BC", 'phase-2 "B"', 1),  # one was removed above
+        ("AYC", 'phase-2 "B"', 1),  # renamed or removed: told again, perhaps, but never missed
+        ("ABB", 'phase-2 "B"', 2),
+        ("BAB", 'phase-2 "B"', 1),  # equally near: the earlier one
+        ("ABC", "phase-2", 2),
+        ("ABC", "phase-9", 3),
+        ("ABC", "2", 2),
+        ("ABC", "B", 2),
+        ("ABC", '"C"', 3),
+        ("ABC", "", 0),
+        ("ABC", "gone", 0),
+        ("ABC", 'phase-0 "x"', 0),
+        ("ABC", 'phase-2.1 "B"', 2),
+        ("", 'phase-2 "B"', 0),
+    ],
+)
+def test_the_phase_that_a_brief_names_is_found_again(names: str, covers: str, count: int) -> None:
+    assert count_covered(named(*names), covers) == count
+
+
+@given(st.lists(hostile_text(), min_size=1, max_size=5), st.data())
+def test_any_name_is_found_again(names: list[str], data: st.DataObject) -> None:
+    found = named(*names)
+    at = data.draw(st.integers(0, len(names) - 1))
+    assert count_covered(found, covering(found.phases[at])) == at + 1 or not normal(names[at]).strip()
+
+
+@pytest.mark.parametrize(
+    ("status", "due"),
+    [
+        (Status.ACTIVE, "phase-2"),
+        (Status.PAUSED, "phase-2"),
+        (Status.COMPLETED, "phase-3"),
+        (Status.FAILED, "phase-3"),
+        (None, "phase-2"),
+    ],
+)
+def test_the_running_phase_is_not_due(status: Status | None, due: str) -> None:
+    found = replace(named("A", "B", "C"), status=status)
+    assert due_phase(found, "") == due
+    assert due_phase(found, due) == ""
+    assert due_phase(replace(named("A"), status=Status.ACTIVE), "") == ""
+    assert due_phase(named(), "") == ""
