@@ -76,6 +76,7 @@ def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: V
         b"a b\n",
         f"{os.uname().nodename} 1 c 2026 {os.getpid()} 12345\n".encode(),
     ],
+    ids=["empty", "no text", "words", "a huge number", "too few words", "a process of another start"],
 )
 def test_what_somebody_else_left_in_the_lock_keeps_nobody_out(vault: Vault, left: bytes) -> None:
     lock_of(vault).parent.mkdir(parents=True)
