@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, AnyStr, cast
 
-__all__ = ["ANSI", "late_pattern"]
+__all__ = ["ANSI", "UNSEEN", "late_pattern"]
 
 
 class _Late:
@@ -46,3 +46,11 @@ ANSI = late_pattern(
     r"|\x1b[ -/]*[0-~]"
 )
 """A terminal's control sequences."""
+
+# Zero-width and direction marks, annotations, invisible operators, variation selectors (but those two that make an emoji one or a
+# letter again) and the tag characters, which spell ASCII that no human sees.  The joiners of emoji and of several scripts stay.
+UNSEEN = late_pattern(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0d\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters that a model reads and no human sees."""

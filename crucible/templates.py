@@ -107,12 +107,16 @@ class VaultTemplate:
     ) -> None:
         self._path = path
         self._required = tuple(sorted(required))
+        self._looped: dict[str, int] = {}
         if len(text) > LARGEST_TEMPLATE:
             raise self._wrong(1, f"longer than {LARGEST_TEMPLATE:,} characters")
         self._template = self._compiled(text, frozenset(names))
 
     def render(self, **values: object) -> str:
         """Its text with these values; those that must be printed stand in it as they are."""
+        for name, line in self._looped.items():
+            if isinstance(values[name], str):  # a loop over all its letters would take for ever
+                raise self._wrong(line, f"{name!r} is a text, and a loop goes over a list")
         pieces: list[str] = []
         size = 0
         try:
@@ -137,6 +141,11 @@ class VaultTemplate:
             tree = environment.parse(text, filename=self._path)
             for line, problem in _problems(tree, names):
                 raise self._wrong(line, problem)
+            self._looped = {
+                loop.iter.name: loop.lineno
+                for loop in tree.find_all(nodes.For)
+                if isinstance(loop.iter, nodes.Name) and loop.iter.name in names
+            }
             # Compiled from the tree that was looked at, and only now: compiling works out constants.
             return Template.from_code(
                 environment, environment.compile(tree, filename=self._path), environment.make_globals(None)

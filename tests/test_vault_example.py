@@ -7,8 +7,10 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import click
 import pytest
 import yaml
 
+from crucible.bookmarks.keeping import BOOKMARKS, latest, load_bookmarks
 from crucible.checking.checking import check_sessions
 from crucible.cli.main import COMMANDS as TABLE
 from crucible.cli.main import build_root
@@ -131,6 +134,92 @@ def test_the_paused_session_knows_where_and_why(example: Vault) -> None:
     assert (session.status, session.resume_point) == (Status.PAUSED, "phase-2")
     assert session.pause_reason == "the bucket's credentials come on Monday"
     assert session.resume_point in {phase.id for phase in session.phases}
+
+
+def test_the_brief_of_the_paused_session_is_what_the_command_writes(copied: Vault) -> None:
+    """`CRUCIBLE_GOLDEN=1` writes it anew, below the words that a human put there."""
+    path = copied.find(AVATARS)
+    note = path.read_text(encoding="utf-8")
+    begin, end = "> [!abstract] Brief\n", "\n\n```tasks\n"
+    brief = note.partition(begin)[2].partition(end)[0]
+    assert brief.startswith('> Covers: phase-1 "Find where avatars are used"\n>\n> Avatars lie on')
+    human = next(line for line in brief.split("\n") if line.startswith("> Avatars lie on"))
+    path.write_text(note.replace(brief, human), encoding="utf-8")
+    assert Cru(copied)("session", "brief", AVATARS).exit_code == 0
+    _compare_with_the_example(copied, f"sessions/{AVATARS}.md")
+
+
+def test_its_bookmark_is_what_the_command_writes(
+    copied: Vault, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`CRUCIBLE_GOLDEN=1` writes it anew."""
+    kept = latest(EXAMPLE, AVATARS)
+    name = f".crucible/memory/{BOOKMARKS}"
+    (copied.root / name).unlink(missing_ok=True)
+    monkeypatch.chdir(project)
+    said = [
+        *("--at", "2026-11-20T10:48:00Z", "--reason", "the bucket's credentials come on Monday"),
+        *("--note", "The store works against a bucket on this machine; begin with the real one."),
+        *("--blocker", "the bucket's credentials, from Ada"),
+    ]
+    assert Cru(copied)("session", "pause", AVATARS, *said).exit_code == 0
+    _compare_with_the_example(copied, f"sessions/{AVATARS}.md")
+    if os.environ.get("CRUCIBLE_GOLDEN"):
+        (EXAMPLE / name).write_bytes((copied.root / name).read_bytes())
+        kept = latest(EXAMPLE, AVATARS)
+    made = latest(copied.root, AVATARS)
+    assert kept
+    assert made
+    assert made == replace(kept, id=made.id)
+    assert (made.phase, made.task_number, len(made.files)) == ("phase-2", 2, 2)
+    assert load_bookmarks(EXAMPLE).problems == ()
+
+
+def test_the_readme_shows_what_a_resume_of_it_says(
+    copied: Vault, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in ("shop/avatars.py", "shop/views.py"):
+        (project / path).write_text("# mine", encoding="utf-8")
+    _git(project, "commit", "-qam", "Mine")
+    monkeypatch.chdir(project)
+    ran = Cru(copied)("session", "resume", "--with", "true")
+    assert ran.exit_code == 0
+    for name in ("README.md", "docs/resume.md"):
+        page = (ROOT / name).read_text(encoding="utf-8")
+        shown = page.partition("$ cru session resume\n")[2].partition("```")[0]
+        ago = r"last active \d+ \w+ ago"
+        assert re.sub(ago, "", shown) == re.sub(ago, "", ran.stderr)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The shop as it stood when the session was paused."""
+    folder = tmp_path / "shop"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop" / "avatars.py").write_bytes(b'"""Where avatars lie."""\n')
+    (folder / "shop" / "views.py").write_bytes(b'"""Pages."""\n')
+    _git(folder, "init", "-qb", "avatars", ".")
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "-qm", "Avatars in one place")
+    return folder
+
+
+def _git(folder: Path, *args: str) -> None:
+    known = ("user.name=dev", "user.email=dev@example.com", "commit.gpgsign=false", "core.autocrlf=false")
+    at = "2026-11-20T10:05:00Z"
+    subprocess.run(
+        ["git", *(word for setting in known for word in ("-c", setting)), *args],
+        cwd=folder,
+        env={**os.environ, "GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at},
+        check=True,
+    )
+
+
+def _compare_with_the_example(copied: Vault, name: str) -> None:
+    """A file of the copy is the example's; with `CRUCIBLE_GOLDEN` it becomes that."""
+    if os.environ.get("CRUCIBLE_GOLDEN"):
+        (EXAMPLE / name).write_bytes((copied.root / name).read_bytes())
+    assert (copied.root / name).read_bytes() == (EXAMPLE / name).read_bytes()
 
 
 def test_the_failed_session_ends_in_an_open_error_and_a_failed_call(example: Vault) -> None:
@@ -279,10 +368,14 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
     command: click.Command = build_root()
     context = click.Context(command, info_name="cru")
     words = shlex.split(line, comments=True)[1:]
+    if "--" in words:
+        del words[words.index("--") :]  # what stands behind it is another program's
     while words:
         word = words.pop(0)
         if word.startswith("-"):
-            names = {name for param in command.get_params(context) for name in param.opts}
+            names = {
+                name for param in command.get_params(context) for name in (*param.opts, *param.secondary_opts)
+            }
             if command.context_settings.get("ignore_unknown_options"):
                 continue  # what it tells of has options of its own
             assert word.partition("=")[0] in names, f"{page}: {line}"

@@ -25,6 +25,9 @@ __all__ = ["Answer", "Asker", "Program", "asker_of"]
 _FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
 """Taken out of its environment: which session it would write to, and what makes Claude Code refuse to start in itself."""
 
+_MOST = 1 << 50
+"""Tokens or dollars; more is nonsense, and does not fit into a line of the flight."""
+
 _LLM = (sys.executable, "-m", "crucible.agents.answering")
 
 
@@ -132,15 +135,15 @@ def _rows(text: str) -> list[dict[str, Any]]:
 def _read_result(row: Mapping[str, Any], model: str) -> Answer:
     text = row["result"]
     if row.get("is_error") or not isinstance(text, str):
-        raise AgentFailed(f"{model}: it ended in an error: {str(text)[:200]}")
+        raise AgentFailed(f"{model}: it ended in an error: {_printable(str(text))}")
     usage = row["usage"] if isinstance(row.get("usage"), dict) else {}
     cost = row.get("total_cost_usd")
     told = row.get("modelUsage")
     named = next(iter(told), "") if isinstance(told, dict) else row.get("model")
     return Answer(
         text,
-        named if isinstance(named, str) and named else model,
-        float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        _printable(named) or model if isinstance(named, str) else model,
+        float(cost) if isinstance(cost, int | float) and _is_number(cost) else None,
         _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
         _count(usage, "output_tokens"),
     )
@@ -156,5 +159,15 @@ def _codex_message(row: Mapping[str, Any]) -> str:
 
 def _count(usage: Mapping[str, Any], *names: str) -> int | None:
     """The sum of the counts that are there."""
-    found = [usage[name] for name in names if isinstance(usage.get(name), int)]
+    found = [usage[name] for name in names if isinstance(usage.get(name), int) and _is_number(usage[name])]
     return sum(found) if found else None
+
+
+def _is_number(value: object) -> bool:
+    """Whether it counts something: not JSON's `NaN`, `Infinity`, or an integer that nobody can keep."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+def _printable(text: str) -> str:
+    """Foreign words as they may stand in a line of ours."""
+    return "".join(c if c.isprintable() else " " for c in text[:200]).strip()

@@ -10,15 +10,17 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
 from crucible.errors import CrucibleError, reason_of
 
-__all__ = ["ClientFailed", "ClientMissing", "check_installed", "ending_of", "run_client"]
+__all__ = ["ClientFailed", "ClientMissing", "check_installed", "ending_of", "run_client", "unbroken"]
 
 
 class ClientMissing(CrucibleError):
@@ -54,28 +56,30 @@ def run_client(
     # Some clients believe PWD before their working directory.
     told = {**env, "PWD": str(folder)}
     running: list[subprocess.Popen[bytes]] = []
-    with _terminal_kept(), _keys_passed_on(running):
+    with _terminal_kept(), _keys_passed_on(running), ExitStack() as stack:
         try:
-            pipe = None if stdin is None else subprocess.PIPE
             process = subprocess.Popen(
-                list(command), executable=os.path.abspath(program), cwd=folder, env=told, stdin=pipe
+                list(command),
+                executable=os.path.abspath(program),
+                cwd=folder,
+                env=told,
+                stdin=None if stdin is None else stack.enter_context(_file_of(stdin)),
             )
         except (OSError, ValueError) as error:
             why = reason_of(error) if isinstance(error, OSError) else str(error)
             raise ClientMissing(f"{command[0]}: cannot be started: {why}") from error
         running.append(process)
         started(process.pid)
-        if stdin is not None:
-            _tell(process, stdin)
         return process.wait()
 
 
-def _tell(process: subprocess.Popen[bytes], text: bytes) -> None:
-    assert process.stdin is not None  # noqa: S101  it was asked for
-    with suppress(BrokenPipeError):  # it need not read it
-        process.stdin.write(text)
-    with suppress(BrokenPipeError):
-        process.stdin.close()
+@contextmanager
+def _file_of(text: bytes) -> Iterator[IO[bytes]]:
+    """A file without a name: in a pipe we would wait for whoever holds it, and who reads it after our end would get a part."""
+    with tempfile.TemporaryFile() as file:
+        file.write(text)
+        file.seek(0)
+        yield file
 
 
 @contextmanager
@@ -127,15 +131,48 @@ def _keys_passed_on(running: Sequence[subprocess.Popen[bytes]]) -> Iterator[None
             with suppress(ProcessLookupError):
                 process.send_signal(number)
 
+    with _handling(dict.fromkeys(_KEYS, leave) | dict.fromkeys(_ENDS, pass_on)):
+        yield
+
+
+_LATE_KEYS = 2.0
+"""Seconds after a client's end in which a key is still meant for the client: some are ended by pressing one twice."""
+
+
+@contextmanager
+def unbroken() -> Iterator[Callable[[], None]]:
+    """What is written down after a client's end is not broken off by what was meant for the client.
+
+    A terminal that is closed hangs up several times: we go on without it.  Whoever wants us to end gets that by an exception,
+    so that everybody on the way can tidy up.  Yields what is to be called when the client is gone.
+    """
+    gone: list[float] = []
+
+    def key(_number: int, _frame: FrameType | None) -> None:
+        if not gone or time.monotonic() - gone[0] >= _LATE_KEYS:
+            raise KeyboardInterrupt
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGTERM:
+            raise SystemExit(128 + number)
+
+    with _handling(dict.fromkeys(_KEYS, key) | dict.fromkeys(_ENDS, end)):
+        yield lambda: gone.append(time.monotonic())
+
+
+@contextmanager
+def _handling(handlers: Mapping[int, Callable[[int, FrameType | None], None]]) -> Iterator[None]:
+    """What is ignored stays so, here and in the client: somebody wanted that, as `nohup` does."""
     before = {}
     try:
         with suppress(ValueError):  # only the main thread may
-            for number in (*_KEYS, *_ENDS):
-                before[number] = signal.signal(number, leave if number in _KEYS else pass_on)
+            for number, handler in handlers.items():
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    before[number] = signal.signal(number, handler)
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        for number, old in before.items():
+            signal.signal(number, old if old is not None else signal.SIG_DFL)
 
 
 def ending_of(code: int) -> str:

@@ -88,7 +88,7 @@ def _renamed(bookmark_id: str, session_id: str) -> str:
 
 def _load(root: Path, session_id: str = "") -> Loaded:
     found, problems = read_lines(
-        root, BOOKMARKS, _bookmark, f'"{session_id}"'.encode() if session_id else b""
+        root, BOOKMARKS, _bookmark, f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
     )
     return Loaded(tuple(sorted(found, key=_age)), tuple(problems))
 

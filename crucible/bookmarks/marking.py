@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from crucible.bookmarks.fields import is_inner_path
-from crucible.bookmarks.keeping import append_bookmark
+from crucible.bookmarks.keeping import append_bookmark, latest
 from crucible.bookmarks.model import MOST_FILES, Bookmark, Why
 from crucible.bookmarks.repository import digest_of, read_repository
 from crucible.bookmarks.touched import touched_files
@@ -58,13 +58,18 @@ def mark(
 ) -> Bookmark:
     """Keep a bookmark of the session as it stands, and return it.
 
-    `folder` is where the agent stood, and its subagents; without it the bookmark has neither files nor git.  `now` is aware.  Raises
+    With neither a note nor blockers those of the last bookmark stay, until a phase begins after it.  `folder` is where the agent stood, and its subagents; without it the bookmark has neither files nor git.  `now` is aware.  Raises
     `VaultError` when secrets cannot be looked for or the vault cannot be written, `LockTimeout`, `OutsideVault`, and
     `BadSessionId` for a note whose name is no id.
     """
     clean = _Clean(redact)
     place = _Place() if folder is None else _place(_touched(vault, session), folder, clean)
     at, task = _phase_of(session), _task_of(session)
+    words = _Words(
+        cut(clean.block(note), LONGEST_NOTE),
+        tuple(filter(None, (cut(clean.line(one), LONGEST_BLOCKER) for one in blockers))),
+    )
+    note, blockers = words if any(words) else _still_said(vault, session)
     bookmark = Bookmark(
         id=f"b-{secrets.token_hex(6)}",
         session=check_session_id(session.id),
@@ -76,8 +81,8 @@ def mark(
         task_name=clean.name(task.content) if task else "",
         task_number=session.tasks.index(task) + 1 if task else 0,
         task_count=len(session.tasks),
-        note=cut(clean.block(note), LONGEST_NOTE),
-        blockers=tuple(filter(None, (cut(clean.line(one), LONGEST_BLOCKER) for one in blockers))),
+        note=note,
+        blockers=tuple(blockers),
         project=clean.name(session.project or ""),
         branch=place.branch,
         head=place.head,
@@ -103,6 +108,24 @@ def _task_of(session: Session) -> Task | None:
     open_ones = [task for task in session.tasks if task.status not in _CLOSED]
     working = (task for task in open_ones if task.status == "in_progress")
     return next(working, open_ones[0] if open_ones else None)
+
+
+class _Words(NamedTuple):
+    """What somebody left for whoever goes on."""
+
+    note: str = ""
+    blockers: tuple[str, ...] = ()
+
+
+def _still_said(vault: Vault, session: Session) -> _Words:
+    """What the last bookmark says: a client's end a moment after it must not hide it.  It holds until a phase begins after it."""
+    last = latest(vault.root, session.id)
+    if last is None:
+        return _Words()
+    phase = next(reversed([*session.all_phases()]), None)
+    begun = phase.started if phase else None
+    holds = begun <= last.at if begun else (phase.id if phase else "") == last.phase
+    return _Words(last.note, last.blockers) if holds else _Words()
 
 
 # --- files and git -----------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from crucible.errors import AgentFailed, CrucibleError, EditRefused, SecretsErro
 from crucible.flight.entries import append_entry
 from crucible.note.contain import normal
 from crucible.note.source import Edit
-from crucible.patterns import late_pattern
+from crucible.patterns import UNSEEN, late_pattern
 from crucible.session.model import Session
 from crucible.vault.store import Note, Vault
 
@@ -153,7 +153,7 @@ def _text_of(answer: Answer, redact: Redact, room: int) -> str:
     """What a model answered, fit for a note; `AgentFailed` for what is no brief."""
     if OWN_MARK in answer.text:
         raise AgentFailed(f"{answer.model}: it answered with its question")
-    text = _GAP.sub("\n\n", _redacted(answer.text[:_MOST_ANSWER], redact))
+    text = _GAP.sub("\n\n", _redacted(UNSEEN.sub("", answer.text[:_MOST_ANSWER]), redact))
     if not _LETTER.search(text) or "\ufffd" in text:
         raise AgentFailed(f"{answer.model}: its answer is no text")
     return cut_words(text, room)

@@ -32,7 +32,7 @@ _DATABASE = (".db", ".sqlite")
 
 def fold(
     vault: Vault,
-    session: Session,
+    session_id: str,
     client: ClientProgram | None,
     native: Native | None,
     begun: datetime,
@@ -47,7 +47,7 @@ def fold(
         now=datetime.now(UTC),
         projects=user_settings().projects,
         client=Client.ENDED if is_good else Client.DIED,
-        only_session=session.id,
+        only_session=session_id,
     )
     for dialect in [DIALECTS[client.source]] if client else DIALECTS.values():
         try:

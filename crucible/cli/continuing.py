@@ -8,23 +8,26 @@ way, the note is not left active.
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.agents.clients import LONGEST_ARGUMENT
-from crucible.agents.launching import ClientFailed, check_installed, ending_of, run_client
+from crucible.agents.launching import ClientFailed, check_installed, ending_of, run_client, unbroken
 from crucible.agents.marks import RESUMING_ENVIRONMENT, resume_mark
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.marking import mark
 from crucible.bookmarks.model import Bookmark, Why
+from crucible.bookmarks.renames import name_now
 from crucible.bookmarks.tickets import issue_ticket
 from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.resume_context import build, drift_at, native_of, place_of, resume_problem
-from crucible.errors import CrucibleError, UsageError
+from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.record.cleaning import Cleaning, redact_of
 from crucible.resume.continuing import (
     Chosen,
@@ -40,10 +43,11 @@ from crucible.resume.extent import find_extent
 from crucible.resume.model import Drift
 from crucible.resume.native import Native, last_client, newest_source
 from crucible.resume.running import check_at_rest
-from crucible.resume.standing import End, has_news, is_active, settle, wake
+from crucible.resume.standing import End, has_news, settle, wake
 from crucible.session.model import Session, Status
 from crucible.vault.holding import Held, hold_session
 from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
 
 __all__ = ["Way", "Wish", "go_on"]
 
@@ -167,20 +171,24 @@ def _say(plan: _Plan) -> None:
 
 def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
     """The command line with the prompt, whose first line says to importers whose session it is."""
-    prompt = drift_prompt(plan.drift, terminal=plan.terminal) if plan.native else _fresh(vault, plan, wish)
+    # A human may have written anything into his note, and an argument is shown to everybody on the machine.
+    clean = Cleaning(redact_of(vault.settings.secrets))
+    if plan.native:
+        prompt = clean.text(drift_prompt(plan.drift, terminal=plan.terminal))
+    else:
+        prompt = _fresh(vault, plan, wish, clean)
+    phase = find_extent(plan.session).phase
+    # Also where nothing is said: by its ticket a session is found that is renamed while the client runs.
+    ticket = issue_ticket(
+        vault.root,
+        plan.session.id,
+        clean.line(plan.chosen.source),
+        plan.now,
+        native=plan.native.transcript.native_id if plan.native else "",
+        phase=clean.line(phase.name) if phase else "",
+        fsync=vault.settings.fsync,
+    )
     if prompt:
-        phase = find_extent(plan.session).phase
-        # A human may have written anything into a heading.
-        clean = Cleaning(redact_of(vault.settings.secrets))
-        ticket = issue_ticket(
-            vault.root,
-            plan.session.id,
-            clean.line(plan.chosen.source),
-            plan.now,
-            native=plan.native.transcript.native_id if plan.native else "",
-            phase=clean.line(phase.name) if phase else "",
-            fsync=vault.settings.fsync,
-        )
         prompt = f"{resume_mark(plan.session.id, ticket.token)}\n\n{prompt}"
     return _started(plan, wish, prompt)
 
@@ -189,14 +197,15 @@ def _started(plan: _Plan, wish: Wish, prompt: str) -> Start:
     return plan_start(plan.chosen, prompt, native=plan.native, terminal=plan.terminal, more=wish.more)
 
 
-def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
+def _fresh(vault: Vault, plan: _Plan, wish: Wish, clean: Cleaning) -> str:
     """The context, cut by its budget until an argument can hold it where it has to be one."""
     budget = wish.budget or vault.settings.resume.budget
     for _ in range(4):
         context = build(vault, plan.session, plan.bookmark, plan.drift, budget=budget, now=plan.now)
-        size = _started(plan, wish, context.text).longest + _MARK
+        text = clean.text(context.text)
+        size = _started(plan, wish, text).longest + _MARK
         if size <= LONGEST_ARGUMENT:
-            return context.text
+            return text
         budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))
         say(f"cru: an argument holds 128 KB, so the context is cut to {budget:,} tokens", style="yellow")
     raise UsageError(
@@ -210,43 +219,56 @@ def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
 
 
 def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> None:
-    begun = datetime.now(UTC)
+    begun, count = datetime.now(UTC), time.monotonic()
     code = 1
-    woken = wake(vault, path)
-    end = End(woken, is_folded=plan.chosen.client is not None)
-    try:
+    with unbroken() as client_is_gone:
+        woken = wake(vault, path)
+        end = End(woken, is_folded=plan.chosen.client is not None)
         try:
-            code = run_client(
-                plan.program,
-                start.command,
-                plan.folder,
-                _environment(vault, plan),
-                stdin=start.stdin,
-                started=held.started,
-            )
+            code = _client(vault, plan, start, held, client_is_gone)
+            # Somebody may have set the clock back meanwhile.
+            begun = min(begun, datetime.now(UTC) - timedelta(seconds=time.monotonic() - count))
+            path = _found(vault, path, plan)
+            fault = ending_of(code)
+            fault = fault and f"{plan.chosen.name} {fault}"
+            end = end._replace(fault=fault, met=vault.read(path).session)
+            fold(vault, note_name(path.name), plan.chosen.client, plan.native, begun, is_good=not fault)
         finally:
-            held.ended()
-            path = _found(vault, path, plan.session.id)
-        fault = ending_of(code)
-        end = end._replace(fault=fault and f"{plan.chosen.name} {fault}", is_untouched=is_active(vault, path))
-        fold(vault, plan.session, plan.chosen.client, plan.native, begun, is_good=not fault)
-    finally:
-        # Whatever went wrong, it is not left active.
-        now = settle(vault, path, end).session
-    _bookmark(vault, now, plan, begun, code)
+            # Whatever went wrong, it is not left active.
+            now = settle(vault, _found(vault, path, plan), end).session
+        _bookmark(vault, now, plan, begun, code)
     if end.fault:
-        hint = f"the session is {now.status}: `cru session resume {plan.session.id}` goes on with it"
+        hint = f"the session is {now.status}: `cru session resume {now.id}` goes on with it"
         raise ClientFailed(end.fault, hint)
 
 
-def _found(vault: Vault, path: Path, session_id: str) -> Path:
-    """Where the note is now: a human may have moved it to another folder meanwhile."""
-    return path if path.exists() else vault.find(session_id)
+def _client(vault: Vault, plan: _Plan, start: Start, held: Held, is_gone: Callable[[], None]) -> int:
+    told = _environment(vault, plan)
+    try:
+        return run_client(
+            plan.program, start.command, plan.folder, told, stdin=start.stdin, started=held.started
+        )
+    finally:
+        is_gone()
+        held.ended()
+
+
+def _found(vault: Vault, path: Path, plan: _Plan) -> Path:
+    """Where the note is now: somebody may have moved it to another folder meanwhile, or renamed the session."""
+    if path.exists():
+        return path
+    try:
+        return vault.find(name_now(vault.root, plan.session.id))
+    except SessionNotFound as error:
+        kind = plan.chosen.client.source if plan.chosen.client else "auto"
+        hint = f"what the client did is in its own log: `cru import {kind}` writes it into a note"
+        raise SessionNotFound(f"{plan.session.id}: its note is gone", hint) from error
 
 
 def _environment(vault: Vault, plan: _Plan) -> dict[str, str]:
     """The client's hooks, and what it logs, are about this vault and this session."""
     told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root), RESUMING_ENVIRONMENT: plan.session.id}
+    told.pop("CRU_SESSION", None)  # it may be another one
     return told if plan.chosen.client else told | {"CRU_SESSION": plan.session.id}
 
 

@@ -90,7 +90,7 @@ def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
     if (
         session.status is not Status.ACTIVE
         or is_held(vault.root, session.id)
-        or now - max(_signs(note, vault)) < idle
+        or now - max(_signs(note, vault, now)) < idle
     ):
         return []
     phases = session.phases
@@ -103,11 +103,12 @@ def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
     return [edit for key, value in wanted.items() for edit in set_field(source, session, key, value)]
 
 
-def _signs(note: Note, vault: Vault) -> Iterator[datetime]:
+def _signs(note: Note, vault: Vault, now: datetime) -> Iterator[datetime]:
     """When something happened: the note was written, a phase began or ended, a hook was called."""
     yield datetime.fromtimestamp(note.stamp.mtime_ns / 1e9, UTC)
     for phase in note.session.all_phases():
-        yield from (time for time in (phase.started, phase.ended) if time)
+        # What lies ahead, of another clock or a slip of the pen, is no sign of life; it would be one for years.
+        yield from (time for time in (phase.started, phase.ended) if time and time <= now)
     yield from _calls(note.session, vault.root)
 
 

@@ -105,9 +105,14 @@ class Tickets:
         return ticket if ticket and ticket.session == session else None
 
     def _note_of(self, ticket: Ticket) -> Note | None:
-        path = self._table.path_of(ticket.session)
-        if path is None:
-            path = self._table.path_of(name_now(self._vault.root, ticket.session))
+        named = [self._read(ticket.session), self._read(name_now(self._vault.root, ticket.session))]
+        found = [note for note in named if note]
+        # After a rename somebody else may have got the name: who began after the ticket was issued is not meant.
+        there = (note for note in found if not (note.session.started and note.session.started > ticket.at))
+        return next(there, next(iter(found), None))
+
+    def _read(self, session_id: str) -> Note | None:
+        path = self._table.path_of(session_id)
         return self._vault.read(path) if path else None
 
 

@@ -59,15 +59,14 @@ def keep_bookmark(writer: Writer, why: Why, when: datetime, said: Remark = Remar
         writer.warnings.append(f"no bookmark: {error}")
 
 
-def keep_brief(writer: Writer, when: datetime) -> bool:
-    """Bring the note's brief up to date; whether it changed."""
+def keep_brief(writer: Writer, when: datetime) -> None:
+    """Bring the note's brief up to date."""
     try:
         update = update_brief(writer.vault, writer.path, asker=writer.asker, redact=writer.redact, now=when)
     except CrucibleError as error:
         writer.say(error)
-        return False
+        return
     writer.warnings += [update.problem] if update.problem else []
-    return update.changed
 
 
 def finished(before: Sequence[Task], after: Sequence[Task]) -> bool:

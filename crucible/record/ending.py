@@ -54,8 +54,9 @@ def _tell_parent(ended: Ended) -> str:
 
 
 def _tell_brief(ended: Ended) -> str:
-    # What a subagent came to stands in its parent's note.
-    return "brought its brief up to date" if not ended.parent and keep_brief(ended.writer, ended.now) else ""
+    if ended.parent is None:  # what a subagent came to stands in its parent's note
+        keep_brief(ended.writer, ended.now)
+    return ""
 
 
 END_STEPS: tuple[EndStep, ...] = (_close_flight, _tell_parent, _tell_brief)

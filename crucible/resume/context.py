@@ -68,10 +68,14 @@ def build_context(
     """
     extent = find_extent(material.session)
     work = find_open_work(extent, material.bookmark)
-    required = require(extent, work, budget, counter)
     frame = _Frame(material, extent, template)
+    required = require(extent, work, budget, counter)
+    least = counter.count(frame.render(required, Filled())) + _FOR_WHAT_IS_LEFT_OUT
+    if least > budget:  # the frame is what is too much
+        required = require(extent, work, budget, counter, least - required.size(counter))
+        least = counter.count(frame.render(required, Filled())) + _FOR_WHAT_IS_LEFT_OUT
     given = Given(material, extent, work, counter)
-    room = max(0, budget - counter.count(frame.render(required, Filled())) - _FOR_WHAT_IS_LEFT_OUT)
+    room = max(0, budget - least)
     for more in range(_TRIES):
         parts = fill(given, window=window, room=room)
         text = frame.render(required, parts)

@@ -33,11 +33,13 @@ def find_drift(folder: Path, bookmark: Bookmark) -> Drift:
     root = found.root if found else folder.resolve()
     changes, unchanged = _files(root, found, bookmark)
     commits, unknown = _commits(found, bookmark.head)
+    # A bookmark that was made without a folder names neither; what git does not tell is not another branch.
+    is_known = found is not None and not found.refusal and bool(bookmark.head or bookmark.branch)
     return Drift(
         commits=commits,
         subjects=_subjects(root, bookmark.head) if commits else (),
-        branch_before=bookmark.branch if found else "",
-        branch_now=found.branch if found else "",
+        branch_before=bookmark.branch if is_known else "",
+        branch_now=found.branch if found and is_known else "",
         files=changes,
         unchanged=unchanged,
         unknown=unknown,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
-from crucible.session.model import Callout, Entry, Phase, Session, ToolCalls
+from crucible.session.model import Callout, Entry, Intervention, Phase, Session, Subagent, ToolCalls
 
 __all__ = ["Extent", "Placed", "find_extent", "raw_size"]
 
@@ -40,10 +40,15 @@ class Extent:
     problem: str = ""
 
     def of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
-        """Every entry of that kind with its phase, in the order of the note."""
-        for placed in (*self.head, *self.entries):
-            if isinstance(placed.entry, kind):
-                yield placed.phase, placed.entry
+        """Every entry of that kind with its phase, in the order of the note; also those of inline subagents."""
+        todo = [*reversed((*self.head, *self.entries))]
+        while todo:
+            phase, entry = todo.pop()
+            if isinstance(entry, kind):
+                yield phase, entry
+            # What a subagent is told are no human's words.
+            if isinstance(entry, Subagent) and kind is not Intervention:
+                todo += [Placed(phase, inner) for inner in reversed(entry.entries)]
 
 
 def find_extent(session: Session) -> Extent:

@@ -16,16 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crucible.note.contain import normal
-from crucible.patterns import late_pattern
+from crucible.patterns import UNSEEN, late_pattern
 
 __all__ = ["fence", "labelled", "plain", "quote_block", "quote_line"]
 
-# Zero-width and direction marks, annotations, invisible operators, variation selectors' supplement and the tag characters, which
-# spell ASCII that no human sees.  The joiners of emoji and of several scripts stay.
-_UNSEEN = late_pattern(
-    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
 _LINE_ENDS = late_pattern("[\u2028\u2029]")
 _TAG = late_pattern(r"<(?=\s*[/!?|]|[A-Za-z]|[^\x00-\x7f]|\s+[A-Za-z][\w:.-]*[\s/]*>|\s*\Z)")
 _BLANKS = late_pattern(r"\s+")
@@ -36,7 +30,7 @@ def plain(text: str) -> str:
     """The text in normal form, without what is not seen and without tags; lines end in LF alone."""
     text = normal(text)
     if not text.isascii():
-        text = _LINE_ENDS.sub("\n", _UNSEEN.sub("", text))
+        text = _LINE_ENDS.sub("\n", UNSEEN.sub("", text))
     return _TAG.sub(r"<\\", text) if "<" in text else text
 
 

@@ -51,6 +51,10 @@ class Required(NamedTuple):
     errors: str
     is_tight: bool
 
+    def size(self, counter: Counter) -> int:
+        """Tokens of the three."""
+        return sum(map(counter.count, (self.decisions, self.tasks, self.errors)))
+
 
 @dataclass(frozen=True, slots=True)
 class Filled:
@@ -67,13 +71,19 @@ class Filled:
     left_out: tuple[LeftOut, ...] = field(default=())
 
 
-def require(extent: Extent, work: OpenWork, budget: int, counter: Counter) -> Required:
-    """Decisions, open tasks and unresolved errors, as long as the budget lets them be."""
+def require(extent: Extent, work: OpenWork, budget: int, counter: Counter, frame: int = 0) -> Required:
+    """Decisions, open tasks and unresolved errors, as long as the budget lets them be beside a frame of so many tokens."""
     for limit, percent in _LEVELS:
-        parts = decisions_part(work, limit), tasks_part(work, extent, limit), errors_part(work, limit)
-        if sum(map(counter.count, parts)) * 100 <= budget * percent:
+        found = Required(
+            decisions_part(work, limit),
+            tasks_part(work, extent, limit),
+            errors_part(work, limit),
+            is_tight=limit is not None,
+        )
+        size = found.size(counter)
+        if size * 100 <= budget * percent and size + frame <= budget:
             break
-    return Required(*parts, is_tight=limit is not None)
+    return found
 
 
 class Given:

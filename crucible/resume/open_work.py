@@ -14,6 +14,8 @@ from crucible.session.model import Callout, Decision, Failure, Intervention, Pro
 
 __all__ = ["NumberedTask", "OpenWork", "Said", "find_open_work", "task_at_work"]
 
+_CLOSED = ("completed", "cancelled", "deleted")
+"""As bookmarks have it; only the first is ours, the others are what people and agents write."""
 _ASKS = ("decision_needed", "approval_required")
 _ASKED = late_pattern(r"[?？؟][\s*_~`\"'”’)\]]*$")
 _PARAGRAPHS = late_pattern(r"\n[ \t]*\n")
@@ -52,7 +54,7 @@ def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
     tasks = tuple(
         NumberedTask(number, task)
         for number, task in enumerate(extent.session.tasks, 1)
-        if task.status != "completed"
+        if task.status not in _CLOSED
     )
     blockers = tuple(Said(bookmark.phase, text) for text in bookmark.blockers) if bookmark else ()
     return OpenWork(tuple(extent.of(Decision)), tasks, errors, _questions(extent), blockers)
@@ -63,7 +65,7 @@ def task_at_work(session: Session) -> NumberedTask | None:
     found = [
         NumberedTask(number, task)
         for number, task in enumerate(session.tasks, 1)
-        if task.status != "completed"
+        if task.status not in _CLOSED
     ]
     return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)
 

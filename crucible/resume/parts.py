@@ -166,11 +166,12 @@ def drift_part(drift: Drift, most: int) -> str:
         blocks.append(f"[{_number(len(drift.files), 'file')} of this session changed since{same}]")
         blocks += [_change(one) for one in drift.files[:most]]
         blocks += _more(len(drift.files) - most, "file")
-    if drift.commits is None:
-        blocks.append(labelled("how many commits since is unknown", drift.unknown, 200))
-    elif drift.commits:
+    if drift.commits:
         blocks.append(f"[{_number(drift.commits, 'commit')} since, the newest first]")
         blocks += [f"  {quote_line(subject, 120)}" for subject in drift.subjects[:most]]
+    if drift.unknown:
+        known = "note on the commits" if drift.commits is not None else "how many commits since is unknown"
+        blocks.append(labelled(known, drift.unknown, 200))
     return fence(blocks)
 
 

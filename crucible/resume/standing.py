@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from crucible.note.source import Edit, Span
 from crucible.session.editing import set_field
+from crucible.session.joining import is_ours
 from crucible.session.model import Session, Status, Value
 from crucible.session.standing import CLOSED_REASON, DIED_REASON
 from crucible.vault.store import Note, Vault
 
-__all__ = ["End", "Woken", "has_news", "is_active", "settle", "wake"]
+__all__ = ["End", "Woken", "has_news", "settle", "wake"]
 
 _KEYS = ("status", "ended", "resume_point", "pause_reason")
 
@@ -44,19 +45,24 @@ class End(NamedTuple):
     """How the client ended.
 
     `fault` says how, when that was no good end.  `is_folded` says that the note's status comes from the client's
-    transcript and not from what it told us itself: a fault of the client's is none of the session's then.  `is_untouched`
-    says that nobody had paused or ended the session before the transcript was folded.
+    transcript and not from what it told us itself: a fault of the client's is none of the session's then.  `met` is the
+    session as it stood when the client was gone and its transcript not yet folded, None where nobody looked.
     """
 
     woken: Woken
     fault: str = ""
     is_folded: bool = False
-    is_untouched: bool = False
+    met: Session | None = None
 
+    @property
+    def is_untouched(self) -> bool:
+        """Nobody had paused or ended the session."""
+        return self.met is not None and self.met.status is Status.ACTIVE
 
-def is_active(vault: Vault, path: Path) -> bool:
-    """Whether nobody has paused or ended the session."""
-    return vault.read(path).session.status is Status.ACTIVE
+    @property
+    def others(self) -> Session | None:
+        """The session as somebody else paused or ended it, in his words, while the client ran."""
+        return self.met if self.met and not self.is_untouched and not is_ours(self.met) else None
 
 
 def settle(vault: Vault, path: Path, end: End) -> Note:
@@ -65,17 +71,31 @@ def settle(vault: Vault, path: Path, end: End) -> Note:
 
     def wanted(note: Note) -> list[Edit]:
         now = note.session
-        is_ours = now.status is Status.ACTIVE or end.is_untouched
-        if is_ours and before.status is not Status.ACTIVE and not has_news(before, now):
+        if end.others:
+            return _set(note, _standing(end.others, now))
+        is_own = now.status is Status.ACTIVE or end.is_untouched
+        if is_own and before.status is not Status.ACTIVE and not has_news(before, now):
             return _restored(note, end.woken)
-        is_failed = bool(end.fault) and end.is_folded and is_ours and now.status is Status.FAILED
+        is_failed = bool(end.fault) and end.is_folded and is_own and now.status is Status.FAILED
         if now.status is not Status.ACTIVE and not is_failed:
             return []
-        last = next(reversed(list(now.all_phases())), None)
         paused: dict[str, Value] = {"status": str(Status.PAUSED), "ended": None, "pause_reason": _reason(end)}
-        return _set(note, paused | {"resume_point": last.id if last else None})
+        return _set(note, paused | {"resume_point": _last_phase(now)})
 
     return vault.update(path, wanted)
+
+
+def _standing(told: Session, now: Session) -> dict[str, Value]:
+    """Where somebody else says that it stands; what the client did after his word is behind the point to go on from."""
+    wanted = {key: told.properties.get(key) for key in _KEYS}
+    if told.status is Status.PAUSED and has_news(told, now):
+        wanted["resume_point"] = _last_phase(now)
+    return wanted
+
+
+def _last_phase(session: Session) -> str | None:
+    last = next(reversed(list(session.all_phases())), None)
+    return last.id if last else None
 
 
 def _reason(end: End) -> str:

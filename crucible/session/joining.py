@@ -14,7 +14,7 @@ from crucible.session.model import Phase, Session, Status, Task
 from crucible.session.standing import CLOSED_REASON, DIED_REASON, IDLE_REASON
 from crucible.session.titles import RESUMED
 
-__all__ = ["as_guest", "holds_others", "is_last_at_work", "place_in", "source_of", "with_standing"]
+__all__ = ["as_guest", "holds_others", "is_last_at_work", "is_ours", "place_in", "source_of", "with_standing"]
 
 _OUR_REASONS = (
     CLOSED_REASON,
@@ -155,7 +155,7 @@ def with_standing(note: Session, base: Session, now: Session) -> Session:
     """`base` with the note's own standing, where that is ours to change: it was another native session's, or `cru` resumed it."""
     joins = source_of(now) not in note.sources
     resumed = any(phase.name.startswith(RESUMED) for phase in now.phases[len(base.phases) :])
-    return replace(base, **_standing(note)) if joins or resumed or _is_ours(note) else base  # type: ignore[arg-type]
+    return replace(base, **_standing(note)) if joins or resumed or is_ours(note) else base  # type: ignore[arg-type]
 
 
 def _standing(note: Session) -> dict[str, object]:
@@ -167,7 +167,7 @@ def _standing(note: Session) -> dict[str, object]:
     }
 
 
-def _is_ours(note: Session) -> bool:
+def is_ours(note: Session) -> bool:
     """Whether an import wrote the note's standing: a reason in our words, or an end at which something ended."""
     if note.status is Status.PAUSED:
         return (note.pause_reason or "").startswith(_OUR_REASONS)

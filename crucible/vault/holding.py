@@ -73,7 +73,7 @@ def hold_session(
             folder = make_folders(root, inside(root, root / _PLACE))
             path = folder / f"{name}.lock"
             lock = stack.enter_context(hold(path, 0.0))
-            left = _holder(path.read_bytes().decode("ascii", "replace"))
+            left = _left(path)
         except OSError as error:
             raise VaultError(f"{name}: nobody can hold it: {reason_of(error)}") from error
         if lock is None:
@@ -93,7 +93,7 @@ def is_held(root: Path, session_id: str) -> bool:
         if not path.is_file():
             return False
         with hold(path, 0.0) as lock:
-            left = _holder(path.read_bytes().decode("ascii", "replace"))
+            left = _left(path)
             return lock is None or (left is not None and _lives(left))
     except (OSError, CrucibleError):
         return False
@@ -113,6 +113,22 @@ def _here() -> str:
 
 def _line(holder: _Holder) -> str:
     return " ".join(map(str, holder)) + "\n"
+
+
+_LONGEST = 200
+"""Bytes that are read of what was left; ours are fewer."""
+
+
+def _left(path: Path) -> _Holder | None:
+    """Who held it last.  Raises `OSError`."""
+    # A named pipe would keep us waiting for ever.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        return _holder(os.read(descriptor, _LONGEST).decode("ascii", "replace"))
+    except BlockingIOError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def _holder(line: str) -> _Holder | None:

@@ -182,6 +182,30 @@ def test_what_codex_tells_line_by_line_is_read(tmp_path: Path) -> None:
     assert (answer.text, answer.tokens_in, answer.tokens_out) == ("A brief.", 9, 2)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        '"total_cost_usd": 1' + "0" * 400,
+        '"total_cost_usd": NaN',
+        '"total_cost_usd": 1e999, "usage": {"input_tokens": 1' + "0" * 30 + ', "output_tokens": -5}',
+        '"total_cost_usd": true, "usage": {"input_tokens": true}',
+    ],
+)
+def test_numbers_that_nobody_can_keep_are_not_known(tmp_path: Path, told: str) -> None:
+    answer = ask(tmp_path, f"sys.stdout.write({'{"result": "x", ' + told + '}'!r})")
+    assert (answer.cost_usd, answer.tokens_in, answer.tokens_out) == (None, None, None)
+
+
+def test_a_models_name_is_printable_and_short(tmp_path: Path) -> None:
+    row = {"result": "x", "model": "a\ud800\n\x1b[2Jb" + "c" * 1000}
+    model = ask(tmp_path, f"print({json.dumps(row)!r})").model
+    assert model.isprintable()
+    assert len(model) <= 200
+    with pytest.raises(AgentFailed) as caught:
+        ask(tmp_path, f"print({json.dumps({**row, 'is_error': True, 'result': 'a\n\x1bb'})!r})")
+    assert str(caught.value).endswith(": a  b")
+
+
 @pytest.mark.parametrize("text", ['{"a": 1} and so on', "[1]", '{"text": "x"}', "{" * 5000, "{curly} words"])
 def test_an_answer_that_only_looks_like_json_is_text(tmp_path: Path, text: str) -> None:
     assert ask(tmp_path, f"sys.stdout.write({text!r})").text == text

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -365,3 +365,31 @@ def test_a_note_whose_name_is_no_id_gets_no_bookmark(vault: Vault, name: str) ->
     with pytest.raises(BadSessionId):
         mark(vault, Session(name), Why.MANUAL, now=NOW, redact=clean)
     assert not load_bookmarks(vault.root).found
+
+
+# --- what was said stays said --------------------------------------------------------------------------------------------
+
+
+def _then(vault: Vault, session: Session, why: Why, seconds: int, **words: object) -> Bookmark:
+    now = NOW + timedelta(seconds=seconds)
+    return mark(vault, session, why, now=now, redact=clean, **words)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("started", [NOW - timedelta(hours=1), None])
+def test_a_clients_end_does_not_hide_what_was_said_before_it(vault: Vault, started: datetime | None) -> None:
+    session = _session(phases=(Phase("Tests", id="phase-1", started=started),))
+    _then(vault, session, Why.PAUSED, 0, note="mind the clock", blockers=("no key",))
+    ended = _then(vault, session, Why.ENDED, 5)
+    assert (ended.note, ended.blockers) == ("mind the clock", ("no key",))
+    assert _then(vault, session, Why.IDLE, 9).blockers == ("no key",)
+    said = _then(vault, session, Why.MANUAL, 12, note="the key came")
+    assert (said.note, said.blockers) == ("the key came", ())
+    assert latest(vault.root, session.id) == said
+
+
+@pytest.mark.parametrize("started", [NOW + timedelta(seconds=3), None])
+def test_it_holds_until_another_phase_begins(vault: Vault, started: datetime | None) -> None:
+    _then(vault, _session(), Why.PAUSED, 0, note="mind the clock", blockers=("no key",))
+    later = _session(phases=(Phase("Tests", id="phase-1"), Phase("More", id="phase-2", started=started)))
+    ended = _then(vault, later, Why.ENDED, 5)
+    assert (ended.note, ended.blockers) == ("", ())

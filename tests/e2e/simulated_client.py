@@ -119,7 +119,9 @@ class Simulated:
             "hook_event_name": event,
             **more,
         }
-        hook = subprocess.Popen(["sh", "-c", f"exec {self.hook_command}"], stdin=subprocess.PIPE)
+        command = ["sh", "-c", f"exec {self.hook_command}"]
+        # What a hook says at a start is the client's.
+        hook = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         assert hook.stdin is not None
         try:
             hook.stdin.write(json.dumps(payload).encode())

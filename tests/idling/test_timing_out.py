@@ -110,6 +110,12 @@ def test_a_sign_of_life_keeps_it_active(vault: Vault, sign: str) -> None:
     assert look(Index(vault.root, vault.settings), now + timedelta(hours=3)) == ["sessions/quiet.md"]
 
 
+def test_a_time_that_lies_ahead_is_no_sign_of_life(vault: Vault) -> None:
+    """A slip of the pen, or another machine's clock, would keep it active for years."""
+    quiet(vault, text=NOTE.replace("More", "ended:: 2099-01-01T00:00:00Z\n\nMore"))
+    assert looked(vault) == ["sessions/quiet.md"]
+
+
 @pytest.mark.parametrize("status", ["paused", "completed", "failed", "active?", "Active"])
 def test_another_status_is_left_alone(vault: Vault, status: str) -> None:
     path = quiet(vault, text=NOTE.replace("status: active", f"status: {status}"))

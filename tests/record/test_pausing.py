@@ -189,7 +189,7 @@ def test_a_pause_and_an_end_bring_the_brief_up_to_date(vault: Vault) -> None:
     assert brief is not None
     assert brief.covers.startswith("phase-1 ")
     assert "Back off exponentially" in brief.text
-    assert "brought its brief up to date" in s.end("It works.")
+    s.end("It works.")
     brief = find_brief(vault.load(s.id).session)
     assert brief is not None
     assert brief.covers.startswith("phase-2 ")

@@ -80,6 +80,29 @@ def test_decisions_are_cut_to_a_line_each_when_it_is_tight_and_the_context_says_
     assert not context(made, budget=100_000).is_tight
 
 
+def test_what_an_inline_subagent_decided_and_what_it_could_not_mend_is_there() -> None:
+    inner = Subagent(AgentRef("deep"), mode=Mode.INLINE, entries=(Decision("Cache nothing", "stale"),))
+    outer = (Intervention("no human's"), Decision("Use lists", "order"), Failure("It leaks"), inner)
+    made = session(
+        phase("A", Subagent(AgentRef("helper"), mode=Mode.INLINE, entries=outer), Decision("Ship", "late"))
+    )
+    found = parts(context(made).text)
+    told = [line.strip() for line in found["Decisions"].split("\n")]
+    assert [word for word in told if word in ("Use lists", "order", "Cache nothing", "stale", "Ship")] == [
+        "Use lists", "order", "Cache nothing", "stale", "Ship",
+    ]  # fmt: skip
+    assert "It leaks" in found["Unresolved errors"]
+    assert "@deep" in found["Subagents"]
+    assert "first words" not in found["Goal"]
+
+
+def test_a_line_each_is_cut_shorter_where_the_frame_leaves_no_room_for_more() -> None:
+    made = session(phase("A", Intervention("go"), *(Decision(f"{n} " + "word " * 40) for n in range(6))))
+    told = context(made, 620)
+    assert told.tokens <= 620
+    assert told.text.count(" word word") >= 6
+
+
 def test_open_work_stands_with_its_phase() -> None:
     asked = Callout("decision_needed", "", "Which store?")
     mark = Bookmark("1", "it", START, Why.PAUSED, "phase-1", note="look at the clock", blockers=("no key",))
@@ -209,6 +232,17 @@ def test_no_drift_is_no_part_and_an_unknown_one_says_why() -> None:
         "[how many commits since is unknown]\n  a shallow clone\n"
         in context(session(), drift=Drift(unknown="a shallow clone")).text
     )
+
+
+def test_where_nothing_can_be_told_of_the_commits_nothing_is_said() -> None:
+    """A bookmark outside of git has no commit."""
+    assert "Changed since it stopped" not in context(session(), drift=Drift()).text
+
+
+def test_a_history_that_was_rewritten_is_told_beside_its_commits() -> None:
+    drift = Drift(1, ("Anew",), "main", "main", unknown="the bookmark's commit is not in the history")
+    found = parts(context(session(phase("A")), drift=drift).text)["Changed since it stopped"]
+    assert "  Anew\n[note on the commits]\n  the bookmark's commit is not in the history\n" in found
 
 
 # --- a human's edits ---------------------------------------------------------------------------------------------------

@@ -232,3 +232,19 @@ def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
     drift = find_drift(tmp_path / "gone", Bookmark("b", "s", _NOW, Why.PAUSED, files={"a": "0" * 40}))
     assert drift.files == ()
     assert "is gone" in drift.unknown
+
+
+def test_a_bookmark_that_was_made_without_a_folder_says_nothing_of_a_branch(shop: Path) -> None:
+    drift = find_drift(shop, replace(bookmark_of(shop), branch="", head=""))
+    assert not drift.is_there
+    assert drift.branch_before == drift.branch_now
+
+
+def test_a_repository_that_git_does_not_trust_is_no_other_branch(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = bookmark_of(shop)
+    monkeypatch.setenv("PATH", "")
+    drift = find_drift(shop, mark)
+    assert drift.branch_before == drift.branch_now
+    assert drift.unknown == "git is not installed"

@@ -86,3 +86,9 @@ def test_a_fence_of_nothing_is_nothing() -> None:
 def test_a_line_that_was_cut_ends_in_an_ellipsis_even_when_much_of_it_is_blank() -> None:
     assert quote_line("a" + " " * 1000 + "b", 20) == "a…"
     assert quote_line("abc def", 4) == "abc…"
+
+
+def test_characters_that_spell_words_which_nobody_sees_are_dropped() -> None:
+    told = "".join(map(chr, (0xFE00, 0xFE0D, 0xE0041, 0xE0101, 0x200B, 0x202E, 0x2066)))
+    assert quote_line(f"a{told}b", 80) == "ab"
+    assert quote_line("❤\ufe0f ☺\ufe0e", 80) == "❤\ufe0f ☺\ufe0e"

@@ -102,3 +102,14 @@ def test_a_resume_point_that_names_no_phase_tells_all_and_says_so() -> None:
     assert "resume_point 'phase-9' names no phase" in extent.problem
     assert extent.phase is not None
     assert not extent.later
+
+
+@pytest.mark.parametrize("status", ["cancelled", "deleted", "completed"])
+def test_a_task_that_nobody_is_to_do_is_not_open(status: str) -> None:
+    """As a bookmark has it, so that both tell of the same task."""
+    made = session(tasks=(Task("1", "a", status), Task("2", "b"), Task("3", "c", "waiting")))
+    work = find_open_work(find_extent(made), None)
+    assert [one.number for one in work.tasks] == [2, 3]
+    at_work = task_at_work(made)
+    assert at_work
+    assert at_work.number == 2

@@ -82,6 +82,7 @@ def test_a_copy_of_ours_gives_the_same_bytes(tmp_path: Path) -> None:
         ("x\n{{ position|length }}{{ is_tight|length }}" + NEEDED, 2, "has no len()"),
         ("{{ " + "(" * 5000 + ")" * 5000 + " }}", 1, "no template that can be read"),
         ("x" * 70_000, 1, "longer than"),
+        ("\n{% for a in decisions %}" + "{% if decisions|upper == tasks %}{% endif %}" * 1000 + "{% endfor %}", 2, "is a text"),
         ("{{ decisions }}" * 4000, 1, "its text is longer than"),
     ],
 )  # fmt: skip
