@@ -166,11 +166,12 @@ def _problems(tree: nodes.Template, names: frozenset[str]) -> Iterator[tuple[int
     """What a vault's template must not do, in the order of its lines."""
     looped = {name.name for loop in tree.find_all(nodes.For) for name in loop.target.find_all(nodes.Name)}
     looped |= {loop.target.name for loop in tree.find_all(nodes.For) if isinstance(loop.target, nodes.Name)}
-    known = names | looped | {"loop"}
+    parts = looped | {"loop"}
+    known = names | parts
     todo: list[tuple[nodes.Node, bool]] = [(tree, False)]
     while todo:
         node, inside = todo.pop()
-        if problem := _problem(node, known, inside):
+        if problem := _problem(node, known, inside) or _asks_too_much(node, parts):
             yield node.lineno, problem
         within = inside or isinstance(node, nodes.For)
         todo += [(child, within) for child in reversed(list(node.iter_child_nodes()))]
@@ -186,10 +187,19 @@ def _problem(node: nodes.Node, known: Collection[str], inside: bool) -> str:
         return f"the filter {node.name!r} is none of {', '.join(sorted(_FILTERS))}"
     if isinstance(node, nodes.Test) and node.name not in _TESTS:
         return f"the test {node.name!r} is none of {', '.join(sorted(_TESTS))}"
-    if isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
-        return f"{node.attr!r} is nothing that a template may ask for"
     if isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in known:
         return f"{node.name!r} is no value that this template is given; those are {', '.join(sorted(known))}"
+    return ""
+
+
+def _asks_too_much(node: nodes.Node, parts: Collection[str]) -> str:
+    """Only a list's parts have fields; a text has methods, which print differently each time."""
+    if isinstance(node, nodes.Getattr):
+        is_part = isinstance(node.node, nodes.Name) and node.node.name in parts
+        if not is_part or node.attr.startswith("_"):
+            return f"{node.attr!r} is nothing that a template may ask for"
+    if isinstance(node, nodes.Filter) and node.name == "trim" and (node.args or node.kwargs):
+        return "trim with an argument takes a fence away"
     return ""
 
 

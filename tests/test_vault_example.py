@@ -186,7 +186,7 @@ def test_the_readme_shows_what_a_resume_of_it_says(
     assert ran.exit_code == 0
     for name in ("README.md", "docs/resume.md"):
         page = (ROOT / name).read_text(encoding="utf-8")
-        shown = page.partition("$ cru session resume\n")[2].partition("```")[0]
+        shown = page.partition("$ cru session resume --with claude\n")[2].partition("```")[0]
         ago = r"last active \d+ \w+ ago"
         assert re.sub(ago, "", shown) == re.sub(ago, "", ran.stderr)
 

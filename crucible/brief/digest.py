@@ -6,13 +6,14 @@ Read leniently, since people correct it: a line in no section is their own words
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from crucible.brief.model import count_words, cut_words
 from crucible.patterns import late_pattern
 
-__all__ = ["SECTIONS", "Digest", "is_same", "prefers", "read_digest", "render_digest"]
+__all__ = ["SECTIONS", "Digest", "Said", "prefers", "read_digest", "render_digest"]
 
 SECTIONS = ("Decisions", "Results", "Preferences", "Open questions")
 """In the order in which they stand and are kept when it gets tight."""
@@ -37,6 +38,26 @@ _PREFERS = late_pattern(
 _BLANKS = late_pattern(r"\s+")
 
 
+class Said:
+    """Items, to ask whether one of them says what another item says, as far as either was cut.  Thousands cost no more than one."""
+
+    def __init__(self, items: Iterable[str]) -> None:
+        self._items = sorted({item.casefold() for item in items})
+        self._whole = frozenset(self._items)
+        self._cut = frozenset(item[:-1] for item in self._items if item.endswith("…"))
+        self._lengths = sorted({len(item) for item in self._cut})
+
+    def has(self, item: str) -> bool:
+        """Whether it is said already."""
+        one = item.casefold()
+        if one in self._whole or any(one[:length] in self._cut for length in self._lengths):
+            return True
+        if not one.endswith("…"):
+            return False
+        at = bisect_left(self._items, one[:-1])
+        return at < len(self._items) and self._items[at].startswith(one[:-1])
+
+
 @dataclass(slots=True)
 class Digest:
     """`own` is free text.  `items` has a list for each of `SECTIONS`, oldest first; `earlier` counts those left out."""
@@ -44,27 +65,17 @@ class Digest:
     own: str = ""
     items: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SECTIONS})
     earlier: dict[str, int] = field(default_factory=dict)
-    _read: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _read: dict[str, Said] = field(default_factory=dict)
     _added: set[str] = field(default_factory=set)
 
     def add(self, section: str, item: str) -> None:
         """A new last item, when nothing says the same."""
         if section not in self._read:
-            self._read[section] = tuple(self.items[section])
-        if not item or item in self._added or any(is_same(item, known) for known in self._read[section]):
+            self._read[section] = Said(self.items[section])
+        if not item or item in self._added or self._read[section].has(item):
             return
         self._added.add(item)
         self.items[section].append(item)
-
-
-def is_same(one: str, other: str) -> bool:
-    """Whether two items say the same, as far as either was cut."""
-    one, other = one.casefold(), other.casefold()
-    if one[:1] != other[:1] and len(one) > 1 < len(other):
-        return False
-    if one.endswith("…") and other.startswith(one[:-1]):
-        return True
-    return one == other or (other.endswith("…") and one.startswith(other[:-1]))
 
 
 def prefers(item: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from crucible.brief.covering import count_covered, covering, phase_number
-from crucible.brief.digest import Digest, is_same, read_digest, render_digest
+from crucible.brief.digest import Digest, Said, read_digest, render_digest
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.note.contain import cut, normal_line, whole_fences
 from crucible.patterns import late_pattern
@@ -185,8 +185,10 @@ def _settle(session: Session, digest: Digest, end: int, answer: int) -> None:
     questions = digest.items[_QUESTIONS]
     if not questions:
         return
-    settled = [item for at in range(end) for item in _settled(session.phases[at], answered_later=at < answer)]
-    questions[:] = [item for item in questions if not any(is_same(item, known) for known in settled)]
+    settled = Said(
+        item for at in range(end) for item in _settled(session.phases[at], answered_later=at < answer)
+    )
+    questions[:] = [item for item in questions if not settled.has(item)]
 
 
 def _settled(phase: Phase, *, answered_later: bool) -> Iterator[str]:

@@ -71,7 +71,7 @@ def _tell(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
 
 def _written(dialect: Dialect, native: Native | None, begun: datetime) -> list[Path]:
     """The client's files that were written to since; those of its own session alone, when that went on."""
-    folder = dialect.default_folder(os.environ, Path.home())
+    folder = dialect.default_folder(os.environ, Path(os.path.expanduser("~")))
     looked: Iterable[Transcript] = [native.transcript] if native else []
     if not native and folder.is_dir():
         looked = dialect.find(folder)

@@ -51,8 +51,9 @@ GROUPS: Mapping[str, str] = {
     "log": "Tell what is being done, in the session that CRU_SESSION names.\n"
     '  cru log decision "Token bucket" --rationale "constant memory per key"',
     "install": "Put our entries into other programs' settings.\n  cru install claude-code",
-    "session": "Begin, end, list, count, show, check and rename session notes.\n"
-    "  cru session list --since 7d --status failed",
+    "session": "Begin, pause, resume, end, list, count, show, check and rename sessions.\n"
+    "  cru session list --since 7d --status failed\n"
+    "  cru session resume",
 }
 """Each group's one line of help; the lines below it are examples."""
 
@@ -72,9 +73,7 @@ COMMANDS: Mapping[str, Entry] = {
     "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
     "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),
     "session pause": Entry("crucible.cli.recording:pause", "Stop a session for now."),
-    "session resume": Entry(
-        "crucible.cli.resuming:resume", "Go on with a session, in any client.", _ONE
-    ),
+    "session resume": Entry("crucible.cli.resuming:resume", "Go on with a session, in any client.", _ONE),
     "session end": Entry("crucible.cli.recording:end", "End a session."),
     "log phase": Entry("crucible.cli.log_work:phase", "Begin a phase."),
     "log prose": Entry("crucible.cli.log_entries:prose", "What the agent said."),

@@ -61,6 +61,8 @@ def start(
       cru session end --summary "It backs off now."
     """
     vault = open_vault(door, looks=False)
+    for other in ("parent", "continues"):
+        given[other] = given[other] and note_name(find_note(vault, given[other]).name)
     begun = noted_time(at) or datetime.now(UTC)
     recorder = record.session(
         title,
@@ -101,7 +103,7 @@ def pause(
     """Stop for now: the note tells where and why, a bookmark what else to know. Logging to it again makes it active.
 
     Without an ID it is the session that CRU_SESSION names, else the newest active one of the project that you stand in.
-    A session that was completed or has failed is paused only when you name it.
+    One that is paused, completed or failed already is paused when you name it, and stays so until somebody goes on with it.
 
     \b
       cru session pause --reason "waiting for the API keys"
@@ -115,7 +117,8 @@ def pause(
         raise UsageError("two sessions are named", "an ID, or --session")
     name = note_name(find_note(vault, ident).name) if ident else session or _newest_active(door)
     recorder = record.open(name, vault=vault, asker=_asker(), **recording_place())
-    recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
+    phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
+    say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
     say_warnings(recorder)
 
 
@@ -137,7 +140,7 @@ def _newest_active(door: Door) -> str:
             return note_name(str(rows[0]["path"]).rpartition("/")[2])
     raise UsageError(
         f"no session is active in the project {project!r}" if project else "no session is named",
-        "name one: `cru session list --status active` shows what is there",
+        "name one, paused ones too: `cru session list` shows what is there",
     )
 
 

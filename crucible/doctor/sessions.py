@@ -65,7 +65,7 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     if paused:
         what = numbered(len(paused), "session is paused, and waits", "sessions are paused, and wait")
         what += " to be looked through"
-        yield Finding("sessions", State.NOTE, what, f"cru session show {paused[0]}", tuple(paused))
+        yield Finding("sessions", State.NOTE, what, f"cru session resume {paused[0]}", tuple(paused))
     if stale:
         what = numbered(len(stale), "session says it is", "sessions say they are")
         what += " active, and nothing happened for long"

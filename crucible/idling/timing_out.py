@@ -116,6 +116,7 @@ def _calls(session: Session, root: Path) -> Iterator[datetime]:
     """When hooks were last called for one of its native sessions: an agent may work for hours in one turn."""
     for source in session.sources:
         client, _, native = source.partition(":")
+        native = native.partition("/")[0]  # what follows is a subagent of that session
         if is_name(client) and is_name(native):
             with suppress(OSError, ValueError):
                 spooled = os.path.join(spool_folder(str(root), client), f"{native}.jsonl")

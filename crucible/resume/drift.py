@@ -8,7 +8,7 @@ settings is run.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from crucible.bookmarks.fields import is_inner_path
@@ -21,6 +21,8 @@ __all__ = ["find_drift"]
 _SUBJECTS = 10
 _SEARCHED = 5000
 """Files outside of git that a moved one is looked for among."""
+_MOST_BYTES = 64 << 20
+"""Of all of them together: somebody waits for this."""
 _LARGEST = 1 << 20
 """Bytes of a file that is no longer tracked and may be a moved one; larger ones are not read for that."""
 
@@ -156,12 +158,15 @@ def _known(root: Path) -> Iterator[tuple[str, str]]:
         if tab and (root / name).is_file():
             yield info.split(" ")[1], name
     others = _told(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")
-    for name in others[:_SEARCHED]:
-        yield from _hashed(root, name)
+    yield from _hashed(root, others[:_SEARCHED])
 
 
 def _walked(root: Path, gone: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The same of a folder outside of git, for files of the same kinds."""
+    return _hashed(root, _names_of_kind(root, gone))
+
+
+def _names_of_kind(root: Path, gone: Mapping[str, str]) -> Iterator[str]:
     kinds = {os.path.splitext(name)[1] for name in gone}
     seen = 0
     for folder, folders, names in os.walk(root):
@@ -171,10 +176,17 @@ def _walked(root: Path, gone: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             if seen > _SEARCHED:
                 return
             if os.path.splitext(name)[1] in kinds:
-                yield from _hashed(root, Path(folder, name).relative_to(root).as_posix())
+                yield Path(folder, name).relative_to(root).as_posix()
 
 
-def _hashed(root: Path, name: str) -> Iterator[tuple[str, str]]:
-    path = root / name
-    if name and path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
+def _hashed(root: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    room = _MOST_BYTES
+    for name in names:
+        path = root / name
+        size = path.stat().st_size if name and path.is_file() and not path.is_symlink() else _LARGEST + 1
+        if size > _LARGEST:
+            continue
+        room -= size
+        if room < 0:
+            return
         yield digest_of(path), name

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crucible.brief.callout import find_brief
+from crucible.brief.covering import count_covered
 from crucible.brief.extracting import extend_brief
 from crucible.resume.extent import Extent, raw_size
 from crucible.resume.fencing import fence, quote_block
@@ -94,10 +95,13 @@ class Given:
         self._briefs: dict[str, str] = {}
 
     def brief_until(self, phase: str) -> str:
-        """The note's own brief extended up to that phase, as it stands when `phase` is ""; "" for none."""
+        """The note's own brief, unless it reaches too far, extended up to that phase, as it stands when `phase` is ""; "" for none."""
         if phase not in self._briefs:
             session = self.extent.session
             brief = find_brief(session)
+            whole = self.material.session
+            if brief and self.extent.later and count_covered(whole, brief.covers) > len(session.phases):
+                brief = None  # it tells of what lies behind the resume point
             if phase:
                 brief = extend_brief(session, brief, phase)
             self._briefs[phase] = brief.text.strip() if brief else ""

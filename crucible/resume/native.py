@@ -63,9 +63,9 @@ def find_native(
     """
     source = newest_source(session, dialect.NAME)
     folder = dialect.default_folder(env, home)
-    if not source or not folder.is_dir():
-        return None
     try:
+        if not source or not folder.is_dir():
+            return None
         found = (each for each in dialect.find(folder) if name_of(each.client, each.native_id) == source)
         # The id becomes an argument, and must not be an option.
         transcript = next((each for each in found if not each.native_id.startswith("-")), None)

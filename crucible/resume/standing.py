@@ -61,8 +61,10 @@ class End(NamedTuple):
 
     @property
     def others(self) -> Session | None:
-        """The session as somebody else paused or ended it, in his words, while the client ran."""
-        return self.met if self.met and not self.is_untouched and not is_ours(self.met) else None
+        """The session as somebody ended it while the client ran, or paused it and gave no reason of ours."""
+        if self.met is None or self.is_untouched:
+            return None
+        return None if self.met.status is Status.PAUSED and is_ours(self.met) else self.met
 
 
 def settle(vault: Vault, path: Path, end: End) -> Note:

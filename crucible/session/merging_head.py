@@ -69,9 +69,11 @@ def _fields(
     source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None
 ) -> list[Edit]:
     grown = base.synced_to != now.synced_to
-    wanted: dict[str, Value] = (
-        dict(_standing(now, last_phase)) if grown and _stands_as_written(note, base) else {}
-    )
+    wanted: dict[str, Value] = {}
+    if grown and _stands_as_written(note, base):
+        wanted = dict(_standing(now, last_phase))
+    elif _rests_at_its_end(note) and last_phase:
+        wanted["resume_point"] = last_phase
     wanted["model"] = _chosen(note.model, base.model, now.model)
     wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
     wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
@@ -93,6 +95,12 @@ def _stands_as_written(note: Session, base: Session) -> bool:
     if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
         return True  # what it was while the session ran
     return _standing(note, None) == _standing(base, None)
+
+
+def _rests_at_its_end(note: Session) -> bool:
+    """Whether it was paused where it ended then: what comes in later, of a turn that was under way, moves that on."""
+    last = [phase.id for phase in note.all_phases()][-1:]
+    return note.status is Status.PAUSED and note.resume_point in (*last, *(p.id for p in note.phases[-1:]))
 
 
 def _set_all(source: Source, note: Session, wanted: dict[str, Value]) -> list[Edit]:

@@ -171,7 +171,8 @@ class Recorder:
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
-            model=self._usage.model,
+            # A note without a model takes a guest's: the one that stays while the transcript grows.
+            model=self._usage.first_model if self.is_guest else self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
             redactions=dict(self._redactions),

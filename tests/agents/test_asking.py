@@ -192,7 +192,8 @@ def test_what_codex_tells_line_by_line_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_that_nobody_can_keep_are_not_known(tmp_path: Path, told: str) -> None:
-    answer = ask(tmp_path, f"sys.stdout.write({'{"result": "x", ' + told + '}'!r})")
+    row = '{"result": "x", ' + told + "}"
+    answer = ask(tmp_path, f"sys.stdout.write({row!r})")
     assert (answer.cost_usd, answer.tokens_in, answer.tokens_out) == (None, None, None)
 
 
@@ -201,8 +202,9 @@ def test_a_models_name_is_printable_and_short(tmp_path: Path) -> None:
     model = ask(tmp_path, f"print({json.dumps(row)!r})").model
     assert model.isprintable()
     assert len(model) <= 200
+    failed = {**row, "is_error": True, "result": "a\n\x1bb"}
     with pytest.raises(AgentFailed) as caught:
-        ask(tmp_path, f"print({json.dumps({**row, 'is_error': True, 'result': 'a\n\x1bb'})!r})")
+        ask(tmp_path, f"print({json.dumps(failed)!r})")
     assert str(caught.value).endswith(": a  b")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.brief.covering import count_covered, covering, due_phase
-from crucible.brief.digest import read_digest, render_digest
+from crucible.brief.digest import Said, read_digest, render_digest
 from crucible.brief.extracting import extend_brief
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.errors import UsageError
@@ -357,3 +358,24 @@ def test_the_running_phase_is_not_due(status: Status | None, due: str) -> None:
     assert due_phase(found, due) == ""
     assert due_phase(replace(named("A"), status=Status.ACTIVE), "") == ""
     assert due_phase(named(), "") == ""
+
+
+@given(st.lists(st.text("ab…", max_size=4), max_size=6), st.text("aB…", max_size=4))
+def test_an_item_is_said_already_when_it_is_one_as_far_as_either_was_cut(said: list[str], item: str) -> None:
+    def same(one: str, other: str) -> bool:
+        return one == other or any(
+            a.endswith("…") and b.startswith(a[:-1]) for a, b in ((one, other), (other, one))
+        )
+
+    assert Said(said).has(item) == any(same(one.casefold(), item.casefold()) for one in said)
+
+
+def test_thousands_of_questions_in_a_brief_are_no_wait() -> None:
+    old = Brief("**Open questions**\n" + "\n".join(f"- q{n}" for n in range(8000)), "")
+    made = Session(
+        "s",
+        phases=tuple(Phase("A", id=f"phase-{n}", entries=(Failure(f"e {n}", "x"),)) for n in range(1, 500)),
+    )
+    began = time.perf_counter()
+    extend_brief(made, old, "phase-499")
+    assert time.perf_counter() - began < 1

@@ -40,7 +40,8 @@ def test_all_that_can_be_said(cru: Cru, vault: Vault) -> None:
     name = started(cru, "Fix it")
     given = ["--reason", "lunch", "--note", "tests next", "--blocker", "no key", "--blocker", "rain"]
     done = cru("session", "pause", name, *given)
-    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == f"paused {name}; `cru session resume {name}` goes on\n"
     assert status(vault, name) == ("paused", "lunch")
     (one,) = load_bookmarks(vault.root).found
     assert (one.session, one.note, one.blockers) == (name, "tests next", ("no key", "rain"))
@@ -66,7 +67,7 @@ def test_without_a_name_it_is_the_newest_active_one_of_this_project(cru: Cru, va
     done = cru("session", "pause")
     assert done.exit_code == 2
     assert "no session is active in the project 'shop'" in done.stderr
-    assert "cru session list --status active" in done.stderr
+    assert "name one, paused ones too: `cru session list`" in done.stderr
 
 
 @pytest.mark.parametrize("how", [["--failed"], []])

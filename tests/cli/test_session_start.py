@@ -86,7 +86,8 @@ def test_a_pause_says_where_and_why_and_the_next_word_ends_it(cru: Cru, vault: V
     cru("log", "phase", "One", env=env)
     cru("log", "phase", "Two", env=env)
     done = cru("session", "pause", "--reason", "waiting\nfor keys", env=env)
-    assert (done.exit_code, done.output) == (0, "")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == f"paused {name} at phase-2; `cru session resume {name}` goes on\n"
     session = vault.load(name).session
     assert (session.status, session.resume_point, session.pause_reason) == (
         Status.PAUSED,
@@ -139,3 +140,12 @@ def test_a_title_that_is_a_secret_is_in_no_file_s_name(cru: Cru, vault: Vault) -
     assert "a1b2c3" not in name
     assert token not in vault.load(name).source.text
     assert vault.load(name).session.redactions == 1
+
+
+def test_another_session_is_named_by_the_beginning_of_its_id(cru: Cru, vault: Vault) -> None:
+    first = started(cru, "A long title of the first one")
+    second = started(cru, "Quite another", "--continues", first[:-9])
+    assert vault.load(second).session.continues == first
+    assert vault.load(first).session.continued_by == second
+    child = started(cru, "C", "--parent", second[:-4])
+    assert vault.load(child).session.parent == second

@@ -110,6 +110,17 @@ def test_a_sign_of_life_keeps_it_active(vault: Vault, sign: str) -> None:
     assert look(Index(vault.root, vault.settings), now + timedelta(hours=3)) == ["sessions/quiet.md"]
 
 
+def test_a_subagent_lives_while_its_clients_hooks_are_called(vault: Vault) -> None:
+    """Its source is named after its client's session, which alone is spooled."""
+    quiet(vault, text=NOTE.replace("---\n\n# A", "sources:\n  - claude-code:n1/a7\n---\n\n# A"))
+    spooled = vault.root / ".crucible" / "spool" / "claude-code" / "n1.jsonl"
+    spooled.parent.mkdir(parents=True)
+    spooled.write_text("\n")
+    assert looked(vault) == []
+    os.utime(spooled, (time.time() - LONG,) * 2)
+    assert looked(vault) == ["sessions/quiet.md"]
+
+
 def test_a_time_that_lies_ahead_is_no_sign_of_life(vault: Vault) -> None:
     """A slip of the pen, or another machine's clock, would keep it active for years."""
     quiet(vault, text=NOTE.replace("More", "ended:: 2099-01-01T00:00:00Z\n\nMore"))

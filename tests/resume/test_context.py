@@ -275,6 +275,17 @@ def test_phases_behind_the_resume_point_are_left_out_and_told() -> None:
     assert "You are in phase-1 of 2" in told.text
 
 
+def test_a_brief_that_tells_of_phases_behind_the_resume_point_is_made_anew_up_to_there() -> None:
+    made = session(
+        *(phase(f"P{n}", *turn(n), Decision(f"Choice {n}")) for n in range(1, 9)),
+        preamble=(Callout("abstract", "Brief", 'Covers: phase-7 "P7"\n\nAll of it to Choice 7.'),),
+    )
+    assert "Choice 7." in context(made, window=3).text
+    told = context(replace(made, resume_point="phase-4"), window=3).text
+    assert "Choice 7" not in told
+    assert "  - Choice 1" in parts(told)["What came before"]
+
+
 def test_a_resume_point_that_names_no_phase_tells_everything_and_the_problem() -> None:
     told = context(session(phase("A", *turn(1)), resume_point="phase-7"))
     assert "answer 1" in told.text

@@ -73,14 +73,31 @@ def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: V
         b"\xff\xfe",
         b"host x y z 1 -\n",
         b"host 1 y z " + b"9" * 100 + b" -\n",
+        b"host " + b"9" * 5000 + b" y z 1 -\n",
         b"a b\n",
         f"{os.uname().nodename} 1 c 2026 {os.getpid()} 12345\n".encode(),
     ],
-    ids=["empty", "no text", "words", "a huge number", "too few words", "a process of another start"],
+    ids=[
+        "empty",
+        "no text",
+        "words",
+        "a huge number",
+        "no number",
+        "too few words",
+        "a process of another start",
+    ],
 )
 def test_what_somebody_else_left_in_the_lock_keeps_nobody_out(vault: Vault, left: bytes) -> None:
     lock_of(vault).parent.mkdir(parents=True)
     lock_of(vault).write_bytes(left)
+    assert not is_held(vault.root, "x")
+    with hold_session(vault.root, "x", client="c", now=NOW):
+        pass
+
+
+def test_a_pipe_in_the_locks_place_keeps_nobody_waiting(vault: Vault) -> None:
+    lock_of(vault).parent.mkdir(parents=True)
+    os.mkfifo(lock_of(vault))
     assert not is_held(vault.root, "x")
     with hold_session(vault.root, "x", client="c", now=NOW):
         pass

@@ -15,6 +15,7 @@ import pytest
 
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.bookmarks.repository import digest_of, read_repository
+from crucible.resume import drift as drift_room
 from crucible.resume.drift import find_drift
 from crucible.resume.model import Drift, FileChange
 
@@ -93,6 +94,17 @@ def test_a_file_that_was_moved_and_changed_is_told_as_moved(shop: Path) -> None:
     assert find_drift(shop, before).files == (FileChange("src/limiter.py", "moved", "bucket.py"),)
     commit(shop, "Moved")
     assert find_drift(shop, before).files == (FileChange("src/limiter.py", "moved", "bucket.py"),)
+
+
+def test_a_moved_file_is_looked_for_in_so_many_bytes_only(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = bookmark_of(shop)
+    (shop / "a.bin").write_bytes(b"x" * 5000)
+    (shop / "README.md").rename(shop / "z.md")
+    assert find_drift(shop, mark).files == (FileChange("README.md", "moved", "z.md"),)
+    monkeypatch.setattr(drift_room, "_MOST_BYTES", 4000)
+    assert find_drift(shop, mark).files == (FileChange("README.md", "deleted"),)
 
 
 def test_a_copy_that_stayed_is_no_move(shop: Path) -> None:

@@ -350,7 +350,7 @@ def test_rows_whose_ids_begin_alike_are_not_told_twice() -> None:
 
 @pytest.mark.parametrize(
     "mine",
-    ["status: paused\npause_reason: I wait\nresume_point: phase-1\n", "status: failed\n"],
+    ["status: paused\npause_reason: I wait\nresume_point: phase-0\n", "status: failed\n"],
 )
 def test_a_status_that_a_human_set_stays_when_the_transcript_grows(mine: str) -> None:
     events: list[Event] = [
@@ -365,6 +365,18 @@ def test_a_status_that_a_human_set_stays_when_the_transcript_grows(mine: str) ->
     after = read(merged(edited, base, now))
     assert len(after.phases) == 2
     assert mine in merged(edited, base, now)
+
+
+def test_where_a_human_paused_moves_on_with_what_the_turn_under_way_still_brings() -> None:
+    events: list[Event] = [
+        Prompted(at(1), "one"), Replied(at(2), "yes"), Answered(at(2)),
+        Prompted(at(3), "two"), Replied(at(4), "again"), Answered(at(4)),
+    ]  # fmt: skip
+    base, now = parts(events, 3)
+    told = "status: paused\npause_reason: I wait\nresume_point: phase-1\n"
+    edited = render_session(base).replace("status: completed\n", told)
+    after = read(merged(edited, base, now))
+    assert (after.status, after.pause_reason, after.resume_point) == (Status.PAUSED, "I wait", "phase-2")
 
 
 def test_a_status_that_an_import_wrote_follows_the_transcript() -> None:
