@@ -126,7 +126,7 @@ def _append(path: Path, line: bytes, *, fsync: bool) -> bool:
                 os.ftruncate(descriptor, size)
             raise
         if fsync and not size:
-            _fsync_folder(path.parent)
+            files.fsync_folder(path.parent)
         with suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(descriptor), path.lstat())
         return False
@@ -144,17 +144,6 @@ def _write(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _fsync_folder(folder: Path) -> None:
-    """Make a new file's name last through a power cut, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            with suppress(OSError):  # some network file systems cannot
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _bytes(path: Path) -> bytes:

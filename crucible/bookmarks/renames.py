@@ -14,7 +14,7 @@ from crucible.bookmarks.lines import Unfit, append_line, read_lines
 from crucible.bookmarks.tickets import sessions_with_tickets
 from crucible.session.identity import check_session_id
 
-__all__ = ["RENAMES", "keep_rename", "name_now"]
+__all__ = ["RENAMES", "keep_rename", "name_now", "names_before"]
 
 RENAMES = "renames.jsonl"
 
@@ -32,6 +32,12 @@ def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> 
 def name_now(root: Path, session_id: str) -> str:
     """The id that a session has now; the same where it was never renamed."""
     return _end(_renames(root), session_id)
+
+
+def names_before(root: Path, session_id: str) -> list[str]:
+    """The ids that a session had before it was renamed to this one."""
+    known = _renames(root)
+    return [name for name in known if name != session_id and _end(known, name) == session_id]
 
 
 def _end(renames: Mapping[str, str], session_id: str) -> str:

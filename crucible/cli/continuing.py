@@ -21,7 +21,7 @@ from crucible.agents.marks import RESUMING_ENVIRONMENT, resume_mark
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.marking import mark
 from crucible.bookmarks.model import Bookmark, Why
-from crucible.bookmarks.renames import name_now
+from crucible.bookmarks.renames import name_now, names_before
 from crucible.bookmarks.tickets import issue_ticket
 from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
@@ -45,7 +45,7 @@ from crucible.resume.native import Native, last_client, newest_source
 from crucible.resume.running import check_at_rest
 from crucible.resume.standing import End, has_news, settle, wake
 from crucible.session.model import Session, Status
-from crucible.vault.holding import Held, hold_session
+from crucible.vault.holding import Held, SessionHeld, hold_session, is_held
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
@@ -95,6 +95,7 @@ def go_on(vault: Vault, path: Path, wish: Wish) -> None:
     check_goes_on(session, force=wish.force)
     chosen = choose_client(session, wish.named)
     now = datetime.now(UTC)
+    _check_earlier_names(vault, session)
     with hold_session(vault.root, session.id, client=chosen.name, now=now, force=wish.force) as held:
         # Whoever held it until now may have written.
         session = vault.read(path).session
@@ -105,6 +106,15 @@ def go_on(vault: Vault, path: Path, wish: Wish) -> None:
         start = _start(vault, plan, wish)
         _say(plan)
         _run(vault, path, plan, start, held)
+
+
+def _check_earlier_names(vault: Vault, session: Session) -> None:
+    """Who holds it may have begun before it was renamed."""
+    others = vault.session_ids()
+    for name in names_before(vault.root, session.id):
+        if name not in others and is_held(vault.root, name):
+            hint = "go on there, or end it there first"
+            raise SessionHeld(f"{session.id}: held by who began when it was called {name}", hint)
 
 
 def _check_at_rest(vault: Vault, session: Session, path: Path, now: datetime) -> None:

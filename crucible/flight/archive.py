@@ -23,6 +23,7 @@ from crucible.flight.lines import Held
 from crucible.flight.meta import COUNTS, load_own_meta, with_counts
 from crucible.flight.order import Line, after_archived, folder_lines, numbered
 from crucible.flight.place import archive_path, refusals
+from crucible.vault.files import fsync_folder
 
 __all__ = ["Contents", "archived_lines", "archived_meta", "joined_meta", "next_number", "put_away"]
 
@@ -109,7 +110,7 @@ def put_away(vault_root: Path, session_id: str, files: Held) -> Contents:
             wanted = _write(new, vault_root, session_id, files)
             _check(new, wanted)
             new.replace(path)
-            _settle(path.parent)
+            fsync_folder(path.parent)
         finally:
             new.unlink(missing_ok=True)
     return wanted
@@ -174,17 +175,6 @@ def _writing(new: Path) -> Iterator[IO[bytes]]:
             yield stream
         packed.flush()
         os.fsync(packed.fileno())
-
-
-def _settle(folder: Path) -> None:
-    """Make a rename last through a power cut, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            with suppress(OSError):  # some network file systems cannot
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _summary(line: bytes, path: Path) -> Mapping[str, object]:

@@ -34,7 +34,7 @@ __all__ = ["pause_idle"]
 
 _Place: TypeAlias = "tuple[str, Mapping[str, Sequence[str]]]"
 
-_LONGEST = 2.0
+_LONGEST = 0.5
 """Seconds for one look: after years without one there may be many, and the rest is for the next."""
 _PATIENCE = 0.2
 """Seconds: who holds a note is writing it, so it is not quiet."""

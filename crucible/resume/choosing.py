@@ -14,9 +14,9 @@ from crucible.index.query import SessionQuery, select
 from crucible.index.schema import Row, path_of_cell
 from crucible.index.view import View
 
-__all__ = ["Mark", "Paused", "newest_first", "paused_rows"]
+__all__ = ["AFTERWARDS", "Mark", "Paused", "newest_first", "paused_rows"]
 
-_AFTERWARDS = ("idle", "manual", "died")
+AFTERWARDS = ("idle", "manual", "died")
 """Why those bookmarks were made that are made when nothing has happened for a while."""
 
 
@@ -75,7 +75,7 @@ def _left(row: Row, mark: Mark | None) -> datetime | None:
     times = [time for time in (started, ended) if time]
     if started and isinstance(lasted, int):
         times.append(_later(started, lasted))
-    if mark and (mark.why not in _AFTERWARDS or not times):
+    if mark and (mark.why not in AFTERWARDS or not times):
         times.append(mark.at)
     return max(times, default=None)
 

@@ -77,6 +77,6 @@ class Context:
     tokens: int
     left_out: tuple[LeftOut, ...] = ()
     is_tight: bool = False
-    """Whether decisions had to be cut to a line each."""
+    """Whether decisions had to be cut to a line each; errors and tasks are then, too."""
     problems: tuple[str, ...] = ()
     """What was odd about the note, a line each."""

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from crucible.bookmarks.model import Bookmark, Why
+from crucible.bookmarks.model import Bookmark
+from crucible.resume.choosing import AFTERWARDS
 from crucible.resume.extent import Extent
 from crucible.resume.open_work import task_at_work
 from crucible.session.model import Session
 
 __all__ = ["age_words", "last_active", "position_line", "task_words"]
-
-_AFTERWARDS = {Why.IDLE, Why.MANUAL, Why.DIED}
-"""Bookmarks that are made when nothing has happened for a while."""
 
 
 def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
@@ -40,7 +38,7 @@ def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
     """The newest time that the note or the bookmark knows of."""
     times = [time for phase in session.all_phases() for time in (phase.started, phase.ended) if time]
     times += [time for time in (session.started, session.ended) if time]
-    if bookmark and bookmark.why not in _AFTERWARDS:
+    if bookmark and bookmark.why not in AFTERWARDS:
         times.append(bookmark.at)
     known = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
     return max(known, default=bookmark.at if bookmark else None)

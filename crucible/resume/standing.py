@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.errors import EditRefused
 from crucible.note.source import Edit, Span
 from crucible.session.editing import set_field
 from crucible.session.joining import is_ours
@@ -30,7 +31,7 @@ class Woken(NamedTuple):
 
 
 def wake(vault: Vault, path: Path) -> Woken:
-    """The session goes on: it is active, and has not ended."""
+    """The session goes on: it is active, and has not ended.  Raises `EditRefused` for a note that cannot say so."""
     before = vault.read(path)
 
     def wanted(note: Note) -> list[Edit]:
@@ -38,7 +39,10 @@ def wake(vault: Vault, path: Path) -> Woken:
         before = note
         return _set(note, dict.fromkeys(_KEYS) | {"status": str(Status.ACTIVE)})
 
-    return Woken(before, vault.update(path, wanted))
+    try:
+        return Woken(before, vault.update(path, wanted))
+    except EditRefused as error:
+        raise EditRefused(f"{before.session.id}: {error}", error.hint) from error
 
 
 class End(NamedTuple):

@@ -37,6 +37,7 @@ __all__ = [
     "LARGEST_NOTE",
     "Stamp",
     "create_exclusive",
+    "fsync_folder",
     "holds",
     "inside",
     "locked",
@@ -192,7 +193,7 @@ def write_atomic(
             _remove(temporary)
             raise
         if fsync:
-            _fsync_folder(path.parent)
+            fsync_folder(path.parent)
 
 
 def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> bool:
@@ -231,7 +232,7 @@ def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
             _remove(temporary)
             raise
         if fsync:
-            _fsync_folder(path.parent)
+            fsync_folder(path.parent)
 
 
 def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
@@ -239,8 +240,8 @@ def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
     with _write_errors(new):
         _rename_exclusive(old, new)
         if fsync:
-            _fsync_folder(new.parent)
-            _fsync_folder(old.parent)
+            fsync_folder(new.parent)
+            fsync_folder(old.parent)
 
 
 def _rename_exclusive(old: Path, new: Path) -> None:
@@ -350,8 +351,8 @@ def _owner(descriptor: int) -> tuple[int, int]:
     return status.st_uid, status.st_gid
 
 
-def _fsync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut, where the system can."""
+def fsync_folder(folder: Path) -> None:
+    """Make a file's new name last through a power cut, where the system can."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -68,6 +68,27 @@ def test_a_session_that_is_renamed_while_its_client_runs_has_what_was_done(
     assert "Answer " in scene.text(OTHER)
 
 
+def test_a_session_is_held_under_its_new_name_too(scene: Scene, cru: Cru, meanwhile: Meanwhile) -> None:
+    told: list[str] = []
+
+    def twice() -> None:
+        cru("session", "rename", PAUSED, OTHER)
+        told.append(cru("session", "resume", OTHER, "--with", "claude", "--force").stderr)
+
+    meanwhile(twice)
+    assert cru("session", "resume", PAUSED, "--with", "claude").exit_code == 0
+    assert f"{OTHER}: held by who began when it was called {PAUSED}" in told[0]
+    assert len(scene.log()) == 1
+
+
+def test_a_note_whose_properties_are_broken_is_named(scene: Scene, cru: Cru) -> None:
+    before = scene.write("---\n: : bad [\n---\n\n# Add it\n").read_bytes()
+    result = cru("session", "resume", PAUSED, "--with", "claude")
+    assert result.exit_code == 1
+    assert f"cru: {PAUSED}: line 1: the frontmatter's YAML is broken" in result.stderr
+    assert (scene.vault.sessions / f"{PAUSED}.md").read_bytes() == before
+
+
 def test_a_note_that_is_gone_is_said_with_where_the_work_is(
     scene: Scene, cru: Cru, meanwhile: Meanwhile
 ) -> None:
