@@ -168,17 +168,17 @@ def test_what_we_paused_is_active_again_when_a_running_client_says_more(place: P
     assert len(place.session().phases) == 2
 
 
-def test_what_a_human_paused_stays_paused_when_it_grows(place: Place) -> None:
+def test_what_a_human_paused_stays_paused_at_its_end_when_it_grows(place: Place) -> None:
     place.say(*ANSWERED)
     place.end()
     place.write(CLOSED_REASON, "lunch")
     place.now += 5 * MINUTE
     place.say(user("More"), assistant(text("More."), stop="end_turn"))
     place.run(Client.RUNNING)
-    assert place.standing() == ("paused", "lunch", "phase-1")
+    assert place.standing() == ("paused", "lunch", "phase-2")
     place.now += 100 * MINUTE
     place.run()
-    assert place.standing() == ("paused", "lunch", "phase-1")
+    assert place.standing() == ("paused", "lunch", "phase-2")
 
 
 def test_an_idle_pause_is_no_knowledge_of_the_client(place: Place) -> None:
