@@ -50,7 +50,11 @@ LATE = {
     "crucible.hooks.claude_code": {"crucible.settings", "crucible.hooks.greeting"},
     "crucible.hooks.greeting": {"crucible.hooks.noticing"},
     "crucible.hooks.noticing": {
-        f"crucible.resume.{name}" for name in ("context", "drift", "gathering", "model", "template", "tokens")
+        "crucible.record.cleaning",
+        *(
+            f"crucible.resume.{name}"
+            for name in ("context", "drift", "gathering", "model", "template", "tokens")
+        ),
     },
     "crucible.hooks.starting": {"crucible.hooks.syncing"},
     "crucible.idling.noticing": {"crucible.idling.timing_out"},

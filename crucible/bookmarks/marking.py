@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from crucible.bookmarks.fields import is_inner_path
 from crucible.bookmarks.keeping import append_bookmark, latest
@@ -23,15 +23,13 @@ from crucible.bookmarks.touched import touched_files
 from crucible.errors import CrucibleError, VaultError
 from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import late_pattern
+from crucible.secrets import Redact
 from crucible.session.identity import check_session_id
 from crucible.session.model import Phase, Session, Status, Task
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
 __all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark"]
-
-Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
-"""A text in; out the text without its secrets, and how many were taken out by rule."""
 
 LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
 """Code points; what is longer is cut, and ends in `…`."""

@@ -81,7 +81,9 @@ def _told(phase: Phase, *, answered_later: bool) -> Iterator[tuple[str, str]]:
         section, item = _entry_told(entry)
         if section and not (_asks(entry) and number < answer):
             yield section, item
-    yield _RESULTS, _outcome(phase, entries)
+    outcome = _outcome(phase, entries)
+    if outcome:
+        yield _RESULTS, outcome
     question = "" if answered_later else _last_question(entries)
     if question:
         yield _QUESTIONS, question
@@ -117,14 +119,15 @@ def _unresolved(entry: Failure) -> str:
 
 
 def _outcome(phase: Phase, entries: Sequence[Entry]) -> str:
-    """The last words of a phase, or what it did where nothing was said."""
+    """The last words of a phase, or what it did where nothing was said; "" where its other entries tell."""
     name = _gist(phase.name, 10)
     said = next((_last_paragraph(e.text) for e in reversed(entries) if isinstance(e, Prose)), "")
     if said:
         return f"{name}: {_gist(said, 24)}"
     calls = [call for entry in entries if isinstance(entry, ToolCalls) for call in entry.calls]
     if not calls:
-        return f"{name}: nothing was said"
+        told = any(not isinstance(entry, Intervention) for entry in entries)
+        return "" if told else f"{name}: nothing was said"
     ended = "" if calls[-1].outcome is Outcome.OK else f", {calls[-1].outcome}"
     count = f"{len(calls)} call{'' if len(calls) == 1 else 's'}"
     return f"{name}: {count}, the last {_gist(cut(calls[-1].call, 60), 10)}{ended}"

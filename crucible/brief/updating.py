@@ -6,10 +6,9 @@ itself, so that the next update catches up on everything that was missed.  A mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
@@ -23,13 +22,11 @@ from crucible.flight.entries import append_entry
 from crucible.note.contain import normal
 from crucible.note.source import Edit
 from crucible.patterns import UNSEEN, late_pattern
+from crucible.secrets import Redact
 from crucible.session.model import Session
 from crucible.vault.store import Note, Vault
 
 __all__ = ["Redact", "update_brief", "update_briefs"]
-
-Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
-"""A text in; out the text without its secrets, and how many were taken out by rule."""
 
 _LETTER = late_pattern(r"[^\W_]")
 _GAP = late_pattern(r"\s{20,}|\n{3,}")

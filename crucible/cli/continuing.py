@@ -15,6 +15,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.agents.asking import asker_of
 from crucible.agents.clients import LONGEST_ARGUMENT
 from crucible.agents.launching import ClientFailed, check_installed, ending_of, run_client, unbroken
 from crucible.agents.marks import RESUMING_ENVIRONMENT, resume_mark
@@ -23,10 +24,12 @@ from crucible.bookmarks.marking import mark
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.bookmarks.renames import name_now, names_before
 from crucible.bookmarks.tickets import issue_ticket
+from crucible.brief.updating import update_brief
 from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.resume_context import build, drift_at, native_of, place_of, resume_problem
+from crucible.cli.surroundings import user_settings
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.record.cleaning import Cleaning, redact_of
 from crucible.resume.continuing import (
@@ -186,7 +189,7 @@ def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
     if plan.native:
         prompt = clean.text(drift_prompt(plan.drift, terminal=plan.terminal))
     else:
-        prompt = _fresh(vault, plan, wish, clean)
+        prompt = _fresh(vault, plan, wish)
     phase = find_extent(plan.session).phase
     # Also where nothing is said: by its ticket a session is found that is renamed while the client runs.
     ticket = issue_ticket(
@@ -207,15 +210,14 @@ def _started(plan: _Plan, wish: Wish, prompt: str) -> Start:
     return plan_start(plan.chosen, prompt, native=plan.native, terminal=plan.terminal, more=wish.more)
 
 
-def _fresh(vault: Vault, plan: _Plan, wish: Wish, clean: Cleaning) -> str:
+def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
     """The context, cut by its budget until an argument can hold it where it has to be one."""
     budget = wish.budget or vault.settings.resume.budget
     for _ in range(4):
         context = build(vault, plan.session, plan.bookmark, plan.drift, budget=budget, now=plan.now)
-        text = clean.text(context.text)
-        size = _started(plan, wish, text).longest + _MARK
+        size = _started(plan, wish, context.text).longest + _MARK
         if size <= LONGEST_ARGUMENT:
-            return text
+            return context.text
         budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))
         say(f"cru: an argument holds 128 KB, so the context is cut to {budget:,} tokens", style="yellow")
     raise UsageError(
@@ -247,6 +249,8 @@ def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> Non
             # Whatever went wrong, it is not left active.
             now = settle(vault, _found(vault, path, plan), end).session
         _bookmark(vault, now, plan, begun, code)
+        if has_news(plan.session, now):
+            _brief(vault, now.id)
     if end.fault:
         hint = f"the session is {now.status}: `cru session resume {now.id}` goes on with it"
         raise ClientFailed(end.fault, hint)
@@ -280,6 +284,18 @@ def _environment(vault: Vault, plan: _Plan) -> dict[str, str]:
     told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root), RESUMING_ENVIRONMENT: plan.session.id}
     told.pop("CRU_SESSION", None)  # it may be another one
     return told if plan.chosen.client else told | {"CRU_SESSION": plan.session.id}
+
+
+def _brief(vault: Vault, session_id: str) -> None:
+    """Bring it up to date, as hooks do where a client has them."""
+    try:
+        asker = asker_of(user_settings().agents, os.environ)
+        redact = redact_of(vault.settings.secrets)
+        problem = update_brief(vault, session_id, asker=asker, redact=redact, now=datetime.now(UTC)).problem
+    except CrucibleError as error:
+        problem = str(error)
+    if problem:
+        say(f"cru: {problem}", style="yellow")
 
 
 def _bookmark(vault: Vault, now: Session, plan: _Plan, begun: datetime, code: int) -> None:

@@ -13,7 +13,8 @@ from crucible.bookmarks.model import Bookmark
 from crucible.cli.opening import here
 from crucible.cli.surroundings import user_settings
 from crucible.importing.sources import source_name
-from crucible.resume.context import build_context
+from crucible.record.cleaning import redact_of
+from crucible.resume.context import build_context, without_secrets
 from crucible.resume.drift import find_drift
 from crucible.resume.extent import find_extent
 from crucible.resume.folders import folder_of
@@ -107,11 +108,12 @@ def build(
     now: datetime,
 ) -> Context:
     """The context, by the vault's settings and the user's tokenizer."""
-    settings = vault.settings.resume
-    return build_context(
+    settings, counter = vault.settings.resume, counter_of(user_settings().agents.tokenizer)
+    context = build_context(
         Material(session, now, bookmark, drift, load_children(vault, session)),
         window=settings.window,
         budget=budget or settings.budget,
-        counter=counter_of(user_settings().agents.tokenizer),
+        counter=counter,
         template=find_template(vault.root),
     )
+    return without_secrets(context, redact_of(vault.settings.secrets), counter)

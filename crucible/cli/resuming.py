@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,13 @@ from crucible.cli.resume_context import Told, tell_context
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings
 from crucible.errors import SessionNotFound, UsageError
+from crucible.index.schema import Row, path_of_cell
 from crucible.index.store import Index
 from crucible.index.vouching import ask
-from crucible.resume.choosing import newest_first, paused_rows
+from crucible.resume.choosing import newest_first, newest_rows, paused_rows
 from crucible.resume.continuing import check_goes_on
+from crucible.session.model import Status
+from crucible.vault.holding import is_held
 from crucible.vault.projects import project_of
 from crucible.vault.store import Vault
 
@@ -126,10 +130,19 @@ def _last_paused(vault: Vault) -> Path:
     project = project_of(str(cwd or ""), user_settings().projects)
     index = Index(vault.root, vault.settings, ask)
     rows, _ = index.ask(lambda view: paused_rows(view, project))
-    if not rows:
-        of = f" of project {project!r}" if project else ""
-        raise SessionNotFound(
-            f"no paused session{of}",
-            "`cru session list --status paused` shows all; name one: cru session resume ID",
-        )
-    return vault.root / newest_first(rows, load_bookmarks(vault.root).found)[0].path
+    if rows:
+        return vault.root / newest_first(rows, load_bookmarks(vault.root).found)[0].path
+    others, _ = index.ask(lambda view: newest_rows(view, project))
+    for row in others:
+        if row["status"] == "active" and is_held(vault.root, str(row["id"])):
+            return vault.root / path_of_cell(str(row["path"]))  # whoever asks for it is told who holds it
+    raise _none_paused(project, others)
+
+
+def _none_paused(project: str, others: Sequence[Row]) -> SessionNotFound:
+    of = f" of project {project!r}" if project else ""
+    last = next((row for row in others if row["status"] in (Status.COMPLETED, Status.FAILED)), None)
+    hint = "`cru session list --status paused` shows all; name one: cru session resume ID"
+    if last:
+        hint = f"the last one is {last['status']}: cru session resume {last['id']} --force"
+    return SessionNotFound(f"no paused session{of}", hint)

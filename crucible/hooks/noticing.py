@@ -111,7 +111,8 @@ def _first(vault: Vault, paused: Iterable[Paused], start: Start, *, whole: bool)
 def _context(vault: Vault, user: UserSettings, found: _Found, start: Start) -> str:
     """The whole context; in what a client takes at a start; "" when it cannot be made so short, or not at all."""
     # Late for the reason above.
-    from crucible.resume.context import build_context  # noqa: PLC0415
+    from crucible.record.cleaning import redact_of  # noqa: PLC0415
+    from crucible.resume.context import build_context, without_secrets  # noqa: PLC0415
     from crucible.resume.drift import find_drift  # noqa: PLC0415
     from crucible.resume.gathering import load_children  # noqa: PLC0415
     from crucible.resume.model import Material  # noqa: PLC0415
@@ -128,6 +129,7 @@ def _context(vault: Vault, user: UserSettings, found: _Found, start: Start) -> s
             context = build_context(
                 material, window=settings.window, budget=budget, counter=counter, template=template
             )
+            context = without_secrets(context, redact_of(vault.settings.secrets), counter)
             text = f"{LABEL}\n{_IF_ASKED}\n\n{context.text.strip()}"
             size = len(text.encode("utf-16-le", "replace")) // 2
             if size <= _ROOM:

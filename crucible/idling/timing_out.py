@@ -15,13 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from crucible.bookmarks.marking import Redact, mark
+from crucible.bookmarks.marking import mark
 from crucible.bookmarks.model import Why
+from crucible.bookmarks.renames import names_before
 from crucible.errors import CrucibleError
 from crucible.flight.spool import is_name, spool_folder
 from crucible.index.store import Index
 from crucible.note.source import Edit
-from crucible.secrets.scanner import Scanner
+from crucible.secrets import Redact, Scanner
 from crucible.session.editing import set_field
 from crucible.session.model import Session, Status
 from crucible.session.standing import IDLE_REASON
@@ -89,7 +90,7 @@ def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
     idle = timedelta(minutes=vault.settings.idle_minutes)
     if (
         session.status is not Status.ACTIVE
-        or is_held(vault.root, session.id)
+        or any(is_held(vault.root, name) for name in (session.id, *names_before(vault.root, session.id)))
         or now - max(_signs(note, vault, now)) < idle
     ):
         return []

@@ -6,20 +6,15 @@ Owns that nothing is written when the scanner cannot run.  What a secret is, is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
 
 from crucible.errors import CrucibleError, UsageError, VaultError
 from crucible.note.contain import cut, normal, normal_line, slug
 from crucible.patterns import late_pattern
-from crucible.secrets import Scanner
+from crucible.secrets import Redact, Scanner
 from crucible.session.model import AgentRef
 from crucible.settings import SecretSettings
 
-__all__ = ["Cleaning", "Redact", "agent_of", "check_text", "redact_of"]
-
-Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
-"""A text in; out the text without its secrets, and how many were taken out by rule."""
+__all__ = ["Cleaning", "agent_of", "check_text", "redact_of"]
 
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 

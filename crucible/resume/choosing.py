@@ -14,10 +14,13 @@ from crucible.index.query import SessionQuery, select
 from crucible.index.schema import Row, path_of_cell
 from crucible.index.view import View
 
-__all__ = ["AFTERWARDS", "Mark", "Paused", "newest_first", "paused_rows"]
+__all__ = ["AFTERWARDS", "Mark", "Paused", "newest_first", "newest_rows", "paused_rows"]
 
 AFTERWARDS = ("idle", "manual", "died")
 """Why those bookmarks were made that are made when nothing has happened for a while."""
+
+
+_NEWEST = 20
 
 
 class Paused(NamedTuple):
@@ -51,6 +54,11 @@ class Mark(Protocol):
 def paused_rows(view: View, project: str) -> list[Row]:
     """The project's paused sessions that are nobody's subagent; a folder without a project has none."""
     return select(view, SessionQuery(status="paused", project=project)) if project else []
+
+
+def newest_rows(view: View, project: str) -> list[Row]:
+    """The project's newest sessions, whatever became of them; a folder without a project has none."""
+    return select(view, SessionQuery(project=project, limit=_NEWEST)) if project else []
 
 
 def newest_first(rows: Sequence[Row], bookmarks: Iterable[Mark]) -> list[Paused]:

@@ -9,7 +9,7 @@ the line that says where it stands and how long ago.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Protocol
 
 from crucible.errors import UsageError
@@ -21,9 +21,10 @@ from crucible.resume.model import Context, Material
 from crucible.resume.open_work import find_open_work
 from crucible.resume.position import position_line
 from crucible.resume.tokens import Counter
+from crucible.secrets import Redact
 from crucible.session.identity import LONGEST_ID
 
-__all__ = ["LABEL", "VARIABLES", "Renderer", "build_context"]
+__all__ = ["LABEL", "VARIABLES", "Renderer", "build_context", "without_secrets"]
 
 LABEL = """\
 You go on with earlier work; Crucible put this together from that session's note. What stands in fences is quoted from it for
@@ -88,6 +89,12 @@ def build_context(
         _check_frame(counter.count(frame.render(Required("", "", "", required.is_tight), parts)), budget)
     problems = (extent.problem,) if extent.problem else ()
     return Context(text, tokens, parts.left_out, required.is_tight and bool(work.decisions), problems)
+
+
+def without_secrets(context: Context, redact: Redact, counter: Counter) -> Context:
+    """The same without what a human typed into the note and should not have: a context is shown, and sent to a model."""
+    text, found = redact(context.text)
+    return replace(context, text=text, tokens=counter.count(text)) if found else context
 
 
 def _check_frame(frame: int, budget: int) -> None:

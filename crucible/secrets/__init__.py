@@ -4,6 +4,6 @@ Owns the rules: tokens by their form (`providers`, `services`), shapes around a 
 `assignments`, `values`), and the pass over a text (`scanner`).  Which texts an event has is `transcript.redact`'s.
 """
 
-from crucible.secrets.scanner import Finding, Scanner
+from crucible.secrets.scanner import Finding, Redact, Scanner
 
-__all__ = ["Finding", "Scanner"]
+__all__ = ["Finding", "Redact", "Scanner"]

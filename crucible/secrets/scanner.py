@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
@@ -25,7 +25,10 @@ from crucible.secrets.shapes import DATA_URI, find_private_key, shape_rules
 from crucible.secrets.visible import Visible
 from crucible.settings import SecretSettings
 
-__all__ = ["Finding", "Scanner"]
+__all__ = ["Finding", "Redact", "Scanner"]
+
+Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
+"""A text in; out the text without its secrets, and how many were taken out by rule."""
 
 _MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8

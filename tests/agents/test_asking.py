@@ -246,6 +246,18 @@ def test_a_model_of_the_llm_library_answers(tmp_path: Path) -> None:
     assert llm(tmp_path, "small", LIBRARY) == Answer(text, "small-model-1", None, 12, 4)
 
 
+def test_the_real_library_is_asked_as_it_wants_to_be() -> None:
+    pytest.importorskip("llm_echo", reason="a model that answers with what it was asked")
+    asker = asker_of(AgentSettings(model="echo", timeout_seconds=60), ENV)
+    assert asker is not None
+    answer = asker.ask("Tell.")
+    said = json.loads(answer.text)
+    assert (said["prompt"], said["stream"]) == (f"{OWN_MARK}\nTell.", False)
+    assert answer.model == "echo"
+    assert answer.tokens_in is not None
+    assert answer.tokens_in > 0
+
+
 def test_a_model_that_the_library_does_not_know_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(AgentFailed, match="Unknown model: big"):
         llm(tmp_path, "big", LIBRARY)

@@ -99,7 +99,7 @@ def test_decisions_come_before_results_wishes_and_questions() -> None:
     )
     assert text == (
         "**Decisions**\n- Token bucket. (why: Constant memory.)\n\n"
-        "**Results**\n- Mended: Off by one. → Start at 0.\n- A: The bucket works.\n- B: nothing was said\n\n"
+        "**Results**\n- Mended: Off by one. → Start at 0.\n- A: The bucket works.\n\n"
         "**Open questions**\n- Unresolved: It leaked."
     )
 
@@ -278,7 +278,7 @@ def test_a_sub_phase_stands_for_its_phase() -> None:
 def test_questions_go_when_they_are_answered_but_for_those_that_people_asked() -> None:
     before = session((Failure("It leaks."), Callout("decision_needed", "", "Which one?")))
     brief = extend_brief(before, None, "phase-1")
-    assert brief.text.count("- ") == 3
+    assert brief.text.count("- ") == 2
     brief = replace(brief, text=f"{brief.text}\n- Who pays?")
     after = session(
         (Failure("It leaks.", "Closed."), Callout("decision_needed", "", "Which one?")),

@@ -81,11 +81,25 @@ def test_without_an_id_it_is_the_projects_session_that_was_paused_last(scene: Sc
 
 
 def test_no_paused_session_of_the_project_is_said_with_the_way_on(scene: Scene, resume: Resume) -> None:
-    scene.write(paused_note(status="completed"))
+    next(scene.vault.sessions.glob("*.md")).unlink()
     code, out, err = resume()
     assert (code, out) == (1, "")
     assert "no paused session of project 'shop'" in err
     assert "cru session list --status paused" in err
+    scene.write(paused_note(status="completed"))
+    code, out, err = resume()
+    assert (code, out) == (1, "")
+    assert f"the last one is completed: cru session resume {PAUSED} --force" in err
+
+
+def test_what_a_human_should_not_have_typed_is_not_printed(scene: Scene, resume: Resume) -> None:
+    secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    scene.write(paused_note().replace("It fails.", f"It fails with {secret}."))
+    for form in ("text", "json"):
+        code, out, _ = resume(PAUSED, "--format", form)
+        assert code == 0
+        assert secret not in out
+        assert "It fails with [REDACTED:" in out
 
 
 def test_an_empty_id_is_none_at_all(scene: Scene, resume: Resume) -> None:

@@ -17,6 +17,7 @@ from crucible.agents.marks import find_resume_mark
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.model import Why
 from crucible.bookmarks.tickets import find_ticket
+from crucible.brief.callout import find_brief
 from crucible.session.model import Intervention, Session, Status
 from crucible.vault.store import Vault
 from tests.resume.resumed import PAUSED, Scene, make_scene, paused_note
@@ -83,6 +84,9 @@ def test_a_new_session_begins_with_the_context_and_comes_into_the_note(scene: Sc
     bookmark = latest(scene.vault.root, PAUSED)
     assert bookmark
     assert (bookmark.why, bookmark.phase) == (Why.ENDED, "phase-3")
+    brief = find_brief(session)
+    assert brief
+    assert brief.covers == 'phase-2 "Tests"'
 
 
 def test_its_own_session_goes_on_natively_and_is_told_of_nothing_where_nothing_changed(scene: Scene) -> None:
@@ -207,6 +211,7 @@ def test_resuming_twice_at_once_is_refused_with_who_holds_it(scene: Scene, tmp_p
         assert code == 1
         assert "held by claude, process" in err
         assert os.uname().nodename[:20] in err
+    assert "held by claude, process" in scene.resume("--with", "claude")[2]
     assert len(scene.log()) == 1
     assert scene.resume(PAUSED, "--print")[0] == 0
     (tmp_path / "go").touch()
