@@ -48,9 +48,10 @@ LATE = {
     "crucible.index.reading": {"crucible.index.deriving"},
     "crucible.__main__": {"crucible.hooks.claude_code", "crucible.cli.main"},
     "crucible.hooks.claude_code": {"crucible.settings", "crucible.hooks.greeting"},
+    "crucible.cli.resuming": {"crucible.cli.continuing"},
     "crucible.hooks.greeting": {"crucible.hooks.noticing"},
     "crucible.hooks.noticing": {
-        "crucible.record.cleaning",
+        "crucible.secrets.redacting",
         *(
             f"crucible.resume.{name}"
             for name in ("context", "drift", "gathering", "model", "template", "tokens")
@@ -60,8 +61,8 @@ LATE = {
     "crucible.idling.noticing": {"crucible.idling.timing_out"},
 }
 """Who, beside the command line, may import what of ours late: a query of an index that is true reads no note, a hook
-costs next to nothing, what a hook starts notes even that it cannot be loaded, and a command in whose vault nothing is
-quiet need not know how it would be paused."""
+costs next to nothing, a context is printed without what a client's start takes, what a hook starts notes even that it
+cannot be loaded, and a command in whose vault nothing is quiet need not know how it would be paused."""
 
 FORBIDDEN = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 LONGEST_FILE = 400

@@ -26,7 +26,7 @@ from crucible.index.query import SessionQuery, select
 from crucible.index.schema import Row
 from crucible.index.store import Index
 from crucible.index.vouching import ask
-from crucible.record.cleaning import redact_of
+from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session
 from crucible.vault.projects import project_of
 from crucible.vault.store import Vault

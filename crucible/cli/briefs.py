@@ -19,7 +19,7 @@ from crucible.cli.output import say, write_json, write_text
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings
 from crucible.errors import UsageError
-from crucible.record.cleaning import redact_of
+from crucible.secrets.redacting import redact_of
 from crucible.vault.store import Note
 
 __all__ = ["brief"]

@@ -31,7 +31,7 @@ from crucible.cli.output import say
 from crucible.cli.resume_context import build, drift_at, native_of, place_of, resume_problem
 from crucible.cli.surroundings import user_settings
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
-from crucible.record.cleaning import Cleaning, redact_of
+from crucible.record.cleaning import Cleaning
 from crucible.resume.continuing import (
     Chosen,
     Start,
@@ -47,6 +47,7 @@ from crucible.resume.model import Drift
 from crucible.resume.native import Native, last_client, newest_source
 from crucible.resume.running import check_at_rest
 from crucible.resume.standing import End, has_news, settle, wake
+from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session, Status
 from crucible.vault.holding import Held, SessionHeld, hold_session, is_held
 from crucible.vault.store import Vault

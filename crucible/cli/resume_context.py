@@ -13,7 +13,6 @@ from crucible.bookmarks.model import Bookmark
 from crucible.cli.opening import here
 from crucible.cli.surroundings import user_settings
 from crucible.importing.sources import source_name
-from crucible.record.cleaning import redact_of
 from crucible.resume.context import build_context, without_secrets
 from crucible.resume.drift import find_drift
 from crucible.resume.extent import find_extent
@@ -23,6 +22,7 @@ from crucible.resume.model import Context, Drift, Material
 from crucible.resume.native import Native, find_native, last_client
 from crucible.resume.template import find_template
 from crucible.resume.tokens import counter_of
+from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.store import Vault

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from crucible.bookmarks.keeping import load_bookmarks
-from crucible.cli.continuing import Way, Wish, go_on
 from crucible.cli.door import Door
 from crucible.cli.opening import find_note, here, open_vault
 from crucible.cli.options import format_option
@@ -94,23 +93,35 @@ def resume(
     """
     door = ctx.ensure_object(Door)
     prints = printed or (named is None and not door.terminal)
-    wish = Wish(named, _way(given), given["budget"], given["force"], ctx.meta[_MORE])
+    if given["native"] and given["fresh"]:
+        raise UsageError("--native and --fresh exclude each other", "choose one, or neither")
     if format_ == "json" and not prints:
         raise UsageError("--format goes with --print", "a client writes for itself")
     vault = open_vault(door, looks=not prints)
     path = find_note(vault, session) if session is not None else _last_paused(vault)
     if not prints:
-        go_on(vault, path, wish)
+        _go_on(vault, path, named, ctx.meta[_MORE], **given)
         return
     found = vault.read(path).session
-    check_goes_on(found, force=wish.force)
-    _print(tell_context(vault, found, wish.budget), format_, door)
+    check_goes_on(found, force=given["force"])
+    _print(tell_context(vault, found, given["budget"]), format_, door)
 
 
-def _way(given: dict[str, Any]) -> Way:
-    if given["native"] and given["fresh"]:
-        raise UsageError("--native and --fresh exclude each other", "choose one, or neither")
-    return Way.NATIVE if given["native"] else Way.FRESH if given["fresh"] else Way.EITHER
+def _go_on(
+    vault: Vault,
+    path: Path,
+    named: str | None,
+    more: tuple[str, ...],
+    *,
+    native: bool,
+    fresh: bool,
+    **given: Any,
+) -> None:
+    # Late, since whoever has a context printed need not wait for all that a client's start and end take.
+    from crucible.cli.continuing import Way, Wish, go_on  # noqa: PLC0415
+
+    way = Way.NATIVE if native else Way.FRESH if fresh else Way.EITHER
+    go_on(vault, path, Wish(named, way, given["budget"], given["force"], more))
 
 
 def _print(told: Told, format_: str, door: Door) -> None:

@@ -111,13 +111,13 @@ def _first(vault: Vault, paused: Iterable[Paused], start: Start, *, whole: bool)
 def _context(vault: Vault, user: UserSettings, found: _Found, start: Start) -> str:
     """The whole context; in what a client takes at a start; "" when it cannot be made so short, or not at all."""
     # Late for the reason above.
-    from crucible.record.cleaning import redact_of  # noqa: PLC0415
     from crucible.resume.context import build_context, without_secrets  # noqa: PLC0415
     from crucible.resume.drift import find_drift  # noqa: PLC0415
     from crucible.resume.gathering import load_children  # noqa: PLC0415
     from crucible.resume.model import Material  # noqa: PLC0415
     from crucible.resume.template import find_template  # noqa: PLC0415
     from crucible.resume.tokens import counter_of  # noqa: PLC0415
+    from crucible.secrets.redacting import redact_of  # noqa: PLC0415
 
     mark, settings = found.mark, vault.settings.resume
     try:

@@ -31,7 +31,7 @@ from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport
 from crucible.importing.sources import source_name
 from crucible.index.store import Index
-from crucible.record.cleaning import redact_of
+from crucible.secrets.redacting import redact_of
 from crucible.session.standing import Client
 from crucible.settings import UserSettings, load_user_settings
 from crucible.tidy_toml import user_settings_path

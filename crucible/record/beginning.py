@@ -15,11 +15,12 @@ from typing import NamedTuple
 from crucible.agents.asking import Asker
 from crucible.errors import NoteExists
 from crucible.flight.meta import Facts
-from crucible.record.cleaning import Cleaning, redact_of
+from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import Delegated, begin_child
 from crucible.record.recorder import Recorder
 from crucible.record.writing import Clock, Writer, patient, utc_now, whole_second
 from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
 from crucible.session.appending import Addition, Standing
 from crucible.session.fields import link_to
 from crucible.session.markup import render_session

@@ -7,29 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from crucible.errors import CrucibleError, UsageError, VaultError
+from crucible.errors import UsageError
 from crucible.note.contain import cut, normal, normal_line, slug
 from crucible.patterns import late_pattern
-from crucible.secrets import Redact, Scanner
+from crucible.secrets import Redact
+from crucible.secrets.redacting import unscanned
 from crucible.session.model import AgentRef
-from crucible.settings import SecretSettings
 
-__all__ = ["Cleaning", "agent_of", "check_text", "redact_of"]
+__all__ = ["Cleaning", "agent_of", "check_text"]
 
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
-
-
-def redact_of(settings: SecretSettings) -> Redact:
-    """What a vault's settings ask for; `VaultError` when the scanner cannot run."""
-    try:
-        return Scanner(settings).redact
-    except Exception as error:
-        raise _unscanned(error) from error
-
-
-def _unscanned(error: Exception) -> CrucibleError:
-    hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
-    return VaultError(f"the scan for secrets cannot run, so nothing is written: {error}", hint)
 
 
 class Cleaning:
@@ -58,7 +45,7 @@ class Cleaning:
         try:
             text, found = self.redact(given)
         except Exception as error:
-            raise _unscanned(error) from error
+            raise unscanned(error) from error
         self.counts.update(found)
         return text
 

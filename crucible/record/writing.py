@@ -17,8 +17,9 @@ from crucible.errors import CrucibleError, SessionNotFound, VaultNotFound
 from crucible.flight.entries import append_entry
 from crucible.flight.meta import Facts, save_meta
 from crucible.note.source import Edit, Source
-from crucible.record.cleaning import Cleaning, redact_of
+from crucible.record.cleaning import Cleaning
 from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
 from crucible.session.appending import (
     Addition,
     Appended,
