@@ -65,7 +65,9 @@ def start_times(scratch: Path, rounds: int, notes: int = NOTES) -> dict[str, lis
     """Seconds of a start with and without a paused session of its project, and of an interpreter that imports click."""
     home, vault, project, env = _place(scratch, PROJECT)
     for name, text in session_texts(notes):
-        (vault / "sessions" / f"{name}.md").write_text(text, encoding="utf-8")
+        path = vault / "sessions" / f"{name}.md"
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (_AGO, _AGO))
         if "\nstatus: paused" in text:
             append_bookmark(vault, replace(_MARK, id=name, session=name), fsync=False)
     (home / "elsewhere").mkdir()
@@ -85,6 +87,9 @@ def start_times(scratch: Path, rounds: int, notes: int = NOTES) -> dict[str, lis
     return in_turns(actions, rounds)
 
 
+_AGO = datetime(2026, 11, 21, tzinfo=UTC).timestamp()
+"""The stamps of notes that were written this moment are not believed, and of so many a start reads none."""
+
 _MARK = Bookmark(
     "b",
     "s",
@@ -102,6 +107,8 @@ def _place(scratch: Path, name: str) -> tuple[Path, Path, Path, dict[str, str]]:
     home, vault, project = scratch / "home", scratch / "vault", scratch / name
     for folder in (home, project):
         folder.mkdir(parents=True)
+    # A repository of its own: the place for all this may lie in another one.
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
     env = environment(home) | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for args in (["init", str(vault), "--default"], ["install", "claude-code", "--user"]):
         subprocess.run(["cru", *args], check=True, capture_output=True, env=env, cwd=project)
