@@ -188,9 +188,9 @@ def plan_start(
         words = tuple(command_line(chosen.client, native=ident, prompt=said, terminal=terminal, more=more))
         return Start(words, None if terminal else said.encode(), len(said.encode()) if terminal else 0)
     command = (*chosen.command, *more)
-    filled = tuple(word.replace(CONTEXT, said) for word in command)
-    if filled == command:
+    if not any(CONTEXT in word for word in command):
         return Start(command, said.encode())
+    filled = tuple(word.replace(CONTEXT, said) for word in command)
     longest = max(len(new.encode()) for new, old in zip(filled, command, strict=True) if CONTEXT in old)
     return Start(filled, None, longest)
 

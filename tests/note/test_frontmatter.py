@@ -255,11 +255,11 @@ def test_an_anchor_inside_itself_is_a_problem_of_its_key() -> None:
 
 
 def test_a_megabyte_of_untidy_yaml_is_read_in_seconds() -> None:
-    began = time.perf_counter()
+    began = time.process_time()  # another test of a busy machine takes none of it
     read("---\n" + "a: @b\n" * 100_000 + "---\n")
     read("---\n" + "x" * 1_000_000 + "\n---\n")
     read("---\n" + "---x\n" * 200_000)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_without_libyaml_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

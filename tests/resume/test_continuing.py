@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.agents.clients import CLIENTS, client_of
@@ -200,6 +200,7 @@ def test_a_session_that_is_called_like_our_own_placeholder_stays_itself() -> Non
     assert start.command == ("claude", "--resume", "{prompt}", "{session}")
 
 
+@example("{context}", [])
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_a_context_is_one_argument_or_standard_input_and_can_be_given(context: str, more: list[str]) -> None:
     filled = plan_start(Chosen(None, ("x", "a{context}b")), context, native=None, terminal=True, more=())
