@@ -16,7 +16,7 @@ from crucible.bookmarks.model import Why
 from crucible.errors import CrucibleError
 from crucible.flight.spooled import Spooled
 from crucible.hooks.log import complain
-from crucible.secrets.scanner import Scanner
+from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session
 from crucible.session.standing import DIED_REASON, Client
 from crucible.vault.store import Note, Vault
@@ -54,7 +54,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: Met, now: dat
         reasons = [] if is_same else _finished(met, fresh.session)
         if why and (spooled.left != left or _has_grown(met, fresh.session)):
             reasons += [] if is_same and _is_told(vault, fresh.session, why) else _stopped(why, fresh.session)
-        redact = Scanner(vault.settings.secrets).redact
+        redact = redact_of(vault.settings.secrets)
         for place, reason in enumerate(reasons):
             # Bookmarks are told apart by their time.
             at = now + place * timedelta(milliseconds=1)

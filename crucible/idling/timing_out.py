@@ -22,7 +22,8 @@ from crucible.errors import CrucibleError
 from crucible.flight.spool import is_name, spool_folder
 from crucible.index.store import Index
 from crucible.note.source import Edit
-from crucible.secrets import Redact, Scanner
+from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
 from crucible.session.editing import set_field
 from crucible.session.model import Session, Status
 from crucible.session.standing import IDLE_REASON
@@ -50,9 +51,9 @@ def pause_idle(
 ) -> list[str]:
     """Pause those of the notes at `paths`, seen from the vault, that are active and quiet; those that were.
 
-    `whence` is the working directory, which bookmarks of its project's sessions tell of, and the user's projects.  Raises `SecretsError` when secrets cannot be looked for: then nothing is written.
+    `whence` is the working directory, which bookmarks of its project's sessions tell of, and the user's projects.  Raises `VaultError` when secrets cannot be looked for: then nothing is written.
     """
-    redact = Scanner(settings.secrets).redact
+    redact = redact_of(settings.secrets)
     vault = Vault(Path(root), settings._replace(lock_seconds=min(_PATIENCE, settings.lock_seconds)))
     deadline = time.monotonic() + _LONGEST
     paused = []

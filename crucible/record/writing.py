@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.agents.asking import Asker
-from crucible.errors import CrucibleError, SessionNotFound, VaultNotFound
+from crucible.errors import CrucibleError, EditRefused, SessionNotFound, VaultNotFound
 from crucible.flight.entries import append_entry
 from crucible.flight.meta import Facts, save_meta
 from crucible.note.source import Edit, Source
@@ -155,9 +155,17 @@ class Writer:
             return done.edits
 
         with self._turn:
-            note = self.vault.update(self._place(), intention, attempts=_ATTEMPTS)
+            note = self._updated(intention)
             self._last = (note.source, done.place) if done else None
         return done.phase if done else ""
+
+    def _updated(self, intention: Callable[[Note], tuple[Edit, ...]]) -> Note:
+        try:
+            return self.vault.update(self._place(), intention, attempts=_ATTEMPTS)
+        except EditRefused as error:
+            if str(error).startswith(self.id):
+                raise
+            raise EditRefused(f"{self.id}: {error}", error.hint) from error
 
     def try_out(self, plan: Plan) -> None:
         """Write nothing, but raise what `add` would."""

@@ -87,8 +87,7 @@ def build_context(
         room = max(0, room - (tokens - budget) - 10 * more) if more < _TRIES - 2 else 0
     if tokens > budget:
         _check_frame(counter.count(frame.render(Required("", "", "", required.is_tight), parts)), budget)
-    problems = (extent.problem,) if extent.problem else ()
-    return Context(text, tokens, parts.left_out, required.is_tight and bool(work.decisions), problems)
+    return Context(text, tokens, parts.left_out, required.is_tight and bool(work.decisions))
 
 
 def without_secrets(context: Context, redact: Redact, counter: Counter) -> Context:

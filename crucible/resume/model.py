@@ -78,5 +78,3 @@ class Context:
     left_out: tuple[LeftOut, ...] = ()
     is_tight: bool = False
     """Whether decisions had to be cut to a line each; errors and tasks are then, too."""
-    problems: tuple[str, ...] = ()
-    """What was odd about the note, a line each."""

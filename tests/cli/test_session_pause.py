@@ -124,3 +124,10 @@ def test_a_note_that_cannot_be_read_is_one_clear_line(cru: Cru, vault: Vault) ->
     assert done.exit_code == 1
     assert done.stderr.count("\n") <= 2
     assert path.read_text() == BROKEN
+
+
+def test_a_note_that_cannot_be_paused_is_named(cru: Cru, vault: Vault) -> None:
+    (vault.sessions / "broken.md").write_text("---\nsession_id: broken\nstatus: [\n---\n\n# x\n")
+    done = cru("session", "pause", "broken")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("cru: broken: line 1: the frontmatter's YAML is broken\n")

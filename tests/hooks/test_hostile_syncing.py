@@ -17,6 +17,7 @@ from crucible.flight.spooled import Spooled, SpoolLine, load_spool, save_state
 from crucible.hooks import syncing
 from crucible.hooks.liveness import is_running
 from crucible.hooks.tails import wait_for_tail
+from crucible.session.standing import CLOSED_REASON, DIED_REASON
 from crucible.vault.store import Vault
 from tests.hooks import playing
 from tests.hooks.playing import GONE, OTHER, SESSION, Client, log_of, sync, the_note, turn
@@ -104,7 +105,7 @@ def test_a_note_that_the_disk_refuses_is_written_at_the_next_start(
     monkeypatch.undo()
     assert spooled_sessions(client)[SESSION].has_backlog
     start_another(client)
-    assert the_note(client).status == "paused"
+    assert the_note(client).pause_reason == CLOSED_REASON
 
 
 def test_a_damaged_row_keeps_nothing_waiting(client: Client) -> None:
@@ -114,7 +115,7 @@ def test_a_damaged_row_keeps_nothing_waiting(client: Client) -> None:
     client.call("SessionEnd", reason="other")
     sync(client)
     assert not spooled_sessions(client)[SESSION].has_backlog
-    assert the_note(client).status == "paused"
+    assert the_note(client).pause_reason == CLOSED_REASON
 
 
 def test_a_damaged_row_is_told_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +164,7 @@ def test_an_answer_that_was_given_before_is_waited_for_all_the_same(client: Clie
     late.start()
     sync(client)
     late.join()
-    assert the_note(client).status == "paused"
+    assert the_note(client).pause_reason == CLOSED_REASON
 
 
 def test_a_prompts_hook_that_comes_in_behind_the_end_opens_nothing(client: Client) -> None:
@@ -174,7 +175,7 @@ def test_a_prompts_hook_that_comes_in_behind_the_end_opens_nothing(client: Clien
     client.call("SessionEnd", reason="other")
     client.call("UserPromptSubmit")  # nobody waits for it either
     sync(client)
-    assert the_note(client).pause_reason == "the client was closed"
+    assert the_note(client).pause_reason == CLOSED_REASON
 
 
 @pytest.mark.parametrize("late", [0, 8])
@@ -268,7 +269,7 @@ def test_a_session_that_was_only_opened_again_stays_as_its_client_left_it(client
     client.call("SessionStart", source="resume")
     sync(client)
     start_another(client)
-    assert the_note(client).pause_reason == "the client was closed"
+    assert the_note(client).pause_reason == CLOSED_REASON
 
 
 def test_a_session_that_was_opened_again_and_died_in_its_first_turn_is_paused(client: Client) -> None:
@@ -279,7 +280,7 @@ def test_a_session_that_was_opened_again_and_died_in_its_first_turn_is_paused(cl
     client.say(user("Two"))
     client.call("UserPromptSubmit")
     start_another(client)
-    assert the_note(client).status == "paused"
+    assert the_note(client).pause_reason == DIED_REASON
 
 
 def test_a_fork_whose_start_was_told_under_the_old_name_goes_on_from_it(client: Client) -> None:
@@ -303,7 +304,7 @@ def test_a_fork_whose_start_was_told_under_the_old_name_goes_on_from_it(client: 
     )[::-1]
     assert (first.title, second.title) == ("One", "Fork")
     assert (first.continued_by, second.continues) == (second.id, first.id)
-    assert [str(session.status) for session in (first, second)] == ["paused", "paused"]
+    assert [session.pause_reason for session in (first, second)] == [CLOSED_REASON, CLOSED_REASON]
 
 
 def test_a_session_that_the_same_client_left_before_is_no_origin(client: Client) -> None:

@@ -13,6 +13,7 @@ from crucible.errors import VaultError
 from crucible.flight.reading import load_meta
 from crucible.flight.spooled import load_spool
 from crucible.hooks import syncing
+from crucible.session.standing import CLOSED_REASON, DIED_REASON
 from crucible.settings import CaptureSettings
 from crucible.vault.store import Vault
 from tests.hooks.playing import GONE, OTHER, SESSION, Client, log_of, sync, the_note, turn
@@ -67,7 +68,7 @@ def test_rows_that_come_behind_the_end_are_read_at_the_next_start(client: Client
     client.call("Stop", said="Fixed.")
     client.call("SessionEnd", reason="other")
     sync(client)
-    assert the_note(client).status == "paused"
+    assert the_note(client).pause_reason == CLOSED_REASON
     client.say(assistant(text("One more word."), stop="end_turn"))
     Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
     sync(client)
@@ -94,7 +95,7 @@ def test_a_session_whose_client_ended_is_paused_at_once(client: Client) -> None:
     client.call("PostToolUse", call="late")  # nobody waits for a tool's hook, so it may come in last
     sync(client)
     session = the_note(client)
-    assert (session.status, session.pause_reason) == ("paused", "the client was closed")
+    assert (session.status, session.pause_reason) == ("paused", CLOSED_REASON)
     assert (session.resume_point, session.ended) == ("phase-1", None)
 
 
@@ -133,7 +134,7 @@ def test_a_session_that_is_taken_up_again_is_active(client: Client, end: str) ->
     if end == "ended":
         first.call("SessionEnd", reason="other")
     sync(client)
-    assert the_note(client).status == "paused"
+    assert the_note(client).pause_reason == {"died": DIED_REASON, "ended": CLOSED_REASON}[end]
     client.rows = first.rows
     client.say(*turn("More", "Done more."))
     client.call("SessionStart", source="resume")
@@ -227,7 +228,7 @@ def test_subagents_of_a_turn_under_way_wait_with_it(vault: Vault, tmp_path: Path
     (parent,) = [session for session in sessions.values() if session.parent is None]
     assert len(sessions) == 3
     assert {ref.session for ref in parent.subagents} == set(sessions) - {parent.id}
-    assert parent.status == "paused"
+    assert parent.pause_reason == CLOSED_REASON
     assert {session.status for session in sessions.values() if session.parent} == {"completed"}
 
 
@@ -254,7 +255,7 @@ def test_a_transcript_that_is_gone_is_told_and_tried_again(client: Client) -> No
     assert load_spool(client.root, "claude-code")[0].has_backlog
     client.say(*turn("Fix it", "Fixed."))
     sync(client)
-    assert the_note(client).status == "paused"
+    assert the_note(client).pause_reason == CLOSED_REASON
 
 
 def test_a_transcript_of_another_name_is_not_read(client: Client, tmp_path: Path) -> None:
