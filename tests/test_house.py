@@ -32,6 +32,7 @@ FLOORS = [
         "renaming",
         "resume",
         "codify",
+        "execution",
         "cases",
         "briefing",
         "capture",
