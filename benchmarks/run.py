@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [scanning]`.
+"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [workflows] [scanning]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -29,6 +29,7 @@ from benchmarks import (  # noqa: E402  the path is needed first
     resume,
     secrets_speed,
     startup,
+    workflows,
 )
 from benchmarks.measuring import Figure  # noqa: E402
 
@@ -42,6 +43,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "recording": recording.measure,
     "redaction": redaction.measure,
     "resume": resume.measure,
+    "workflows": workflows.measure,
     "scanning": secrets_speed.measure,
 }
 

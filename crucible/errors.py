@@ -5,6 +5,7 @@ CrucibleError                  exit 1; `str()` is one clear line, `.hint` the ne
 │   ├── BadSessionId           an id outside the allow-list
 │   └── AmbiguousSession       a prefix with several candidates
 ├── SessionNotFound
+├── WorkflowNotFound           no workflow of that name or path
 ├── VaultNotFound              no vault here or above, and no default
 ├── VaultError                 the vault cannot be used (not a folder, settings broken)
 ├── OutsideVault               a path that would leave the vault
@@ -39,6 +40,7 @@ __all__ = [
     "UsageError",
     "VaultError",
     "VaultNotFound",
+    "WorkflowNotFound",
     "reason_of",
 ]
 
@@ -78,6 +80,10 @@ class AmbiguousSession(UsageError):
 
 class SessionNotFound(CrucibleError):
     """No session of that id, path or prefix."""
+
+
+class WorkflowNotFound(CrucibleError):
+    """No workflow of that name or path."""
 
 
 class VaultNotFound(CrucibleError):

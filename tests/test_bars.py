@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from benchmarks.notes import sample_notes
 from benchmarks.reading import times as reading_times
 from benchmarks.startup import times as startup_times
 from benchmarks.transcripts import copy_sessions, write_large
+from benchmarks.workflows import chain, check_generated, validate, web
 from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions
 from crucible.note.frontmatter import find_frontmatter
@@ -101,3 +103,19 @@ def test_a_measured_process_tells_its_time_its_memory_and_its_end(tmp_path: Path
     assert (ran.code, ran.out) == (3, "done\n")
     assert ran.peak >= 300_000_000
     assert ran.seconds > 0
+
+
+def _validate_seconds(text: str) -> float:
+    """The best of three."""
+    return min(seconds_of(lambda: validate(text), 1) for _ in range(3))
+
+
+@pytest.mark.parametrize("made", [chain, web])
+def test_validating_takes_linear_time(made: Callable[[int], str]) -> None:
+    few, many = (_validate_seconds(made(steps)) for steps in (300, 1_500))
+    assert many <= 5 * few * 2
+
+
+@pytest.mark.parametrize("seed", range(5_000, 5_016))
+def test_a_codified_session_reads_back_without_a_cycle_and_to_the_same_bytes(seed: int) -> None:
+    assert check_generated(seed) == []

@@ -12,15 +12,15 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
-from crucible.agents.running import run_program
+from crucible.agents.running import MOST_BYTES, Reins, run_program
 from crucible.errors import AgentFailed
 from crucible.settings import AgentSettings
 
-__all__ = ["Answer", "Asker", "Program", "asker_of"]
+__all__ = ["Answer", "Asker", "Program", "asker_of", "own_environment", "read_answer", "split_command"]
 
 _FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
 """Taken out of its environment: which session it would write to, and what makes Claude Code refuse to start in itself."""
@@ -33,13 +33,24 @@ _LLM = (sys.executable, "-m", "crucible.agents.answering")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, by which model, and what it took: dollars and tokens, None where that was not said."""
+    """What was answered, by which model, and what it took: dollars and tokens, None where that was not said.
+
+    `tokens_cached` of `tokens_in` were read from a cache.
+    """
 
     text: str
     model: str = ""
     cost_usd: float | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
+    tokens_cached: int | None = field(default=None, compare=False)
+
+    @property
+    def tokens_used(self) -> int | None:
+        """Sent afresh or said; None where neither was told."""
+        if self.tokens_in is None and self.tokens_out is None:
+            return None
+        return max(0, (self.tokens_in or 0) - (self.tokens_cached or 0)) + (self.tokens_out or 0)
 
 
 class Asker(Protocol):
@@ -55,67 +66,89 @@ def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Asker | None:
     if env.get(OWN_ENVIRONMENT):
         return None
     if settings.command.strip():
-        return Program(_words(settings.command), env, settings.timeout_seconds)
+        return Program(split_command(settings.command, "agents.command"), env, settings.timeout_seconds)
     if settings.model.strip():
         model = settings.model.strip()
         return Program((*_LLM, model), env, settings.timeout_seconds, model)
     return None
 
 
-def _words(command: str) -> tuple[str, ...]:
+def split_command(command: str, where: str) -> tuple[str, ...]:
+    """A command's words as a shell would split them; `where` it was given is for the message of `AgentFailed`."""
     try:
         return tuple(shlex.split(command))
     except ValueError as error:
-        raise AgentFailed(f"agents.command: {error}", "mend the quotes in your settings") from error
+        raise AgentFailed(f"{where}: {error}", "mend its quotes") from error
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """A program that reads a prompt from its standard input and prints the answer.
 
-    `model` is told for an answer that does not name its own, else the program's name.
+    `model` is told for an answer that does not name its own, else the program's name.  It runs in `folder`, by default an
+    empty one; `reins` may end it; one that `may_be_silent` need not say anything when it ends well.
     """
 
     words: tuple[str, ...]
     env: Mapping[str, str]
-    timeout_seconds: float
+    timeout_seconds: float | None
     model: str = ""
+    folder: str = ""
+    reins: Reins | None = None
+    most: int = MOST_BYTES
+    may_be_silent: bool = False
 
     def ask(self, prompt: str) -> Answer:
         """The answer; `AgentFailed` for a program that is not there, fails, says nothing, too much, or nothing in time."""
         given = f"{OWN_MARK}\n{prompt}".encode("utf-8", "replace")
-        data = run_program(self.words, given, self._environment(), self.timeout_seconds)
+        data = run_program(
+            self.words,
+            given,
+            own_environment(self.env),
+            self.timeout_seconds,
+            folder=self.folder,
+            reins=self.reins,
+            most=self.most,
+        )
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
             raise AgentFailed(f"{self.words[0]}: its answer is no text") from error
-        answer = _read_answer(text, self.model or os.path.basename(self.words[0]))
-        if not answer.text.strip():
+        answer = read_answer(text, self.model or os.path.basename(self.words[0]))
+        if not answer.text.strip() and not self.may_be_silent:
             raise AgentFailed(f"{os.path.basename(self.words[0])}: it answered nothing")
         return answer
 
-    def _environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in self.env.items() if name not in _FOREIGN}
-        return {**kept, OWN_ENVIRONMENT: "1"}
+
+def own_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The surroundings of what we start ourselves: marked as ours, and without what belongs to the session around us."""
+    kept = {name: value for name, value in env.items() if name not in _FOREIGN}
+    return {**kept, OWN_ENVIRONMENT: "1"}
 
 
 # --- reading an answer -----------------------------------------------------------------------------------------------
 
 
-def _read_answer(text: str, model: str) -> Answer:
-    """Plain text; or what `claude -p --output-format json`, `codex exec --json` and our own `answering` print."""
+def read_answer(text: str, model: str) -> Answer:
+    """Plain text, or what a client prints as JSON; `AgentFailed` for an answer that says it is an error.
+
+    Known are `claude -p --output-format json`, `codex exec --json`, `opencode run --format json` and our own `answering`.
+    """
     rows = _rows(text)
     if not rows:
         return Answer(text, model)
     if "result" in rows[-1]:
         return _read_result(rows[-1], model)
+    if any("sessionID" in row and isinstance(row.get("part"), dict) for row in rows):
+        return _read_parts(rows, model)
     said = [item for row in rows if (item := _codex_message(row))]
     if not said:
         return Answer(text, model)
     usage: dict[str, Any] = next(
         (row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {}
     )
-    return Answer(said[-1], model, None, _count(usage, "input_tokens"), _count(usage, "output_tokens"))
+    counts = (_count(usage, name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
+    return Answer(said[-1], model, None, *counts)
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
@@ -146,6 +179,7 @@ def _read_result(row: Mapping[str, Any], model: str) -> Answer:
         float(cost) if isinstance(cost, int | float) and _is_number(cost) else None,
         _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
         _count(usage, "output_tokens"),
+        _count(usage, "cache_read_input_tokens"),
     )
 
 
@@ -155,6 +189,30 @@ def _codex_message(row: Mapping[str, Any]) -> str:
         return ""
     text = item.get("text")
     return text if item.get("type") == "agent_message" and isinstance(text, str) else ""
+
+
+def _read_parts(rows: list[dict[str, Any]], model: str) -> Answer:
+    """The texts of OpenCode's last message, and what all of its steps took."""
+    parts = [(row.get("type"), part) for row in rows if isinstance(part := row.get("part"), dict)]
+    texts = [part for kind, part in parts if kind == "text" and isinstance(part.get("text"), str)]
+    if not texts and any(row.get("type") == "error" for row in rows):
+        raise AgentFailed(f"{model}: it ended in an error")
+    last = [part["text"] for part in texts if part.get("messageID") == texts[-1].get("messageID")]
+    took = [
+        tokens
+        for kind, part in parts
+        if kind == "step_finish" and isinstance(tokens := part.get("tokens"), dict)
+    ]
+    caches = [cache for tokens in took if isinstance(cache := tokens.get("cache"), dict)]
+    fresh, said = (_sum(took, name) for name in ("input", "output"))
+    read, written = (_sum(caches, name) for name in ("read", "write"))
+    whole = None if fresh is None else fresh + (read or 0) + (written or 0)
+    return Answer("\n\n".join(last), model, None, whole, said, read)
+
+
+def _sum(rows: list[dict[str, Any]], name: str) -> int | None:
+    found = [count for row in rows if (count := _count(row, name)) is not None]
+    return sum(found) if found else None
 
 
 def _count(usage: Mapping[str, Any], *names: str) -> int | None:

@@ -23,7 +23,8 @@ class ClientProgram(NamedTuple):
 
     `source` is its name in a note's `sources`, `program` that of its file, `package` what npm calls it.  `native` and
     `asked` are the words that name a session and say a prompt on a terminal; `piped` and `piped_native` are all the words
-    where there is none, and then its own session must be told something too.
+    where there is none, and then its own session must be told something too.  With `counted` behind them it prints its answer
+    as `asking` reads it, with the tokens that it took.
     """
 
     source: str
@@ -34,6 +35,7 @@ class ClientProgram(NamedTuple):
     asked: tuple[str, ...]
     piped: tuple[str, ...]
     piped_native: tuple[str, ...]
+    counted: tuple[str, ...] = ()
 
 
 CLIENTS: Mapping[str, ClientProgram] = MappingProxyType(
@@ -47,6 +49,7 @@ CLIENTS: Mapping[str, ClientProgram] = MappingProxyType(
             asked=(_PROMPT,),
             piped=("-p",),
             piped_native=("-p", "--resume", _SESSION),
+            counted=("--output-format", "json"),
         ),
         "codex": ClientProgram(
             "codex",
@@ -57,6 +60,7 @@ CLIENTS: Mapping[str, ClientProgram] = MappingProxyType(
             asked=(_PROMPT,),
             piped=("exec", "-"),
             piped_native=("exec", "resume", _SESSION, "-"),
+            counted=("--json",),
         ),
         "opencode": ClientProgram(
             "opencode",
@@ -67,6 +71,7 @@ CLIENTS: Mapping[str, ClientProgram] = MappingProxyType(
             asked=("--prompt", _PROMPT),
             piped=("run",),
             piped_native=("run", "--session", _SESSION),
+            counted=("--format", "json"),
         ),
     }
 )

@@ -1,6 +1,6 @@
 """Running a program that answers: bounded in time and output, with nothing left running behind it.
 
-Owns the process and its group.  What is asked, and what the answer means, is `asking`'s.
+Owns the process and its group, and ending all that runs at once.  What is asked, and what the answer means, is `asking`'s.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO
 
 from crucible.errors import AgentFailed, reason_of
 from crucible.patterns import ANSI
 
-__all__ = ["MOST_BYTES", "run_program"]
+__all__ = ["MOST_BYTES", "Exited", "Reins", "Stopped", "TimedOut", "run_program"]
 
 MOST_BYTES = 1 << 20
 """Of an answer; a program that says more is stopped."""
@@ -26,21 +26,91 @@ _SAID_BYTES = 4000
 """Of what it complained, the end."""
 _STRAGGLERS = 2.0
 """Seconds for who still holds the output of a program that has ended."""
+_GRACE = 3.0
+"""Seconds in which a program that is asked to end may do so by itself."""
 
 
-def run_program(words: Sequence[str], given: bytes, env: Mapping[str, str], timeout: float) -> bytes:
-    """What the program printed, `given` on its standard input, in an empty folder of its own.
+class TimedOut(AgentFailed):
+    """A program took longer than it was given."""
 
-    What it leaves running with its output open is ended with it.  `AgentFailed` when it cannot be started, takes longer than `timeout` seconds,
-    prints more than `MOST_BYTES`, or exits with another code than 0: then with the last line that it complained.
+
+class Stopped(AgentFailed):
+    """A program was ended by `Reins.stop`."""
+
+
+class Exited(AgentFailed):
+    """A program ended with an error: its exit `code`, or minus the signal that killed it; `said` is what it had printed."""
+
+    def __init__(self, message: str, code: int, said: bytes) -> None:
+        super().__init__(message)
+        self.code = code
+        self.said = said
+
+
+class Reins:
+    """Holds the programs that run, in any thread, so that all can be ended at once; then no other is started.
+
+    `started` is told the process of each, in its thread.
     """
-    name = os.path.basename(words[0])
-    with tempfile.TemporaryDirectory(prefix="cru-", ignore_cleanup_errors=True) as folder:
-        with tempfile.TemporaryFile() as prompt:  # a pipe would block on a program that does not read
-            prompt.write(given)
-            prompt.seek(0)
-            process = _started(words, prompt, {**env, "PWD": folder}, folder)
-        return _answer_of(process, name, timeout)
+
+    def __init__(self, started: Callable[[int], None] = lambda _pid: None) -> None:
+        self.stopped = False
+        self._told = started
+        # Lists and a flag need no lock here, and a signal's handler may call us while this thread would hold it.
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Ask all of them to end, with everything they started; after a while, or `at_once`, they are killed."""
+        self.stopped = True
+        for process in [*self._running]:
+            _end(process, at_once=at_once)
+
+    @contextmanager
+    def holding(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """The program is one of them as long as the block runs."""
+        self._running.append(process)
+        try:
+            if self.stopped:
+                _end(process, at_once=True)
+            self._told(process.pid)
+            yield
+        finally:
+            self._running.remove(process)
+            if self.stopped:
+                _kill(process)  # what it started may have outlived it
+
+
+def run_program(
+    words: Sequence[str],
+    given: bytes,
+    env: Mapping[str, str],
+    timeout: float | None,
+    *,
+    folder: str = "",
+    reins: Reins | None = None,
+    most: int = MOST_BYTES,
+) -> bytes:
+    """What the program printed, `given` on its standard input, in `folder`, by default an empty one of its own.
+
+    What it leaves running with its output open is ended with it.  `AgentFailed` when it cannot be started, takes longer than `timeout`
+    seconds (`TimedOut`), prints more than `most` bytes, is stopped by the `reins` (`Stopped`), or exits with another code
+    than 0 (`Exited`): then with the last line that it complained.
+    """
+    with ExitStack() as stack:
+        if not folder:
+            made = tempfile.TemporaryDirectory(prefix="cru-", ignore_cleanup_errors=True)
+            folder = stack.enter_context(made)
+        prompt = stack.enter_context(
+            tempfile.TemporaryFile()
+        )  # a pipe would block on a program that does not read
+        prompt.write(given)
+        prompt.seek(0)
+        reins = reins or Reins()
+        if reins.stopped:
+            raise Stopped(f"{os.path.basename(words[0])}: not started")
+        process = _started(words, prompt, {**env, "PWD": folder}, folder)
+        with reins.holding(process):
+            return _answer_of(process, os.path.basename(words[0]), timeout, most, reins)
 
 
 def _started(
@@ -62,27 +132,51 @@ def _started(
         raise AgentFailed(f"{words[0]}: cannot be started: {why}", hint) from error
 
 
-def _answer_of(process: subprocess.Popen[bytes], name: str, timeout: float) -> bytes:
+def _answer_of(
+    process: subprocess.Popen[bytes], name: str, timeout: float | None, most: int, reins: Reins
+) -> bytes:
     assert process.stdout is not None  # noqa: S101  both are pipes
     assert process.stderr is not None  # noqa: S101
-    said = _Reader(process.stdout, process, MOST_BYTES)
+    said = _Reader(process.stdout, process, most)
     complained = _Reader(process.stderr, process, 0)
     try:
         code = process.wait(timeout)
         said.join(_STRAGGLERS)  # who it started may still hold its output; what it said itself is there
     except subprocess.TimeoutExpired as error:
         hint = "agents.timeout_seconds in your settings allows for more"
-        raise AgentFailed(f"{name}: no answer within {timeout:g} seconds", hint) from error
+        raise TimedOut(f"{name}: no answer within {timeout:g} seconds", hint) from error
     finally:
         if process.poll() is None or said.is_alive() or complained.is_alive():
             _kill(process)
             process.wait()
     if said.overflowed:
-        raise AgentFailed(f"{name}: it answered more than {MOST_BYTES:,} bytes")
+        raise AgentFailed(f"{name}: it answered more than {most:,} bytes")
+    if reins.stopped:  # some end well when they are asked to end, and were not done
+        raise Stopped(f"{name}: stopped")
     if code:
         complained.join(0.2)
-        raise AgentFailed(f"{name}: exit code {code}{complained.last_line()}")
+        raise Exited(f"{name}: exit code {code}{complained.last_line()}", code, bytes(said.data))
     return bytes(said.data)
+
+
+def _end(process: subprocess.Popen[bytes], *, at_once: bool) -> None:
+    """Ask a group to end, and see to it that it does."""
+    if at_once:
+        _kill(process)
+        return
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGTERM)
+        else:
+            process.terminate()
+    later = threading.Timer(_GRACE, _kill_if_there, [process])
+    later.daemon = True
+    later.start()
+
+
+def _kill_if_there(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        _kill(process)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -30,7 +30,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 
-__all__ = ["build_prompt"]
+__all__ = ["build_prompt", "phase_text"]
 
 _PHASES = 30
 """Told in full; those before them by their extract."""
@@ -66,7 +66,7 @@ def build_prompt(
         extract = extend_brief(session, behind, session.phases[end - _PHASES - 1].id)
         parts.append(f"EXTRACT OF EARLIER PHASES:\n  {_indented(extract.text)}")
         start = end - _PHASES
-    parts += [_phase_text(phase) for phase in session.phases[start:end]]
+    parts += [phase_text(phase) for phase in session.phases[start:end]]
     data = redact(normal(UNSEEN.sub("", "\n\n".join(parts))))
     fence = _fence(data)
     return f"{_INSTRUCTIONS.format(words=words)}\n\n{fence}\n{data}\n{fence}\n"
@@ -89,7 +89,8 @@ def _shortened(text: str, limit: int) -> str:
     return f"{head} […{len(text) - len(head) - len(tail)} characters left out…] {tail}"
 
 
-def _phase_text(phase: Phase) -> str:
+def phase_text(phase: Phase) -> str:
+    """What happened in a phase, in at most some thousand characters; only our own words begin a line.  Not redacted."""
     told = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry) if line)
     return f"PHASE {normal_line(phase.name)[:200]}:\n{_shortened(told, _PHASE_LIMIT)}"
 

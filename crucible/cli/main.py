@@ -54,10 +54,14 @@ GROUPS: Mapping[str, str] = {
     "session": "Begin, pause, resume, end, list, count, show, check and rename sessions.\n"
     "  cru session list --since 7d --status failed\n"
     "  cru session resume",
+    "workflow": "Workflows: list, show, check, draw and run them, and ask how they went.\n"
+    "  cru workflow graph release-checklist\n"
+    "  cru workflow sessions --status failed --since 7d",
 }
 """Each group's one line of help; the lines below it are examples."""
 
 _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
+_FLOW, _FLOWS = "crucible.cli.workflow_ref:ONE_WORKFLOW", "crucible.cli.workflow_ref:WORKFLOWS"
 
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
@@ -99,6 +103,9 @@ COMMANDS: Mapping[str, Entry] = {
     "session brief": Entry(
         "crucible.cli.briefs:brief", "Bring a session's brief up to date, and show it.", _ONE
     ),
+    "session codify": Entry(
+        "crucible.cli.codifying:codify_sessions", "Turn sessions into a workflow.", _MANY
+    ),
     "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes.", _MANY),
     "session rename": Entry(
         "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
@@ -109,6 +116,19 @@ COMMANDS: Mapping[str, Entry] = {
     "flight list": Entry("crucible.cli.flight:list_flights", "List the sessions that have whole events."),
     "flight show": Entry("crucible.cli.flight:show_flight", "Show the whole events of a session.", _ONE),
     "flight purge": Entry("crucible.cli.flight:purge_flights", "Put old whole events away, or delete them."),
+    "workflow list": Entry("crucible.cli.workflows:list_workflows", "List workflows by name."),
+    "workflow show": Entry("crucible.cli.workflow_showing:show_workflow", "Show a workflow.", _FLOW),
+    "workflow validate": Entry(
+        "crucible.cli.workflows:validate", "Name what is wrong with workflows.", _FLOWS
+    ),
+    "workflow graph": Entry("crucible.cli.workflow_graph:graph", "Draw a workflow's steps.", _FLOW),
+    "workflow run": Entry("crucible.cli.workflow_run:run", "Carry a workflow out.", _FLOW),
+    "workflow history": Entry(
+        "crucible.cli.workflow_history:history", "List a workflow's runs, newest first.", _FLOW
+    ),
+    "workflow sessions": Entry(
+        "crucible.cli.workflow_rows:marker_rows", "Ask how steps went, across all workflows."
+    ),
     "index show": Entry("crucible.cli.indexing:show_table", "Print a table of the index."),
     "index rebuild": Entry("crucible.cli.indexing:rebuild", "Make the index anew."),
     "watch": Entry("crucible.cli.watching:follow", "Follow the vault, and print a line for every change."),

@@ -15,7 +15,11 @@ from typing import TypeAlias
 from crucible.errors import CrucibleError, NoteUnreadable, OutsideVault, reason_of
 from crucible.vault.files import inside
 
-__all__ = ["OnError", "find_notes", "is_markdown", "note_name"]
+__all__ = ["WORKFLOWS", "OnError", "find_notes", "is_markdown", "note_name"]
+
+WORKFLOWS = "workflows"
+"""The folder of the vault in which a note is a workflow unless it says what else it is."""
+
 
 OnError: TypeAlias = Callable[[CrucibleError], None]
 """Told of everything that may hold notes and cannot be walked."""

@@ -182,6 +182,23 @@ def test_what_codex_tells_line_by_line_is_read(tmp_path: Path) -> None:
     assert (answer.text, answer.tokens_in, answer.tokens_out) == ("A brief.", 9, 2)
 
 
+def test_what_opencode_tells_part_by_part_is_read(tmp_path: Path) -> None:
+    def part(kind: str, message: str, **more: object) -> dict[str, object]:
+        return {"type": kind, "sessionID": "s", "part": {"messageID": message, **more}}
+
+    tokens = {"input": 100, "output": 20, "reasoning": 0, "cache": {"read": 500, "write": 3}}
+    rows = [
+        part("text", "m1", text="Looking."),
+        part("step_finish", "m1", tokens=tokens),
+        part("text", "m2", text="A brief."),
+        part("text", "m2", text="Its end."),
+        part("step_finish", "m2", tokens=tokens),
+    ]
+    answer = ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows))
+    assert (answer.text, answer.tokens_in, answer.tokens_out) == ("A brief.\n\nIts end.", 1206, 40)
+    assert (answer.tokens_cached, answer.tokens_used) == (1000, 246)
+
+
 @pytest.mark.parametrize(
     "told",
     [

@@ -4,6 +4,7 @@ import pytest
 
 from crucible.vault.store import Vault
 from tests.cli.notes import note, write
+from tests.cli.workflow_notes import put
 from tests.running import Cru, CruProcess
 
 
@@ -42,6 +43,7 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "log",
         "bookmark",
         "flight",
+        "workflow",
         "index",
         "watch",
         "doctor",
@@ -83,3 +85,36 @@ def test_after_an_id_options_and_their_values_are_still_completed(
     assert _complete(cru_process, "cru session show --format m", vault) == ["markdown"]
     assert _complete(cru_process, "cru session show --phase 1 2", vault) == ["2026-01-01-a"]
     assert _complete(cru_process, "cru session rename 2026-01-01-a 2", vault) == []
+
+
+def test_workflows_are_completed_from_the_files_in_their_folder(
+    vault: Vault, cru_process: CruProcess
+) -> None:
+    put(vault, "workflows/release.md", b"\xff\x00 not even a note")
+    put(vault, "workflows/shop/return.md")
+    put(vault, "sessions/re.md")
+    for words in (
+        "cru workflow show re",
+        "cru workflow validate release re",
+        "cru workflow sessions --workflow re",
+    ):
+        assert _complete(cru_process, words, vault) == ["release", "return"]
+    # What no workflow begins with, the shell completes from its own files.
+    assert _complete(cru_process, "cru workflow graph docs/x", vault) == ["docs/x"]
+    assert _complete(cru_process, "cru workflow history r") == ["r"]
+
+
+def test_completing_a_workflow_imports_nothing_heavy(vault: Vault, cru_process: CruProcess) -> None:
+    put(vault, "workflows/release.md")
+    for words in (
+        "cru workflow show r",
+        "cru workflow validate r",
+        "cru workflow graph r",
+        "cru workflow history r",
+    ):
+        env = {"_CRU_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "3"}
+        env |= {"CRUCIBLE_VAULT": str(vault.root), "PYTHONPROFILEIMPORTTIME": "1"}
+        done = cru_process(env=env)
+        assert b"release" in done.stdout
+        imported = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
+        assert not imported & {"markdown_it", "yaml", "rich", "jinja2", "crucible.vault.store"}

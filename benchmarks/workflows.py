@@ -1,0 +1,249 @@
+"""Workflows: how validating grows, what codifying a long session takes, what is true of every workflow that it makes, and lists."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from markdown_it import MarkdownIt
+
+from benchmarks.measuring import Figure, clock, in_turns, median_ratio, seconds_of
+from benchmarks.notes import sample_phases
+from benchmarks.random_sessions import random_session
+from benchmarks.resume import known_session
+from crucible.codify.codifying import Recorded, codify
+from crucible.note.source import Source
+from crucible.secrets.redacting import redact_of
+from crucible.session.markup import render_session
+from crucible.session.model import AgentRef, Session, Status
+from crucible.session.reading import read_session
+from crucible.settings import SecretSettings
+from crucible.workflow.checking import check_workflow
+from crucible.workflow.drawing import render_mermaid
+from crucible.workflow.graph import build_graph
+from crucible.workflow.markup import render_workflow
+from crucible.workflow.model import Workflow
+from crucible.workflow.reading import read_workflow
+from tests.codify.sessions import Work
+
+__all__ = ["chain", "check_generated", "generated", "long_session", "measure", "validate", "web"]
+
+SESSIONS = 2000
+_PHASES = 1000
+_STARTED = datetime(2026, 11, 21, 9, 0, 0, tzinfo=UTC)
+_LISTED, _WORKFLOWS = 5000, 200
+
+
+def measure(scratch: Path) -> list[Figure]:
+    return [*_growth(scratch), *_codifying(scratch), *_generated(), *_lists(scratch)]
+
+
+# --- validating ------------------------------------------------------------------------------------------------------
+
+
+def chain(steps: int) -> str:
+    """Each step takes what the one before it made, and says a word; every tenth has run."""
+    parts = []
+    for at in range(steps):
+        rows = f"```session-toon\nexecution[1]{{phase,status,duration_ms}}:\n  Step{at},success,{at}\n```\n\n"
+        parts.append(
+            f"## Step {at} @agent #dev\n\nSays a word.\n\nd{at}::T → d{at + 1}::T\n\n{rows if at % 10 == 0 else ''}"
+        )
+    return "# Chain\n\n" + "".join(parts)
+
+
+def web(steps: int) -> str:
+    """Every step takes what many made, half of them by one name, and branches: the hardest that people could write."""
+    parts = []
+    for at in range(steps):
+        level = "##" + "#" * (at % 4)
+        lines = f"shared, d{at // 2}, d{at * 7 % (at + 1)} → d{at + 1}, shared, r{at % 50}\n\n"
+        branch = f"If r{at % 50} fails → proceed to Step {min(at + 3, steps - 1)}\n\n" if at % 5 == 0 else ""
+        parts.append(f"{level} Step {at} !\n\n{lines}{branch}")
+    return "# Web\n\n" + "".join(parts)
+
+
+def validate(text: str) -> int:
+    """How many problems; all that `cru workflow validate` does with a note's text."""
+    workflow = read_workflow(Source(text), "w")
+    return len(check_workflow(workflow, build_graph(workflow)))
+
+
+def _growth(scratch: Path) -> list[Figure]:
+    return [
+        figure
+        for name, made in (("a chain", chain), ("a web", web))
+        for figure in _growth_of(scratch, name, made)
+    ]
+
+
+def _growth_of(scratch: Path, name: str, made: Callable[[int], str]) -> list[Figure]:
+    texts = {"few": made(1_000), "many": made(10_000)}
+    validate(texts["few"])
+    found = in_turns(
+        {key: lambda text=text: seconds_of(lambda: validate(text), 1) for key, text in texts.items()}, 5
+    )  # type: ignore[misc]
+    few, many = (statistics.median(found[key]) * 1000 for key in ("few", "many"))
+    folder = scratch / f"validate-{name.rsplit(maxsplit=1)[-1]}"
+    folder.mkdir()
+    for key, text in texts.items():
+        (folder / f"{key}.md").write_text(text, encoding="utf-8")
+    clocks = {key: clock(("cru", "workflow", "validate", folder / f"{key}.md"), folder) for key in texts}
+    whole = in_turns(clocks, 3)
+    return [
+        Figure(
+            f"workflows: validating {name} of 10,000 steps over one of 1,000",
+            median_ratio(found, "many", "few"),
+            15,
+            detail=f"{many:.0f} ms, {few:.0f} ms",
+        ),
+        Figure(
+            f"workflows: the same, whole processes, {name}",
+            median_ratio(whole, "many", "few"),
+            15,
+            detail=f"{statistics.median(whole['many']) * 1000:.0f} ms, {statistics.median(whole['few']) * 1000:.0f} ms",
+        ),
+    ]
+
+
+# --- codifying -------------------------------------------------------------------------------------------------------
+
+
+def long_session(phases: int) -> str:
+    """A session's note as we write it."""
+    session = Session(
+        id="2026-11-21-long",
+        started=_STARTED,
+        status=Status.COMPLETED,
+        participants=(AgentRef("claude-code", "2.1.197"),),
+        title="A long session",
+        phases=sample_phases(phases),
+    )
+    return render_session(session)
+
+
+def _written(workflow: Workflow) -> str:
+    return render_workflow(workflow, render_mermaid(build_graph(workflow)))
+
+
+def _codify_text(text: str) -> str:
+    redact = redact_of(SecretSettings())
+    return _written(codify([Recorded(read_session(Source(text), "2026-11-21-long"))], redact))
+
+
+def _codifying(scratch: Path) -> list[Figure]:
+    text = long_session(_PHASES)
+    vault = scratch / "codify"
+    (vault / ".crucible").mkdir(parents=True)
+    (vault / "sessions").mkdir()
+    (vault / "sessions" / "2026-11-21-long.md").write_text(text, encoding="utf-8")
+    command = (
+        "cru",
+        "--vault",
+        vault,
+        "session",
+        "codify",
+        "2026-11-21-long",
+        "-o",
+        vault / "long.md",
+        "--force",
+    )
+    parser = MarkdownIt("commonmark")
+    process = clock(command, vault)
+    process()
+    found = in_turns(
+        {
+            "function": lambda: seconds_of(lambda: _codify_text(text), 1),
+            "process": process,
+            "markdown-it": lambda: seconds_of(lambda: parser.parse(text), 1),
+        },
+        7,
+    )
+    theirs = statistics.median(found["markdown-it"]) * 1000
+    return [
+        Figure(
+            f"workflows: codifying a session of 1,000 phases over markdown-it's parse, {name}",
+            median_ratio(found, key, "markdown-it"),
+            2,
+            detail=f"{len(text.encode())} bytes: {statistics.median(found[key]) * 1000:.0f} ms, {theirs:.0f} ms",
+        )
+        for key, name in (("function", "reading to writing"), ("process", "the whole process"))
+    ]
+
+
+# --- what is true of every workflow ------------------------------------------------------------------------------------
+
+
+def generated(seed: int) -> Recorded:
+    """A session with real work and hostile words in it, its subagents beside it; some of every eight are of other kinds."""
+    random = Random(seed)
+    if seed % 8 == 6:
+        return Recorded(random_session(random))
+    if seed % 8 == 7:
+        return Recorded(known_session(seed, random.choice((0, 1, 5, 20))).session)
+    work = Work(random)
+    return Recorded(work.session(), work.children)
+
+
+def check_generated(seed: int) -> list[str]:
+    """What does not hold of the workflow of one session: `other` model when read back, a `cycle`, other `bytes` again."""
+    redact = redact_of(SecretSettings())
+    workflow = codify([generated(seed)], redact)
+    text = _written(workflow)
+    read = read_workflow(Source(text), "w")
+    graph = build_graph(read)
+    wrong = ["other"] if read != replace(workflow, name=read.name) else []
+    if graph.cycles or build_graph(workflow).cycles:
+        wrong.append("cycle")
+    if _written(codify([generated(seed)], redact)) != text:
+        wrong.append("bytes")
+    return wrong
+
+
+def _generated() -> list[Figure]:
+    found = {seed: check_generated(seed) for seed in range(SESSIONS)}
+    figures = []
+    for word, name in (
+        ("other", "that parse back to another model"),
+        ("cycle", "whose graph has a cycle"),
+        ("bytes", "with other bytes on a second run"),
+    ):
+        seeds = [seed for seed, wrong in found.items() if word in wrong]
+        detail = f"of {SESSIONS} generated sessions" + (f", seeds {seeds[:5]}" if seeds else "")
+        figures.append(Figure(f"workflows: codified {name}", len(seeds), 0, "", detail=detail))
+    return figures
+
+
+# --- lists -----------------------------------------------------------------------------------------------------------
+
+
+def _lists(scratch: Path) -> list[Figure]:
+    vault = scratch / "listing"
+    for folder in (".crucible", "sessions", "workflows"):
+        (vault / folder).mkdir(parents=True)
+    note = long_session(4)
+    for at in range(_LISTED):
+        (vault / "sessions" / f"2026-11-21-s{at}.md").write_text(note, encoding="utf-8")
+    for at in range(_WORKFLOWS):
+        (vault / "workflows" / f"w{at}.md").write_text(chain(10), encoding="utf-8")
+    names = ("list", "sessions")
+    clocks = {name: clock(("cru", "--vault", vault, "workflow", name), vault) for name in names}
+    clocks["click"] = clock((sys.executable, "-c", "import click"), vault)
+    for one in clocks.values():
+        one()
+    found = in_turns(clocks, 7)
+    what = f"{_WORKFLOWS} workflows of 10 steps beside {_LISTED} sessions"
+    return [
+        Figure(
+            f"workflows: `cru workflow {name}`, whole process, over `import click`",
+            median_ratio(found, name, "click"),
+            15,
+            detail=f"{what}: {statistics.median(found[name]) * 1000:.0f} ms",
+        )
+        for name in names
+    ]

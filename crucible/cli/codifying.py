@@ -1,0 +1,296 @@
+"""`cru session codify`: sessions read with all that is known of them, the workflow that they make, and where it goes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from crucible.agents.asking import Asker, Program, asker_of, split_command
+from crucible.agents.clients import client_of, command_line
+from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.cli.door import Door
+from crucible.cli.given import GivenPath
+from crucible.cli.opening import load_note, open_vault
+from crucible.cli.output import PROBLEMS_FOUND, clean, say, write, write_json
+from crucible.cli.revising import TerminalDesk, check_terminal, tell_kept
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import from_here, user_settings
+from crucible.codify.accepting import errors_of
+from crucible.codify.codifying import Recorded, codify
+from crucible.codify.evidence import Evidence, load_evidence
+from crucible.codify.keeping import Kept, keep_as, keep_note, stamped
+from crucible.codify.refining import find_template, refine
+from crucible.codify.revising import place_draft, revise
+from crucible.errors import UsageError
+from crucible.resume.gathering import load_children
+from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
+from crucible.session.model import Session, ToolCalls
+from crucible.vault.naming import slugify
+from crucible.vault.store import Vault
+from crucible.workflow.checking import check_workflow
+from crucible.workflow.dialect import render_crucible
+from crucible.workflow.drawing import render_mermaid
+from crucible.workflow.export import export_workflow
+from crucible.workflow.graph import build_graph
+from crucible.workflow.markup import render_workflow
+from crucible.workflow.model import Workflow
+
+__all__ = ["codify_sessions"]
+
+_STDOUT = "-"
+
+
+class _Wish(NamedTuple):
+    """What was asked for.  `format` is None where none was named."""
+
+    output: str | None
+    format: str | None
+    dialect: str | None
+    interactive: bool
+    force: bool
+
+    @property
+    def prints(self) -> bool:
+        """A format that was named goes to stdout unless a file is; so does everything with `-o -`."""
+        return self.output == _STDOUT or (self.output is None and self.format is not None)
+
+
+@click.command
+@click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=GivenPath(),
+    help="Where to write it; `-` is stdout. By default a note in the vault's workflows/.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["markdown", "json", "mermaid"]),
+    help="Print it so, or write it so into FILE.",
+)
+@click.option("--dialect", type=click.Choice(["crucible"]), help="Write it for the Rust Crucible's parser.")
+@click.option("--refine/--no-refine", default=None, help="Have an agent refine names, types and conditions.")
+@click.option(
+    "--with",
+    "named",
+    metavar="COMMAND",
+    help="Who refines it: claude, codex, opencode or a command line; by default the one of your settings.",
+)
+@click.option("--interactive", is_flag=True, help="Look through it in your editor before it is saved.")
+@click.option("--force", is_flag=True, help="Also over a note that was changed since.")
+@click.pass_context
+def codify_sessions(
+    ctx: click.Context,
+    /,
+    sessions: tuple[str, ...],
+    refine: bool | None,
+    named: str | None,
+    format_: str | None,
+    **given: Any,
+) -> None:
+    """Turn a session into a workflow: a note with a step for each phase, that can be read, checked and run again.
+
+    Several sessions make one workflow; what only some of them did stands under a condition. Subagents' sessions come with
+    the one that they worked for. The note's path is printed. A note of the same sessions is replaced unless it was
+    changed since, by hand or by a run.
+
+    --refine gives the sessions and the draft to an agent. An answer that is no workflow, or loses what was decided, is
+    refused; after two tries the draft is kept, and the exit code is 3.
+
+    \b
+      cru session codify 2026-11-21-add-rate-limiter
+      cru session codify 2026-11-21-add 2026-11-22-add -o limiter.md
+      cru session codify 2026-11-21-add --refine --with 'claude -p'
+      cru session codify 2026-11-21-add --format mermaid
+    """
+    wish = _Wish(format=format_, **given)
+    door = ctx.ensure_object(Door)
+    _check(wish, named, door, refine=refine)
+    vault = open_vault(door)
+    found = _load(vault, sessions)
+    redact = redact_of(vault.settings.secrets)
+    asker = _asker(named) if refine or named is not None else None
+    workflow = codify([_recorded(vault, session) for session in found], redact)
+    slug = slugify(workflow.title)
+    good = True
+    if asker:
+        workflow, good = _refined(vault, workflow, found, asker, redact)
+    for error in errors_of(workflow):
+        good = False
+        say(f"cru: {error}", style="red")
+    _deliver(vault, workflow, slug, wish, door)
+    ctx.exit(0 if good else PROBLEMS_FOUND)
+
+
+def _check(wish: _Wish, named: str | None, door: Door, *, refine: bool | None) -> None:
+    if named is not None and refine is False:
+        raise UsageError("--with and --no-refine exclude each other", "leave one of them out")
+    if wish.dialect and wish.format in ("json", "mermaid"):
+        raise UsageError(f"--dialect goes with Markdown, not with {wish.format}", "leave one of them out")
+    if wish.interactive:
+        if wish.prints or wish.format in ("json", "mermaid"):
+            raise UsageError("--interactive saves a note, and prints nothing", "leave --format and -o - out")
+        check_terminal(door)
+
+
+# --- what is known ---------------------------------------------------------------------------------------------------
+
+
+def _load(vault: Vault, refs: Sequence[str]) -> list[Session]:
+    """Each session once; subagents that come with another one's are not told twice."""
+    notes = {note.path: note.session for note in (load_note(vault, ref) for ref in refs)}
+    ids = {session.id for session in notes.values()}
+    found = [session for session in notes.values() if session.parent not in ids]
+    for session in notes.values():
+        if session.parent in ids:
+            say(f"cru: {session.id}: comes with {session.parent}, whose subagent it is")
+    return found or [*notes.values()]
+
+
+def _recorded(vault: Vault, session: Session) -> Recorded:
+    children = _family(vault, session)
+    evidence = cache(partial(load_evidence, vault.root))
+    say(f"{session.id}: made from {_source([session, *children.values()], evidence)}")
+    return Recorded(session, children, evidence)
+
+
+def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
+    """The sessions of all subagents, and of theirs."""
+    found: dict[str, Session | None] = {}
+    waiting: list[Session] = [session]
+    while waiting:
+        more = load_children(vault, waiting.pop())
+        waiting += (
+            child for name, child in more.items() if child and name not in found and name != session.id
+        )
+        found = {**more, **found}
+    return found
+
+
+def _source(family: Sequence[Session | None], evidence: Callable[[str], Evidence]) -> str:
+    """What there was to make it from."""
+    told = [evidence(each.id).whole for each in family if each and _has_calls(each)]
+    if None in family:
+        return "what notes say, and of a subagent the note is missing"
+    if all(told):
+        return "its note and whole events"
+    return "its note and some whole events" if any(told) else "its note alone, in which calls are shortened"
+
+
+def _has_calls(session: Session) -> bool:
+    return any(isinstance(entry, ToolCalls) for entry in session.all_entries())
+
+
+# --- refining --------------------------------------------------------------------------------------------------------
+
+
+def _asker(named: str | None) -> Asker:
+    """Who is asked: the one named, else the one of the settings."""
+    if os.environ.get(OWN_ENVIRONMENT):
+        raise UsageError("an agent that cru asked may not ask another", "leave --refine out")
+    settings = user_settings().agents
+    if named is not None:
+        return Program(_words(named), os.environ, settings.timeout_seconds)
+    asker = asker_of(settings, os.environ)
+    if asker is None:
+        raise UsageError(
+            "no agent is configured that could refine it",
+            "name one: --with 'claude -p'; or set agents.command or agents.model in your settings",
+        )
+    return asker
+
+
+def _words(named: str) -> tuple[str, ...]:
+    client = client_of(named.strip())
+    if client is None:
+        words = split_command(named, "--with")
+        if not words:
+            raise UsageError("--with: it is empty", "name claude, codex, opencode or a command line")
+        return words
+    # It runs in an empty folder, which Codex takes for no repository.
+    more = ("--skip-git-repo-check",) if client.program == "codex" else ()
+    line = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
+    return tuple(line)
+
+
+def _refined(
+    vault: Vault, draft: Workflow, sessions: Sequence[Session], asker: Asker, redact: Redact
+) -> tuple[Workflow, bool]:
+    say("asking for a refined workflow …")
+    found = refine(draft, sessions, asker=asker, template=find_template(vault.root), redact=redact)
+    if found.problem:
+        say(f"cru: not refined, the draft is kept: {found.problem}", style="red")
+    elif found.answers[-1].model:
+        say(f"refined by {found.answers[-1].model}")
+    return found.workflow, not found.problem
+
+
+# --- where it goes ---------------------------------------------------------------------------------------------------
+
+
+def _deliver(vault: Vault, workflow: Workflow, slug: str, wish: _Wish, door: Door) -> None:
+    if wish.prints:
+        _print(workflow, wish, door)
+        return
+    # Both dialects of one workflow may lie side by side.
+    slug = f"{slug}-{wish.dialect}" if wish.dialect else slug
+    text = _text(workflow, wish)
+    kept = _revised(vault, text, slug, wish) if wish.interactive else _keep(vault, text, slug, wish)
+    if not kept.changed:
+        say(f"{kept.path}: nothing to change")
+    write(str(kept.path))
+
+
+def _print(workflow: Workflow, wish: _Wish, door: Door) -> None:
+    if wish.format == "json":
+        write_json(_exported(workflow))
+        return
+    text = _text(workflow, wish)
+    # A pipe gets the very bytes, a terminal none that steer it.
+    click.echo(clean(text) if door.terminal else text.encode("utf-8", "surrogateescape"), nl=False)
+
+
+def _text(workflow: Workflow, wish: _Wish) -> str:
+    if wish.format == "json":
+        return json.dumps(_exported(workflow), indent=2) + "\n"
+    drawn = render_mermaid(build_graph(workflow))
+    if wish.format == "mermaid":
+        return drawn.removesuffix("\n") + "\n"
+    return stamped(render_crucible(workflow) if wish.dialect else render_workflow(workflow, drawn))
+
+
+def _exported(workflow: Workflow) -> dict[str, Any]:
+    graph = build_graph(workflow)
+    return dict(export_workflow(workflow, graph, check_workflow(workflow, graph)))
+
+
+def _keep(vault: Vault, text: str, slug: str, wish: _Wish) -> Kept:
+    if wish.output is None:
+        return keep_note(vault, text, slug, force=wish.force)
+    kept = keep_as(vault, Path(from_here(wish.output)), text, force=wish.force)
+    return kept._replace(path=Path(wish.output))
+
+
+def _revised(vault: Vault, text: str, slug: str, wish: _Wish) -> Kept:
+    """Through the reader's editor; whatever happens on the way, the draft file is there until the note is."""
+    draft = place_draft(vault, slug, text)
+    try:
+        saved = revise(draft, text, TerminalDesk())
+        kept = None if saved is None else _keep(vault, saved, slug, wish)
+    except BaseException:
+        tell_kept(draft)
+        raise
+    if kept is None:
+        tell_kept(draft)
+        raise click.exceptions.Exit(1)
+    draft.unlink(missing_ok=True)
+    return kept

@@ -1,0 +1,172 @@
+"""A run of a workflow written down while it goes on: a session with a phase for each step, and a marker row in the workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from crucible import record
+from crucible.cli.log_options import recording_place, say_warnings
+from crucible.cli.output import say
+from crucible.cli.workflow_opening import Known
+from crucible.errors import CrucibleError
+from crucible.execution.marking import add_marker, row_of, spot_of
+from crucible.execution.model import Earlier, Fate, Job, Outcome, Plan, Report, Runner
+from crucible.execution.planning import behind
+from crucible.execution.resuming import DIGEST, LINK, condition_lines, digest_of, earlier_of, find_run
+from crucible.note.frontmatter import find_frontmatter, set_key
+from crucible.record import Recorder
+from crucible.secrets import Redact
+from crucible.session.fields import link_to
+from crucible.session.model import Session, Status
+from crucible.vault.holding import Held, hold_session
+from crucible.vault.store import Vault
+
+__all__ = ["Going", "Recording", "begin", "find_going", "recording"]
+
+_CLIENT = "cru-workflow-run"
+
+
+class Going(NamedTuple):
+    """A run that goes on: its session, and the steps that it carried out well, by index."""
+
+    session: Session
+    earlier: Mapping[int, Earlier]
+
+
+def find_going(vault: Vault, found: Known, plan: Plan, first: str) -> Going:
+    """The newest run of a workflow; what is behind the step called `first`, and that itself, is done again."""
+    session = find_run(vault, found.note.workflow, _link(vault, found))
+    if session is None:
+        raise CrucibleError(f"{found.note.shown}: no run to go on with", "leave --continue out to begin one")
+    if session.status in (Status.COMPLETED, Status.FAILED):
+        raise CrucibleError(
+            f"{session.id}: this run has ended, it is {session.status}",
+            "leave --continue out to begin another",
+        )
+    if str(session.properties.get(DIGEST)) != digest_of(found.note.workflow):
+        say(
+            f"cru: the workflow changed since {session.id} began; steps go by what they say now",
+            style="yellow",
+        )
+    again = behind(found.graph, first) if first else set()
+    earlier = {at: each for at, each in earlier_of(plan.jobs, session).items() if at not in again}
+    return Going(session, earlier)
+
+
+def begin(vault: Vault, found: Known, going: Going | None) -> Recorder:
+    """The session of a run: a new one, or that of a run that goes on."""
+    workflow = found.note.workflow
+    if going:
+        return record.open(going.session.id, vault=vault, **recording_place())
+    name = workflow.title or found.note.name
+    recorder = record.session(f"Run of {name}", vault=vault, **recording_place())
+    for key, value in ((LINK, _link(vault, found)), (DIGEST, digest_of(workflow))):
+        vault.update(
+            recorder.path,
+            lambda note, key=key, value=value: set_key(
+                note.source, find_frontmatter(note.source), key, value
+            ),  # type: ignore[misc]
+        )
+    return recorder
+
+
+def _link(vault: Vault, found: Known) -> str:
+    """The wikilink to a workflow of the vault; of another file its name, since a path would tell of this machine."""
+    path = found.note.path
+    if not path.is_relative_to(vault.root):
+        return path.name
+    return link_to(vault.relative(path).removesuffix(".md"))
+
+
+class Recording:
+    """Tells a session and the workflow's note of every step.  `report` is what it all came to, None when that is not known."""
+
+    def __init__(self, vault: Vault, found: Known, recorder: Recorder, held: Held, redact: Redact) -> None:
+        self.report: Report | None = None
+        self._vault, self._found, self._recorder, self._held, self._redact = (
+            vault,
+            found,
+            recorder,
+            held,
+            redact,
+        )
+        self._last: datetime | None = None
+
+    def started(self, pid: int) -> None:
+        """An agent runs: who finds us killed can see whether it still does."""
+        self._held.started(pid)
+
+    def began(self, job: Job, runner: Runner, when: datetime) -> None:
+        """Nothing is written yet: phases of steps that run side by side would get into each other."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """A phase for what was carried out, and a marker for what has ended."""
+        if outcome.started is not None:
+            self._tell(outcome)
+        if outcome.fate is not Fate.STOPPED:
+            self._mark(outcome)
+
+    def close(self) -> None:
+        """The session ends, or is paused so that it can go on."""
+        report = self.report
+        if report is None:
+            self._recorder.pause("the run broke off; `cru workflow run --continue` goes on")
+        elif report.is_done:
+            self._recorder.end(_summary(report))
+        else:
+            why = "interrupted" if report.stopped else "a step failed"
+            if report.halted:
+                why = f"halted at “{report.halted.step.name}”"
+            self._recorder.pause(f"{why}; `cru workflow run --continue` goes on")
+
+    def _tell(self, outcome: Outcome) -> None:
+        step, recorder = outcome.job.step, self._recorder
+        begun = max(filter(None, (outcome.started, self._last)))
+        self._last = over = outcome.ended or begun
+        recorder.phase(
+            step.name.strip() or step.id or "Step",
+            agent=str(outcome.agent or ""),
+            channel=step.channel or "",
+            tokens=outcome.tokens,
+            at=begun,
+        )
+        recorder.observation(step.prose.strip() or step.name.strip() or "Step", at=begun)
+        if outcome.answer.strip():
+            recorder.prose(outcome.answer, at=over)
+        for line in condition_lines(outcome):
+            recorder.decision(line, at=over)
+        if outcome.fate in (Fate.FAILED, Fate.PASSED_OVER, Fate.STOPPED):
+            why = outcome.reason or str(outcome.fate)
+            skipped = "skipped over, since the step is optional" if outcome.fate is Fate.PASSED_OVER else None
+            recorder.error(why, resolution=skipped, at=over)
+
+    def _mark(self, outcome: Outcome) -> None:
+        try:
+            spot = spot_of(self._found.graph.steps, outcome.job.index)
+            row = row_of(outcome, self._recorder.id, self._redact)
+            add_marker(self._vault, self._found.note.path, spot, row)
+        except CrucibleError as error:
+            say(f"cru: no marker for “{outcome.job.step.name}”: {error}", style="yellow")
+
+
+@contextmanager
+def recording(vault: Vault, found: Known, recorder: Recorder, redact: Redact) -> Iterator[Recording]:
+    """Hold the session as long as the run goes on; however that ends, the session does not stay active."""
+    with hold_session(vault.root, recorder.id, client=_CLIENT, now=datetime.now(UTC)) as held:
+        if recorder.read_head().status is not Status.ACTIVE:
+            recorder.wake()
+        made = Recording(vault, found, recorder, held, redact)
+        try:
+            yield made
+        finally:
+            made.close()
+            say_warnings(recorder)
+
+
+def _summary(report: Report) -> str:
+    done = sum(outcome.fate is Fate.DONE for outcome in report.outcomes)
+    left = len(report.outcomes) - done
+    return f"{done} step{'s' * (done != 1)} done" + (f", {left} left out." if left else ".")

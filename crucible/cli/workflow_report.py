@@ -1,0 +1,119 @@
+"""A run's plan and its end, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crucible.cli.output import write, write_json
+from crucible.cli.workflow_opening import Known
+from crucible.cli.workflow_progress import duration_words
+from crucible.execution.choosing import Cast
+from crucible.execution.conditions import command_of
+from crucible.execution.model import Handed, Job, Outcome, Plan, Report
+from crucible.session.export import export_time
+from crucible.workflow.model import Grade
+
+__all__ = ["tell_plan", "tell_report"]
+
+_GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
+
+
+def tell_plan(found: Known, plan: Plan, cast: Cast, format_: str) -> None:
+    """On stdout: every step in its order, who carries it out, what it takes and makes."""
+    if format_ == "json":
+        write_json(_plan(found, plan, cast))
+        return
+    write(f"Run of {plan.title or found.note.name}: {len(plan.jobs)} step{'s' * (len(plan.jobs) != 1)}")
+    names = {job.index: job.step.name for job in plan.jobs}
+    missing = {datum.name.casefold() for datum in plan.missing}
+    for number, job in enumerate(plan.jobs, 1):
+        write(f"{number}. {job.step.name}{_GRADES[job.step.grade]}{_marks(job)} by {_who(job, cast)}")
+        for line in _lines(job, names, missing):
+            write(f"   {line}")
+
+
+def tell_report(found: Known, report: Report, session_id: str, format_: str) -> None:
+    """On stdout: how every step ended, and the session that tells all of it."""
+    if format_ == "json":
+        steps = [_outcome(outcome) for outcome in report.outcomes]
+        write_json(
+            {
+                "workflow": found.note.shown,
+                "session": session_id,
+                "status": "interrupted" if report.stopped else "done" if report.is_done else "failed",
+                "halted_by": report.halted.step.name if report.halted else None,
+                "steps": steps,
+            }
+        )
+        return
+    for outcome in report.outcomes:
+        told = [outcome.job.step.name, duration_words(outcome.duration_ms), outcome.reason]
+        write(f"{outcome.fate:<12} " + "  ".join(filter(None, told)))
+    write(f"session      {session_id}")
+
+
+def _marks(job: Job) -> str:
+    step = job.step
+    return (f" @{step.agent}" if step.agent else "") + (f" #{step.channel}" if step.channel else "")
+
+
+def _who(job: Job, cast: Cast) -> str:
+    player = cast.player(job)
+    return str(player.agent) if player else "nobody yet (--with)"
+
+
+def _lines(job: Job, names: dict[int, str], missing: set[str]) -> Iterator[str]:
+    for handed in job.inputs:
+        yield f"takes {handed.datum.name}{_origin(handed, names, missing)}"
+    for datum in job.step.outputs():
+        yield f"makes {datum.name}"
+    for condition in job.conditions:
+        command = command_of(condition)
+        yield f"then runs {command}" if command else f"then asks whether {condition.text}"
+
+
+def _origin(handed: Handed, names: dict[int, str], missing: set[str]) -> str:
+    makers = [names[maker] for maker in handed.makers if maker in names]
+    if makers:
+        return f" of {', '.join(makers)}"
+    return ": missing, give it with --input or as a file" if handed.datum.name.casefold() in missing else ""
+
+
+def _plan(found: Known, plan: Plan, cast: Cast) -> dict[str, object]:
+    return {
+        "workflow": found.note.shown,
+        "title": plan.title,
+        "missing": [datum.name for datum in plan.missing],
+        "steps": [_job(job, cast) for job in plan.jobs],
+    }
+
+
+def _job(job: Job, cast: Cast) -> dict[str, object]:
+    player = cast.player(job)
+    step = job.step
+    return {
+        "id": step.id,
+        "name": step.name,
+        "agent": str(step.agent) if step.agent else None,
+        "channel": step.channel,
+        "grade": str(step.grade),
+        "runner": str(player.agent) if player else None,
+        "inputs": [handed.datum.name for handed in job.inputs],
+        "outputs": [datum.name for datum in step.outputs()],
+        "conditions": [condition.text for condition in job.conditions],
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, object]:
+    return {
+        "id": outcome.job.step.id,
+        "name": outcome.job.step.name,
+        "outcome": str(outcome.fate),
+        "status": str(outcome.status) if outcome.started or outcome.reason or outcome.answer else None,
+        "agent": str(outcome.agent) if outcome.agent else None,
+        "reason": outcome.reason or None,
+        "started": export_time(outcome.started),
+        "duration_ms": outcome.duration_ms,
+        "tokens_used": outcome.tokens,
+        "answer": outcome.answer or None,
+    }

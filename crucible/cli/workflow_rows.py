@@ -1,0 +1,249 @@
+"""`cru workflow sessions`: marker rows across all workflows, and what they come to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+
+import click
+import toons
+
+from crucible.cli.door import Door
+from crucible.cli.options import BEGIN, END, format_option
+from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
+from crucible.cli.workflow_opening import Shelf, Unread
+from crucible.cli.workflow_ref import WORKFLOW
+from crucible.cli.workflow_tables import write_cells
+from crucible.index.moments import utc
+from crucible.vault.workflows import WorkflowNote
+from crucible.workflow.querying import (
+    MarkerFigures,
+    MarkerQuery,
+    MarkerRow,
+    MarkerStats,
+    aggregate,
+    parse_where,
+    rows_of,
+    select_rows,
+)
+
+__all__ = ["marker_rows"]
+
+_OURS = ("time", "workflow", "step")
+_TABLE = (*_OURS, "agent", "channel", "status", "duration_ms", "tokens_used")
+_KNOWN = (
+    *_OURS,
+    "phase",
+    "agent",
+    "channel",
+    "input",
+    "output",
+    "duration_ms",
+    "status",
+    "tokens_used",
+    "session",
+)
+
+
+_HEADS = {
+    "count": "count",
+    "success": "success",
+    "failed": "failed",
+    "skipped": "skipped",
+    "timeout": "timeout",
+    "failure_rate": "rate",
+    "duration_min_ms": "min ms",
+    "duration_avg_ms": "avg ms",
+    "duration_max_ms": "max ms",
+    "tokens_used": "tokens",
+}
+"""The figures in a table, which must be narrow."""
+
+
+class _Found(NamedTuple):
+    """A row and the path of its note as a reader is told it."""
+
+    path: str
+    row: MarkerRow
+
+
+@click.command("sessions")
+@click.option("--agent", metavar="NAME[@VERSION]", help="Only by this agent, in any version or in this one.")
+@click.option("--channel", metavar="NAME", help="Only on this channel.")
+@click.option("--status", metavar="STATUS", help="Only with this status: success, failed, skipped, timeout.")
+@click.option("--step", "phase", metavar="NAME", help="Only of this step; its letters and digits count.")
+@click.option(
+    "--workflow",
+    "workflows",
+    type=WORKFLOW,
+    multiple=True,
+    metavar="FILE",
+    help="Only of this workflow; repeatable.",
+)
+@click.option("--since", type=BEGIN, metavar="WHEN", help="Only since: 2026-11-21, today, 12h, 7d, 2w.")
+@click.option("--until", type=END, metavar="WHEN", help="Only until then; a day counts to its end.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Only where this holds, on any column: 'host=mill', 'duration_ms > 5000', 'output ~ receipt'; repeatable.",
+)
+@click.option(
+    "--by", metavar="COLUMN", help="Not the rows but a line for each value of this column: step, agent, host."
+)
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the first N.")
+@format_option("table", "json", "toon")
+@click.pass_context
+def marker_rows(
+    ctx: click.Context,
+    /,
+    *,
+    workflows: tuple[str, ...],
+    where: tuple[str, ...],
+    by: str | None,
+    limit: int | None,
+    format_: str,
+    **options: Any,
+) -> None:
+    """Ask how steps went, across all workflows: one row for each time a step was done, newest first.
+
+    A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~ and !~ for a text that it contains; any column of any marker
+    block can be named, `workflow` and `step` too, and each --where must hold. A row without a value fits only '= null'. A row that does not say
+    when it was (`started`) fits neither --since nor --until; stderr says how many there were.
+
+    With --by the rows are counted by a column's values: how many, how they ended, the share that failed of those that were not
+    skipped, how long they took in milliseconds, and their tokens.
+
+    In JSON each row has its workflow, path and line, the usual columns, and under "columns" every column as it stands in the block.
+    The exit code is 3 when rows may be missing, because a folder or a note could not be read.
+
+    \b
+      cru workflow sessions --status failed --since 7d
+      cru workflow sessions --agent ci --where 'duration_ms > 60000'
+      cru workflow sessions --workflow release-checklist --by step
+    """
+    door = ctx.ensure_object(Door)
+    query = MarkerQuery(**options, where=tuple(map(parse_where, where)))
+    shelf, complete = Shelf(door), True
+    if workflows:
+        notes: Sequence[WorkflowNote | Unread] = list(
+            {n.path: n for n in map(shelf.load, workflows)}.values()
+        )
+    else:
+        notes, complete = shelf.every()
+    complete &= not sum(map(_say_unread, notes))
+    every = [
+        _Found(note.shown, row)
+        for note in notes
+        if isinstance(note, WorkflowNote)
+        for row in rows_of(note.workflow)
+    ]
+    named = [re.split("[=!<>~]", text, maxsplit=1)[0].strip().casefold() for text in where]
+    _say_unknown([found.row for found in every], [*named, *([by.casefold()] if by else [])])
+    chosen = _chosen(every, query)
+    if by is None:
+        _write_rows(chosen[:limit], named, format_, door)
+    else:
+        stats = aggregate([found.row for found in chosen], by.strip().casefold())
+        _write_stats(stats._replace(groups=stats.groups[:limit]), format_, door)
+    ctx.exit(0 if complete else PROBLEMS_FOUND)
+
+
+def _say_unread(note: WorkflowNote | Unread) -> bool:
+    if isinstance(note, WorkflowNote):
+        return False
+    say(f"{note.shown}:1: unreadable-note: {note.error}", style="yellow")
+    return True
+
+
+def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
+    """A slip in a column's name would look like an answer: nothing found."""
+    known = {"workflow", "step", *(column for row in rows for column in row.columns)}
+    for column in dict.fromkeys(named):
+        if rows and column not in known:
+            say(f"no row has a column {column!r}; there are {', '.join(sorted(known))}", style="yellow")
+
+
+def _chosen(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:
+    """Those that fit, newest first; rows that only the missing time keeps out are counted on stderr."""
+    paths = {id(found.row): found.path for found in every}
+    fitting = select_rows((found.row for found in every), query._replace(since=None, until=None))
+    rows = select_rows(fitting, query)
+    if query.since is not None or query.until is not None:
+        timeless = sum(row.time is None for row in fitting)
+        if timeless:
+            say(f"{timeless:,} row{'s' * (timeless != 1)} without a time left out", style="yellow")
+    # By note, in it the last first; then all by time, which keeps that order where it is the same or unknown.
+    rows.sort(key=lambda row: (paths[id(row)], -row.at))
+    rows.sort(key=lambda row: (row.time is not None, row.time.timestamp() if row.time else 0), reverse=True)
+    return [_Found(paths[id(row)], row) for row in rows]
+
+
+def _write_rows(found: Sequence[_Found], named: Sequence[str], format_: str, door: Door) -> None:
+    if format_ == "json":
+        write_json([_whole(one) for one in found])
+        return
+    more = named if format_ == "table" else [column for one in found for column in one.row.columns]
+    columns = list(dict.fromkeys([*(_TABLE if format_ == "table" else _KNOWN), *more]))
+    rows = [_flat(one, columns) for one in found]
+    texts = [
+        column for column in columns if column not in ("time", "status", "duration_ms", "tokens_used", "step")
+    ]
+    write_cells(rows, columns, format_, "rows", door, texts=texts, names=("step",))
+
+
+def _flat(found: _Found, columns: Iterable[str]) -> dict[str, Any]:
+    row = found.row
+    cells: dict[str, Any] = {column: row.cell(column) for column in columns}
+    return {
+        **cells,
+        "time": utc(row.time) if row.time else None,
+        "workflow": row.workflow,
+        "step": row.step or None,
+    }
+
+
+def _whole(found: _Found) -> dict[str, Any]:
+    row = found.row
+    cells = _flat(found, _KNOWN)
+    ours = {column: cells.pop(column) for column in _OURS}
+    return {
+        **ours,
+        "path": found.path,
+        "line": row.marker.place.line,
+        **cells,
+        "columns": dict(row.marker.values),
+    }
+
+
+def _write_stats(stats: MarkerStats, format_: str, door: Door) -> None:
+    if format_ == "table":
+        # A column may be called as one of the figures is.
+        name = f"{stats.by} " if stats.by in _HEADS.values() else str(stats.by)
+        lines = [_line(one, name) for one in (*stats.groups, replace(stats.total, name="total"))]
+        write_cells(lines, [name, *_HEADS.values()], format_, "", door, texts=(name,))
+        return
+    total = asdict(stats.total)
+    del total["name"]
+    groups = [asdict(group) for group in stats.groups]
+    plain = {"by": stats.by, "groups": groups, "total": total}
+    if format_ == "json":
+        write_json(plain)
+    else:
+        for group in groups:
+            group["name"] = _well_formed(group["name"])
+        write_text(toons.dumps(plain))
+
+
+def _well_formed(name: str | None) -> str | None:
+    """A byte that was no UTF-8 travels as a lone surrogate, which TOON cannot hold."""
+    return name and name.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _line(figures: MarkerFigures, name: str) -> dict[str, Any]:
+    cells = asdict(figures)
+    if figures.failure_rate is not None:
+        cells["failure_rate"] = f"{figures.failure_rate * 100:.1f} %"
+    return {name: figures.name, **{head: cells[key] for key, head in _HEADS.items()}}

@@ -1,0 +1,277 @@
+"""`cru workflow run`: what was asked for, who carries it out, and how it ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import click
+
+from crucible.agents.asking import Program
+from crucible.agents.launching import check_installed
+from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.agents.running import Reins
+from crucible.cli.door import Door
+from crucible.cli.opening import here, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
+from crucible.cli.surroundings import user_settings
+from crucible.cli.workflow_opening import Known, known, say_diagnostics
+from crucible.cli.workflow_progress import watching
+from crucible.cli.workflow_recording import Going, begin, find_going, recording
+from crucible.cli.workflow_ref import WORKFLOW
+from crucible.cli.workflow_report import tell_plan, tell_report
+from crucible.errors import CrucibleError, UsageError
+from crucible.execution.choosing import Cast, cast_of
+from crucible.execution.conditions import Commands, commands_in
+from crucible.execution.model import Given, Job, Plan, Report, Runner
+from crucible.execution.planning import plan_run
+from crucible.execution.running import Means, Signals, run_plan
+from crucible.execution.template import find_template
+from crucible.secrets.redacting import redact_of
+from crucible.vault.store import Vault
+from crucible.vault.workflows import find_workflow, read_workflow_note
+from crucible.workflow.checking import has_errors
+
+__all__ = ["run"]
+
+_MORE = f"{__name__}.more"
+_INTERRUPTED = 130
+_ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_MOST = 1 << 26
+"""Bytes that an agent may print in a step: some tell every one of their events."""
+
+
+class _PassingOn(click.Command):
+    """What stands behind `--` is the client's, whatever it looks like."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[_MORE] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS...]"]
+
+
+class _Wish(NamedTuple):
+    """What was asked for."""
+
+    named: tuple[str, ...]
+    first: str
+    jobs: int
+    goes_on: bool
+    inputs: tuple[str, ...]
+    timeout: float | None
+    allows_commands: bool
+    more: tuple[str, ...]
+
+
+@click.command("run", cls=_PassingOn)
+@click.argument("workflow", metavar="FILE", type=WORKFLOW)
+@click.option(
+    "--with",
+    "named",
+    metavar="CLIENT",
+    multiple=True,
+    help="Who carries the steps out: claude, codex, opencode or a command; AGENT=CLIENT for @AGENT's steps; repeatable.",
+)
+@click.option("--from", "first", metavar="STEP", default="", help="Only this step and all behind it.")
+@click.option("--dry-run", is_flag=True, help="Print the plan; start nothing, change nothing.")
+@click.option(
+    "--jobs", metavar="N", type=click.IntRange(min=1), default=1, help="How many steps at the same time."
+)
+@click.option("--continue", "goes_on", is_flag=True, help="Go on with the newest run of this workflow.")
+@click.option(
+    "--input", "inputs", metavar="NAME=VALUE", multiple=True, help="What the workflow takes; repeatable."
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long an agent may take for a step; by default as long as it likes.",
+)
+@click.option("--allow-commands", "allows_commands", is_flag=True, help="Run the commands of its conditions.")
+@format_option("text", "json")
+@click.pass_context
+def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **given: Any) -> None:
+    """Carry a workflow's steps out in the folder that you stand in, each by an agent that you name.
+
+    Steps run in the order of their data. A step whose failure is critical (!) halts the run, an optional one (?) is skipped over,
+    any other keeps back what depends on it. Each becomes a phase of a new session, and a marker row in the workflow. A step
+    with steps below it is only their frame. Conditions are put to the step's agent; those that are commands (If `make test`)
+    run only with --allow-commands, or when you say yes.
+
+    FILE names nobody who runs: that is --with, or agents.command in your settings. The agents run without a terminal, and what they
+    may do is for their own arguments to say. The plan names what is missing: give it with --input, or as a file of that name.
+
+    Ctrl-C ends the agents; --continue goes on with the same run then, as after a failure: what was done is not done again.
+    Exit codes: 0 all done, 1 a step failed, 3 the workflow has errors and was not run, 130 interrupted.
+
+    \b
+      cru workflow run release --dry-run
+      cru workflow run release --with claude -- --allowedTools Bash,Read,Edit
+      cru workflow run release --with codex --with reviewer=claude --jobs 2
+      cru workflow run release --with claude --continue
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    found = known(read_workflow_note(vault, find_workflow(vault, workflow, here())))
+    say_diagnostics(found)
+    if has_errors(found.diagnostics):
+        say("cru: the workflow has errors, so it is not run", style="red")
+        ctx.exit(PROBLEMS_FOUND)
+    wish = _Wish(more=ctx.meta[_MORE], **given)
+    plan, folder = _plan(found, wish)
+    cast = _cast(found, wish)
+    if dry_run:
+        tell_plan(found, plan, cast, format_)
+        return
+    going = find_going(vault, found, plan, wish.first) if wish.goes_on else None
+    _check(plan, cast, wish, going)
+    report, session_id = _run(vault, found, plan, folder, cast, wish, going, door)
+    tell_report(found, report, session_id, format_)
+    _say_how_to_go_on(workflow, report)
+    ctx.exit(_INTERRUPTED if report.stopped else 0 if report.is_done else 1)
+
+
+def _plan(found: Known, wish: _Wish) -> tuple[Plan, Given]:
+    folder = here()
+    if folder is None:
+        raise CrucibleError(
+            "the working directory is gone", "go to the folder that the agents are to work in"
+        )
+    given = Given(str(folder), _values(wish.inputs))
+    # A run that goes on has to know of all steps: what is behind the first one is done again, the rest as far as it is not done.
+    plan = plan_run(found.note.workflow, found.graph, given, first="" if wish.goes_on else wish.first)
+    taken = {handed.datum.name.casefold() for job in plan.jobs for handed in job.inputs}
+    unknown = [name for name in given.values if name not in taken]
+    if unknown:
+        hint = "it takes " + ", ".join(sorted(taken)[:20]) if taken else "it takes nothing"
+        raise UsageError(f"--input {unknown[0]}: no step takes it", hint)
+    return plan, given
+
+
+def _values(inputs: Sequence[str]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for text in inputs:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise UsageError(f"--input {text}: no NAME=VALUE", "--input order=order-17.json")
+        found[name.strip().casefold()] = value
+    return found
+
+
+def _cast(found: Known, wish: _Wish) -> Cast:
+    agents = [step.agent for step in found.graph.steps if step.agent]
+    roles = {name for agent in agents for name in (agent.name, str(agent))}
+    return cast_of(wish.named, user_settings().agents.command, roles, wish.more)
+
+
+def _check(plan: Plan, cast: Cast, wish: _Wish, going: Going | None) -> None:
+    """Everything that can be refused before anything is started or written."""
+    if os.environ.get(OWN_ENVIRONMENT):
+        raise UsageError(
+            "an agent of a run cannot run workflows itself", "its steps are for the run to carry out"
+        )
+    jobs = tuple(job for job in plan.jobs if going is None or job.index not in going.earlier)
+    cast.check(jobs)
+    for player in cast.players(jobs):
+        check_installed(player.words[0], os.environ, player.hint)
+    commands = commands_in(jobs)
+    if commands and not wish.allows_commands:
+        _ask(commands)
+    taken = {handed.datum.name.casefold() for job in jobs for handed in job.inputs}
+    for datum in plan.missing:
+        if datum.name.casefold() in taken:
+            say(f"cru: nobody gives {datum.name}: neither --input nor a file of that name", style="yellow")
+
+
+def _ask(commands: Sequence[str]) -> None:
+    say("The conditions of this workflow run commands:")
+    for command in commands:
+        say(f"  {command}")
+    asked = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if not asked or not click.confirm("Run them when their turn comes?", err=True):
+        raise UsageError(
+            f"the conditions run {len(commands)} command{'s' * (len(commands) != 1)}",
+            "look at them; --allow-commands lets them run",
+        )
+
+
+def _run(
+    vault: Vault,
+    found: Known,
+    plan: Plan,
+    given: Given,
+    cast: Cast,
+    wish: _Wish,
+    going: Going | None,
+    door: Door,
+) -> tuple[Report, str]:
+    redact = redact_of(vault.settings.secrets)
+    template = find_template(vault.root)
+    recorder = begin(vault, found, going)
+    with recording(vault, found, recorder, redact) as record, watching(plan, door) as progress:
+        reins = Reins(record.started)
+        means = Means(
+            given,
+            lambda job: _runner(job, cast, given, wish, reins),
+            template,
+            Commands(given.folder, os.environ, wish.timeout, reins),
+            reins,
+            redact,
+            lambda: datetime.now(UTC),
+            wish.jobs,
+        )
+        signals = Signals()
+        with _caught(signals):
+            earlier = going.earlier if going else {}
+            report = run_plan(plan, means, [record, progress], earlier=earlier, signals=signals)
+        record.report = report
+    return report, recorder.id
+
+
+def _runner(job: Job, cast: Cast, given: Given, wish: _Wish, reins: Reins) -> Runner:
+    player = cast.player(job)
+    assert player is not None  # noqa: S101  checked before the run began
+    program = Program(
+        player.words,
+        os.environ,
+        wish.timeout,
+        folder=given.folder,
+        reins=reins,
+        most=_MOST,
+        may_be_silent=True,
+    )
+    return Runner(player.agent, program)
+
+
+@contextmanager
+def _caught(signals: Signals) -> Iterator[None]:
+    """Whoever wants us to end gets an end in good order.  What is ignored stays so, as `nohup` wants it."""
+    before = {}
+    try:
+        with suppress(ValueError):  # only the main thread may
+            for number in _ENDS:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    before[number] = signal.signal(number, lambda _number, _frame: signals.end())
+        yield
+    finally:
+        for number, old in reversed(before.items()):
+            signal.signal(number, old if old is not None else signal.SIG_DFL)
+
+
+def _say_how_to_go_on(workflow: str, report: Report) -> None:
+    if report.is_done:
+        return
+    if report.stopped:
+        say("cru: interrupted", style="yellow")
+    elif report.halted:
+        say(f"cru: halted: “{report.halted.step.name}” failed, and it is critical", style="red")
+    say(f"     `cru workflow run {clean_line(workflow)} --continue` goes on with this run")

@@ -1,0 +1,191 @@
+"""`cru workflow list` and `cru workflow validate`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write_json, write_text
+from crucible.cli.tables import write_paths
+from crucible.cli.workflow_opening import Known, Shelf, Unread, known
+from crucible.cli.workflow_ref import WORKFLOW
+from crucible.cli.workflow_tables import write_cells
+from crucible.errors import CrucibleError, UsageError
+from crucible.index.moments import utc
+from crucible.index.schema import cell_of_path
+from crucible.toon import dump_rows
+from crucible.vault.workflows import WorkflowNote
+from crucible.workflow.model import Severity
+from crucible.workflow.querying import runs_of
+
+__all__ = ["list_workflows", "validate"]
+
+_TABLE = ("name", "title", "steps", "runs", "last_run", "last_status", "problems")
+_COLUMNS = (*_TABLE, "errors", "sessions", "path")
+_PROBLEM = ("path", "line", "column", "severity", "code", "message")
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+
+
+@click.command("list")
+@format_option("table", "json", "toon", "paths")
+@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@click.pass_context
+def list_workflows(ctx: click.Context, /, *, format_: str, null: bool) -> None:
+    """List workflows by name: their steps, how often they ran, and how the last run ended.
+
+    A workflow is a note with `type: workflow` anywhere in the vault, or one in `workflows/` without another type. "problems"
+    counts what `cru workflow validate` says of it. A note that cannot be read is a row with a problem, never absent. The
+    exit code is 3 when workflows may be missing, because a folder could not be read.
+
+    \b
+      cru workflow list
+      cru workflow list --format json
+      cru workflow list --format paths -0 | xargs -0r git add --
+    """
+    if null and format_ != "paths":
+        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    door = ctx.ensure_object(Door)
+    shelf = Shelf(door)
+    if format_ == "paths":
+        vault, paths, complete = shelf.paths()
+        rows: list[dict[str, Any]] = [{"path": cell_of_path(vault.relative(path))} for path in paths]
+        complete &= write_paths(str(vault.root), ".", rows, null=null, terminal=door.terminal)
+    else:
+        notes, complete = shelf.every()
+        rows = sorted(map(_row, notes), key=lambda row: (row["name"].casefold(), row["path"]))
+        columns = _TABLE if format_ == "table" else _COLUMNS
+        write_cells(rows, columns, format_, "workflows", door, texts=("title",), names=("name",))
+        if format_ == "table" and not rows:
+            say("no workflows; `cru session codify ID` makes one of a session")
+    ctx.exit(0 if complete else PROBLEMS_FOUND)
+
+
+@click.command
+@click.argument("workflows", metavar="[FILE]...", type=WORKFLOW, nargs=-1)
+@format_option("lines", "json", "toon")
+@click.pass_context
+def validate(ctx: click.Context, workflows: tuple[str, ...], *, format_: str) -> None:
+    """Name what is wrong with workflows as `path:line:column: severity: code: message`; exit code 3 when there is an error.
+
+    Found are cycles, with their path, steps that are named and missing, types that disagree along an edge, markers that cannot be
+    read; and as warnings, which leave the exit code 0, outputs that two steps give and whatever else may be a slip.
+
+    FILE is a workflow's name, a path, or a beginning of a name that only one workflow has; without one every workflow
+    of the vault is checked. A path needs no vault. A FILE that is wrong is named on stderr, and the others are checked all the same.
+
+    \b
+      cru workflow validate
+      cru workflow validate release-checklist
+      cru workflow validate docs/pipeline.md --format json
+    """
+    door = ctx.ensure_object(Door)
+    shelf, wrong, complete = Shelf(door), list[CrucibleError](), True
+    if workflows:
+        notes: Sequence[WorkflowNote | Unread] = [*_named(shelf, workflows, wrong)]
+    else:
+        notes, complete = shelf.every()
+    found = [problem for note in notes for problem in _problems(note)]
+    if format_ == "json":
+        write_json(found)
+    elif format_ == "toon":
+        empty = f"problems[0]{{{','.join(_PROBLEM)}}}:"
+        write_text(dump_rows(found, "problems") if found else empty)
+    else:
+        _write_lines(found, color=in_color(door))
+    errors = sum(one["severity"] == Severity.ERROR for one in found)
+    _sum_up(errors, len(found) - errors, len(notes))
+    if wrong:
+        # Wrong usage only when that is all that was wrong.
+        ctx.exit(min(error.exit_code for error in wrong))
+    ctx.exit(PROBLEMS_FOUND if errors or not complete else 0)
+
+
+def _named(shelf: Shelf, refs: Iterable[str], wrong: list[CrucibleError]) -> Iterable[WorkflowNote]:
+    """Those that are there, each once; a line on stderr for every other one."""
+    seen = set()
+    for ref in refs:
+        try:
+            note = shelf.load(ref)
+        except CrucibleError as error:
+            say(f"cru: {error}" + (f" ({error.hint})" if error.hint else ""), style="red")
+            wrong.append(error)
+            continue
+        real = os.path.realpath(note.path)
+        if real not in seen:
+            seen.add(real)
+            yield note
+
+
+class _Last(NamedTuple):
+    """A workflow's runs: how many, and when the last one began and how it ended."""
+
+    runs: int
+    started: str | None = None
+    status: str | None = None
+
+
+def _row(one: WorkflowNote | Unread) -> dict[str, Any]:
+    if isinstance(one, Unread):
+        say(f"{one.shown}:1: unreadable-note: {one.error}", style="yellow")
+        name = os.path.basename(one.shown).removesuffix(".md")
+        return {"name": name, "problems": 1, "errors": 1, "sessions": [], "path": one.shown}
+    last, of = _last(one), known(one)
+    return {
+        "name": one.name,
+        "title": one.workflow.title or None,
+        "steps": len(of.graph.steps),
+        "runs": last.runs,
+        "last_run": last.started,
+        "last_status": last.status,
+        "problems": len(of.diagnostics),
+        "errors": _errors(of),
+        "sessions": list(one.workflow.sessions),
+        "path": one.shown,
+    }
+
+
+def _last(one: WorkflowNote) -> _Last:
+    runs = runs_of(one.workflow)
+    return (
+        _Last(len(runs), utc(runs[0].started) if runs[0].started else None, runs[0].status)
+        if runs
+        else _Last(0)
+    )
+
+
+def _errors(of: Known) -> int:
+    return sum(one.severity is Severity.ERROR for one in of.diagnostics)
+
+
+def _problems(one: WorkflowNote | Unread) -> list[dict[str, Any]]:
+    if isinstance(one, Unread):
+        told = (one.shown, 1, 1, Severity.ERROR.value, "unreadable-note", str(one.error))
+        return [dict(zip(_PROBLEM, told, strict=True))]
+    return [
+        dict(zip(_PROBLEM, (one.shown, *of.place, of.severity.value, of.code, of.message), strict=True))
+        for of in known(one).diagnostics
+    ]
+
+
+def _write_lines(problems: Iterable[Mapping[str, Any]], *, color: bool) -> None:
+    for one in problems:
+        place = clean_line(f"{one['path']}:{one['line']}:{one['column']}")
+        severity = str(one["severity"])
+        shown = click.style(severity, fg=_STYLES[Severity(severity)]) if color else severity
+        click.echo(f"{place}: {shown}: {one['code']}: {clean_line(one['message'])}")
+
+
+def _sum_up(errors: int, warnings: int, notes: int) -> None:
+    counts = (
+        [_counted(errors, "error"), _counted(warnings, "warning")] if errors or warnings else ["no problem"]
+    )
+    say(f"{', '.join(counts)} in {_counted(notes, 'workflow')}" if notes else "no workflows")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"

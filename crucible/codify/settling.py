@@ -1,0 +1,123 @@
+"""A draft's steps as a workflow: prose, data flow and marker rows.
+
+Owns the labels of a step's prose and the columns of its markers.  Foreign text stands in names, which `workflow.headings`
+contains, and behind a label in one line, contained here: none of it is ever a heading, a flow or a fence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC
+
+from crucible.codify.flowing import InOut, flows_of
+from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
+from crucible.note.contain import code_span, contain_line, normal_line
+from crucible.patterns import late_pattern
+from crucible.workflow.markup import phase_name
+from crucible.workflow.model import Cell, Condition, Datum, Flow, Marker, Step, Workflow
+
+__all__ = ["LABELS", "settle"]
+
+LABELS = {
+    RemarkKind.ASKED: "Asked",
+    RemarkKind.DECIDED: "Decided",
+    RemarkKind.DO_NOT: "Do not",
+    RemarkKind.LEARNED: "Learned",
+    RemarkKind.RUN: "Run",
+}
+"""In the order in which they stand."""
+
+_COMMAND = late_pattern(r"`[^`]+`")
+_BACKTICK = late_pattern(r"\\?`")
+_WORD = late_pattern(r"[^\W_]")
+_MOST = {RemarkKind.LEARNED: 5, RemarkKind.RUN: 5}
+"""Of these a few tell enough; what a user said and what was decided is told in full."""
+_LONGEST_COMMAND = 160
+
+
+def settle(title: str, steps: Sequence[DraftStep], sessions: Sequence[str]) -> Workflow:
+    """The workflow of a draft's steps, which stand in the order in which they were done."""
+    drafts = [draft for step in steps for draft in step.walk()]
+    flows = iter(flows_of(drafts))
+    return Workflow(title, tuple(sessions), "", tuple(_step(step, flows) for step in steps))
+
+
+def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
+    """A step and all below it; `flows` gives one for each, in their order."""
+    flow = next(flows)
+    return Step(
+        draft.name,
+        draft.agent,
+        draft.channel,
+        draft.grade,
+        "\n".join(_prose(draft.remarks)),
+        tuple(_flows(draft, flow)),
+        tuple(_marker(draft, run, flow) for run in draft.runs),
+        tuple(_step(child, flows) for child in draft.children),
+    )
+
+
+# --- prose -----------------------------------------------------------------------------------------------------------
+
+
+def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
+    """A list item for each remark, kind by kind."""
+    for kind, label in LABELS.items():
+        told = dict.fromkeys(filter(None, (_told(remark) for remark in remarks if remark.kind is kind)))
+        yield from (f"- {label}: {text}" for text in list(told)[: _MOST.get(kind)])
+
+
+def _told(remark: Remark) -> str:
+    """A remark as Markdown in one line; "" for nothing worth a line."""
+    text = normal_line(remark.text)
+    if not _WORD.search(text):
+        return ""
+    match remark.kind:
+        case RemarkKind.ASKED:
+            return f'"{contain_line(text)}"'
+        case RemarkKind.RUN:
+            is_whole = len(text) <= _LONGEST_COMMAND and "⏎" not in text and not text.endswith("…")
+            return code_span(text) if is_whole else ""
+        case _:
+            why = normal_line(remark.why)
+            return contain_line(f"{text} (why: {why})" if why else text)
+
+
+# --- flow ------------------------------------------------------------------------------------------------------------
+
+
+def _flows(draft: DraftStep, flow: InOut) -> Iterator[Flow]:
+    if flow.outputs:
+        yield Flow((tuple(flow.inputs.values()), tuple(flow.outputs.values())))
+    for branch in draft.branches:
+        yield Flow((), Condition(_condition(branch.condition)), branch.target)
+
+
+def _condition(text: str) -> str:
+    """A condition as it reads back: a command in backticks, or words without any, which might hide the arrow behind them."""
+    return text if _COMMAND.fullmatch(text) else _BACKTICK.sub("'", text)
+
+
+# --- markers ---------------------------------------------------------------------------------------------------------
+
+
+def _marker(draft: DraftStep, run: Figures, flow: InOut) -> Marker:
+    """A row for one session's execution of a step; what is not known is null."""
+    agent = run.agent or draft.agent
+    values: dict[str, Cell] = {
+        "phase": phase_name(draft.name),
+        "agent": str(agent) if agent else None,
+        "channel": draft.channel,
+        "input": _joined(flow.inputs.values()),
+        "output": _joined(flow.outputs.values()),
+        "duration_ms": run.duration_ms,
+        "status": run.status.value,
+        "tokens_used": run.tokens,
+        "session": run.session,
+        "started": run.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if run.started else None,
+    }
+    return Marker(values)
+
+
+def _joined(data: Iterable[Datum]) -> str | None:
+    return "; ".join(datum.name for datum in data) or None

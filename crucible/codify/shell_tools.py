@@ -1,0 +1,198 @@
+"""What the small tools of a shell did: those that print, change, copy, remove, search and fetch files.
+
+Owns which of their words are files.  What runs, tests and builds is `commands`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from crucible.codify.files import as_datum
+from crucible.codify.kinds import type_of
+from crucible.codify.model import Act, Deed
+from crucible.codify.naming import found_files
+from crucible.codify.touching import Command, Teller, arguments_of, change_file, outputs_of, write_file
+
+__all__ = ["SEARCHES", "TELLERS"]
+
+
+def _nothing(_: Command) -> Iterator[Act]:
+    return iter(())
+
+
+def _run(step: Command) -> Iterator[Act]:
+    """Told as it is, without data."""
+    return iter((Act(Deed.RUN, step.told),))
+
+
+def _reads(step: Command, words: Iterable[str]) -> Iterator[Act]:
+    for name in step.names(words):
+        step.files.learn(name)
+        yield Act(Deed.READ, name, (as_datum(name),))
+
+
+def _read(valued: str, *, skip: int = 0, given_by: str = "") -> Teller:
+    """A command that prints files: `skip` words come before them unless an option of `given_by` gives those."""
+
+    def tell(step: Command) -> Iterator[Act]:
+        named = any(
+            word[:1] == "-" and word[:2] != "--" and set(word[1:]) & set(given_by) for word in step.words[1:]
+        )
+        return _reads(step, arguments_of(step.words, valued)[0 if named else skip :])
+
+    return tell
+
+
+def _sed(step: Command) -> Iterator[Act]:
+    """`sed -i` and `perl -pi` change files, without it they print them."""
+    flags = [word for word in step.words[1:] if word[:1] == "-"]
+    changes = any(word.startswith("--in-place") or _is_in_place(word) for word in flags)
+    given = any(
+        word[:2] in ("-e", "-f")
+        or word.startswith("--expression")
+        or (word[1:2] != "-" and word.endswith("e"))
+        for word in flags
+    )
+    plain = arguments_of(step.words, "ef")
+    # Of `-pi -e CODE` and `-ne CODE` the code is an option's word that looks like a file.
+    skip = (
+        1
+        if not given or any(len(word) > 2 and word[1] != "-" and word.endswith("e") for word in flags)
+        else 0
+    )
+    if not changes:
+        if step.words[0] == "perl":
+            return _run(step)
+        return _reads(step, plain[skip:])
+    return (change_file(step.files, name) for name in step.names(plain[skip:]))
+
+
+def _is_in_place(word: str) -> bool:
+    return word[1:2] == "i" or (word[:1] == "-" and word[1:2] != "-" and "i" in word[1:4] and word[1] in "pn")
+
+
+def _tee(step: Command) -> Iterator[Act]:
+    adds = "-a" in step.words or "--append" in step.words
+    for name in step.names(arguments_of(step.words)):
+        changes = adds and name in step.files
+        yield (change_file if changes else write_file)(step.files, name, step.part.fed)
+
+
+def _copy(step: Command) -> Iterator[Act]:
+    """`cp` and `mv`: what is copied becomes a file of that name, or one in that folder."""
+    plain = arguments_of(step.words, "tSm")
+    if len(plain) < 2:
+        return
+    *sources, target = plain
+    for source in sources:
+        into = len(sources) > 1 or target.endswith(("/", "/.", "..")) or target == "."
+        [*origin], [*name] = (
+            step.names([source]),
+            step.names([f"{target}/{source.rpartition('/')[2]}" if into else target]),
+        )
+        if origin and name:
+            step.files.copy(origin[0], name[0])
+            yield Act(Deed.WRITE, name[0], (as_datum(origin[0]),), (as_datum(name[0]),))
+            if step.words[0] == "mv":
+                yield Act(Deed.DELETE, origin[0])
+
+
+def _remove(step: Command) -> Iterator[Act]:
+    for word in arguments_of(step.words):
+        name = step.files.path_of(word.rstrip("/"), step.part.folder)
+        if name:
+            step.files.forget(name)
+            yield Act(Deed.DELETE, name)
+
+
+def _touch(step: Command) -> Iterator[Act]:
+    for name in step.names(arguments_of(step.words, "drt")):
+        if name not in step.files:
+            yield write_file(step.files, name, "")
+
+
+# --- searches --------------------------------------------------------------------------------------------------------
+
+
+def _list(step: Command) -> Iterator[Act]:
+    if any(word in ("-delete", "-exec", "-execdir") for word in step.words):
+        return _run(step)
+    return iter(() if step.part.piped else (Act(Deed.SEARCH, step.told),))
+
+
+def _grep(step: Command) -> Iterator[Act]:
+    """A search reads the files that it was given, and those that its result names."""
+    given = any(
+        word in ("-e", "-f", "--files") or word.startswith(("--regexp", "--file=")) for word in step.words
+    )
+    words = arguments_of(step.words, "efABCmdDgtTj")
+    named = [name for name in step.names(words[0 if given else 1 :]) if name in step.files or type_of(name)]
+    if step.part.piped and not named:
+        return
+    found = found_files(step.result, step.files, step.part.folder)
+    reads = list(dict.fromkeys([*named, *found]))
+    for name in reads:
+        step.files.learn(name)
+    yield Act(Deed.SEARCH, step.told, tuple(map(as_datum, reads)))
+
+
+_LOOKS = """
+    status log diff show blame branch remote rev-parse ls-files ls-tree describe config shortlog reflog tag cat-file rev-list
+    version whatchanged
+"""
+"""What `git` only shows."""
+
+
+def _git(step: Command) -> Iterator[Act]:
+    plain = arguments_of(step.words, "Cc")
+    verb = plain[0] if plain else ""
+    if verb == "grep":
+        return _grep(step._replace(words=("grep", *plain[1:])))
+    if verb in ("rm", "mv"):
+        return (_remove if verb == "rm" else _copy)(step._replace(words=tuple(plain)))
+    if verb in _LOOKS.split():
+        return iter(() if step.part.piped else (Act(Deed.SEARCH, step.told),))
+    return iter((Act(Deed.RUN, step.told),))
+
+
+def _fetch(step: Command) -> Iterator[Act]:
+    plain = arguments_of(step.words, "oHXduAebcFTPmwKU")
+    url = next((word for word in plain if "://" in word), plain[0] if plain else step.told)
+    outputs = step.names(outputs_of(step.words, "-O" if step.words[0] == "wget" else "-o"))
+    for name in outputs:
+        step.files.write(name, None)
+    yield Act(Deed.FETCH, step.files.shown(url), (), tuple(map(as_datum, outputs)))
+
+
+_NOISE = """
+    cd pushd popd pwd echo printf true false : export set unset alias source . sleep wait which type whoami date hostname uname
+    clear exit return read trap ulimit mkdir rmdir chmod chown kill pkill killall ps top jobs fg bg disown umask shift break
+    continue history seq yes id env printenv tput stty df free uptime lsof tr dirname basename realpath readlink stat
+"""
+"""Commands that neither take nor make anything that a workflow would name."""
+_FILTERS = """
+    cat tac less more bat batcat nl wc uniq column fold rev strings hexdump od file md5sum sha1sum sha256sum b2sum diff cmp comm
+    paste join base64 zcat gunzip
+"""
+
+SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep"})
+"""Commands whose result names the files that they found."""
+
+TELLERS: Mapping[str, Teller] = {
+    **dict.fromkeys(_NOISE.split(), _nothing),
+    **dict.fromkeys(_FILTERS.split(), _read("")),
+    **dict.fromkeys(("head", "tail"), _read("nc")),
+    **dict.fromkeys(("sort", "cut", "xxd"), _read("ktdfcslo")),
+    **dict.fromkeys(("awk", "gawk", "mawk"), _read("Fv", skip=1, given_by="f")),
+    **dict.fromkeys(("jq", "yq"), _read("", skip=1)),
+    **dict.fromkeys(("sed", "gsed", "perl"), _sed),
+    **dict.fromkeys(("ls", "tree", "find", "fd", "fdfind", "du", "exa", "eza", "locate"), _list),
+    **dict.fromkeys(SEARCHES, _grep),
+    **dict.fromkeys(("cp", "mv", "install", "ln"), _copy),
+    **dict.fromkeys(("rm", "unlink", "shred", "trash"), _remove),
+    **dict.fromkeys(("curl", "wget", "http", "https", "xh", "aria2c"), _fetch),
+    "tee": _tee,
+    "touch": _touch,
+    "git": _git,
+}
+"""By the command's name."""

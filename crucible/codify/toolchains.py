@@ -1,0 +1,149 @@
+"""The commands that test, check and build in the common languages, as tables.
+
+Owns which commands those are, what each gives (`test_results::TestReport`) and which files it is about.  How a command's words
+are looked up is `kinds`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from crucible.codify.model import Deed
+from crucible.workflow.model import Datum
+
+__all__ = ["ALONE", "BUILD", "LANGUAGES", "LINT", "RUN_TASKS", "TASKS", "TEST", "TYPES", "VERBS", "Kind"]
+
+
+class Kind(NamedTuple):
+    """What a command does, and what it gives."""
+
+    deed: Deed
+    gives: Datum
+
+
+TEST = Kind(Deed.TEST, Datum("test_results", "TestReport"))
+LINT = Kind(Deed.CHECK, Datum("lint_results", "LintReport"))
+TYPES = Kind(Deed.CHECK, Datum("type_results", "TypeReport"))
+BUILD = Kind(Deed.BUILD, Datum("build_output", "Build"))
+
+_ALONE_TEST = """
+    pytest py.test tox nox unittest doctest nose2 trial jest vitest mocha ava jasmine karma cypress phpunit pest rspec
+    ctest bats gotestsum busted prove minitest testem wdio behave cucumber robot hspec
+"""
+_ALONE_LINT = """
+    ruff eslint flake8 pylint pycodestyle pydocstyle bandit stylelint shellcheck golangci-lint staticcheck rubocop
+    oxlint hadolint yamllint markdownlint markdownlint-cli2 jshint standard xo tflint sqlfluff credo clang-tidy
+    cpplint cppcheck ktlint detekt checkstyle swiftlint phpstan psalm phpcs vale codespell actionlint semgrep vulture
+    isort-check
+"""
+_ALONE_TYPES = """
+    mypy pyright basedpyright pyre pytype ty tsc vue-tsc svelte-check flow sorbet dialyzer
+"""
+_ALONE_BUILD = """
+    make gmake ninja cmake meson bazel buck2 scons webpack rollup esbuild parcel tsup gcc g++ cc c++ clang clang++
+    javac kotlinc rustc ghc msbuild xcodebuild sphinx-build mkdocs hugo jekyll build pyinstaller ant sbt just latexmk
+    pdflatex
+"""
+ALONE: Mapping[str, Kind] = {
+    **dict.fromkeys(_ALONE_TEST.split(), TEST),
+    **dict.fromkeys(_ALONE_LINT.split(), LINT),
+    **dict.fromkeys(_ALONE_TYPES.split(), TYPES),
+    **dict.fromkeys(_ALONE_BUILD.split(), BUILD),
+}
+"""Commands that are of one kind whatever their words are."""
+
+TASKS: Mapping[str, Kind] = {
+    **dict.fromkeys(
+        ("test", "tests", "check-tests", "unit", "integration", "e2e", "spec", "specs", "coverage"), TEST
+    ),
+    **dict.fromkeys(("lint", "linting", "check", "style", "format-check"), LINT),
+    **dict.fromkeys(("typecheck", "type-check", "types", "tsc", "mypy", "typing"), TYPES),
+    **dict.fromkeys(("build", "compile", "dist", "bundle", "package", "all"), BUILD),
+}
+"""By what a project's own task is called: `make lint`, `npm run build`."""
+
+VERBS: Mapping[str, Mapping[str, Kind]] = {
+    "make": {"check": TEST}, "gmake": {"check": TEST},
+    "cargo": {
+        "test": TEST, "t": TEST, "nextest": TEST, "bench": TEST, "clippy": LINT, "check": TYPES, "c": TYPES,
+        "build": BUILD, "b": BUILD, "doc": BUILD,
+    },
+    "go": {"test": TEST, "vet": LINT, "build": BUILD, "install": BUILD},
+    "dotnet": {"test": TEST, "build": BUILD, "publish": BUILD, "pack": BUILD},
+    "mvn": {"test": TEST, "verify": TEST, "integration-test": TEST, "compile": BUILD, "package": BUILD, "install": BUILD},
+    "gradle": {"test": TEST, "check": TEST, "connectedTest": TEST, "lint": LINT, "build": BUILD, "assemble": BUILD, "compileJava": BUILD},
+    "swift": {"test": TEST, "build": BUILD}, "mix": {"test": TEST, "credo": LINT, "dialyzer": TYPES, "compile": BUILD},
+    "flutter": {"test": TEST, "analyze": LINT, "build": BUILD}, "dart": {"test": TEST, "analyze": LINT, "compile": BUILD},
+    "deno": {"test": TEST, "lint": LINT, "check": TYPES, "compile": BUILD}, "bun": {"test": TEST, "build": BUILD},
+    "zig": {"test": TEST, "build": BUILD}, "stack": {"test": TEST, "build": BUILD}, "cabal": {"test": TEST, "build": BUILD},
+    "rake": {"test": TEST, "spec": TEST}, "rails": {"test": TEST}, "lein": {"test": TEST, "compile": BUILD},
+    "composer": {"test": TEST}, "bazel": {"test": TEST, "build": BUILD}, "sbt": {"test": TEST, "compile": BUILD},
+    "playwright": {"test": TEST}, "ng": {"test": TEST, "lint": LINT, "build": BUILD}, "xcodebuild": {"test": TEST},
+    "hatch": {"test": TEST, "build": BUILD, "fmt": LINT}, "poetry": {"build": BUILD}, "uv": {"build": BUILD}, "pdm": {"build": BUILD, "test": TEST},
+    "docker": {"build": BUILD}, "podman": {"build": BUILD}, "buildah": {"build": BUILD}, "vite": {"build": BUILD}, "next": {"build": BUILD, "lint": LINT},
+    "nuxt": {"build": BUILD},
+    "biome": {"check": LINT, "lint": LINT, "ci": LINT}, "terraform": {"validate": LINT}, "bundle": {}, "manage.py": {"test": TEST},
+    "npm": {"test": TEST, "t": TEST, "tst": TEST, "build": BUILD}, "wasm-pack": {"test": TEST, "build": BUILD}, "tsx": {}, "vitest": {"typecheck": TYPES},
+    "ninja": {"test": TEST}, "pre-commit": {"run": LINT}, "trunk": {"check": LINT, "build": BUILD}, "air": {}, "meson": {"test": TEST}, "hardhat": {"test": TEST, "compile": BUILD}, "forge": {"test": TEST, "build": BUILD},
+}  # fmt: skip
+"""Commands whose word says it."""
+RUN_TASKS = frozenset({"make", "gmake", "just", "ninja", "task", "invoke", "tox", "nox", "turbo", "nx"})
+"""Commands whose words are a project's own tasks."""
+
+LANGUAGES = {
+    "Python": """
+        pytest py.test tox nox unittest doctest nose2 trial ruff flake8 pylint pycodestyle pydocstyle bandit mypy pyright
+        basedpyright pyre pytype ty python coverage black isort behave robot manage.py build hatch poetry pdm
+    """,
+    "JavaScript TypeScript Vue Svelte CSS": """
+        jest vitest mocha ava jasmine karma cypress playwright eslint stylelint tsc vue-tsc svelte-check webpack rollup
+        esbuild parcel tsup vite next nuxt npm yarn pnpm bun node deno tsx biome oxlint standard xo ng turbo nx
+    """,
+    "Rust": """
+        cargo rustc
+    """,
+    "Go": """
+        go golangci-lint staticcheck gotestsum
+    """,
+    "Java Kotlin Scala Groovy": """
+        mvn mvnw gradle gradlew javac kotlinc sbt ant ktlint detekt checkstyle
+    """,
+    "CSharp FSharp": """
+        dotnet msbuild
+    """,
+    "C Cpp": """
+        gcc g++ cc c++ clang clang++ clang-tidy cpplint cppcheck
+    """,
+    "Ruby": """
+        rspec rubocop rake rails minitest
+    """,
+    "PHP": """
+        phpunit pest phpstan psalm phpcs composer
+    """,
+    "Shell": """
+        shellcheck bats
+    """,
+    "Swift": """
+        swift xcodebuild swiftlint
+    """,
+    "Elixir": """
+        mix
+    """,
+    "Dart": """
+        dart flutter
+    """,
+    "Terraform": """
+        terraform tflint
+    """,
+    "Dockerfile": """
+        hadolint
+    """,
+    "YAML": """
+        yamllint actionlint
+    """,
+    "Markdown": """
+        markdownlint markdownlint-cli2 vale mkdocs
+    """,
+}
+"""By the types of its files, the commands of a language."""

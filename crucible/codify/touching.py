@@ -1,0 +1,101 @@
+"""A command of a shell with what is needed to tell its acts, and what becomes of a file that it writes or changes.
+
+Owns how the files among a command's words are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from crucible.codify.files import Files, as_datum
+from crucible.codify.model import Act, Deed
+from crucible.codify.naming import patched_files
+from crucible.codify.shell import Part, command_text
+
+__all__ = ["Command", "Teller", "arguments_of", "change_file", "outputs_of", "patch_acts", "write_file"]
+
+
+class Command(NamedTuple):
+    """One command, and what is needed to tell its acts."""
+
+    part: Part
+    words: tuple[str, ...]
+    files: Files
+    result: str
+
+    def names(self, words: Iterable[str]) -> list[str]:
+        """The files among some words."""
+        found = (self.files.path_of(word, self.part.folder) for word in words)
+        return list(dict.fromkeys(name for name in found if name))
+
+    @property
+    def told(self) -> str:
+        """The command, with paths as seen from the project."""
+        return self.files.shown(command_text(self.part))
+
+
+Teller: TypeAlias = Callable[[Command], Iterator[Act]]
+
+
+def arguments_of(words: Sequence[str], valued: str = "") -> list[str]:
+    """The words that are no options; `valued` are the short options that take the next word."""
+    found: list[str] = []
+    at = 1
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return [*found, *words[at + 1 :]]
+        if len(word) > 1 and word[0] == "-":
+            at += len(word) == 2 and word[1] in valued
+        elif word:
+            found.append(word)
+        at += 1
+    return found
+
+
+def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
+    """The files named by `-o FILE` and `--output FILE`."""
+    for at, word in enumerate(words):
+        if word in (short, "--output", "--out", "--outfile", "--output-document") and words[at + 1 :]:
+            yield words[at + 1]
+        elif word.startswith(("--output=", "--out=", "--outfile=")):
+            yield word.partition("=")[2]
+
+
+def write_file(files: Files, name: str, text: str | None) -> Act:
+    """A file was written anew; it takes what its text imports of the known files."""
+    files.write(name, text)
+    imported = files.imported_by(name) if text is not None else ()
+    return Act(Deed.WRITE, name, tuple(map(as_datum, imported)), (as_datum(name),))
+
+
+def change_file(files: Files, name: str, text: str | None = None) -> Act:
+    """A file was changed; `text` is what was put into it."""
+    files.change(name, text)
+    datum = as_datum(name)
+    return Act(Deed.EDIT, name, (datum,), (datum,))
+
+
+def patch_acts(patch: str, files: Files, folder: str = "") -> list[Act]:
+    """What a patch did, file by file; nothing when it is none."""
+    acts: list[Act] = []
+    for one in patched_files(patch):
+        if name := files.path_of(one.path, folder):
+            acts.extend(_patched(files, one.verb, name, one.text, files.path_of(one.origin, folder)))
+    return acts
+
+
+def _patched(files: Files, verb: str, name: str, text: str, origin: str) -> Iterator[Act]:
+    if verb == "Add":
+        yield write_file(files, name, text)
+    elif verb == "Update":
+        yield change_file(files, name, text)
+    elif verb == "Delete":
+        files.forget(name)
+        yield Act(Deed.DELETE, name)
+    elif origin:
+        files.copy(origin, name)
+        files.forget(origin)
+        yield Act(Deed.WRITE, name, (as_datum(origin),), (as_datum(name),))
+        yield Act(Deed.DELETE, origin)

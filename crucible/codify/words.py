@@ -1,0 +1,133 @@
+"""What a user's or an agent's words come to: a correction, a decision, mere chatter.
+
+Owns the patterns, which are English.  Words that no pattern knows are never lost: they stand as what was asked.  What is taken
+out of words is never said so that it could mean the opposite: where that is not sure, the exact words are quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from crucible.note.contain import cut, normal_line
+from crucible.patterns import late_pattern
+
+__all__ = [
+    "chosen_in",
+    "corrected_by",
+    "forbidden_in",
+    "gist",
+    "is_chatter",
+    "is_correction",
+    "said",
+    "untagged",
+]
+
+_READ = 2000
+"""Code points of a text that are looked at."""
+_LONGEST = 300
+"""Code points of a text that are told."""
+
+_ITEM = late_pattern(r"(?:^|[ \t]*\n)[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
+_TAGS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
+_CHATTER = late_pattern(
+    r"(?:(?:ok|okay|yes|yep|yeah|sure|thanks|thank you|thx|ty|great|perfect|nice|cool|good|excellent|awesome|fine|alright|right"
+    r"|please|continue|go on|go ahead|carry on|keep going|proceed|next|resume|do it|do that|do so|sounds good|looks good|lgtm"
+    r"|well done|good job|very|much|so|and|then|that|works|it|now|y|👍|🙏|🎉)[\s,.!…]*){1,6}",
+)
+_TAKEN_BACK = late_pattern(
+    r"(?:no|nope|wrong|stop|undo|revert|roll back|incorrect|not like (?:that|this)|not what)\b(?! (?:problem|worries|need|idea|hurry|rush))"
+    r"|(?:actually|wait|hold on)[,:] "
+    r"|(?:that|this|it)(?:['’]s| is| was) (?:wrong|not (?:right|what|correct)|incorrect)\b",
+)
+_TAKES_BACK = late_pattern(
+    r"\b(?:must|should|needs? to|has to|have to|ought to)(?: be| use)?\b[^.!?\n]{0,80}[, ](?:not|rather than|instead of)\b"
+    r"|\b(?:you (?:should|must)(?:n['’]t| not| have)|i (?:said|told you|asked for)|i did(?:n['’]t| not) (?:ask|want|mean|say))\b"
+    r"|\b(?:not what i|that['’]s wrong|is wrong|was wrong|undo that|revert (?:that|it|this|the))\b"
+    r"|\bshould never have\b|\binstead of (?:the|a|an|what|your|this|that)\b|^(?:please |now |and )*use\b[^.!?]{1,80}\binstead\b",
+)
+_IMPERATIVE = late_pattern(
+    r"(?:(?:^|[.!;:\n]\s*)(?:please\s+)?never|(?:^|[.!;:\n]\s*|,\s*|\b(?:and|but|please|so|also|just)\s+)(?:don['’]?t|do not))\s+"
+    r"((?!you\b|we\b|they\b|i\b|be sorry|worry|mind|forget|hesitate)[^.!?;\n]{3,160})([.!?;\n]|$)",
+    re.IGNORECASE,
+)
+_MORE = late_pattern(r",|[:;—–]|\b(?:but|rather|instead|just|only|and|or else)\b", re.IGNORECASE)
+_SENTENCE = late_pattern(r"(?<=[.!?])[ \n]+|\n+")
+_CHOSE = late_pattern(
+    r"\s*(?:so,? |then,? |therefore,? )?(?:(?:i|we)(?:['’]ve| have)? (?:decided|chose|chosen|opted for|settled on)(?: to)?\b"
+    r"|decision:|(?:i|we)(?:['’]m| am|['’]re| are) going with\b|(?:actually,? )?the better approach is(?: to)?\b)",
+    re.IGNORECASE,
+)
+_ANSWER = late_pattern(r'"([^"\n]{1,300})"\s*=\s*"([^"\n]{1,300})"')
+_CHOICE = late_pattern(r"deci[ds]|chose|opted|settled|going with|approach is", re.IGNORECASE)
+_WHY = late_pattern(r",? (?:because|since) ", re.IGNORECASE)
+
+
+def said(text: str, limit: int = _LONGEST) -> str:
+    """Words in one line, of any length up to `limit`."""
+    return cut(normal_line(text[: 4 * limit + 1000]), limit)
+
+
+def gist(text: str, limit: int = _LONGEST) -> str:
+    """What was written, in one line without the marks of its list items and the stop at its end."""
+    items = _ITEM.sub("; ", text[: 4 * limit + 1000].strip())
+    return said(items.replace(":; ", ": "), limit).removeprefix("; ").rstrip(".; ")
+
+
+def untagged(text: str) -> str:
+    """A text without what a client wrote before it: `[agent:clock] Is it safe?` is `Is it safe?`."""
+    found = _TAGS.match(text)
+    rest = text[found.end() :] if found else text
+    return rest if rest.strip() else text
+
+
+def is_chatter(words: str) -> bool:
+    """Whether words say nothing but "go on" or "thank you"."""
+    return len(words) <= 60 and bool(_CHATTER.fullmatch(words.strip().casefold()))
+
+
+def is_correction(words: str) -> bool:
+    """Whether words take back something that was done."""
+    text = normal_line(words[:_READ]).casefold()
+    if _TAKEN_BACK.match(text) or _TAKES_BACK.search(text):
+        return True
+    return any(at == 0 for at, *_ in _imperatives(text))
+
+
+def forbidden_in(words: str) -> list[str]:
+    """What words say plainly not to do, each to follow `Do not: `."""
+    return [said(clause) for _, clause, is_plain in _imperatives(words[:_READ]) if is_plain]
+
+
+def corrected_by(words: str) -> list[str]:
+    """What a correction says not to do; where that cannot be said safely, its exact words in quotes."""
+    return forbidden_in(words) or [f'repeat what was corrected: "{said(words)}"']
+
+
+def _imperatives(words: str) -> Iterator[tuple[int, str, bool]]:
+    """Clauses behind `don't`: where each begins, its text, and whether it means the same when it stands alone."""
+    for found in _IMPERATIVE.finditer(words):
+        if found[2] != "?":
+            yield found.start(), found[1].strip(), not _MORE.search(found[1])
+
+
+def chosen_in(prose: str) -> Iterator[tuple[str, str]]:
+    """Sentences of an agent that tell a choice, and the reason that they give, "" for none."""
+    text = prose[:_READ]
+    if not _CHOICE.search(text):
+        return
+    for sentence in _SENTENCE.split(text):
+        begins = _CHOSE.match(sentence)
+        if begins and not sentence.rstrip().endswith("?"):
+            why = _WHY.search(sentence, begins.end())
+            what = gist(sentence[begins.end() : why.start() if why else len(sentence)])
+            if what:
+                yield what, gist(sentence[why.end() :]) if why else ""
+
+
+def answers_in(asked: str, result: str) -> list[str]:
+    """What a user chose when an agent asked: each question and its answer, or the whole result where its form is not known."""
+    pairs = [f"{said(question)} {said(answer)}" for question, answer in _ANSWER.findall(result[: 4 * _READ])]
+    if pairs or not result.strip():
+        return pairs
+    return [gist(f"{asked.strip()} {result}")]

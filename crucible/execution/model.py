@@ -1,0 +1,179 @@
+"""What a run passes on: the steps that are to be carried out, and how each of them ended.
+
+Owns the values between the parts of this room, and whom a run talks to: agents, and those who watch it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from crucible.agents.asking import Asker
+from crucible.session.model import AgentRef
+from crucible.workflow.model import Condition, Datum, RunStatus, Step
+
+__all__ = [
+    "Earlier",
+    "Fate",
+    "Given",
+    "Handed",
+    "Job",
+    "Link",
+    "Outcome",
+    "Plan",
+    "Report",
+    "Runner",
+    "Witness",
+]
+
+
+class Fate(StrEnum):
+    """What became of a step."""
+
+    DONE = "done"
+    FAILED = "failed"
+    PASSED_OVER = "passed over"
+    """It failed, and is optional."""
+    UNMET = "unmet"
+    """None of the conditions that lead to it held, or it needs only what such steps would have made."""
+    HELD = "held back"
+    """What it depends on failed."""
+    STOPPED = "stopped"
+    """It was ended in the middle, by the user."""
+    LEFT = "left"
+    """Its turn never came: the run was halted or stopped before."""
+
+
+class Link(NamedTuple):
+    """A job waits for the job at `source` of `Graph.steps`; `is_bare` when no data passes."""
+
+    source: int
+    condition: Condition | None = None
+    is_bare: bool = False
+
+
+class Handed(NamedTuple):
+    """A datum that a job takes, and the jobs that make it, in the order of the run; none for an input of the workflow."""
+
+    datum: Datum
+    makers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A step that is carried out: `index` is its place in `Graph.steps`, `within` its containers, outermost first."""
+
+    index: int
+    step: Step
+    within: tuple[Step, ...] = ()
+    links: tuple[Link, ...] = ()
+    inputs: tuple[Handed, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What is asked behind it, in the order of its flows, each once; an `Otherwise` is not asked."""
+        found = (flow.condition for flow in self.step.flows)
+        return tuple(dict.fromkeys(each for each in found if each and not each.is_otherwise))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the workflow takes: values by name in small letters.  `folder` is where the agents work, a real path."""
+
+    folder: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The jobs of a run, in the order in which they are carried out one by one.
+
+    `missing` are data that nobody makes and nobody gave: neither a value nor a file of that name.
+    """
+
+    title: str
+    preamble: str
+    jobs: tuple[Job, ...]
+    missing: tuple[Datum, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A job that an earlier part of this run carried out well: its answer, and which of its conditions held."""
+
+    answer: str = ""
+    held: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended.  `task` is what was asked in our own words, `answer` what came back, without secrets.
+
+    `held` has the conditions behind it by their text.  Times are None for what was never begun.
+    """
+
+    job: Job
+    fate: Fate
+    answer: str = ""
+    reason: str = ""
+    is_late: bool = False
+    agent: AgentRef | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+    tokens: int | None = None
+    held: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def status(self) -> RunStatus:
+        """As a marker says it.  The failure of an optional step counts as skipped over."""
+        if self.fate is Fate.DONE:
+            return RunStatus.SUCCESS
+        if self.fate is Fate.FAILED:
+            return RunStatus.TIMEOUT if self.is_late else RunStatus.FAILED
+        return RunStatus.SKIPPED
+
+    @property
+    def duration_ms(self) -> int | None:
+        """How long it took."""
+        if self.started is None or self.ended is None:
+            return None
+        return max(0, round((self.ended - self.started).total_seconds() * 1000))
+
+
+class Report(NamedTuple):
+    """A whole run.  `halted` is the critical step that failed; `stopped` whether the user ended it."""
+
+    outcomes: tuple[Outcome, ...]
+    halted: Job | None = None
+    stopped: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do: every step was carried out, or rightly left out."""
+        undone = (Fate.FAILED, Fate.HELD, Fate.STOPPED, Fate.LEFT)
+        return not self.stopped and not any(outcome.fate in undone for outcome in self.outcomes)
+
+
+class Runner(NamedTuple):
+    """Who carries a step out: its name as a note has it, and whom to ask."""
+
+    agent: AgentRef
+    asker: Asker
+
+
+class Witness(Protocol):
+    """Who is told of a run while it goes on, always in the thread that runs it."""
+
+    def began(self, job: Job, runner: Runner, when: datetime) -> None:
+        """A step is being carried out."""
+        ...
+
+    def ended(self, outcome: Outcome) -> None:
+        """A step has ended, or will not be carried out.  What is `LEFT` is not told."""
+        ...
+
+
+Witnesses = Sequence[Witness]

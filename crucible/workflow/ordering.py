@@ -1,0 +1,153 @@
+"""Order, waves and circles of a graph that is given as lists of successors.
+
+Nodes below `count` are steps, in the order of the note.  Nodes from `count` on are joints: they stand for many edges between
+steps (every step that leads into one feeds every step behind it), take no time of their own and are in no answer.
+Everything is linear and nothing recurses, so a chain may be as long as a note.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
+
+__all__ = ["cycles_of", "order_of"]
+
+_Arcs: TypeAlias = Sequence[Sequence[int]]
+
+
+def order_of(arcs: _Arcs, parents: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """The topological order and its levels, without what stands in or behind a circle.
+
+    Of the steps that are ready the first in the note comes first.  A parent (-1 for none) comes before its children where that
+    closes no circle.
+    """
+    count = len(parents)
+    order, levels = _settle(arcs, count)
+    kept = set(order)
+    family = [(p, child) for child, p in enumerate(parents) if p in kept and child in kept]
+    if family:
+        order, levels = _settle_families(arcs, count, family, len(order))
+    waves: list[list[int]] = [[] for _ in range(max((levels[at] for at in order), default=-1) + 1)]
+    for at in sorted(order):
+        waves[levels[at]].append(at)
+    return tuple(order), tuple(map(tuple, waves))
+
+
+def _settle_families(
+    arcs: _Arcs, count: int, family: Sequence[tuple[int, int]], whole: int
+) -> tuple[list[int], list[int]]:
+    """The order with parents before children; where data says otherwise, data is right."""
+    order, levels = _settle(_with(arcs, family), count)
+    if len(order) == whole:
+        return order, levels
+    knot = _knots(_with(arcs, family))
+    return _settle(_with(arcs, [(p, child) for p, child in family if knot[p] != knot[child]]), count)
+
+
+def _with(arcs: _Arcs, more: Sequence[tuple[int, int]]) -> list[list[int]]:
+    widened = [list(successors) for successors in arcs]
+    for source, target in more:
+        widened[source].append(target)
+    return widened
+
+
+def _settle(arcs: _Arcs, count: int) -> tuple[list[int], list[int]]:
+    """Kahn's way, and each node's level: one more than the highest of those that lead to it."""
+    waiting = [0] * len(arcs)
+    for successors in arcs:
+        for target in successors:
+            waiting[target] += 1
+    levels = [0] * len(arcs)
+    ready = [(_rank(node, count), node) for node, n in enumerate(waiting) if not n]
+    heapq.heapify(ready)
+    order: list[int] = []
+    while ready:
+        _, node = heapq.heappop(ready)
+        if node < count:
+            order.append(node)
+        level = levels[node] + (node < count)
+        for target in arcs[node]:
+            levels[target] = max(levels[target], level)
+            waiting[target] -= 1
+            if not waiting[target]:
+                heapq.heappush(ready, (_rank(target, count), target))
+    return order, levels
+
+
+def _rank(node: int, count: int) -> int:
+    """Joints go first: what they hold back may be the next step in the note."""
+    return node if node < count else -1
+
+
+def cycles_of(arcs: _Arcs, count: int) -> tuple[tuple[int, ...], ...]:
+    """For each knot a shortest circle through its first step in the note, from that step; knots by their first steps."""
+    knot = _knots(arcs)
+    members: dict[int, list[int]] = {}
+    for node, number in enumerate(knot):
+        members.setdefault(number, []).append(node)
+    return tuple(
+        _circle(arcs, nodes[0], frozenset(nodes), count)
+        for nodes in members.values()
+        if len(nodes) > 1 or nodes[0] in arcs[nodes[0]]
+    )
+
+
+def _circle(arcs: _Arcs, first: int, inside: Collection[int], count: int) -> tuple[int, ...]:
+    """Breadth first from a step back to itself; the way into a joint counts, the way out of it does not."""
+    came: dict[int, int] = {}
+    waiting = deque([first])
+    while waiting and first not in came:
+        node = waiting.popleft()
+        for target in arcs[node]:
+            if target in inside and target not in came:
+                came[target] = node
+                waiting.append(target) if target < count else waiting.appendleft(target)
+    return tuple(reversed([node for node in _back(came, first) if node < count]))
+
+
+def _back(came: dict[int, int], first: int) -> Iterator[int]:
+    """From the end of the circle to its first step."""
+    node = came[first]
+    while node != first:
+        yield node
+        node = came[node]
+    yield first
+
+
+def _knots(arcs: _Arcs) -> list[int]:
+    """For each node the number of its strongly connected part, by Tarjan's way with a stack of our own."""
+    seen = [-1] * len(arcs)
+    low = [0] * len(arcs)
+    knot = [-1] * len(arcs)
+    open_nodes: list[int] = []
+    numbers = iter(range(len(arcs)))
+    for root in range(len(arcs)):
+        if seen[root] >= 0:
+            continue
+        way = [(root, iter(arcs[root]))]
+        seen[root] = low[root] = next(numbers)
+        open_nodes.append(root)
+        while way:
+            node, successors = way[-1]
+            for target in successors:
+                if seen[target] < 0:
+                    seen[target] = low[target] = next(numbers)
+                    open_nodes.append(target)
+                    way.append((target, iter(arcs[target])))
+                    break
+                if knot[target] < 0:
+                    low[node] = min(low[node], seen[target])
+            else:
+                way.pop()
+                if way:
+                    low[way[-1][0]] = min(low[way[-1][0]], low[node])
+                if low[node] == seen[node]:
+                    _close(node, open_nodes, knot)
+    return knot
+
+
+def _close(root: int, open_nodes: list[int], knot: list[int]) -> None:
+    while knot[root] < 0:
+        knot[open_nodes.pop()] = root
