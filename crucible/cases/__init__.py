@@ -1,0 +1,1 @@
+"""Cases that teach, from what sessions hold."""

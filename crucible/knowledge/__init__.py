@@ -1,0 +1,1 @@
+"""What is known over sessions: typed items, and why failures happened."""

@@ -1,0 +1,70 @@
+"""Why something failed: a report of a failure, and what it is attributed to.
+
+Owns the categories and which of them knowledge could have prevented, after the user's learning plan.  Deciding on one is
+`classifying`'s by rules and `judging`'s by a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+__all__ = ["PREVENTABLE", "Attribution", "Category", "FailureReport"]
+
+
+class Category(StrEnum):
+    """Where a failure comes from."""
+
+    REQUIREMENTS_AMBIG = "requirements_ambig"
+    KNOWLEDGE_GAP = "knowledge_gap"
+    TOOL_MISUSE = "tool_misuse"
+    CONTEXT_MISSING = "context_missing"
+    EXECUTION_ERROR = "execution_error"
+    EXTERNAL_DEP = "external_dep"
+
+
+PREVENTABLE: Mapping[Category, bool] = MappingProxyType(
+    {
+        Category.REQUIREMENTS_AMBIG: False,
+        Category.KNOWLEDGE_GAP: True,
+        Category.TOOL_MISUSE: True,
+        Category.CONTEXT_MISSING: True,
+        Category.EXECUTION_ERROR: False,
+        Category.EXTERNAL_DEP: False,
+    }
+)
+"""What knowing something beforehand could have prevented: a human must make a wish clear, chance and others' services are nobody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReport:
+    """What is known of a failure; all but `error` may be empty.
+
+    `happened` says in words what went wrong, `error` is the exact message, `context` what was being done (the goal, the step, the
+    user's words), `tool` and `call` the tool call that failed in one line, `resolution` what mended it.
+    """
+
+    error: str
+    happened: str = ""
+    context: str = ""
+    tool: str = ""
+    call: str = ""
+    resolution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What a failure is attributed to; `confidence` from 0 to 1, `judge` is "rules" or the model's name."""
+
+    category: Category
+    root_cause: str
+    preventable_with: str = ""
+    confidence: float = 0.0
+    judge: str = "rules"
+
+    @property
+    def preventable(self) -> bool:
+        """By the category alone."""
+        return PREVENTABLE[self.category]
