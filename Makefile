@@ -7,14 +7,17 @@ BIN    := $(VENV)/bin
 WORKERS ?= auto
 # A client keeps more than a core busy.
 E2E_WORKERS ?= 2
+# Trainers have an environment of their own.  Name a build of torch for the CPU: on Linux the usual one brings gigabytes for cards.
+LEARN  ?= .cache/learn
+TORCH  ?= torch==2.13.0
 PYTEST_ARGS ?=
 DEMO   := build/demo-vault
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-all e2e coverage lint format types bench soak kills mutants docs docs-check build clean
+.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench soak kills mutants docs docs-check build clean
 
 help: ## Show what there is to make
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 # The stamps make pip run again only when pyproject.toml changed.
 $(VENV)/.made:
@@ -54,6 +57,16 @@ test-all: ## Run all tests with every Python of 3.11, 3.12 and 3.13 that is foun
 # The clients come by npm into .cache/clients, or CRUCIBLE_CLIENTS_CACHE; `-rs` prints why there are none.
 e2e: $(VENV)/.installed-dev ## Let the real Claude Code, Codex and OpenCode play and compare their notes with what was played
 	$(BIN)/python -m pytest -n $(E2E_WORKERS) --dist worksteal -m e2e -rs $(PYTEST_ARGS) tests/e2e
+
+$(LEARN)/.installed: pyproject.toml
+	@mkdir -p $(dir $(LEARN))
+	test -x $(LEARN)/bin/python || $(PYTHON) -m venv $(LEARN)
+	$(LEARN)/bin/python -m pip --disable-pip-version-check install --quiet '$(TORCH)'
+	$(LEARN)/bin/python -m pip --disable-pip-version-check install --quiet -e '.[learn]' pytest hypothesis
+	@touch $@
+
+learn-e2e: $(LEARN)/.installed ## Load every exported shape and train a LoRA step on it, with the real trainers on the CPU
+	$(LEARN)/bin/python -m pytest -s -m learn -rs $(PYTEST_ARGS) tests/learn
 
 coverage: $(VENV)/.installed-dev ## Measure line coverage; the four rooms that read and write notes stand at 95 % or more
 	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report= $(PYTEST_ARGS)

@@ -1,0 +1,58 @@
+"""The texts of a case: all of them, in order, or each changed by a function.
+
+Owns walking through the values of `model`; what is done with a text is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import TypeVar
+
+from crucible.cases.model import Call
+
+__all__ = ["mapped", "texts_of"]
+
+_T = TypeVar("_T")
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Every text in a value of `model`, in the order of its fields; keys of arguments too."""
+    if isinstance(value, Enum):
+        return
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield str(key)
+            yield from texts_of(one)
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from texts_of(one)
+    elif is_dataclass(value):
+        for each in fields(value):
+            yield from texts_of(getattr(value, each.name))
+
+
+def mapped(value: _T, change: Callable[[str], str], change_call: Callable[[Call], Call]) -> _T:
+    """The value with every text changed, and every call as `change_call` gives it; itself where nothing did change."""
+    return _mapped(value, change, change_call)  # type: ignore[return-value]  # each kind gives its own kind
+
+
+def _mapped(value: object, change: Callable[[str], str], change_call: Callable[[Call], Call]) -> object:
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Call):
+        return change_call(value)
+    if isinstance(value, tuple):
+        found = tuple(_mapped(one, change, change_call) for one in value)
+        return found if any(new is not old for new, old in zip(found, value, strict=True)) else value
+    if is_dataclass(value) and not isinstance(value, type):
+        old = {each.name: getattr(value, each.name) for each in fields(value)}
+        new = {name: _mapped(one, change, change_call) for name, one in old.items()}
+        changed = {name: one for name, one in new.items() if one is not old[name]}
+        return replace(value, **changed) if changed else value
+    return value
