@@ -72,7 +72,7 @@ def acts_of(call: ToolCall, evidence: Evidence, files: Files) -> tuple[Act, ...]
     )
     teller = _teller(tool)
     acts = tuple(teller(seen)) or (_untold(seen, _FALLBACK.get(teller, Deed.OTHER)),)
-    return tuple(replace(act, outcome=call.outcome) for act in acts)
+    return tuple(act if act.outcome is call.outcome else replace(act, outcome=call.outcome) for act in acts)
 
 
 def _untold(call: _Call, deed: Deed) -> Act:

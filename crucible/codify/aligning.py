@@ -157,7 +157,7 @@ def _branch(whole: Sequence[_Column], everyone: frozenset[str]) -> None:
         if source >= 0:
             targets.setdefault(source, []).append(at)
         else:
-            column.remarks.append(Remark(RemarkKind.LEARNED, f"done only in {_listed(column.sessions)}"))
+            column.remarks.append(Remark(RemarkKind.ONLY_IN, _listed(column.sessions)))
     for source, found in targets.items():
         whole[source].branches = list(_ways(whole, source, found, nexts[source]))
 

@@ -45,7 +45,7 @@ def command_acts(
         is_search = bool(SEARCHES.intersection(part.words[:2]))
         told = _acts(part, files, unclaimed if is_search else "")
         unclaimed = "" if is_search else unclaimed  # the first search's: reading it for each would take hours
-        acts.extend(replace(act, outcome=outcome) for act in told)
+        acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in told)
     if len(acts) == 1 and acts[0].deed is Deed.READ and outcome is Outcome.OK:
         files.learn(acts[0].what, result)
     return tuple(acts) or (Act(Deed.PLAN, files.shown(script), outcome=outcome),)

@@ -59,6 +59,8 @@ class RemarkKind(StrEnum):
     DO_NOT = "do-not"
     LEARNED = "learned"
     RUN = "run"
+    ONLY_IN = "only-in"
+    """Of a workflow of several sessions: those that had this step, where no step stands before it that could lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class DraftStep:
-    """A step to be.  `report` is what a subagent hands back to who delegated to it; `takes` are such reports that this step was given.
+    """A step to be.
 
+    `report` is what it hands on beside the files that it wrote: what a subagent hands back to who delegated to it or, of work that
+    left no file, its findings or output.  `takes` are such data that this step was given.
     A step with children has no acts of its own.  `branches` lead on after it.  Names are unique in a whole draft by `key_of`.
     """
 

@@ -84,6 +84,7 @@ _TOKEN = late_pattern(
     r"|(?P<plain>[^\s\\'\"`$|&;<>()]++|\$|\s)",
     re.DOTALL,
 )
+_PLAIN = late_pattern(r"[\w@%+=:,./ -]*")
 _DOUBLE_ESCAPE = late_pattern(r"\\([\"\\$`]|\n)")
 _ANSI_ESCAPE = late_pattern(r"\\([ntr'\"\\])")
 _ANSI_MEANS = {"n": "\n", "t": "\t", "r": "\r"}
@@ -161,6 +162,8 @@ class _Scanner:
         """The commands; a here-document's text is there only when the next one is asked for."""
         held: list[_Draft] = []
         at, text = 0, self._text
+        if _PLAIN.fullmatch(text):  # words with blanks between them, as most are
+            self._draft.words, at = text.split(), len(text)
         while at < len(text):
             if self._word is None and text[at] == "#":
                 at = _line_end(text, at)

@@ -100,9 +100,10 @@ class Teller:
                 continue
             node = told.node
             agent = sub.agent or node.agent
-            below = Node(
-                sub.name, node.by, _figured(self._session.id, sub), agent, sub.channel or node.channel
-            )
+            figured = _figured(self._session.id, sub)
+            if phase.tokens is not None:  # a phase's tokens are those of its sub-phases too
+                figured.tokens = None
+            below = Node(sub.name, node.by, figured, agent, sub.channel or node.channel)
             self._entries(told.below(below), sub.entries)
             node.parts.append(below)
 
@@ -181,7 +182,12 @@ class Teller:
             for phase in own:
                 self._phase(told, phase)
         else:
-            told.node.parts += self._phases(child, told.depth + 1, told.node.by)
+            below = self._phases(child, told.depth + 1, told.node.by)
+            told.node.parts += below
+            counted = [node.whole.tokens for node in below if node.whole.tokens is not None]
+            if counted:  # else they would be counted twice
+                rest = (told.node.whole.tokens or 0) - sum(counted)
+                told.node.whole.tokens = rest if rest > 0 else None
 
     def _flattened(self, told: _Told, entry: Subagent) -> None:
         """What is too deep for a step of its own is part of the step that it was handed out in."""

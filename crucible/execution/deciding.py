@@ -27,15 +27,14 @@ class Decision(NamedTuple):
 def ways_of(job: Job, held: Mapping[str, bool]) -> dict[Condition, bool]:
     """Which conditional ways out of a job hold; `Otherwise` when none of those before it in the step does."""
     found: dict[Condition, bool] = {}
-    any_before = False
-    for flow in job.step.flows:
-        if flow.condition is None:
-            continue
-        if flow.condition.is_otherwise:
-            found[flow.condition] = found.get(flow.condition, False) or not any_before
-        else:
-            found[flow.condition] = held.get(flow.condition.text, False)
-            any_before = any_before or found[flow.condition]
+    for flows in job.conditional:
+        any_before = False
+        for condition in (flow.condition for flow in flows if flow.condition):
+            if condition.is_otherwise:
+                found[condition] = found.get(condition, False) or not any_before
+            else:
+                found[condition] = held.get(condition.text, False)
+                any_before = any_before or found[condition]
     return found
 
 
@@ -50,9 +49,11 @@ def decide(
     `fates` has every other job of the run, None of it for one that is not over; who is not in it counts as done before.  `holds` says whether a
     condition behind a job that is done holds.
     """
-    links = [link for link in job.links if link.source in fates]
-    if any(fates[link.source] is Fate.LEFT for link in links):
+    if any(fates.get(link.source) is Fate.LEFT for link in job.waits()):
         return None
+    if any(fates.get(at) is Fate.LEFT for at in job.after):
+        return None
+    links = [link for link in job.waits() if link.source in fates]
     gated = any(link.condition for link in links)
     if gated:
         gates = [link for link in links if link.condition or link.is_bare]

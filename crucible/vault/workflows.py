@@ -26,6 +26,7 @@ from crucible.vault.files import Stamp
 from crucible.vault.naming import slugify
 from crucible.vault.store import Vault
 from crucible.vault.walk import WORKFLOWS, OnError, find_notes, is_markdown, note_name
+from crucible.workflow.kind import WORKFLOW, kind_of
 from crucible.workflow.model import Workflow
 from crucible.workflow.reading import read_workflow
 
@@ -121,7 +122,7 @@ def _is_workflow(path: str, *, at_home: bool) -> bool:
         kind = _type_of(path)
     except OSError:
         return at_home
-    return kind == "workflow" or (at_home and not kind)
+    return kind == WORKFLOW or (at_home and not kind)
 
 
 def _type_of(path: str) -> str:
@@ -146,14 +147,7 @@ def _type_of(path: str) -> str:
         return "session"
     if b"type" not in top:
         return ""
-    return _kind(find_frontmatter(Source.from_bytes(top)).values.get("type"))
-
-
-def _kind(value: object) -> str:
-    """As a reader sees it: Obsidian may have made a list of one of it."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value.strip().casefold() if isinstance(value, str) else ""
+    return kind_of(find_frontmatter(Source.from_bytes(top)).values.get("type"))
 
 
 def _bases(vault: Vault | None, cwd: Path | None) -> Iterable[Path]:

@@ -10,13 +10,26 @@ import re
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from crucible.note.contain import code_span, normal_line, read_code_span
 from crucible.patterns import late_pattern
 from crucible.workflow.datum import Line, read_datum, render_datum
 from crucible.workflow.model import Condition, Datum, Flow, Place, key_of
 
-__all__ = ["FlowLine", "has_arrow", "read_flow_line", "render_flow_line"]
+__all__ = ["FlowLine", "Names", "has_arrow", "read_flow_line", "render_flow_line"]
+
+
+class Names(NamedTuple):
+    """What a bare last name may mean besides a datum.
+
+    `steps` are the keys of the note's steps, `own` that of the step whose text is read, `taken` the data that some step takes,
+    casefolded.  A name that is taken is a datum too, though a step be called so: else its taker would wait for nothing.
+    """
+
+    steps: Container[str] = ()
+    own: str = ""
+    taken: Container[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +46,12 @@ class FlowLine:
 
 
 _NOTHING = FlowLine()
+_NO_NAMES = Names()
 _SHORT = 120
 _ARROW = late_pattern(r"`+|→|(?:(?<=[ \t])|^)->(?=[ \t]|$)")
 _BRANCH = late_pattern(r"`+|[,;.][ \t]+(?=(?:otherwise|else)\b)", re.IGNORECASE)
 _WORDS = late_pattern(r"(?:[\w.,/→ \t-]|::|->|\[\])+(?<!\.)$")
+_TIGHT = late_pattern(r"(?:[\w./-]+(?:::\w+)?(?:,[ \t]*|->)(?!>))+[\w./]+(?:::\w+)?$")
 _IF = late_pattern(r"[*_]{0,2}(?:(?:else|otherwise),?[ \t]+)?if[*_]{0,2}[ \t]+(?=\S)", re.IGNORECASE)
 _OTHERWISE = late_pattern(r"[*_]{0,2}(?:otherwise|else)[*_]{0,2}[,:]?[*_]{0,2}$", re.IGNORECASE)
 _PROCEED = late_pattern(
@@ -63,8 +78,8 @@ def has_arrow(text: str) -> bool:
     return "→" in text or "->" in text
 
 
-def read_flow_line(text: str, place: Place, steps: Container[str] = ()) -> FlowLine:
-    """The flows of a line without its list marker; `place` is where `text` begins, `steps` the keys of the note's steps.
+def read_flow_line(text: str, place: Place, names: Names = _NO_NAMES) -> FlowLine:
+    """The flows of a line without its list marker; `place` is where `text` begins.
 
     `If cond → A, otherwise → B` is two flows, and so is a line that leads on to two steps.
     """
@@ -75,7 +90,7 @@ def read_flow_line(text: str, place: Place, steps: Container[str] = ()) -> FlowL
     flows: list[Flow] = []
     opens = False
     for start, end in _sentences(line, arrows):
-        read = _Sentence(line, start, end, arrows, steps).read() if start < end else _NOTHING
+        read = _Sentence(line, start, end, arrows, names).read() if start < end else _NOTHING
         if not read.flows:
             return FlowLine(unread=_is_meant(line, arrows))
         flows += read.flows
@@ -118,8 +133,10 @@ def _without_stop(line: Line, start: int, end: int) -> tuple[int, int]:
 def _is_meant(line: Line, arrows: Sequence[tuple[int, int]]) -> bool:
     """Whether a person probably meant a flow: a short line of nothing but words, commas and arrows, or a condition."""
     text = line.text.rstrip(" \t")
-    if not arrows or len(text) > _SHORT:
+    if len(text) > _SHORT:
         return False
+    if not arrows:
+        return _TIGHT.match(text) is not None
     if _IF.match(text, 0, arrows[0][0]) or _OTHERWISE.match(text, 0, line.bare(0, arrows[0][0])[1]):
         return True
     edges = [0, *(after for _, after in arrows)]
@@ -132,9 +149,9 @@ class _Sentence:
     """One flow: the text between two offsets of a line, cut at its arrows."""
 
     def __init__(
-        self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], steps: Container[str]
+        self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], names: Names
     ) -> None:
-        self._line, self._text, self._steps, self._end = line, line.text, steps, end
+        self._line, self._text, self._names, self._end = line, line.text, names, end
         self._place = line.at(start)
         cuts = arrows[bisect_left(arrows, (start,)) : bisect_left(arrows, (end,))]
         edges = [start, *(after for _, after in cuts)]
@@ -156,10 +173,24 @@ class _Sentence:
         start, end = self._parts[last]
         if not condition and _MAKES.match(self._text, start, end):
             return FlowLine((Flow(stages, None, "", self._place),), opens=True)
-        if targets := self._targets(start, end):
-            return FlowLine(tuple(Flow(stages, condition, name, self._place) for name in targets))
         behind = self._stages(last, last + 1)
+        targets = self._targets(start, end)
+        if targets and not (behind and not condition and self._names.own in map(key_of, targets)):
+            return FlowLine(tuple(self._leading(stages, condition, targets)))
         return FlowLine((Flow(stages + behind, condition, "", self._place),)) if behind else _NOTHING
+
+    def _leading(
+        self, stages: tuple[tuple[Datum, ...], ...], condition: Condition | None, targets: Sequence[str]
+    ) -> Iterator[Flow]:
+        """A flow to each target, which hands it the datum of its name when some step takes one."""
+        at = self._parts[-1][0]
+        for name in targets:
+            at = self._text.index(name, at)
+            read = read_datum(self._line, at, at + len(name))
+            is_taken = read and read.end == at + len(name) and name.casefold() in self._names.taken
+            made = ((read.datum,),) if read and is_taken else ()
+            yield Flow(stages + made, condition, name, self._place)
+            at += len(name)
 
     def _condition(self) -> Condition | None:
         start, end = self._parts[0]
@@ -193,7 +224,7 @@ class _Sentence:
         if text[:1] == "`" and exact != text:
             return exact
         candidates = [exact, *map(_unwrapped, _shorter(text))]
-        return next((name for name in candidates if key_of(name) in self._steps), exact)
+        return next((name for name in candidates if key_of(name) in self._names.steps), exact)
 
     def _targets(self, start: int, end: int) -> list[str]:
         """The steps that the last stage names, when it names nothing else.  What stands in backticks is data."""
@@ -208,7 +239,7 @@ class _Sentence:
 
     def _is_step(self, name: str) -> bool:
         key = key_of(name)
-        return bool(key) and key in self._steps and "::" not in name
+        return bool(key) and key in self._names.steps and "::" not in name
 
     def _stages(self, first: int, end: int) -> tuple[tuple[Datum, ...], ...] | None:
         """The data of these parts; None when one is none."""
@@ -287,7 +318,7 @@ def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
         return f"Otherwise → {behind}"
     text = normal_line(flow.condition.text)
     line = f"If {text} → {behind}"
-    read = read_flow_line(line, Place(0, 1), steps).flows
+    read = read_flow_line(line, Place(0, 1), Names(steps)).flows
     kept = len(read) == 1 and read[0].condition == Condition(text) and read[0].stages == flow.stages
     return line if kept else f"If {code_span(text)} → {behind}"
 

@@ -146,11 +146,13 @@ class _Reader:
         values = {name: read_cell(cell.text) for name, cell in zip(header.columns, cells, strict=True)}
         marker = Marker(values, Place(number, cells[0].at + 1))
         self.markers.append(marker)
-        if marker.status not in _STATUSES:
-            at = cells[len(header.columns) - 1 - header.columns[::-1].index("status")].at
-            known = ", ".join(RunStatus)
-            message = f"unknown status {marker.status!r}; known are {known}"
-            self.complain("unknown-status", Place(number, at + 1), message, Severity.WARNING)
+        places = {name: Place(number, cell.at + 1) for name, cell in zip(header.columns, cells, strict=True)}
+        for name in _REQUIRED:
+            if values[name] is None or values[name] == "":
+                self.complain("bad-row", places[name], f"the row has no {name}")
+        if marker.status and marker.status not in _STATUSES:
+            message = f"unknown status {marker.status!r}; known are {', '.join(RunStatus)}"
+            self.complain("unknown-status", places["status"], message, Severity.WARNING)
 
 
 def _many(number: int, thing: str) -> str:
@@ -168,9 +170,9 @@ def _parse_header(line: str, number: int) -> _Header:
     at = _expect(line, at, end, "[")
     count = _COUNT.match(line, at, end)
     digits, delimiter = (count[1], count[2] or ",") if count else ("", ",")
+    if not digits and "]" in line[at : line.find("{", at, end)]:
+        raise BadCell("the number of rows is missing between `[` and `]`", at)
     at = _expect(line, count.end() if count else at, end, "]")
-    if not digits:
-        raise BadCell("the number of rows is missing between `[` and `]`", at - 1)
     at = _expect(line, at, end, "{")
     close = _closing_brace(line, at, end)
     columns = read_keys(split_cells(line, at, close, delimiter))

@@ -149,11 +149,31 @@ def test_secrets_do_not_come_into_the_workflow(cru: Cru, vault: Vault) -> None:
     assert secret not in text
 
 
-def test_a_session_without_phases_becomes_something(cru: Cru, vault: Vault) -> None:
+@pytest.mark.parametrize("ids", [("s",), ("s", "t")])
+@pytest.mark.parametrize(
+    "options", [(), ("--format", "json"), ("-o", "x.md"), ("--refine", "--with", "false")]
+)
+def test_sessions_without_work_make_no_workflow(
+    cru: Cru, vault: Vault, ids: tuple[str, ...], options: tuple[str, ...]
+) -> None:
     write(vault, "s", note("s"))
-    result = cru("session", "codify", "s")
+    write(vault, "t", note("t"))
+    result = cru("session", "codify", *ids, *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{', '.join(ids)}: nothing to codify" in result.stderr
+    assert "a workflow is made of phases" in result.stderr
+    assert workflows(vault) == {}
+    assert not Path("x.md").exists()
+
+
+def test_a_session_without_work_is_left_out_of_the_workflow_of_others(cru: Cru, vault: Vault) -> None:
+    write(vault, "s", note("s"))
+    result = cru("session", "codify", "s", ID)
     assert result.exit_code == 0, result.stderr
-    assert read(*workflows(vault).values()).title == "s"
+    assert "cru: s: nothing to codify, left out" in result.stderr
+    (text,) = workflows(vault).values()
+    assert read(text).sessions == (ID,)
+    assert "Only in" not in text
 
 
 def test_what_is_no_session_is_refused(cru: Cru, vault: Vault) -> None:

@@ -184,9 +184,10 @@ def test_the_first_part_of_a_step_hangs_on_the_last_step_that_did_something() ->
 def test_a_variant_with_nothing_before_it_says_where_it_was_done() -> None:
     group = replace(_DOCS, acts=(), children=(_DOCS,))
     merged = align([_draft("a", group, _WRITE), _draft("b", _WRITE)])
-    assert merged[0].remarks == (Remark(RemarkKind.LEARNED, "done only in a"),)
+    assert merged[0].remarks == (Remark(RemarkKind.ONLY_IN, "a"),)
     assert merged[0].children[0].remarks == ()
     assert merged[1].remarks == ()
+    assert settle("T", merged, ["a", "b"]).steps[0].prose == "- Only in: a"
 
 
 def test_children_are_aligned_below_their_parents_and_a_lone_step_beside_a_group_becomes_one() -> None:

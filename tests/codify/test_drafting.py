@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from crucible.session.model import (
@@ -18,6 +20,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 from crucible.workflow.model import Grade
+from crucible.workflow.querying import aggregate, rows_of, runs_of
 from tests.codify.sessions import (
     AGENT,
     START,
@@ -275,6 +278,25 @@ def test_a_step_has_a_row_of_its_session_with_what_is_known() -> None:
         "session": "one",
         "started": START.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
+
+
+def test_the_tokens_of_all_rows_are_those_of_the_session_and_of_its_subagents_once() -> None:
+    kid = replace(
+        child("kid", phase("First", calls("Write a.py")), phase("Second", calls("Edit a.py"))),
+        tokens_used=230,
+    )
+    sub = phase("Part", calls("Write b.py"))
+    one = session(
+        phase("Do", linked("kid"), calls("Edit b.py"), subphases=(sub, sub)),
+        phase("More", calls("Write c.py")),
+    )
+    found = codify_one(one, {"kid": kid})
+    rows = {step.name: step.markers[0].values["tokens_used"] for step in found.walk()}
+    assert sum(used for used in rows.values() if isinstance(used, int)) == 2 * 100 + 230
+    assert (rows["Do"], rows["First"], rows["Part"]) == (100, 100, None)
+    (run,) = runs_of(found)
+    assert run.figures.tokens_used == aggregate(rows_of(found), "workflow").total.tokens_used == 430
+    assert run.duration_ms == 2 * 90_000
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from crucible.session.model import Decision, Failure, Intervention, Prose
 from crucible.workflow.model import Step
@@ -112,6 +112,7 @@ def test_what_a_stretch_of_noise_said_is_said_of_the_whole() -> None:
     assert step_called(found, "Write b.py").prose == ""
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(hostile_text(), hostile_text())
 def test_no_foreign_text_is_structure(words: str, more: str) -> None:
     entries = (

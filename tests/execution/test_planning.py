@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from pathlib import Path
 
 import pytest
 
 from crucible.errors import UsageError
-from crucible.execution.planning import file_of
-from tests.execution.flows import named, plan_of
+from crucible.execution.deciding import decide
+from crucible.execution.model import Crowd, Fate, Given, Job, Link
+from crucible.execution.planning import file_of, plan_run
+from crucible.workflow.model import Step
+from tests.execution.flows import graph_of, named, plan_of
 
 GROUPS = """# T
 
@@ -97,3 +102,37 @@ def test_a_file_in_the_folder_is_called_as_it_is_seen_from_there(tmp_path: Path)
     assert file_of("a/b.csv", str(tmp_path)) == "a/b.csv"
     assert file_of(str(tmp_path / "a" / "b.csv"), str(tmp_path)) == "a/b.csv"
     assert file_of("a", str(tmp_path)) == "a"
+
+
+def test_a_name_of_two_thousand_makers_and_takers_makes_no_product() -> None:
+    makers = "".join(f"## M{n}\nin → x, m{n}\n\n" for n in range(2_000))
+    takers = "".join(f"## T{n}\nx → t{n}\n\n" for n in range(2_000))
+    workflow, graph = graph_of(f"# T\n\n{takers}{makers}")
+    before = time.process_time()
+    plan = plan_run(workflow, graph, Given("/"))
+    last = plan_run(workflow, graph, Given("/"), first="M1999")
+    assert time.process_time() - before < 1.5
+    first, second = plan.jobs[2_000:2_002]
+    assert first.inputs[0].makers == tuple(range(2_000, 4_000))
+    assert first.inputs[0].makers is second.inputs[0].makers
+    assert [link.source for link in first.waits()] == list(range(2_000, 4_000))
+    assert len(last.jobs) == 2_001
+
+
+def test_frames_of_many_steps_wait_for_each_other_without_a_product() -> None:
+    def frame(name: str, flow: str) -> str:
+        return f"## {name}\n{flow}\n\n" + "".join(f"### {name}{n}\n\n" for n in range(1_500))
+
+    workflow, graph = graph_of("# T\n\n" + frame("A", "in → x") + frame("B", "x → y") + frame("C", ""))
+    before = time.process_time()
+    plan = plan_run(workflow, graph, Given("/"))
+    assert time.process_time() - before < 1.5
+    assert len(list(plan.jobs[1_500].waits())) == 1_500
+
+
+def test_a_crowd_is_waited_for_as_each_of_it_would_be() -> None:
+    crowd = Job(99, Step("Use"), crowds=(Crowd((0, 1, 2)),))
+    links = Job(99, Step("Use"), links=(Link(0), Link(1), Link(2)))
+    for fates in itertools.product(Fate, repeat=3):
+        told = dict(enumerate(fates))
+        assert decide(crowd, told, lambda *_: True, str) == decide(links, told, lambda *_: True, str)

@@ -78,7 +78,10 @@ def test_a_row_is_redacted_and_tells_how_long_it_took(vault: Vault) -> None:
     assert (row["phase"], row["duration_ms"], row["started"]) == ("[gone]", 2500, "2026-11-22T10:00:00Z")
 
 
-def test_of_two_steps_of_one_name_the_right_one_is_marked_also_when_the_note_was_edited(vault: Vault) -> None:
+def test_of_two_steps_of_one_name_the_right_one_is_marked_also_when_the_note_was_edited(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crucible.vault.store._SETTLE_SECONDS", 0.001)
     path = vault.root / "flow.md"
     path.write_text(TEXT)
     graph = graph_of(TEXT)[1]

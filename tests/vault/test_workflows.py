@@ -53,13 +53,15 @@ def test_a_note_is_a_workflow_by_its_type_anywhere_and_in_its_folder_without_one
         '--- \n"type": "workflow"\n---\n',
         "---\ntitle: x\ntype:   'Workflow'  # ours\n---\n",
         "---\ntype:\n  - workflow\n---\n",
+        "---\ntype: [note, Workflow]\n---\n",
         "---\nnotes: |\n  type: session\ntype: workflow\n---\n",
         "---\n" + "".join(f"key{n}: {'x' * 90}\n" for n in range(500)) + "type: workflow\n---\n",
     ],
 )
 def test_the_type_is_what_the_properties_say_however_they_are_written(vault: Vault, top: str) -> None:
-    put(vault, "a.md", top + STEPS)
+    path = put(vault, "a.md", top + STEPS)
     assert listed(vault) == ["a.md"]
+    assert read_workflow_note(vault, path).workflow.marked
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,10 @@ def test_two_steps_of_one_name_are_a_warning() -> None:
     assert "(line 2)" in problem.message
 
 
+def test_steps_without_a_name_are_no_duplicates() -> None:
+    assert _codes(Step(""), Step("")) == []
+
+
 def test_a_row_of_no_step_is_a_warning_and_a_row_of_another_step_is_not() -> None:
     rows = (Marker({"phase": "RerunTests", "status": "success"}), Marker({"phase": "Gone"}, Place(9, 3)))
     (problem,) = _check(workflow(Step("A", markers=rows), Step("Re-run Tests")))

@@ -302,6 +302,14 @@ def test_a_continued_run_succeeds_by_its_times_wherever_its_rows_stand() -> None
     assert run.figures.count == 2
 
 
+@pytest.mark.parametrize(("cell", "text"), [(0, "0"), (False, "false"), (1.5, "1.5"), (None, ""), ("", "")])
+def test_a_cell_that_is_a_number_or_a_word_of_truth_is_a_phase_and_a_status(cell: Cell, text: str) -> None:
+    marker = Marker({"phase": cell, "status": cell})
+    assert (marker.phase, marker.status) == (text, text)
+    step = Step(text or "Step", markers=(marker,))
+    assert rows_of(Workflow(steps=(step,)))[0].step == text
+
+
 @settings(max_examples=60)
 @given(
     workflows(),
