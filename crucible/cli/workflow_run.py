@@ -32,7 +32,7 @@ from crucible.errors import CrucibleError, UsageError
 from crucible.execution.choosing import Cast, cast_of
 from crucible.execution.conditions import Commands, commands_in, spelled
 from crucible.execution.model import Fate, Given, Job, Plan, Report, Runner
-from crucible.execution.planning import plan_run
+from crucible.execution.planning import is_frame, plan_run
 from crucible.execution.running import Means, Signals, run_plan
 from crucible.execution.template import find_template
 from crucible.secrets.redacting import redact_of
@@ -108,9 +108,9 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     agents run without a terminal; what they may do is for their own arguments to say, behind `--`.
 
     A step begins when those whose data it takes are done. When a critical one (!) fails the run halts, an optional one (?) is
-    skipped over, any other keeps back what depends on it. A step with steps below it is only their frame. Conditions are
-    put to the step's agent; those that are commands (If `make test`) run only with --allow-commands, or when you say yes. Each step
-    becomes a phase of a new session, and a marker row in the workflow.
+    skipped over, any other keeps back what depends on it. A step with steps below it that makes
+    nothing itself is only their frame. Conditions are put to the step's agent; those that are commands (If `make test`) run only
+    with --allow-commands, or when you say yes. Each step becomes a phase of a new session, and a marker row in the workflow.
 
     --dry-run tells what no step makes and you have to give: with --input, or as a file of that name.
 
@@ -172,7 +172,7 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
 
 
 def _cast(found: Known, wish: _Wish) -> Cast:
-    agents = [step.agent for step in found.graph.steps if step.agent]
+    agents = [step.agent for step in found.graph.steps if step.agent and not is_frame(step)]
     roles = {name for agent in agents for name in (agent.name, str(agent))}
     return cast_of(wish.named, user_settings().agents.command, roles, wish.more)
 

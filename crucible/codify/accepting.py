@@ -1,7 +1,7 @@
 """Whether an agent's answer may take a draft's place, and the workflow that it then is.
 
-Owns what an agent may not do: lose or change a decision or a correction, make up words of the user's, an agent, a command or a
-run, or answer with something that is no workflow.  Its text is foreign like any other: contained, and redacted by the caller.
+Owns what an agent may not do: lose or change a decision or a correction, make up prose, an agent, a command, a path out of the
+project or a run, or answer with something that is no workflow.  Its text is foreign like any other: contained, and redacted by the caller.
 The facts of the session (figures, grades that a failure gave, agents) are the draft's, whatever the answer says.
 """
 
@@ -54,6 +54,8 @@ _LABELLED = late_pattern(
 _ITEM = late_pattern(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 _NAME = late_pattern(r"[\w .,/:+@*~#=()&'-]{1,200}")
 _TYPE = late_pattern(r"[\w.:/+-]{1,100}(?:\[\])?")
+_AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
+"""A name that may be a path out of the project."""
 _MOST_COMPLAINTS = 20
 
 
@@ -174,16 +176,20 @@ def _untrue(answered: Answered, tagged: Tagged) -> Iterator[str]:
 def _made_up(answered: Answered, draft: Workflow) -> Iterator[str]:
     """Words, agents, channels and commands that the draft has not."""
     steps = list(answered.workflow.walk())
-    told = {said for step in draft.walk() for _, said in _lines_of(step.prose)}
-    told.update(said for _, said in _lines_of(draft.preamble))
+    told = {said for step in draft.walk() for _, said in _items_of(step.prose)}
+    told.update(said for _, said in _items_of(draft.preamble))
     found = [
         ("the preamble", answered.workflow.preamble),
         *((f"“{step.name}”", step.prose) for step in steps),
     ]
     for where, prose in found:
-        for label, said in _lines_of(prose):
-            if said not in told:
+        for label, said in _items_of(prose):
+            if said in told:
+                continue
+            if label:
                 yield f"{where} has a line “{label}: …” that the draft has not: copy such lines as they are"
+            else:
+                yield f"{where} has words that the draft has not: “{normal_line(said)[:60]}”; add no prose"
     agents = _agents(draft)
     channels = {step.channel for step in draft.walk()} | {None}
     commands = {flow.condition.text for step in draft.walk() for flow in step.flows if flow.condition}
@@ -219,16 +225,21 @@ def _lost_lines(answered: Answered, tagged: Tagged) -> Iterator[str]:
 
 def _lines_of(prose: str) -> list[tuple[str, str]]:
     """The labelled items of a step's prose: the label, and all of it in one line, decoded."""
+    return [(label, said) for label, said in _items_of(prose) if label]
+
+
+def _items_of(prose: str) -> list[tuple[str, str]]:
+    """All that a step's prose says, each item and each paragraph in one line, decoded; the label is "" where it has none."""
     found: list[tuple[str, list[str]]] = []
     goes_on = False
     for line in prose.split("\n"):
         if match := _LABELLED.match(line):
             found.append((" ".join(match[1].split()).capitalize(), [f"{match[1].casefold()}:", match[2]]))
-            goes_on = True
-        elif goes_on and line.strip() and not _ITEM.match(line):
+        elif line.strip() and goes_on and not _ITEM.match(line):
             found[-1][1].append(line)
-        else:
-            goes_on = False
+        elif line.strip():
+            found.append(("", [_ITEM.sub("", line, count=1)]))
+        goes_on = bool(line.strip())
     return [(label, uncontain_line(" ".join(" ".join(parts).split()))) for label, parts in found]
 
 
@@ -238,6 +249,8 @@ def _strange(step: Step, flow: Flow, conditions: set[str], words: set[str]) -> I
     if text not in conditions and "`" in text:
         yield f"“{step.name}” has a condition with a command that the draft has not"
     for datum in (datum for stage in flow.stages for datum in stage):
+        if datum.name not in words and _AFAR.search(datum.name):
+            yield f"“{step.name}” has data that do not lie in the project: {normal_line(datum.name)[:60]}"
         is_plain = datum.name in words or _NAME.fullmatch(datum.name)
         if not is_plain or not (datum.type is None or datum.type in words or _TYPE.fullmatch(datum.type)):
             yield f"“{step.name}” has data with characters that no name or type needs: {normal_line(datum.name)[:60]}"

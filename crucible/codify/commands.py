@@ -204,7 +204,7 @@ def _checked(step: Command, kind: Kind) -> Act:
         for name in (files.closure(named) if kind is TEST else dict.fromkeys(named))
         if name not in writes
     ]
-    return Act(kind.deed, step.told, tuple(map(as_datum, reads)), (*map(as_datum, writes), kind.gives))
+    return Act(kind.deed, step.repeated, tuple(map(as_datum, reads)), (*map(as_datum, writes), kind.gives))
 
 
 def _checked_files(step: Command, kind: Kind) -> Iterator[str]:

@@ -7,6 +7,7 @@ may not take the draft's place (`accepting` says which) leaves the draft.  Who i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,7 +47,9 @@ Keep:
 - the ids: every heading ends in braces with the id of the step that it stands for, as in `## Write the limiter @coder {s3}`, and with all of
   them where steps are merged: `{s3} {s4}`; a step that is named in `proceed to` is called as in its heading, and keeps its id there too;
 - each line that begins with `- Decided:` or `- Do not:`, word for word, under the heading with its step's id. Lines that begin with `- Asked:`,
-  `- Learned:`, `- Run:` or `- Only in:` stay word for word or are left out; make up none;
+  `- Learned:`, `- Run:` or `- Only in:` stay word for word or are left out;
+- no other prose: every line that is no heading and no data flow is one of the draft's, moved or left out, never changed or made up;
+- data inside of the project: no name that the draft has not begins with `/` or `~`, or holds `..`;
 - agents and channels: no others than the draft has. No command in a condition that the draft has not.
 Leave out frontmatter, session-toon blocks and diagrams: they are put in afterwards. No step may wait for itself, however far round."""
 """What stands before all else.  `{s3}` is an example; the draft's own ids may look different."""
@@ -125,9 +128,19 @@ def refine(
         try:
             return Refined(accept(document_of(text), tagged, seen), "", tuple(answers))
         except Refused as error:
-            problem = f"its answer was refused: {seen(error.complaints[0])}"
+            problem = f"its answer was refused: {seen(_named(error.complaints[0], tagged))}"
             refused = _refusal(error.complaints, text)
     return Refined(draft, problem, tuple(answers))
+
+
+def _named(complaint: str, tagged: Tagged) -> str:
+    """A complaint for somebody who never saw the ids: with the names of their steps."""
+
+    def name(found: re.Match[str]) -> str:
+        step = tagged.steps.get(int(found[1]))
+        return f"{found[0]} (“{normal_line(step.name)[:80]}”)" if step else found[0]
+
+    return tagged.pattern().sub(name, complaint)
 
 
 def _visible(text: str) -> str:

@@ -15,6 +15,7 @@ from crucible.codify.evidence import Evidence
 from crucible.codify.files import Files
 from crucible.codify.model import Act, Remark, RemarkKind
 from crucible.codify.stretches import NOISE, PROVING, Figured, Node, Stretch
+from crucible.codify.touching import leads_out
 from crucible.codify.words import (
     answers_in,
     chosen_in,
@@ -27,6 +28,7 @@ from crucible.codify.words import (
     untagged,
 )
 from crucible.note.contain import slug
+from crucible.session.endings import part_ending
 from crucible.session.model import (
     Callout,
     Decision,
@@ -153,11 +155,14 @@ class Teller:
             self._seen.add(entry.link)
         child = self._child(entry)
         by = self._who()
-        task = untagged(_task(entry, child))
+        told_of, ended = part_ending(entry.text)
+        task = untagged(_task(entry, child, told_of))
         tokens = next((r.tokens for r in told.session.subagents if r.session == entry.link), None)
         whole = _whole(self._session.id, child, tokens)
         channel = _channel(child) or told.node.channel
         node = Node(_agent_name(task, entry), by, whole, entry.agent, channel, reports=True)
+        node.opening.is_open = ended is not Outcome.OK
+        node.opening.is_critical = ended in _STOPPED
         if task:
             node.opening.hear(Remark(RemarkKind.ASKED, said(task)))
         below = _Told(node, told.depth + 1, told.evidence, child or told.session, [])
@@ -287,7 +292,8 @@ def _proof(stretch: Stretch, act: Act, call: ToolCall) -> None:
     """What a check is good for: to be run again, and to be learned from when it fails."""
     if act.deed not in PROVING or act.outcome in _STOPPED:
         return
-    stretch.hear(Remark(RemarkKind.RUN, act.what))
+    if not leads_out(act.what):
+        stretch.hear(Remark(RemarkKind.RUN, act.what))
     if act.outcome is Outcome.FAILED:
         stretch.is_critical = True
         result = said(call.result, 160)
@@ -336,12 +342,12 @@ def _is_task(session: Session, phase: Phase) -> bool:
     return any(key_of(task.content) == key_of(phase.name) for task in session.tasks)
 
 
-def _task(entry: Subagent, child: Session | None) -> str:
-    """What a subagent was told to do, as far as it is known."""
+def _task(entry: Subagent, child: Session | None, told_of: str) -> str:
+    """What a subagent was told to do, as far as it is known; `told_of` is what its callout says of it."""
     if child is None:
-        return entry.task or entry.text
+        return entry.task or told_of
     told = "\n".join(part.text for part in child.preamble if isinstance(part, Prose))
-    return told or entry.task or child.title or entry.text
+    return told or entry.task or child.title or told_of
 
 
 def _agent_name(task: str, entry: Subagent) -> str:

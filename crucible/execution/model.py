@@ -73,10 +73,11 @@ class Handed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A step that is carried out: `index` is its place in `Graph.steps`, `within` its containers, outermost first.
+    """A step that is carried out: `index` is its place in `Graph.steps`, `within` the steps around it, outermost first.
 
-    It waits for its `links` and for its `crowds`, which are those that would be too many links.  `closes` are those containers whose
-    conditions are asked behind this job, the last in them; it comes `after` all else in them, however that ends.
+    It waits for its `links` and for its `crowds`, which are those that would be too many links.  `closes` are those frames whose
+    conditions are asked behind this job, the last in them; it comes `after` all else in them, however that ends.  `inside` is the
+    job around it that comes before it, None for none: what becomes of that becomes of this one.
     """
 
     index: int
@@ -87,6 +88,7 @@ class Job:
     crowds: tuple[Crowd, ...] = ()
     closes: tuple[Step, ...] = ()
     after: tuple[int, ...] = ()
+    inside: int | None = None
 
     def waits(self) -> Iterator[Link]:
         """All that it waits for, one by one."""
@@ -96,7 +98,7 @@ class Job:
 
     @property
     def conditional(self) -> tuple[tuple[Flow, ...], ...]:
-        """The flows behind it that have a condition: its own, then those of each container that it closes."""
+        """The flows behind it that have a condition: its own, then those of each frame that it closes."""
         return tuple(
             tuple(flow for flow in step.flows if flow.condition) for step in (self.step, *self.closes)
         )

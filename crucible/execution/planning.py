@@ -1,7 +1,8 @@
 """From a workflow's graph to the steps of a run.
 
-Owns what is carried out and what waits for what: a step with children is a container, which does nothing itself; who waits for it
-waits for all in it, and what it waits for its steps wait for.
+Owns what is carried out and what waits for what.  A step with children that makes nothing is a frame, which does nothing itself: who
+waits for it waits for all in it, and what it waits for its steps wait for.  One that makes something is carried out like any other:
+what it makes is handed on by itself alone, and the steps in it wait for it, but for those that it waits for.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from crucible.execution.model import Crowd, Given, Handed, Job, Link, Plan
 from crucible.workflow.graph import Graph
 from crucible.workflow.model import Condition, Datum, Step, Workflow, key_of
 
-__all__ = ["behind", "file_of", "is_request", "plan_run", "value_of"]
+__all__ = ["behind", "file_of", "is_frame", "is_request", "plan_run", "value_of"]
 
 
 def plan_run(workflow: Workflow, graph: Graph, given: Given, *, first: str = "") -> Plan:
@@ -29,8 +30,9 @@ def plan_run(workflow: Workflow, graph: Graph, given: Given, *, first: str = "")
     leaves = _leaves(graph)
     place = {index: at for at, index in enumerate(graph.order)}
     links, crowds = _links(graph, leaves, place)
-    order = [index for index in graph.order if not graph.steps[index].children]
-    chosen = _behind(_named(graph, leaves, first), links, crowds, order) if first else set(order)
+    order = [index for index in graph.order if not is_frame(graph.steps[index])]
+    inside = _inside(graph, place)
+    chosen = _behind(_named(graph, leaves, first), links, crowds, inside, order) if first else set(order)
     takes = _takes(graph, leaves, place)
     closes, after = _closing(graph, leaves, place)
     jobs = tuple(
@@ -43,6 +45,7 @@ def plan_run(workflow: Workflow, graph: Graph, given: Given, *, first: str = "")
             tuple(crowds[index]),
             tuple(closes.get(index, ())),
             after.get(index, ()),
+            inside[index],
         )
         for index in order
         if index in chosen
@@ -60,8 +63,14 @@ def plan_run(workflow: Workflow, graph: Graph, given: Given, *, first: str = "")
 def behind(graph: Graph, first: str) -> set[int]:
     """The step called `first` and all that wait for it, by index; `UsageError` when no step, or several, are called so."""
     leaves = _leaves(graph)
-    links, crowds = _links(graph, leaves, {index: at for at, index in enumerate(graph.order)})
-    return _behind(_named(graph, leaves, first), links, crowds, graph.order)
+    place = {index: at for at, index in enumerate(graph.order)}
+    links, crowds = _links(graph, leaves, place)
+    return _behind(_named(graph, leaves, first), links, crowds, _inside(graph, place), graph.order)
+
+
+def is_frame(step: Step) -> bool:
+    """Whether it only holds other steps: nothing stands behind an arrow of its own but steps that it leads to."""
+    return bool(step.children) and not step.outputs()
 
 
 def value_of(datum: Datum, given: Given) -> str | None:
@@ -85,17 +94,33 @@ def file_of(name: str, folder: str) -> str:
     return os.path.relpath(os.path.normpath(path), folder).replace(os.sep, "/")
 
 
-# --- containers ------------------------------------------------------------------------------------------------------
+# --- frames ----------------------------------------------------------------------------------------------------------
+
+
+def _frames(graph: Graph) -> list[bool]:
+    return [is_frame(step) for step in graph.steps]
 
 
 def _leaves(graph: Graph) -> list[tuple[int, ...]]:
-    """Of each step what is carried out for it: itself, or the steps in it that have no children."""
+    """Of each step what is carried out for it: itself or, for a frame, all in it that are no frames."""
+    frames = _frames(graph)
     found: list[list[int]] = [[] for _ in graph.steps]
-    for index, step in enumerate(graph.steps):
-        if not step.children:
-            for above in (index, *_above(graph, index)):
-                found[above].append(index)
+    for index, is_empty in enumerate(frames):
+        if not is_empty:
+            for each in (index, *(above for above in _above(graph, index) if frames[above])):
+                found[each].append(index)
     return [tuple(each) for each in found]
+
+
+def _inside(graph: Graph, place: dict[int, int]) -> list[int | None]:
+    """Of each step the nearest one around it that is carried out, and before it."""
+    frames = _frames(graph)
+    return [
+        next(
+            (above for above in _above(graph, index) if not frames[above] and place.get(above, at) < at), None
+        )
+        for index, at in ((index, place.get(index, -1)) for index in range(len(frames)))
+    ]
 
 
 def _above(graph: Graph, index: int) -> Iterator[int]:
@@ -112,9 +137,9 @@ def _last(leaves: Collection[int], place: dict[int, int]) -> int:
 def _closing(
     graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]
 ) -> tuple[dict[int, list[Step]], dict[int, tuple[int, ...]]]:
-    """Which containers' conditions are asked behind which job, and all that is over before.
+    """Which frames' conditions are asked behind which job, and all that is over before.
 
-    One that leads into its own container is not asked at all: nothing in it was done yet.
+    One that leads into its own frame is not asked at all: nothing in it was done yet.
     """
     leading: dict[int, set[Condition]] = {}
     for edge in graph.edges:
@@ -125,7 +150,7 @@ def _closing(
     # The innermost come last here and the outermost hold all that is in those.
     for index in reversed(range(len(graph.steps))):
         step = graph.steps[index]
-        if step.children and index in leading:
+        if is_frame(step) and index in leading:
             last = _last(leaves[index], place)
             asked = tuple(flow for flow in step.flows if flow.condition in leading[index])
             closes.setdefault(last, []).append(replace(step, flows=asked))
@@ -161,7 +186,7 @@ def _met(
 ) -> Iterator[tuple[_Way, int, tuple[int, ...]]]:
     """What is carried out at the end of each way, and for what: in the order of the run, and one tuple for all that have the same.
 
-    Through a container a way could lead back: only what goes forward in the order counts, so there is never a circle.
+    Through a frame a way could lead back: only what goes forward in the order counts, so there is never a circle.
     """
     for way in _ways(graph):
         sources = sorted(
@@ -185,7 +210,7 @@ def _links(
     others: dict[tuple[int, int], tuple[int, ...]] = {}
     for way, target, sources in _met(graph, leaves, place):
         is_bare, rest = not way.data, sources
-        if way.condition:  # a container's is asked behind the last in it, and for the others is only waited
+        if way.condition:  # a frame's is asked behind the last in it, and for the others is only waited
             first, last = way.sources[0], _last(leaves[way.sources[0]], place)
             if sources[-1] == last:
                 found[target][Link(last, way.condition, is_bare)] = None
@@ -206,7 +231,8 @@ _FEW = 32
 def _takes(
     graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]
 ) -> list[tuple[Handed, ...]]:
-    """What each step takes, with what its containers take, and who makes it."""
+    """What each step takes, with what its frames take, and who makes it."""
+    frames = _frames(graph)
     makers: list[dict[str, list[tuple[int, ...]]]] = [{} for _ in graph.steps]
     for way, target, sources in _met(graph, leaves, place):
         for name in way.data:
@@ -214,8 +240,8 @@ def _takes(
     found: list[tuple[Handed, ...]] = []
     for index in range(len(graph.steps)):
         data: dict[str, Datum] = {}
-        for each in (index, *_above(graph, index)):
-            for datum in graph.steps[each].inputs():
+        for each in (index, *(above for above in _above(graph, index) if frames[above])):
+            for datum in graph.taken[each]:
                 data.setdefault(datum.name.casefold(), datum)
         known = makers[index]
         found.append(tuple(Handed(datum, _all(known.get(key, ()), place)) for key, datum in data.items()))
@@ -262,7 +288,11 @@ def _named(graph: Graph, leaves: Sequence[tuple[int, ...]], name: str) -> set[in
 
 
 def _behind(
-    first: set[int], links: Sequence[Sequence[Link]], crowds: Sequence[Sequence[Crowd]], order: Sequence[int]
+    first: set[int],
+    links: Sequence[Sequence[Link]],
+    crowds: Sequence[Sequence[Crowd]],
+    inside: Sequence[int | None],
+    order: Sequence[int],
 ) -> set[int]:
     """These, and all that wait for them."""
     found = set(first)
@@ -271,8 +301,7 @@ def _behind(
         for crowd in crowds[index]:
             if id(crowd.sources) not in known:
                 known[id(crowd.sources)] = not found.isdisjoint(crowd.sources)
-        if any(link.source in found for link in links[index]) or any(
-            known[id(crowd.sources)] for crowd in crowds[index]
-        ):
+        is_led_to = any(link.source in found for link in links[index])
+        if is_led_to or inside[index] in found or any(known[id(crowd.sources)] for crowd in crowds[index]):
             found.add(index)
     return found

@@ -37,18 +37,21 @@ class FlowLine:
     """What a line says.
 
     `opens` is whether it ends in `creates:` and its outputs stand in the list below it, `unread` whether it is no flow but
-    was probably meant as one.
+    was probably meant as one, `noted` whether words in parentheses stand behind it.
     """
 
     flows: tuple[Flow, ...] = ()
     opens: bool = False
     unread: bool = False
+    noted: bool = False
 
 
 _NOTHING = FlowLine()
 _NO_NAMES = Names()
 _SHORT = 120
 _ARROW = late_pattern(r"`+|→|(?:(?<=[ \t])|^)->(?=[ \t]|$)")
+_PARENTHESES = late_pattern(r"`+|[()]")
+_SEMICOLON = late_pattern(r"`+|;")
 _BRANCH = late_pattern(r"`+|[,;.][ \t]+(?=(?:otherwise|else)\b)", re.IGNORECASE)
 _WORDS = late_pattern(r"(?:[\w.,/→ \t-]|::|->|\[\])+(?<!\.)$")
 _TIGHT = late_pattern(r"(?:[\w./-]+(?:::\w+)?(?:,[ \t]*|->)(?!>))+[\w./]+(?:::\w+)?$")
@@ -86,6 +89,19 @@ def read_flow_line(text: str, place: Place, names: Names = _NO_NAMES) -> FlowLin
     if not has_arrow(text):
         return _NOTHING
     line = Line(text, place)
+    found = _read_line(line, names)
+    if found.flows:
+        return found
+    front = line.text[: _note_start(line)]
+    if len(front) < len(text) and has_arrow(front):
+        before = _read_line(Line(front, place), names)
+        if before.flows and not before.opens:
+            return replace(before, noted=True)
+    return replace(found, unread=found.unread or _are_several(line, names))
+
+
+def _read_line(line: Line, names: Names) -> FlowLine:
+    """The flows of a whole line."""
     arrows = [found.span() for found in _outside_code(_ARROW, line)]
     flows: list[Flow] = []
     opens = False
@@ -96,6 +112,32 @@ def read_flow_line(text: str, place: Place, names: Names = _NO_NAMES) -> FlowLin
         flows += read.flows
         opens = read.opens
     return FlowLine(tuple(flows), opens)
+
+
+def _note_start(line: Line) -> int:
+    """Where a line's last words begin that stand in parentheses, behind a blank; the end of the line where none do."""
+    _, end = _without_stop(line, 0, len(line.text))
+    depth = 0
+    signs = [*_outside_code(_PARENTHESES, line)] if line.text.endswith(")", 0, end) else []
+    for sign in reversed(signs):
+        depth += 1 if sign[0] == ")" else -1
+        if not depth:
+            return sign.start() if line.text[: sign.start()].endswith((" ", "\t")) else len(line.text)
+    return len(line.text)
+
+
+def _are_several(line: Line, names: Names) -> bool:
+    """Whether a short line is flows with a semicolon between: each has to have a line of its own."""
+    if len(line.text) > _SHORT or ";" not in line.text:
+        return False
+    cuts = [found.start() for found in _outside_code(_SEMICOLON, line)]
+    if not cuts:
+        return False
+    parts = [
+        line.text[a:b] for a, b in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(line.text)], strict=True)
+    ]
+    told = [read_flow_line(part.strip(" \t"), line.place, names) for part in parts if part.strip(" \t.")]
+    return len(told) > 1 and all(one.flows or one.unread for one in told)
 
 
 def _outside_code(pattern: re.Pattern[str], line: Line) -> Iterator[re.Match[str]]:
@@ -189,7 +231,7 @@ class _Sentence:
             read = read_datum(self._line, at, at + len(name))
             is_taken = read and read.end == at + len(name) and name.casefold() in self._names.taken
             made = ((read.datum,),) if read and is_taken else ()
-            yield Flow(stages + made, condition, name, self._place)
+            yield Flow(stages + made, condition, name, self._place, self._line.at(at))
             at += len(name)
 
     def _condition(self) -> Condition | None:
@@ -209,13 +251,18 @@ class _Sentence:
         start, _ = self._parts[at]
         found = _PROCEED.match(self._text, start, self._end)
         target = self._named(self._text[found.end() : self._end]) if found else ""
+        behind = found.end() if found else start
         bare = first == 0 and at == 1 and self._parts[0][0] == self._parts[0][1]
         stages = () if bare else self._stages(first, at)
         return (
-            FlowLine((Flow(stages, condition, target, self._place),))
+            FlowLine((Flow(stages, condition, target, self._place, self._where(target, behind)),))
             if stages is not None and target
             else _NOTHING
         )
+
+    def _where(self, target: str, start: int) -> Place:
+        """Where a step's name stands, as far as it stands so."""
+        return self._line.at(max(start, self._text.find(target, start)))
 
     def _named(self, text: str) -> str:
         """A step's name as prose has it: with or without emphasis, quotes, an article."""

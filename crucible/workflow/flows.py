@@ -72,9 +72,10 @@ class _Reader:
             self._read_list(at, indent, found.flows, place)
         elif found.flows:
             self.flows += found.flows
-            self.taken.add(number)
+            if not found.noted:
+                self.taken.add(number)
         elif found.unread:
-            message = "names are single words or stand in backticks, and a target is the name of a step"
+            message = "names are single words or stand in backticks, a target is the name of a step, and each flow has its line"
             self._warn("unread-flow", place, f"this looks like data flow but is read as prose: {message}")
 
     def _warn(self, code: str, place: Place, message: str) -> None:

@@ -22,7 +22,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from crucible.workflow.collecting import uncollected
-from crucible.workflow.model import Condition, Datum, Place, Step, Workflow, key_of
+from crucible.workflow.model import UNPLACED, Condition, Datum, Place, Step, Workflow, key_of
 from crucible.workflow.ordering import cycles_of, order_of
 
 __all__ = ["Bundle", "Edge", "Graph", "Missing", "build_graph"]
@@ -284,7 +284,9 @@ def _join_targets(steps: Sequence[Step], joined: _Joined) -> Iterator[Missing]:
             key = _target_key(flow.target)
             found = places.get(key)
             if found is None:
-                yield Missing(at, flow.target, flow.place)
+                yield Missing(
+                    at, flow.target, flow.place if flow.target_place == UNPLACED else flow.target_place
+                )
                 continue
             while passed[key] < len(found) and found[passed[key]] <= at:
                 passed[key] += 1

@@ -28,6 +28,10 @@ INFO = "session-toon"
 
 _TABLE = "execution"
 _REQUIRED = ("phase", "status")
+_KNOWN = frozenset({
+    "agent", "channel", "duration_ms", "input", "output", "phase", "session", "started", "status", "tokens_used",
+})  # fmt: skip
+"""Columns that mean something here, however they are written."""
 _STATUSES = frozenset(RunStatus)
 _NAME = late_pattern(r'[ \t]*("(?:[^"\\]|\\.)*+"|[A-Za-z_][\w.-]*)?')
 _COUNT = late_pattern(r"[ \t]*#?([0-9]*)([,|\t]?)[ \t]*")
@@ -123,7 +127,7 @@ class _Reader:
         missing = [name for name in _REQUIRED if name not in header.columns]
         for name in missing:
             self.complain("missing-column", header.place, f"the column `{name}` is missing in the header")
-        if len(set(header.columns)) < len(header.columns):
+        if len({column.casefold() for column in header.columns}) < len(header.columns):
             message = "a column stands twice in the header; the last one counts"
             self.complain("duplicate-column", header.place, message, Severity.WARNING)
         return None if missing else header
@@ -175,7 +179,8 @@ def _parse_header(line: str, number: int) -> _Header:
     at = _expect(line, count.end() if count else at, end, "]")
     at = _expect(line, at, end, "{")
     close = _closing_brace(line, at, end)
-    columns = read_keys(split_cells(line, at, close, delimiter))
+    written = read_keys(split_cells(line, at, close, delimiter))
+    columns = [name.lower() if name.isascii() and name.lower() in _KNOWN else name for name in written]
     after = _expect(line, close + 1, end, ":")
     if after < end:
         raise BadCell(

@@ -109,13 +109,14 @@ class Flow:
 
     `x → creates:` and its bullet list is two stages.  With a `condition` the stages before the arrow are empty:
     `If cond → proceed to Step` has `target` "Step" and no stages, `If cond → report` has one stage.  `target` is a step's name
-    as it was written, from `proceed to NAME` or from a last stage that names a step; "" for none.
+    as it was written, from `proceed to NAME` or from a last stage that names a step; "" for none.  `target_place` is where that stands.
     """
 
     stages: tuple[tuple[Datum, ...], ...] = ()
     condition: Condition | None = None
     target: str = ""
     place: Place = field(default=UNPLACED, compare=False)
+    target_place: Place = field(default=UNPLACED, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,6 +273,20 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(
     assert play.vault.session_paths() == []
 
 
+def test_who_is_only_named_for_frames_carries_nothing_out(play: Play) -> None:
+    play.write("# T\n\n## Lead @lead\n\n### Write @writer\nda → db\n\n## Sum @sum\ndb → dc\n\n### Part\n")
+    done = play(f"--with=lead={play.command}", code=2)
+    assert "no step that is carried out is @lead's" in done.stderr
+    assert "@sum, @writer" in done.stderr
+    play("--with", play.command, f"--with=sum={play.command} summing")
+    assert [(each["step"], each["args"]) for each in play.asked()] == [
+        ("Write", []),
+        ("Sum", ["summing"]),
+        ("Part", []),
+    ]
+    assert play.markers() == {"Lead": [], "Write": ["success"], "Sum": ["success"], "Part": ["success"]}
+
+
 def test_a_file_outside_of_the_vault_gets_its_markers_too(play: Play, tmp_path: Path) -> None:
     play.path = tmp_path / "elsewhere.md"
     play.write(CHAIN.replace("\n", "\r\n"))
@@ -354,6 +368,17 @@ def test_a_changed_workflow_is_said_and_its_steps_go_by_what_they_say_now(play: 
     done = play("--continue")
     assert "the workflow changed since" in done.stderr
     assert "quietly" in play.asked()[3]["said"]
+
+
+def test_a_copy_of_a_workflow_does_not_go_on_with_the_run_of_the_original(play: Play) -> None:
+    play.answer("Build", "STEP: failed: no")
+    play("--input", "version=1", code=1)
+    original, play.path = play.path, play.path.with_name("copy.md")
+    play.write(original.read_text())
+    assert "no run to go on with" in play("--continue", code=1).stderr
+    original.unlink()
+    play("--continue", code=1)
+    assert play.steps() == ["Build", "Build"]
 
 
 def test_from_a_step_only_that_and_what_is_behind_it_runs(play: Play) -> None:

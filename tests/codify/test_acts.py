@@ -219,6 +219,15 @@ def test_every_call_of_a_failed_command_has_its_outcome_and_its_data() -> None:
         ("mv a.py lib/", [("write", ["a.py::Python"], ["lib/a.py::Python"]), ("delete", [], [])]),
         ("rm -f a.py", [("delete", [], [])]),
         ("git rm a.py", [("delete", [], [])]),
+        ("git checkout -- a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
+        ("cd src && git checkout HEAD~2 -- a.py", [("edit", ["src/a.py::Python"], ["src/a.py::Python"])]),
+        ("git checkout -b fix main", [("run", [], [])]),
+        ("git checkout -- .", [("run", [], [])]),
+        ("touch a.py; git checkout a.py", [("write", [], ["a.py::Python"]), ("edit", ["a.py::Python"], ["a.py::Python"])]),
+        ("git restore a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
+        ("git restore --source HEAD~1 -- a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
+        ("git restore -s HEAD~1 -SW a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
+        ("git restore --staged a.py", [("run", [], [])]),
         ("echo x >> new.txt", [("write", [], ["new.txt::Text"])]),
         ("cat a.py > b.py", [("write", ["a.py::Python"], ["b.py::Python"])]),
         ("ls | tee b.txt", [("search", [], []), ("write", [], ["b.txt::Text"])]),
@@ -245,6 +254,32 @@ def test_every_call_of_a_failed_command_has_its_outcome_and_its_data() -> None:
 )  # fmt: skip
 def test_a_command_does(script: str, acts: list[tuple[str, list[str], list[str]]]) -> None:
     assert _told(command_acts(script, Files())) == acts
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("cd src && pytest x", "cd src && pytest x"),
+        (f"cd {ROOT}/src && pytest {ROOT}/src/x.py {ROOT}/y.py", "cd src && pytest x.py ../y.py"),
+        (f"cd {ROOT} && pytest x", "pytest x"),
+        ("cd src && cd .. && pytest", "pytest"),
+        ("cd 'my src' && env CI=1 cargo test | tail -5", "cd 'my src' && CI=1 cargo test"),
+        ("(cd web; npm test)", "cd web && npm test"),
+        ("cd /elsewhere/src && pytest", "pytest"),
+        ("cd $HERE && pytest", "pytest"),
+        ("PYTHONPATH=/elsewhere:lib /usr/bin/python3 -m pytest", "python3 -m pytest"),
+        (f"PYTHONPATH={ROOT}/lib pytest", "PYTHONPATH=lib pytest"),
+    ],
+)
+def test_a_check_is_told_as_one_would_repeat_it_in_the_project(script: str, told: str) -> None:
+    (act,) = command_acts(script, Files([ROOT]))
+    assert act.what == told
+
+
+def test_a_path_of_the_project_is_no_part_of_another() -> None:
+    files = Files(["/p"])
+    assert files.shown("/usr/python/p /p/a.py /pp /p") == "/usr/python/p a.py /pp ."
+    assert files.seen_from("a/b", "/p/a/b/c /p/a/d /p") == "c ../../a/d ../.."
 
 
 def test_a_patch_adds_changes_moves_and_deletes() -> None:

@@ -165,6 +165,36 @@ def test_a_subagent_whose_note_is_missing_is_a_step_with_what_its_parent_knows()
     assert found.steps[0].children[0].markers[0].values["tokens_used"] == 77
 
 
+@pytest.mark.parametrize(
+    ("ending", "status", "grade"),
+    [
+        ("The subagent failed.", "failed", Grade.PLAIN),
+        ("The user rejected it.", "failed", Grade.CRITICAL),
+        ("The subagent was stopped.", "failed", Grade.CRITICAL),
+        ("The subagent did it.", "success", Grade.PLAIN),
+    ],
+)
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_how_a_subagent_ended_is_no_part_of_its_task(
+    ending: str, status: str, grade: Grade, is_missing: bool
+) -> None:
+    asked = "Look into b and say what it is for, and why"
+    note = Subagent(AgentRef("explore"), None, link="kid", text=f"{asked}\n{ending}")
+    kid = None if is_missing else child("kid", phase("Do b", calls("Read b.py")), task=asked)
+    step = codify_one(session(phase("Do", note)), {"kid": kid}).steps[0].children[0]
+    assert [marker.status for marker in step.markers] == [status]
+    assert step.grade is grade
+    assert ("The " in written(codify_one(session(phase("Do", note)), {"kid": kid}))) is (
+        is_missing and status == "success"
+    )
+
+
+def test_a_subagent_of_which_only_its_end_is_known_has_a_name_of_its_agent() -> None:
+    found = codify_one(session(phase("Do", Subagent(AgentRef("explore"), None, text="The subagent failed."))))
+    assert tree(found) == [["Do", "Work of explore"]]
+    assert found.steps[0].children[0].markers[0].status == "failed"
+
+
 @pytest.mark.parametrize("link", ["one", "kid"])
 def test_a_subagent_that_names_itself_or_its_parent_is_read_once(link: str) -> None:
     note = child("kid", phase("Work", calls("Write a.py"), linked(link), calls("Write b.py")), task="Work")

@@ -98,6 +98,13 @@ def test_a_check_is_told_once_and_what_its_failure_taught() -> None:
     assert step.prose == "- Learned: pytest -q failed: 2 failed\n- Run: `pytest -q`"
 
 
+def test_a_check_with_an_absolute_path_is_none_to_repeat() -> None:
+    step = first_step(calls("Bash cd src && pytest x"), calls("Bash pytest /elsewhere/y.py"))
+    assert [line for line in step.prose.split("\n") if line.startswith("- Run")] == [
+        "- Run: `cd src && pytest x`"
+    ]
+
+
 def test_chatter_is_not_told() -> None:
     step = first_step(
         Intervention("Do it"), Prose("Sure, I will do it now!"), calls("Write a.py"), Intervention("thanks!")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.codify.shell import Part, command_text, take_apart
+from crucible.codify.retyping import command_text
+from crucible.codify.shell import Part, take_apart
 
 
 def _words(script: str) -> list[tuple[str, ...]]:
@@ -108,6 +109,19 @@ def test_settings_before_a_command_are_kept_beside_it() -> None:
 
 def test_only_what_reads_from_a_pipe_is_piped() -> None:
     assert [p.piped for p in take_apart("a | b |& c; d | xargs e")] == [False, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("A=1 B='x y' pytest ''", "A=1 B='x y' pytest ''"),
+        ('PATH=$PWD/bin:$PATH X="$Y \\"z" pytest', 'PATH=$PWD/bin:$PATH X="$Y \\"z" pytest'),
+        ("env CI=1 sudo B=2 pytest -q", "CI=1 B=2 pytest -q"),
+        ("A= pytest", "A= pytest"),
+    ],
+)
+def test_the_settings_of_a_command_are_told_so_that_they_mean_the_same(script: str, told: str) -> None:
+    assert command_text(_only(script)) == told
 
 
 PLAIN = ("cd", "a", "b/c.py", "A=1", "-c", "bash", "timeout", "9", "if", "time", "[", "for", "sudo", "éa", "%1", "", "..")  # fmt: skip

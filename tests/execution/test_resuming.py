@@ -119,3 +119,27 @@ def test_sessions_that_a_workflow_was_made_of_are_no_runs_of_it(vault: Vault) ->
         note.format(more="workflow_digest: x\nworkflow: '[[flow]]'\n")
     )
     assert find_run(vault, read(TEXT), "[[flow]]")
+
+
+@pytest.mark.parametrize(
+    ("told", "copy", "is_there"),
+    [
+        ("[[flow]]", "copy", False),
+        ("[[flow|The flow]]", "copy", False),
+        ("[[gone]]", "copy", True),
+        ("elsewhere.md", "copy", True),
+        ("[[FLOW]]", "flow", True),
+    ],
+)
+def test_the_run_of_another_note_that_is_there_is_none_of_its_copy(
+    vault: Vault, told: str, copy: str, is_there: bool
+) -> None:
+    text = marked(vault, "Look").read_text()
+    (vault.root / "copy.md").write_text(text)
+    vault.create(
+        "2026-11-22-run",
+        "---\ntype: session\nsession_id: 2026-11-22-run\nstarted: 2026-11-22T10:00:00Z\n"
+        f"workflow_digest: x\nworkflow: '{told}'\n---\n\n# Run\n",
+    )
+    assert bool(find_run(vault, read(text), f"[[{copy}]]")) is is_there
+    assert bool(find_run(vault, read(text), "copy.md")) is (is_there and told != "[[FLOW]]")

@@ -119,7 +119,15 @@ def test_a_line_that_is_a_flow(line: str, flow: str) -> None:
         "a → b,",
         "a->b",
         "x --> y",
-        "a → b (really)",
+        "a → b(really)",
+        "We go from a → b (really)",
+        "a → b (really) → c",
+        "a → b (really",
+        "a → b really)",
+        "a → (really)",
+        "x → creates: (these)",
+        "Decided: a → b (why: it is so)",
+        "`a → b (really)`",
         'He said "a → b"',
         "a | b → c",
         "a → [b](c)",
@@ -161,6 +169,57 @@ def test_what_was_probably_meant_as_a_flow_is_told_with_its_place() -> None:
 )
 def test_prose_with_an_arrow_is_silent(line: str) -> None:
     assert not read(line).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("line", "flow"),
+    [
+        ("a → b (really)", "a > b"),
+        ("- a::CSV, c → b (the (new) one).", "a::CSV, c > b"),
+        ("a → b (c → d)", "a > b"),
+        ("a → b (see `f(`)", "a > b"),
+        ("If it fails → b (again)", "[it fails] b"),
+    ],
+)
+def test_words_in_parentheses_behind_a_flow_are_prose(line: str, flow: str) -> None:
+    found = read(line)
+    assert [shown(each) for each in found.flows] == [flow]
+    assert (found.taken, found.diagnostics) == (frozenset(), ())
+
+
+def test_words_in_parentheses_behind_a_flow_stay_in_the_steps_prose() -> None:
+    workflow = read_workflow(Source("# T\n\n## A\n\na → b (as a file)\nc → d\n"), "t")
+    assert [shown(flow) for flow in workflow.steps[0].flows] == ["a > b", "c > d"]
+    assert workflow.steps[0].prose == "a → b (as a file)"
+
+
+@pytest.mark.parametrize("line", ["a → b; c → d", "a → b; `c d` → e;", "- a->b; b->c", "a → b (x); c → d."])
+def test_two_flows_in_a_line_are_told(line: str) -> None:
+    found = read(line)
+    assert not found.flows
+    assert [problem.code for problem in found.diagnostics] == ["unread-flow"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["a → b; see below", "It is `a → b; c → d`.", "`;;` → b; and so, on!", "Well, a → b; or not: c → d!"],
+)
+def test_prose_with_a_semicolon_is_silent(line: str) -> None:
+    assert read(line).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [
+        ("a → proceed to Nowhere", 16),
+        ("- If x y → go to the **Nowhere**.", 18),
+        ("Otherwise → proceed to `Nowhere`", 25),
+    ],
+)
+def test_a_target_has_its_own_place(line: str, column: int) -> None:
+    (flow,) = read(line).flows
+    assert flow.target in ("Nowhere", "the **Nowhere**")
+    assert flow.target_place == Place(1, column)
 
 
 def test_places_are_lines_and_columns_that_count_code_points() -> None:

@@ -123,6 +123,15 @@ def test_phase_and_status_are_required_and_others_are_kept() -> None:
     assert marker.values == {"status": "success", "phase": "A", "odd key": 7}
 
 
+def test_columns_that_mean_something_are_known_in_any_case_and_others_keep_theirs() -> None:
+    found = read("execution[1]{Phase,STATUS,Tokens_Used,Host}:\n  A,success,5,mill")
+    assert not found.diagnostics
+    (marker,) = found.markers
+    assert marker.values == {"phase": "A", "status": "success", "tokens_used": 5, "Host": "mill"}
+    assert (marker.phase, marker.status) == ("A", "success")
+    assert problems("execution[1]{Phase,status,phase}:\n A,success,B") == [("duplicate-column", Place(1, 1))]
+
+
 def test_a_row_that_does_not_fit_is_told_and_the_others_count() -> None:
     text = 'execution[4]{phase,status}:\n A,success\n B\n  C,"success\n D,failed,3\n E,"x"y\n F,skipped'
     found = read(text)
