@@ -86,10 +86,10 @@ format: $(VENV)/.installed-dev ## Put the code in its format
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries and hooks against their bars (BENCH=querying)
+bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-soak: $(VENV)/.installed-dev ## Read many random documents and sessions, then the property tests, SOAK_SECONDS each (10)
+soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify some, then the property tests, SOAK_SECONDS each (10)
 	$(BIN)/python benchmarks/soak.py
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
 

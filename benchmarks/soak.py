@@ -1,8 +1,8 @@
 """Many random documents and sessions, more than the tests have time for: `make soak`, or this file alone.
 
-Two facts are soaked here, since their time goes into amount: the line scanner agrees with markdown-it on whatever it
-does not give up, and a session written and read back is the same session.  What a failure prints is a whole example and
-the seed that gives it again.  The property tests themselves run with the `soak` profile beside this, by `make soak`.
+Three facts are soaked here, since their time goes into amount: the line scanner agrees with markdown-it on whatever it
+does not give up, a session written and read back is the same session, and so is a workflow that was codified of one, without a
+circle and twice in the same bytes.  What a failure prints is a whole example and the seed that gives it again.  The property tests themselves run with the `soak` profile beside this, by `make soak`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.random_sessions import random_session  # noqa: E402  the path is needed first
+from benchmarks.workflows import check_generated  # noqa: E402
 from crucible.note.outline import mask_comments, parse_blocks, scan_lines  # noqa: E402
 from crucible.note.source import Source  # noqa: E402
 from crucible.session.markup import render_session  # noqa: E402
@@ -27,7 +28,7 @@ from crucible.session.reading import read_session  # noqa: E402
 from tests.note.test_outline import FRAGMENTS  # noqa: E402
 from tests.strategies_hostile import BLOCKS, INLINE  # noqa: E402
 
-DOCUMENTS, ROUND_TRIPS = 30_000, 40_000
+DOCUMENTS, ROUND_TRIPS, WORKFLOWS = 30_000, 40_000, 4_000
 
 _TIDY = (
     "## Phase @a@1.0 #dev", "", "---", "", "**Tool calls:**", "- `Bash ls` → ok", "- `Read x` → ❌ no", "> [!user]",
@@ -77,7 +78,22 @@ def soak_round_trips(count: int, number: int) -> str:
     return f"{count} sessions, written and read back the same"
 
 
-_SOAKS: dict[str, Callable[[int, int], str]] = {"scanner": soak_scanner, "round trips": soak_round_trips}
+def soak_workflows(count: int, number: int) -> str:
+    """The workflows of `count` sessions with work, or with hostile text, in them."""
+    # Each has a seed of its own, and the parts of one run begin with seeds that follow each other.
+    random = Random(number)
+    for _ in range(count):
+        seed = random.randrange(1 << 48)
+        wrong = check_generated(seed)
+        assert not wrong, f"`check_generated({seed})`: {wrong}"
+    return f"{count} sessions codified, read back the same without a circle, twice in the same bytes"
+
+
+_SOAKS: dict[str, Callable[[int, int], str]] = {
+    "scanner": soak_scanner,
+    "round trips": soak_round_trips,
+    "workflows": soak_workflows,
+}
 
 
 def _part(job: tuple[str, int, int]) -> str:
@@ -88,16 +104,21 @@ def _part(job: tuple[str, int, int]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Read many random documents and sessions.")
+    parser = argparse.ArgumentParser(description="Read many random documents and sessions, and codify some.")
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--round-trips", type=int, default=ROUND_TRIPS)
+    parser.add_argument("--workflows", type=int, default=WORKFLOWS)
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(1 << 32))
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
     parts = chosen.processes
     jobs = [
         (name, -(-count // parts), chosen.seed + part)
-        for name, count in (("round trips", chosen.round_trips), ("scanner", chosen.documents))
+        for name, count in (
+            ("round trips", chosen.round_trips),
+            ("workflows", chosen.workflows),
+            ("scanner", chosen.documents),
+        )
         for part in range(parts)
     ]
     with multiprocessing.get_context("spawn").Pool(parts) as pool:

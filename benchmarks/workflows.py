@@ -191,7 +191,7 @@ def generated(seed: int) -> Recorded:
 
 
 def check_generated(seed: int) -> list[str]:
-    """What does not hold of the workflow of one session: `other` model when read back, a `cycle`, other `bytes` again."""
+    """What does not hold of the workflow of one session: `other` model when read back, a `cycle`, a `problem`, other `bytes` again."""
     redact = redact_of(SecretSettings())
     workflow = codify([generated(seed)], redact)
     text = _written(workflow)
@@ -200,6 +200,8 @@ def check_generated(seed: int) -> list[str]:
     wrong = ["other"] if read != replace(workflow, name=read.name) else []
     if graph.cycles or build_graph(workflow).cycles:
         wrong.append("cycle")
+    if {diagnostic.code for diagnostic in check_workflow(read, graph)} - {"no-steps"}:
+        wrong.append("problem")
     if _written(codify([generated(seed)], redact)) != text:
         wrong.append("bytes")
     return wrong
@@ -211,6 +213,7 @@ def _generated() -> list[Figure]:
     for word, name in (
         ("other", "that parse back to another model"),
         ("cycle", "whose graph has a cycle"),
+        ("problem", "in which something is wrong"),
         ("bytes", "with other bytes on a second run"),
     ):
         seeds = [seed for seed, wrong in found.items() if word in wrong]

@@ -25,7 +25,7 @@ FLOORS = [
     {"note", "transcript"},
     {"session", "workflow"},
     {"vault", "flight", "index", "installing"},
-    {"bookmarks", "brief", "recall", "knowledge", "history", "tasks", "inbox"},
+    {"acts", "bookmarks", "brief", "recall", "knowledge", "history", "tasks", "inbox"},
     {
         "importing",
         "checking",

@@ -41,6 +41,7 @@ TRANSCRIPTS = ROOT / "tests" / "data" / "transcripts" / "claude-code"
 LIMITER, RETRY = "2026-11-21-add-rate-limiter-project", "2026-11-21-fix-retry-bug-app-py"
 AVATARS, UPGRADE = "2026-11-20-move-avatars-to-object-storage", "2026-11-19-upgrade-the-database"
 SEARCH, UNTIDY = "2026-11-18-choose-a-search-index", "2026-11-17-tidy-the-readme"
+WORKFLOW = "add-a-rate-limiter-to-this-project"
 
 NOTES = sorted(EXAMPLE.rglob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -68,7 +69,7 @@ def import_real(vault: Vault) -> ImportReport:
 
 
 def test_the_example_holds_the_notes_it_is_known_for() -> None:
-    assert len(NOTES) == 11
+    assert len(NOTES) == 12
 
 
 @pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
@@ -253,7 +254,7 @@ def test_every_link_of_the_start_note_leads_somewhere(example: Vault) -> None:
     source = Source.from_bytes((EXAMPLE / "Start here.md").read_bytes())
     links = LinkTable(map(example.relative, example.note_paths()))
     named = [link.target for link in find_links(source)]
-    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY} < set(named)
+    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY, f"workflows/{WORKFLOW}"} < set(named)
     for target in named:
         assert links.resolve(target, "Start here.md").path or (EXAMPLE / target).exists(), target
 
@@ -278,6 +279,39 @@ def test_the_imported_notes_are_what_an_import_writes(tmp_path: Path) -> None:
         if os.environ.get("CRUCIBLE_GOLDEN"):
             kept.write_bytes(path.read_bytes())
         assert kept.read_bytes() == path.read_bytes()
+
+
+# --- the workflow ------------------------------------------------------------------------------------------------
+
+
+def test_the_workflow_is_what_codifying_the_imported_session_writes(copied: Vault) -> None:
+    """`CRUCIBLE_GOLDEN=1` writes it anew; what an import keeps beside the notes is needed for it."""
+    name = f"workflows/{WORKFLOW}.md"
+    for path in copied.session_paths():
+        if "rate-limiter" in path.name:
+            path.unlink()
+    import_real(copied)
+    (copied.root / name).unlink(missing_ok=True)
+    ran = Cru(copied)("session", "codify", LIMITER)
+    assert (ran.exit_code, ran.stderr) == (0, f"{LIMITER}: made from its note and whole events\n")
+    _compare_with_the_example(copied, name)
+    assert Cru(copied)("session", "codify", LIMITER).exit_code == 0, "who tries it in the demo is not refused"
+    _compare_with_the_example(copied, name)
+
+
+def test_the_readme_shows_the_plan_of_a_run_of_it(copied: Vault) -> None:
+    told = Cru(copied)("workflow", "run", "add-a-rate", "--dry-run").stdout
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = page.partition("$ cru workflow run add-a-rate --dry-run\n")[2].partition("…\n```")[0]
+    assert len(shown) > 300
+    assert told.startswith(shown)
+
+
+def test_the_workflow_says_what_the_session_decided_and_has_nothing_wrong(copied: Vault) -> None:
+    shown = Cru(copied)("workflow", "show", WORKFLOW, "--format", "markdown").stdout
+    assert '- Do not: repeat what was corrected: "It must be per user, not global"' in shown
+    assert "- Decided: a token bucket over a sliding log" in shown
+    assert (Cru(copied)("workflow", "validate").exit_code, f"[[{LIMITER}]]" in shown) == (0, True)
 
 
 # --- what surrounds the notes ------------------------------------------------------------------------------------

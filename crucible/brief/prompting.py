@@ -13,7 +13,8 @@ from crucible.brief.covering import count_covered, phase_number
 from crucible.brief.extracting import extend_brief
 from crucible.brief.model import MOST_WORDS, Brief
 from crucible.note.contain import normal, normal_line
-from crucible.patterns import UNSEEN, late_pattern
+from crucible.note.fencing import fenced, hang, shorten
+from crucible.patterns import UNSEEN
 from crucible.session.entries import MARKS
 from crucible.session.model import (
     Callout,
@@ -56,43 +57,21 @@ def build_prompt(
     end = phase_number(session, until)
     start = count_covered(session, old.covers) if old else 0
     parts = [f"SESSION: {normal_line(session.title[:1000])[:200] or session.id}"]
-    parts += (
-        [f"THE BRIEF SO FAR:\n  {_indented(_shortened(old.text, MOST_WORDS * 10))}"]
-        if old and old.text
-        else []
-    )
+    parts += [f"THE BRIEF SO FAR:\n  {hang(shorten(old.text, MOST_WORDS * 10))}"] if old and old.text else []
     if end - start > _PHASES:
         behind = Brief("", old.covers) if old else None
         extract = extend_brief(session, behind, session.phases[end - _PHASES - 1].id)
-        parts.append(f"EXTRACT OF EARLIER PHASES:\n  {_indented(extract.text)}")
+        parts.append(f"EXTRACT OF EARLIER PHASES:\n  {hang(extract.text)}")
         start = end - _PHASES
     parts += [phase_text(phase) for phase in session.phases[start:end]]
     data = redact(normal(UNSEEN.sub("", "\n\n".join(parts))))
-    fence = _fence(data)
-    return f"{_INSTRUCTIONS.format(words=words)}\n\n{fence}\n{data}\n{fence}\n"
-
-
-_TICKS = late_pattern("`{3,}")
-_LINE_ENDS = late_pattern("\r\n?|[\n\u0085\u2028\u2029]")
-
-
-def _fence(data: str) -> str:
-    """A fence that nothing in the data closes."""
-    return "`" * max(4, *(len(run) + 1 for run in _TICKS.findall(data)), 4)
-
-
-def _shortened(text: str, limit: int) -> str:
-    """Head and tail of a text that is too long, and how much is left out."""
-    if len(text) <= limit:
-        return text
-    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
-    return f"{head} […{len(text) - len(head) - len(tail)} characters left out…] {tail}"
+    return f"{_INSTRUCTIONS.format(words=words)}\n\n{fenced(data, '', least=4)}\n"
 
 
 def phase_text(phase: Phase) -> str:
     """What happened in a phase, in at most some thousand characters; only our own words begin a line.  Not redacted."""
     told = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry) if line)
-    return f"PHASE {normal_line(phase.name)[:200]}:\n{_shortened(told, _PHASE_LIMIT)}"
+    return f"PHASE {normal_line(phase.name)[:200]}:\n{shorten(told, _PHASE_LIMIT)}"
 
 
 def _entry_lines(entry: Entry) -> Iterator[str]:
@@ -118,13 +97,8 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
 
 
 def _told(what: str, text: str, more: str | None = None, label: str = "") -> str:
-    said = f"{what}: {_indented(_shortened(text, _TEXT_LIMIT))}"
-    return f"{said}\n{label}: {_indented(_shortened(more, _TEXT_LIMIT))}" if more else said
-
-
-def _indented(text: str) -> str:
-    """Only what we say begins a line: a tool's output cannot say `DECISION: ` or `USER: `."""
-    return _LINE_ENDS.sub("\n  ", text)
+    said = f"{what}: {hang(shorten(text, _TEXT_LIMIT))}"
+    return f"{said}\n{label}: {hang(shorten(more, _TEXT_LIMIT))}" if more else said
 
 
 def _call_lines(calls: tuple[ToolCall, ...]) -> Iterator[str]:
@@ -135,6 +109,4 @@ def _call_lines(calls: tuple[ToolCall, ...]) -> Iterator[str]:
             yield f"TOOL: … {len(calls) - 2 * half} more …"
             continue
         mark = "" if call.outcome is Outcome.OK else f"{MARKS[call.outcome]} "
-        yield _indented(
-            f"TOOL: {_shortened(call.call, _RESULT_LIMIT)} → {mark}{_shortened(call.result, _RESULT_LIMIT)}"
-        )
+        yield hang(f"TOOL: {shorten(call.call, _RESULT_LIMIT)} → {mark}{shorten(call.result, _RESULT_LIMIT)}")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from crucible.acts.evidence import Evidence, load_evidence
 from crucible.agents.asking import Asker, Program, asker_of, split_command
 from crucible.agents.clients import client_of, command_line
 from crucible.agents.marks import OWN_ENVIRONMENT
@@ -23,11 +24,10 @@ from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here, user_settings
 from crucible.codify.accepting import errors_of
 from crucible.codify.codifying import Recorded, codify
-from crucible.codify.evidence import Evidence, load_evidence
 from crucible.codify.keeping import Kept, keep_as, keep_note, stamped
 from crucible.codify.refining import find_template, refine
 from crucible.codify.revising import place_draft, revise
-from crucible.errors import UsageError
+from crucible.errors import CrucibleError, UsageError
 from crucible.resume.gathering import load_children
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of
@@ -75,7 +75,7 @@ class _Wish(NamedTuple):
     "--format",
     "format_",
     type=click.Choice(["markdown", "json", "mermaid"]),
-    help="Print it so, or write it so into FILE.",
+    help="In which form: on stdout, or in the FILE of -o.",
 )
 @click.option("--dialect", type=click.Choice(["crucible"]), help="Write it for the Rust Crucible's parser.")
 @click.option("--refine/--no-refine", default=None, help="Have an agent refine names, types and conditions.")
@@ -86,7 +86,7 @@ class _Wish(NamedTuple):
     help="Who refines it: claude, codex, opencode or a command line; by default the one of your settings.",
 )
 @click.option("--interactive", is_flag=True, help="Look through it in your editor before it is saved.")
-@click.option("--force", is_flag=True, help="Also over a note that was changed since.")
+@click.option("--force", is_flag=True, help="Write it also over a note that was changed since.")
 @click.pass_context
 def codify_sessions(
     ctx: click.Context,
@@ -100,8 +100,8 @@ def codify_sessions(
     """Turn a session into a workflow: a note with a step for each phase, that can be read, checked and run again.
 
     Several sessions make one workflow; what only some of them did stands under a condition. Subagents' sessions come with
-    the one that they worked for. The note's path is printed. A note of the same sessions is replaced unless it was
-    changed since, by hand or by a run.
+    the one that they worked for. The note's path is printed; `cru workflow run` carries it out. A note of the same sessions
+    is replaced unless it was changed since, by hand or by a run.
 
     --refine gives the sessions and the draft to an agent. An answer that is no workflow, or loses what was decided, is
     refused; after two tries the draft is kept, and the exit code is 3.
@@ -120,6 +120,7 @@ def codify_sessions(
     redact = redact_of(vault.settings.secrets)
     asker = _asker(named) if refine or named is not None else None
     workflow = codify([_recorded(vault, session) for session in found], redact)
+    _check_work(workflow, found)
     slug = slugify(workflow.title)
     good = True
     if asker:
@@ -140,6 +141,19 @@ def _check(wish: _Wish, named: str | None, door: Door, *, refine: bool | None) -
         if wish.prints or wish.format in ("json", "mermaid"):
             raise UsageError("--interactive saves a note, and prints nothing", "leave --format and -o - out")
         check_terminal(door)
+
+
+def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
+    """A session in which nothing was done makes no workflow, and is left out of one of others."""
+    if not workflow.steps:
+        names = ", ".join(session.id for session in sessions)
+        raise CrucibleError(
+            f"{names}: nothing to codify",
+            "a workflow is made of phases in which something was done; `cru session show` tells what is there",
+        )
+    for session in sessions:
+        if session.id not in workflow.sessions:
+            say(f"cru: {session.id}: nothing to codify, left out")
 
 
 # --- what is known ---------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ GROUPS: Mapping[str, str] = {
     "log": "Tell what is being done, in the session that CRU_SESSION names.\n"
     '  cru log decision "Token bucket" --rationale "constant memory per key"',
     "install": "Put our entries into other programs' settings.\n  cru install claude-code",
-    "session": "Begin, pause, resume, end, list, count, show, check and rename sessions.\n"
+    "session": "Begin, pause, resume, end, list, count, show, codify, check and rename sessions.\n"
     "  cru session list --since 7d --status failed\n"
     "  cru session resume",
     "workflow": "Workflows: list, show, check, draw and run them, and ask how they went.\n"
@@ -207,10 +207,11 @@ def _run(args: list[str]) -> int:
     import click
 
     _never_fail_to_print()
+    color = _color_wished(args)
     try:
         return build_root().main(args, prog_name="cru", standalone_mode=False) or 0
     except CrucibleError as error:
-        return _complain(str(error), error.hint, error.exit_code)
+        return _complain(str(error), error.hint, error.exit_code, color)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
@@ -218,22 +219,29 @@ def _run(args: list[str]) -> int:
         path = error.ctx.command_path if error.ctx else "cru"
         # Click lists choices on lines of their own.
         message = " ".join(error.format_message().split())
-        return _complain(message, f"see: {path} --help", error.exit_code)
+        return _complain(message, f"see: {path} --help", error.exit_code, color)
     except click.ClickException as error:
-        return _complain(error.format_message(), "", error.exit_code)
+        return _complain(error.format_message(), "", error.exit_code, color)
     except click.Abort:
         return _INTERRUPTED
     except BrokenPipeError:
         raise
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{place}{error.strerror or error}", "", 1)
+        return _complain(f"{place}{error.strerror or error}", "", 1, color)
 
 
-def _complain(message: str, hint: str, code: int) -> int:
+def _color_wished(args: Sequence[str]) -> bool | None:
+    """As the root's options and NO_COLOR say; an error is told when no context knows of them any more."""
+    if "--no-color" in args or "--color" in args:
+        return "--color" in args
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _complain(message: str, hint: str, code: int, color: bool | None = None) -> int:
     from crucible.cli.output import say
 
-    say(f"cru: {message}", style="red")
+    say(f"cru: {message}", style="red", color=color)
     if hint:
         say(f"     {hint}")
     return code

@@ -13,6 +13,7 @@ from crucible.cli.door import Door
 from crucible.cli.opening import find_note, here, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import clean, say, write_json
+from crucible.cli.passing_on import PassingOn, client_arguments
 from crucible.cli.resume_context import Told, tell_context
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings
@@ -29,22 +30,8 @@ from crucible.vault.store import Vault
 
 __all__ = ["resume"]
 
-_MORE = f"{__name__}.more"
 
-
-class _PassingOn(click.Command):
-    """What stands behind `--` is the client's, whatever it looks like; click would take the first of it for the id."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta[_MORE] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS...]"]
-
-
-@click.command(cls=_PassingOn)
+@click.command(cls=PassingOn)
 @click.argument("session", metavar="[ID]", type=SESSION, required=False)
 @click.option(
     "--with",
@@ -100,7 +87,7 @@ def resume(
     vault = open_vault(door, looks=not prints)
     path = find_note(vault, session) if session is not None else _last_paused(vault)
     if not prints:
-        _go_on(vault, path, named, ctx.meta[_MORE], **given)
+        _go_on(vault, path, named, client_arguments(ctx), **given)
         return
     found = vault.read(path).session
     check_goes_on(found, force=given["force"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -15,8 +15,7 @@ from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import UsageError
 from crucible.index.moments import utc
-from crucible.workflow.model import Step, Workflow
-from crucible.workflow.querying import MarkerRow, Run, runs_of
+from crucible.workflow.querying import Run, runs_of
 
 __all__ = ["history"]
 
@@ -46,8 +45,8 @@ def history(ctx: click.Context, /, workflow: str, *, limit: int, page: int, form
     """List a workflow's runs, newest first: when, how they ended, and what they took.
 
     A run is what the marker rows of one `session` (or `run`) tell; a row that names none is a run by itself. "failed" are steps that
-    failed or ran out of time and were not made good in the run. Time and tokens are the steps' added up, what a step's children took
-    counted once; "-" where no row knows.
+    failed or ran out of time and were not made good in the run. Time and tokens are the steps' added up; the time of a
+    step holds that of the steps below it, its tokens do not. "-" where no row knows.
 
     FILE is a workflow's name, a path, or a beginning of a name that only one workflow has. A path needs no vault.
 
@@ -62,8 +61,7 @@ def history(ctx: click.Context, /, workflow: str, *, limit: int, page: int, form
     pages = max(1, -(-len(runs) // limit))
     if page > pages:
         raise UsageError(f"there is no page {page}", f"the last one is {pages}")
-    above = _above(note.workflow)
-    rows = [_told(run, above) for run in runs[(page - 1) * limit : page * limit]]
+    rows = [_told(run) for run in runs[(page - 1) * limit : page * limit]]
     if format_ == "table":
         columns: Sequence[str] = _TABLE
         rows = [{**row, "run": row["run"] or f"({', '.join(row['names'])})"} for row in rows]
@@ -77,7 +75,7 @@ def history(ctx: click.Context, /, workflow: str, *, limit: int, page: int, form
         say(f"page {page} of {pages}, {len(runs):,} runs{more}")
 
 
-def _told(run: Run, above: Mapping[str, frozenset[str]]) -> dict[str, Any]:
+def _told(run: Run) -> dict[str, Any]:
     figures, failures = run.figures, run.failures
     return {
         "started": utc(run.started) if run.started else None,
@@ -88,31 +86,9 @@ def _told(run: Run, above: Mapping[str, frozenset[str]]) -> dict[str, Any]:
         "failed": len(failures),
         "skipped": figures.skipped,
         "timeout": figures.timeout,
-        "duration_ms": _sum("duration_ms", run.rows, above),
-        "tokens_used": _sum("tokens_used", run.rows, above),
+        "duration_ms": run.duration_ms,
+        "tokens_used": figures.tokens_used,
         "failures": list(dict.fromkeys(row.step or row.marker.phase for row in failures)),
         "names": list(dict.fromkeys(row.step or row.marker.phase for row in run.rows)),
         "agents": list(dict.fromkeys(text for row in run.rows if (text := row.text("agent")))),
     }
-
-
-def _sum(column: str, rows: tuple[MarkerRow, ...], above: Mapping[str, frozenset[str]]) -> float | None:
-    """A row whose step stands below another that knows the figure is part of that one's."""
-    known = [(row.step, number) for row in rows if (number := row.number(column)) is not None]
-    whole = {step for step, _ in known}
-    parts = [number for step, number in known if not whole & above.get(step, frozenset())]
-    return sum(parts) if parts else None
-
-
-def _above(workflow: Workflow) -> dict[str, frozenset[str]]:
-    """The names of the steps that each step stands below."""
-    found: dict[str, frozenset[str]] = {}
-
-    def walk(steps: tuple[Step, ...], names: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
-        for step in steps:
-            yield step.name, names
-            yield from walk(step.children, names | {step.name})
-
-    for name, names in walk(workflow.steps, frozenset()):
-        found.setdefault(name, names)
-    return found

@@ -16,10 +16,10 @@ from crucible.cli.door import Door
 from crucible.cli.output import clean_line, given_width, say
 from crucible.execution.model import Fate, Job, Outcome, Plan, Runner, Witness
 
-__all__ = ["duration_words", "watching"]
+__all__ = ["FATE_WORDS", "duration_words", "watching"]
 
 _STYLES = {Fate.DONE: "green", Fate.FAILED: "red", Fate.PASSED_OVER: "yellow", Fate.STOPPED: "yellow"}
-_WORDS = {
+FATE_WORDS = {
     Fate.DONE: "done",
     Fate.FAILED: "failed",
     Fate.PASSED_OVER: "failed, skipped over",
@@ -28,6 +28,7 @@ _WORDS = {
     Fate.STOPPED: "stopped",
     Fate.LEFT: "not begun",
 }
+"""What became of a step, as a reader is told it."""
 
 
 def duration_words(ms: int | None) -> str:
@@ -43,7 +44,7 @@ def duration_words(ms: int | None) -> str:
 
 def _ended(outcome: Outcome) -> str:
     took = duration_words(outcome.duration_ms)
-    told = _WORDS[outcome.fate] + (f" in {took}" if took else "")
+    told = FATE_WORDS[outcome.fate] + (f" in {took}" if took else "")
     return told + (f": {outcome.reason}" if outcome.reason else "")
 
 

@@ -142,6 +142,8 @@ class Recording:
             why = outcome.reason or str(outcome.fate)
             skipped = "skipped over, since the step is optional" if outcome.fate is Fate.PASSED_OVER else None
             recorder.error(why, resolution=skipped, at=over)
+        # Else the phase would last until the next one begins, and a run may go on days later.
+        recorder.end_phase(at=over)
 
     def _mark(self, outcome: Outcome) -> None:
         try:

@@ -13,6 +13,7 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.errors import CrucibleError
+from crucible.vault.heads import is_for_rust, read_head
 from crucible.vault.walk import WORKFLOWS as FOLDER
 from crucible.vault.walk import find_notes, note_name
 
@@ -30,19 +31,32 @@ class WorkflowRef(click.ParamType):  # type: ignore[type-arg]  # older clicks ta
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Names of the notes in `workflows/`; where none begins so, the shell's own files.  No note is opened."""
+        """Names of the notes in `workflows/`; where none begins so, the shell's own files.  No note is read whole."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
 
         # Completion parses the options before this one but calls nothing, so there is no Door yet.
         door = Door(vault=ctx.find_root().params.get("vault"))
         try:
             root = Path(vault_root(door, user_settings()))
-            names = {note_name(name) for _, names in find_notes(root, root / FOLDER) for name in names}
+            found = find_notes(root, root / FOLDER)
+            names = {
+                note_name(name)
+                for folder, names in found
+                for name in names
+                if name.startswith(incomplete) and not _is_foreign(folder / name)
+            }
         except (CrucibleError, OSError):
             names = set()
         # One line is one offer; a name that holds a line end is none that can be typed.
         offered = [name for name in sorted(names) if name.startswith(incomplete) and name.isprintable()]
         return [CompletionItem(name) for name in offered] or [CompletionItem(incomplete, type="file")]
+
+
+def _is_foreign(path: Path) -> bool:
+    try:
+        return is_for_rust(read_head(str(path)))
+    except OSError:
+        return False
 
 
 WORKFLOW = WorkflowRef()

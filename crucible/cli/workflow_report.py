@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from crucible.cli.output import write, write_json
 from crucible.cli.workflow_opening import Known
-from crucible.cli.workflow_progress import duration_words
+from crucible.cli.workflow_progress import FATE_WORDS, duration_words
 from crucible.execution.choosing import Cast
-from crucible.execution.conditions import command_of
+from crucible.execution.conditions import command_of, spelled
 from crucible.execution.model import Handed, Job, Outcome, Plan, Report
+from crucible.execution.planning import is_request
 from crucible.session.export import export_time
 from crucible.workflow.model import Grade
 
 __all__ = ["tell_plan", "tell_report"]
+
+_MOST = 5
+"""Steps that are told of one datum."""
 
 _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
@@ -28,7 +33,7 @@ def tell_plan(found: Known, plan: Plan, cast: Cast, format_: str) -> None:
     missing = {datum.name.casefold() for datum in plan.missing}
     for number, job in enumerate(plan.jobs, 1):
         write(f"{number}. {job.step.name}{_GRADES[job.step.grade]}{_marks(job)} by {_who(job, cast)}")
-        for line in _lines(job, names, missing):
+        for line in _lines(job, names, missing, plan.request):
             write(f"   {line}")
 
 
@@ -46,10 +51,11 @@ def tell_report(found: Known, report: Report, session_id: str, format_: str) -> 
             }
         )
         return
+    width = max([12, *(len(FATE_WORDS[outcome.fate]) for outcome in report.outcomes)])
     for outcome in report.outcomes:
         told = [outcome.job.step.name, duration_words(outcome.duration_ms), outcome.reason]
-        write(f"{outcome.fate:<12} " + "  ".join(filter(None, told)))
-    write(f"session      {session_id}")
+        write(f"{FATE_WORDS[outcome.fate]:<{width}} " + "  ".join(filter(None, told)))
+    write(f"{'session':<{width}} {session_id}")
 
 
 def _marks(job: Job) -> str:
@@ -62,21 +68,26 @@ def _who(job: Job, cast: Cast) -> str:
     return str(player.agent) if player else "nobody yet (--with)"
 
 
-def _lines(job: Job, names: dict[int, str], missing: set[str]) -> Iterator[str]:
+def _lines(job: Job, names: dict[int, str], missing: set[str], request: str) -> Iterator[str]:
     for handed in job.inputs:
-        yield f"takes {handed.datum.name}{_origin(handed, names, missing)}"
+        if request and is_request(handed.datum):
+            yield f"takes {handed.datum.name}: the workflow's title and preamble, unless --input gives another"
+        else:
+            yield f"takes {handed.datum.name}{_origin(handed, names, missing)}"
     for datum in job.step.outputs():
         yield f"makes {datum.name}"
     for condition in job.conditions:
         command = command_of(condition)
-        yield f"then runs {command}" if command else f"then asks whether {condition.text}"
+        yield f"then runs {spelled(command)}" if command else f"then asks whether {condition.text}"
 
 
 def _origin(handed: Handed, names: dict[int, str], missing: set[str]) -> str:
-    makers = [names[maker] for maker in handed.makers if maker in names]
-    if makers:
-        return f" of {', '.join(makers)}"
-    return ": missing, give it with --input or as a file" if handed.datum.name.casefold() in missing else ""
+    known = (f"“{names[maker]}”" for maker in reversed(handed.makers) if maker in names)
+    if makers := [*islice(known, _MOST + 1)]:
+        return f" of {', else '.join(makers[:_MOST])}{', else …' if len(makers) > _MOST else ''}"
+    if handed.datum.name.casefold() in missing:
+        return ": missing, give it with --input or as a file of that name"
+    return ", which is given"
 
 
 def _plan(found: Known, plan: Plan, cast: Cast) -> dict[str, object]:
@@ -84,6 +95,7 @@ def _plan(found: Known, plan: Plan, cast: Cast) -> dict[str, object]:
         "workflow": found.note.shown,
         "title": plan.title,
         "missing": [datum.name for datum in plan.missing],
+        "request": plan.request or None,
         "steps": [_job(job, cast) for job in plan.jobs],
     }
 

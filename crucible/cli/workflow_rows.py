@@ -62,6 +62,10 @@ _HEADS = {
 """The figures in a table, which must be narrow."""
 
 
+_SHOWN = 10
+"""Values that are named where the one that was asked for is not there."""
+
+
 class _Found(NamedTuple):
     """A row and the path of its note as a reader is told it."""
 
@@ -142,6 +146,7 @@ def marker_rows(
     ]
     named = [re.split("[=!<>~]", text, maxsplit=1)[0].strip().casefold() for text in where]
     _say_unknown([found.row for found in every], [*named, *([by.casefold()] if by else [])])
+    _say_strange([found.row for found in every], query)
     chosen = _chosen(every, query)
     if by is None:
         _write_rows(chosen[:limit], named, format_, door)
@@ -164,6 +169,16 @@ def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
     for column in dict.fromkeys(named):
         if rows and column not in known:
             say(f"no row has a column {column!r}; there are {', '.join(sorted(known))}", style="yellow")
+
+
+def _say_strange(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
+    """The same for a slip in a value."""
+    for column in ("agent", "channel", "status", "phase"):
+        value = getattr(query, column)
+        if value and rows and not select_rows(rows, MarkerQuery(**{column: value})):
+            known = sorted({text for row in rows if (text := row.text(column))})
+            shown = ", ".join(known[:_SHOWN]) + (" …" if len(known) > _SHOWN else "")
+            say(f"no row has the {column} {value!r}; there are {shown or 'none'}", style="yellow")
 
 
 def _chosen(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:

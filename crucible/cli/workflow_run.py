@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
+from crucible.cli.passing_on import PassingOn, client_arguments
 from crucible.cli.surroundings import user_settings
 from crucible.cli.workflow_opening import Known, known, say_diagnostics
 from crucible.cli.workflow_progress import watching
@@ -28,9 +30,9 @@ from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_report import tell_plan, tell_report
 from crucible.errors import CrucibleError, UsageError
 from crucible.execution.choosing import Cast, cast_of
-from crucible.execution.conditions import Commands, commands_in
-from crucible.execution.model import Given, Job, Plan, Report, Runner
-from crucible.execution.planning import plan_run
+from crucible.execution.conditions import Commands, commands_in, spelled
+from crucible.execution.model import Fate, Given, Job, Plan, Report, Runner
+from crucible.execution.planning import is_frame, plan_run
 from crucible.execution.running import Means, Signals, run_plan
 from crucible.execution.template import find_template
 from crucible.secrets.redacting import redact_of
@@ -40,23 +42,10 @@ from crucible.workflow.checking import has_errors
 
 __all__ = ["run"]
 
-_MORE = f"{__name__}.more"
 _INTERRUPTED = 130
 _ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _MOST = 1 << 26
 """Bytes that an agent may print in a step: some tell every one of their events."""
-
-
-class _PassingOn(click.Command):
-    """What stands behind `--` is the client's, whatever it looks like."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta[_MORE] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS...]"]
 
 
 class _Wish(NamedTuple):
@@ -72,23 +61,36 @@ class _Wish(NamedTuple):
     more: tuple[str, ...]
 
 
-@click.command("run", cls=_PassingOn)
+@click.command("run", cls=PassingOn)
 @click.argument("workflow", metavar="FILE", type=WORKFLOW)
 @click.option(
     "--with",
     "named",
     metavar="CLIENT",
     multiple=True,
-    help="Who carries the steps out: claude, codex, opencode or a command; AGENT=CLIENT for @AGENT's steps; repeatable.",
+    help="Who carries the steps out: claude, codex, opencode or a command line; AGENT=CLIENT for @AGENT's steps; repeatable.",
 )
 @click.option("--from", "first", metavar="STEP", default="", help="Only this step and all behind it.")
 @click.option("--dry-run", is_flag=True, help="Print the plan; start nothing, change nothing.")
 @click.option(
-    "--jobs", metavar="N", type=click.IntRange(min=1), default=1, help="How many steps at the same time."
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    help="How many steps at the same time at most; by default one.",
 )
-@click.option("--continue", "goes_on", is_flag=True, help="Go on with the newest run of this workflow.")
 @click.option(
-    "--input", "inputs", metavar="NAME=VALUE", multiple=True, help="What the workflow takes; repeatable."
+    "--continue",
+    "goes_on",
+    is_flag=True,
+    help="Go on with the newest run of this workflow; with --from, what stands behind STEP is done again.",
+)
+@click.option(
+    "--input",
+    "inputs",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="What a step takes and nobody makes; repeatable.",
 )
 @click.option(
     "--timeout",
@@ -102,13 +104,15 @@ class _Wish(NamedTuple):
 def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **given: Any) -> None:
     """Carry a workflow's steps out in the folder that you stand in, each by an agent that you name.
 
-    Steps run in the order of their data. A step whose failure is critical (!) halts the run, an optional one (?) is skipped over,
-    any other keeps back what depends on it. Each becomes a phase of a new session, and a marker row in the workflow. A step
-    with steps below it is only their frame. Conditions are put to the step's agent; those that are commands (If `make test`)
-    run only with --allow-commands, or when you say yes.
+    FILE is a workflow's name or path. Who carries its steps out only you say: --with, or agents.command in your settings. The
+    agents run without a terminal; what they may do is for their own arguments to say, behind `--`.
 
-    FILE names nobody who runs: that is --with, or agents.command in your settings. The agents run without a terminal, and what they
-    may do is for their own arguments to say. The plan names what is missing: give it with --input, or as a file of that name.
+    A step begins when those whose data it takes are done. When a critical one (!) fails the run halts, an optional one (?) is
+    skipped over, any other keeps back what depends on it. A step with steps below it that makes
+    nothing itself is only their frame. Conditions are put to the step's agent; those that are commands (If `make test`) run only
+    with --allow-commands, or when you say yes. Each step becomes a phase of a new session, and a marker row in the workflow.
+
+    --dry-run tells what no step makes and you have to give: with --input, or as a file of that name.
 
     Ctrl-C ends the agents; --continue goes on with the same run then, as after a failure: what was done is not done again.
     Exit codes: 0 all done, 1 a step failed, 3 the workflow has errors and was not run, 130 interrupted.
@@ -126,7 +130,7 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     if has_errors(found.diagnostics):
         say("cru: the workflow has errors, so it is not run", style="red")
         ctx.exit(PROBLEMS_FOUND)
-    wish = _Wish(more=ctx.meta[_MORE], **given)
+    wish = _Wish(more=client_arguments(ctx), **given)
     plan, folder = _plan(found, wish)
     cast = _cast(found, wish)
     if dry_run:
@@ -136,7 +140,7 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     _check(plan, cast, wish, going)
     report, session_id = _run(vault, found, plan, folder, cast, wish, going, door)
     tell_report(found, report, session_id, format_)
-    _say_how_to_go_on(workflow, report)
+    _say_how_to_go_on(workflow, wish, report)
     ctx.exit(_INTERRUPTED if report.stopped else 0 if report.is_done else 1)
 
 
@@ -168,7 +172,7 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
 
 
 def _cast(found: Known, wish: _Wish) -> Cast:
-    agents = [step.agent for step in found.graph.steps if step.agent]
+    agents = [step.agent for step in found.graph.steps if step.agent and not is_frame(step)]
     roles = {name for agent in agents for name in (agent.name, str(agent))}
     return cast_of(wish.named, user_settings().agents.command, roles, wish.more)
 
@@ -189,13 +193,14 @@ def _check(plan: Plan, cast: Cast, wish: _Wish, going: Going | None) -> None:
     taken = {handed.datum.name.casefold() for job in jobs for handed in job.inputs}
     for datum in plan.missing:
         if datum.name.casefold() in taken:
-            say(f"cru: nobody gives {datum.name}: neither --input nor a file of that name", style="yellow")
+            say(f"cru: nobody gives {datum.name}, so agents are told that it is missing", style="yellow")
+            say(f"     --input {datum.name}=… gives it, or a file of that name")
 
 
 def _ask(commands: Sequence[str]) -> None:
     say("The conditions of this workflow run commands:")
     for command in commands:
-        say(f"  {command}")
+        say(f"  {spelled(command)}")
     asked = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
     if not asked or not click.confirm("Run them when their turn comes?", err=True):
         raise UsageError(
@@ -216,8 +221,13 @@ def _run(
 ) -> tuple[Report, str]:
     redact = redact_of(vault.settings.secrets)
     template = find_template(vault.root)
-    recorder = begin(vault, found, going)
-    with recording(vault, found, recorder, redact) as record, watching(plan, door) as progress:
+    signals = Signals()
+    with ExitStack() as stack:
+        # From the session's first line to its last one, so that it never stays active.
+        stack.enter_context(_caught(signals))
+        recorder = begin(vault, found, going)
+        record = stack.enter_context(recording(vault, found, recorder, redact))
+        progress = stack.enter_context(watching(plan, door))
         reins = Reins(record.started)
         means = Means(
             given,
@@ -229,10 +239,8 @@ def _run(
             lambda: datetime.now(UTC),
             wish.jobs,
         )
-        signals = Signals()
-        with _caught(signals):
-            earlier = going.earlier if going else {}
-            report = run_plan(plan, means, [record, progress], earlier=earlier, signals=signals)
+        earlier = going.earlier if going else {}
+        report = run_plan(plan, means, [record, progress], earlier=earlier, signals=signals)
         record.report = report
     return report, recorder.id
 
@@ -267,11 +275,16 @@ def _caught(signals: Signals) -> Iterator[None]:
             signal.signal(number, old if old is not None else signal.SIG_DFL)
 
 
-def _say_how_to_go_on(workflow: str, report: Report) -> None:
+def _say_how_to_go_on(workflow: str, wish: _Wish, report: Report) -> None:
     if report.is_done:
         return
     if report.stopped:
         say("cru: interrupted", style="yellow")
     elif report.halted:
         say(f"cru: halted: “{report.halted.step.name}” failed, and it is critical", style="red")
-    say(f"     `cru workflow run {clean_line(workflow)} --continue` goes on with this run")
+    else:
+        failed = sum(outcome.fate is Fate.FAILED for outcome in report.outcomes)
+        say(f"cru: {failed} step{'s' * (failed != 1)} failed", style="red")
+    words = [workflow, *(word for named in wish.named for word in ("--with", named)), "--continue"]
+    words += ["--", *wish.more] if wish.more else []
+    say(f"     `cru workflow run {clean_line(shlex.join(words))}` goes on with this run")

@@ -98,7 +98,8 @@ def validate(ctx: click.Context, workflows: tuple[str, ...], *, format_: str) ->
     else:
         _write_lines(found, color=in_color(door))
     errors = sum(one["severity"] == Severity.ERROR for one in found)
-    _sum_up(errors, len(found) - errors, len(notes))
+    if notes or not wrong:
+        _sum_up(errors, len(found) - errors, len(notes))
     if wrong:
         # Wrong usage only when that is all that was wrong.
         ctx.exit(min(error.exit_code for error in wrong))

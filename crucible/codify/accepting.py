@@ -1,14 +1,14 @@
 """Whether an agent's answer may take a draft's place, and the workflow that it then is.
 
-Owns what an agent may not do: lose or change a decision or a correction, make up words of the user's, an agent, a command or a
-run, or answer with something that is no workflow.  Its text is foreign like any other: contained, and redacted by the caller.
+Owns what an agent may not do: lose or change a decision or a correction, make up prose, an agent, a command, a path out of the
+project or a run, or answer with something that is no workflow.  Its text is foreign like any other: contained, and redacted by the caller.
 The facts of the session (figures, grades that a failure gave, agents) are the draft's, whatever the answer says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ from crucible.workflow.markup import phase_name, render_workflow
 from crucible.workflow.model import (
     AgentRef,
     Condition,
+    Datum,
     Diagnostic,
     Flow,
     Grade,
@@ -47,12 +48,14 @@ _KEPT = ("decided", "do not")
 """Lines that a step never loses."""
 
 _LABELLED = late_pattern(
-    r"[ \t]*(?:[-*+]|\d+[.)])?[ \t]*[*_]*(decided|do[ \t]+not|asked|learned|run)[*_]*:[*_]*[ \t]*(.*)",
+    r"[ \t]*(?:[-*+]|\d+[.)])?[ \t]*[*_]*(decided|do[ \t]+not|asked|learned|run|only[ \t]+in)[*_]*:[*_]*[ \t]*(.*)",
     re.IGNORECASE,
 )
 _ITEM = late_pattern(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 _NAME = late_pattern(r"[\w .,/:+@*~#=()&'-]{1,200}")
 _TYPE = late_pattern(r"[\w.:/+-]{1,100}(?:\[\])?")
+_AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
+"""A name that may be a path out of the project."""
 _MOST_COMPLAINTS = 20
 
 
@@ -64,14 +67,18 @@ class Refused(Exception):
         self.complaints = tuple(complaints[:_MOST_COMPLAINTS])
 
 
-def accept(text: str, tagged: Tagged) -> Workflow:
-    """The workflow that an answer is: `document_of` it, with nothing secret in it; or `Refused`."""
+def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Workflow:
+    """The workflow that an answer is, `document_of` it; or `Refused`.
+
+    `clean` takes the secrets out of each text that the draft has not: never of the whole, where an id behind a word like `token:`
+    would be one.
+    """
     if find_frontmatter_span(Source(text)).end:
         raise Refused(["it has frontmatter: answer without any"])
     answered = read_tagged(text, tagged)
     _refuse_if(list(_unreadable(answered)))
     _refuse_if(list(_untrue(answered, tagged)))
-    workflow = _merged(answered, tagged.draft)
+    workflow = _merged(answered, tagged.draft, clean)
     _refuse_if(errors_of(workflow))
     again = read_workflow(Source(render_workflow(workflow)), workflow.name)
     if (again.title, again.preamble, again.steps) != (workflow.title, workflow.preamble, workflow.steps):
@@ -169,16 +176,20 @@ def _untrue(answered: Answered, tagged: Tagged) -> Iterator[str]:
 def _made_up(answered: Answered, draft: Workflow) -> Iterator[str]:
     """Words, agents, channels and commands that the draft has not."""
     steps = list(answered.workflow.walk())
-    told = {said for step in draft.walk() for _, said in _lines_of(step.prose)}
-    told.update(said for _, said in _lines_of(draft.preamble))
+    told = {said for step in draft.walk() for _, said in _items_of(step.prose)}
+    told.update(said for _, said in _items_of(draft.preamble))
     found = [
         ("the preamble", answered.workflow.preamble),
         *((f"“{step.name}”", step.prose) for step in steps),
     ]
     for where, prose in found:
-        for label, said in _lines_of(prose):
-            if said not in told:
+        for label, said in _items_of(prose):
+            if said in told:
+                continue
+            if label:
                 yield f"{where} has a line “{label}: …” that the draft has not: copy such lines as they are"
+            else:
+                yield f"{where} has words that the draft has not: “{normal_line(said)[:60]}”; add no prose"
     agents = _agents(draft)
     channels = {step.channel for step in draft.walk()} | {None}
     commands = {flow.condition.text for step in draft.walk() for flow in step.flows if flow.condition}
@@ -214,16 +225,21 @@ def _lost_lines(answered: Answered, tagged: Tagged) -> Iterator[str]:
 
 def _lines_of(prose: str) -> list[tuple[str, str]]:
     """The labelled items of a step's prose: the label, and all of it in one line, decoded."""
+    return [(label, said) for label, said in _items_of(prose) if label]
+
+
+def _items_of(prose: str) -> list[tuple[str, str]]:
+    """All that a step's prose says, each item and each paragraph in one line, decoded; the label is "" where it has none."""
     found: list[tuple[str, list[str]]] = []
     goes_on = False
     for line in prose.split("\n"):
         if match := _LABELLED.match(line):
             found.append((" ".join(match[1].split()).capitalize(), [f"{match[1].casefold()}:", match[2]]))
-            goes_on = True
-        elif goes_on and line.strip() and not _ITEM.match(line):
+        elif line.strip() and goes_on and not _ITEM.match(line):
             found[-1][1].append(line)
-        else:
-            goes_on = False
+        elif line.strip():
+            found.append(("", [_ITEM.sub("", line, count=1)]))
+        goes_on = bool(line.strip())
     return [(label, uncontain_line(" ".join(" ".join(parts).split()))) for label, parts in found]
 
 
@@ -233,6 +249,8 @@ def _strange(step: Step, flow: Flow, conditions: set[str], words: set[str]) -> I
     if text not in conditions and "`" in text:
         yield f"“{step.name}” has a condition with a command that the draft has not"
     for datum in (datum for stage in flow.stages for datum in stage):
+        if datum.name not in words and _AFAR.search(datum.name):
+            yield f"“{step.name}” has data that do not lie in the project: {normal_line(datum.name)[:60]}"
         is_plain = datum.name in words or _NAME.fullmatch(datum.name)
         if not is_plain or not (datum.type is None or datum.type in words or _TYPE.fullmatch(datum.type)):
             yield f"“{step.name}” has data with characters that no name or type needs: {normal_line(datum.name)[:60]}"
@@ -241,29 +259,46 @@ def _strange(step: Step, flow: Flow, conditions: set[str], words: set[str]) -> I
 # --- the facts are the draft's ---------------------------------------------------------------------------------------
 
 
-def _merged(answered: Answered, draft: Workflow) -> Workflow:
+def _merged(answered: Answered, draft: Workflow, clean: Callable[[str], str]) -> Workflow:
     found = answered.workflow
-    facts = _Facts(iter(answered.stands_for), _agents(draft), set())
+    facts = _Facts(iter(answered.stands_for), _agents(draft), set(), frozenset(_texts(draft)), clean)
     return replace(
         draft,
-        title=normal_line(found.title) or draft.title,
-        preamble=_contained(found.preamble) if found.preamble else "",
+        title=_line(found.title, facts) or draft.title,
+        preamble=_contained(found.preamble, facts) if found.preamble else "",
         steps=tuple(_step(step, facts) for step in found.steps),
         diagnostics=(),
     )
 
 
 class _Facts(NamedTuple):
-    """Of each step of an answer, in the order of the note, what it stands for; the draft's agents; whose figures have a place."""
+    """Of each step of an answer, in the order of the note, what it stands for; the draft's agents; whose figures have a place.
+
+    `known` are the draft's own texts, which have no secrets any more; `clean` takes them out of all others.
+    """
 
     origins: Iterator[tuple[Step, ...]]
     agents: Mapping[str, AgentRef]
     placed: set[int]
+    known: frozenset[str]
+    clean: Callable[[str], str]
+
+
+def _texts(draft: Workflow) -> Iterator[str]:
+    yield draft.title
+    for step in draft.walk():
+        yield from (step.name, step.prose)
+        for flow in step.flows:
+            yield from (flow.target, flow.condition.text if flow.condition else "")
+            yield from (
+                word for stage in flow.stages for datum in stage for word in (datum.name, datum.type or "")
+            )
 
 
 def _step(step: Step, facts: _Facts) -> Step:
     origins = next(facts.origins)
     critical = any(origin.grade is Grade.CRITICAL for origin in origins)
+    step = replace(step, name=_line(step.name, facts))
     markers: list[Marker] = []
     for origin in origins:
         if id(origin) not in facts.placed:  # of a step that was parted, the first part has the figures
@@ -274,8 +309,8 @@ def _step(step: Step, facts: _Facts) -> Step:
         agent=_agent(step.agent, origins, facts),
         channel=step.channel or next((origin.channel for origin in origins if origin.channel), None),
         grade=Grade.CRITICAL if critical else step.grade,
-        prose=_contained(step.prose),
-        flows=tuple(_flow(flow) for flow in step.flows),
+        prose=_contained(step.prose, facts),
+        flows=tuple(_flow(flow, facts) for flow in step.flows),
         markers=tuple(markers),
         children=tuple(_step(child, facts) for child in step.children),
     )
@@ -297,11 +332,33 @@ def _marker(row: Marker, origin: Step, step: Step) -> Marker:
     return Marker({**row.values, "phase": phase_name(step.name)})
 
 
-def _contained(text: str) -> str:
-    return contain(uncontain(text))
+# --- foreign text ----------------------------------------------------------------------------------------------------
 
 
-def _flow(flow: Flow) -> Flow:
+def _contained(text: str, facts: _Facts) -> str:
+    return contain(uncontain(text if text in facts.known else facts.clean(text)))
+
+
+def _line(text: str, facts: _Facts) -> str:
+    """A name as it reads back: with one blank where an answer has several."""
+    line = normal_line(text)
+    return line if text in facts.known or line in facts.known else normal_line(facts.clean(line))
+
+
+def _flow(flow: Flow, facts: _Facts) -> Flow:
+    stages = tuple(tuple(_datum(datum, facts) for datum in stage) for stage in flow.stages)
+    return replace(flow, stages=stages, condition=_condition(flow, facts), target=_line(flow.target, facts))
+
+
+def _datum(datum: Datum, facts: _Facts) -> Datum:
+    return replace(
+        datum, name=_line(datum.name, facts), type=_line(datum.type, facts) if datum.type else None
+    )
+
+
+def _condition(flow: Flow, facts: _Facts) -> Condition | None:
+    """A command is the draft's, and stays as it is."""
     if flow.condition is None or read_code_span(flow.condition.text) is not None:
-        return flow
-    return replace(flow, condition=Condition(contain_line(uncontain_line(flow.condition.text))))
+        return flow.condition
+    text, plain = flow.condition.text, normal_line(uncontain_line(flow.condition.text))
+    return Condition(contain_line(plain if text in facts.known else normal_line(facts.clean(plain))))

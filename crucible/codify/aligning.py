@@ -18,9 +18,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from crucible.acts.model import Act
 from crucible.codify.drafting import Drafted
 from crucible.codify.likeness import Likeness, best_pairs
-from crucible.codify.model import Act, Branch, DraftStep, Figures, Remark, RemarkKind
+from crucible.codify.model import Branch, DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.titling import Names, work_name
 from crucible.note.contain import contain_line, cut, normal_line
 from crucible.patterns import late_pattern
@@ -92,14 +93,17 @@ def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) 
 
 
 def _as_group(step: DraftStep) -> DraftStep:
-    """A step without children whose like has some: what it did itself is its only child."""
-    if step.children or not (step.acts or step.takes):
+    """A step without children whose like has some: what it did itself is its only child, with all that was said of that."""
+    if step.children or not (step.acts or step.takes or step.report):
         return step
-    runs = tuple(replace(run, duration_ms=None, tokens=None) for run in step.runs)
-    work = DraftStep(
-        work_name(step.acts) or step.name, step.agent, acts=step.acts, takes=step.takes, runs=runs
+    work = replace(
+        step,
+        name=work_name(step.acts) or step.name,
+        remarks=tuple(remark for remark in step.remarks if remark.kind is not RemarkKind.ASKED),
+        runs=tuple(replace(run, duration_ms=None, tokens=None) for run in step.runs),
     )
-    return replace(step, acts=(), takes=(), children=(work,))
+    asked = tuple(remark for remark in step.remarks if remark.kind is RemarkKind.ASKED)
+    return replace(step, grade=Grade.PLAIN, remarks=asked, acts=(), report=None, takes=(), children=(work,))
 
 
 def _walk(columns: Iterable[_Column]) -> Iterator[_Column]:
@@ -138,26 +142,31 @@ def _branch(whole: Sequence[_Column], everyone: frozenset[str]) -> None:
     """A branch to each step that only some sessions have, or a word in it where no step stands before it.
 
     The branch is at the last step before it that these sessions and others have; at one with parts, which does nothing itself, only
-    where no other is.  Parts of a step go with it.
+    where no other is, and never into its own parts.  Parts of a step go with it.
     """
     nexts = _nexts(whole)
     gone_along = {id(part) for column in whole for part in column.below if part.sessions == column.sessions}
     worked: dict[frozenset[str], int] = {}
-    last: dict[frozenset[str], int] = {}
+    left: dict[frozenset[str], int] = {}
+    within: list[tuple[int, int]] = []
     targets: dict[int, list[int]] = {}
     for at, column in enumerate(whole):
+        while within and within[-1][1] <= at:
+            frame, _ = within.pop()
+            left[whole[frame].sessions] = max(frame, left.get(whole[frame].sessions, -1))
         source = max((n for sessions, n in worked.items() if sessions > column.sessions), default=-1)
         if source < 0:
-            source = max((n for sessions, n in last.items() if sessions > column.sessions), default=-1)
-        last[column.sessions] = at
-        if not column.below:
+            source = max((n for sessions, n in left.items() if sessions > column.sessions), default=-1)
+        if column.below:
+            within.append((at, at + sum(1 for _ in _walk([column]))))
+        else:
             worked[column.sessions] = at
         if id(column) in gone_along or column.sessions == everyone:
             continue
         if source >= 0:
             targets.setdefault(source, []).append(at)
         else:
-            column.remarks.append(Remark(RemarkKind.LEARNED, f"done only in {_listed(column.sessions)}"))
+            column.remarks.append(Remark(RemarkKind.ONLY_IN, _listed(column.sessions)))
     for source, found in targets.items():
         whole[source].branches = list(_ways(whole, source, found, nexts[source]))
 
@@ -245,6 +254,7 @@ class _Merger:
     def step(self, column: _Column) -> DraftStep:
         """What all members of a column come to."""
         steps = list(column.members.values())
+        below = tuple(self.step(part) for part in column.below)
         return DraftStep(
             column.name,
             _most(step.agent for step in steps if step.agent) if any(step.agent for step in steps) else None,
@@ -252,12 +262,12 @@ class _Merger:
             if any(step.channel for step in steps)
             else None,
             max((step.grade for step in steps), key=_CARE.index),
-            (*_remarks(steps), *column.remarks),
+            (*_unsaid(_remarks(steps), below), *column.remarks),
             _acts(steps),
             column.report,
             tuple(dict.fromkeys(self._takes(column))),
             tuple(Branch(condition, target.name) for condition, target in column.branches),
-            tuple(self.step(part) for part in column.below),
+            below,
             tuple(self._runs(column)),
         )
 
@@ -283,6 +293,20 @@ def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
         )
     for reasons in told.values():
         yield from (remark for why, remark in reasons.items() if why or len(reasons) == 1)
+
+
+def _unsaid(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[Remark]:
+    """What the steps below do not say already."""
+    told = {
+        (remark.kind, normal_line(remark.text), why)
+        for child in below
+        for one in child.walk()
+        for remark in one.remarks
+        for why in ("", normal_line(remark.why))
+    }
+    for remark in remarks:
+        if (remark.kind, normal_line(remark.text), normal_line(remark.why)) not in told:
+            yield remark
 
 
 def _acts(steps: Sequence[DraftStep]) -> tuple[Act, ...]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from crucible.acts.evidence import Evidence
+from crucible.acts.model import Act
 from crucible.codify.aligning import align
 from crucible.codify.drafting import Drafted, draft_session
-from crucible.codify.evidence import Evidence
-from crucible.codify.model import Act, DraftStep, Remark
+from crucible.codify.model import DraftStep, Remark
 from crucible.codify.settling import settle
 from crucible.codify.titling import Names, tidy_name
+from crucible.note.contain import slug
 from crucible.secrets.scanner import Redact
-from crucible.session.model import Session
+from crucible.session.model import AgentRef, Session
 from crucible.workflow.model import Datum, Workflow
 
 __all__ = ["Codified", "Recorded", "codified", "codify"]
@@ -47,7 +50,10 @@ class Codified:
 
 
 def codify(recorded: Sequence[Recorded], redact: Redact) -> Workflow:
-    """The workflow of one or more sessions, the first of which gives the title."""
+    """The workflow of one or more sessions, the first of which gives the title.
+
+    A session in which nothing was done is none of its `sessions` beside others; where nothing was done in any, it has no steps.
+    """
     return codified(recorded, redact).workflow
 
 
@@ -55,6 +61,7 @@ def codified(recorded: Sequence[Recorded], redact: Redact) -> Codified:
     """The same, and what it could not know."""
     cleaner = _Cleaner(redact)
     drafts = [cleaner.draft(draft_session(one.session, one.children, one.evidence)) for one in recorded]
+    drafts = [draft for draft in drafts if draft.steps] or drafts
     title = drafts[0].title if drafts else "Untitled"
     workflow = settle(title, align(drafts), list(dict.fromkeys(draft.session for draft in drafts)))
     return Codified(workflow, tuple(draft.session for draft in drafts if not draft.whole))
@@ -78,12 +85,25 @@ class _Cleaner:
         return replace(
             step,
             name=name,
+            agent=self._agent(step.agent),
+            channel=self._word(step.channel, "channel"),
             remarks=tuple(map(self._remark, step.remarks)),
             acts=tuple(map(self._act, step.acts)),
             report=self._datum(step.report) if step.report else None,
             takes=self._data(step.takes),
             children=tuple(self._step(child, names) for child in step.children),
+            runs=tuple(replace(run, agent=self._agent(run.agent)) for run in step.runs),
         )
+
+    def _agent(self, agent: AgentRef | None) -> AgentRef | None:
+        if agent is None:
+            return None
+        return AgentRef(self._word(agent.name, "agent") or "agent", self._word(agent.version, "version"))
+
+    def _word(self, text: str | None, kind: Literal["agent", "version", "channel"]) -> str | None:
+        """A word of a heading, which stays one."""
+        clean = self._text(text or "")
+        return text if not text or clean == text else slug(clean, kind) or None
 
     def _act(self, act: Act) -> Act:
         what, reads, writes = self._text(act.what), self._data(act.reads), self._data(act.writes)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from crucible.codify.evidence import Evidence
-from crucible.codify.model import Act, Deed, DraftStep, Figures, Remark, RemarkKind
+from crucible.acts.evidence import Evidence
+from crucible.acts.model import Act, Deed
+from crucible.acts.words import is_correction, untagged
+from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.stretches import Figured, Node, Stretch, fold
 from crucible.codify.telling import Teller
 from crucible.codify.titling import Names, slug_of, tidy_name, work_name
-from crucible.codify.words import is_correction, untagged
 from crucible.note.contain import normal_line
 from crucible.session.model import AgentRef, Session
 from crucible.session.titles import prompt_name, shortened

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from crucible.codify.model import Deed, DraftStep
+from crucible.acts.model import Deed
+from crucible.codify.model import DraftStep
 from crucible.codify.titling import slug_of
 from crucible.workflow.model import Datum
 

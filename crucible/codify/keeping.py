@@ -32,6 +32,7 @@ from crucible.patterns import late_pattern
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
 from crucible.vault.walk import WORKFLOWS, note_name
+from crucible.workflow.kind import kind_of
 
 __all__ = ["Kept", "is_untouched", "keep_as", "keep_note", "sessions_of", "stamped"]
 
@@ -62,7 +63,7 @@ def is_untouched(source: Source) -> bool:
 def sessions_of(source: Source) -> frozenset[str]:
     """The ids of the sessions that a note says it was codified from; none for any other file."""
     values = find_frontmatter(source).values
-    if str(values.get("type") or "").casefold() == "session":
+    if kind_of(values.get("type")) == "session":
         return frozenset()
     told = values.get(_SESSIONS)
     return frozenset(_ids(told if isinstance(told, list) else [told]))
@@ -105,6 +106,8 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
                 path, Source.from_bytes(old), sessions_of(Source(text)), "name another FILE", force=force
             )
             was = old
+            if real.is_relative_to(vault.root):  # its lock is ours, so whoever left something is dead
+                files.remove_leftovers(real)
             files.write_atomic(
                 real,
                 data,
@@ -204,7 +207,7 @@ def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, f
 
 
 def _check_own(path: Path, there: Source, sessions: frozenset[str], other: str, *, force: bool) -> None:
-    if str(find_frontmatter(there).values.get("type") or "").casefold() == "session":
+    if kind_of(find_frontmatter(there).values.get("type")) == "session":
         raise NoteExists(f"{path}: a session's note, which is never written over", other)
     if force or not there.text.strip():
         return

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from crucible.codify.model import Act, Deed, DraftStep
+from crucible.acts.model import Act, Deed
+from crucible.codify.model import DraftStep
 from crucible.workflow.model import key_of
 
 __all__ = ["Likeness", "best_pairs"]

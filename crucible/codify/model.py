@@ -1,6 +1,6 @@
-"""What codifying passes on: what a session did, act by act, and the steps that are made of it.
+"""What codifying passes on: the steps that are made of what a session did.
 
-Owns the values between the parts of this room: `acts` reads calls, `drafting` makes steps, `aligning` makes one workflow of
+Owns the values between the parts of this room: `drafting` makes steps, `aligning` makes one workflow of
 several sessions, `settling` gives them data flow and markers.
 """
 
@@ -11,44 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from crucible.session.model import AgentRef, Outcome
+from crucible.acts.model import Act
+from crucible.session.model import AgentRef
 from crucible.workflow.model import Datum, Grade, RunStatus
 
-__all__ = ["Act", "Branch", "Deed", "DraftStep", "Figures", "Remark", "RemarkKind"]
-
-
-class Deed(StrEnum):
-    """What kind of thing a tool call, or a part of a shell command, did; the same for every client's tools."""
-
-    READ = "read"
-    WRITE = "write"
-    EDIT = "edit"
-    DELETE = "delete"
-    SEARCH = "search"
-    FETCH = "fetch"
-    RUN = "run"
-    TEST = "test"
-    CHECK = "check"
-    BUILD = "build"
-    DELEGATE = "delegate"
-    PLAN = "plan"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One thing that was done.
-
-    `what` is in one line what it was done to or with: the file's path, the command, the query.  `reads` and `writes` are the data
-    it took and made, by file (paths seen from the project, never absolute) or by kind (`test_results::TestReport`); an edit stands in both.
-    `PLAN` is an agent's own bookkeeping (task lists, plans, waiting), which is noise.
-    """
-
-    deed: Deed
-    what: str = ""
-    reads: tuple[Datum, ...] = ()
-    writes: tuple[Datum, ...] = ()
-    outcome: Outcome = Outcome.OK
+__all__ = ["Branch", "DraftStep", "Figures", "Remark", "RemarkKind"]
 
 
 class RemarkKind(StrEnum):
@@ -59,6 +26,8 @@ class RemarkKind(StrEnum):
     DO_NOT = "do-not"
     LEARNED = "learned"
     RUN = "run"
+    ONLY_IN = "only-in"
+    """Of a workflow of several sessions: those that had this step, where no step stands before it that could lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +61,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class DraftStep:
-    """A step to be.  `report` is what a subagent hands back to who delegated to it; `takes` are such reports that this step was given.
+    """A step to be.
 
+    `report` is what it hands on beside the files that it wrote: what a subagent hands back to who delegated to it or, of work that
+    left no file, its findings or output.  `takes` are such data that this step was given.
     A step with children has no acts of its own.  `branches` lead on after it.  Names are unique in a whole draft by `key_of`.
     """
 

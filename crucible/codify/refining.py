@@ -7,6 +7,7 @@ may not take the draft's place (`accepting` says which) leaves the draft.  Who i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,8 @@ from crucible.codify.accepting import Refused, accept, document_of
 from crucible.codify.tagging import Tagged, tag
 from crucible.errors import AgentFailed, VaultError
 from crucible.note.contain import normal, normal_line
-from crucible.patterns import UNSEEN, late_pattern
+from crucible.note.fencing import fenced, hang, shorten, unmarked
+from crucible.patterns import UNSEEN
 from crucible.session.model import Session
 from crucible.templates import OwnTemplate, VaultTemplate
 from crucible.vault.files import inside, read_bytes
@@ -45,7 +47,9 @@ Keep:
 - the ids: every heading ends in braces with the id of the step that it stands for, as in `## Write the limiter @coder {s3}`, and with all of
   them where steps are merged: `{s3} {s4}`; a step that is named in `proceed to` is called as in its heading, and keeps its id there too;
 - each line that begins with `- Decided:` or `- Do not:`, word for word, under the heading with its step's id. Lines that begin with `- Asked:`,
-  `- Learned:` or `- Run:` stay word for word or are left out; make up none;
+  `- Learned:`, `- Run:` or `- Only in:` stay word for word or are left out;
+- no other prose: every line that is no heading and no data flow is one of the draft's, moved or left out, never changed or made up;
+- data inside of the project: no name that the draft has not begins with `/` or `~`, or holds `..`;
 - agents and channels: no others than the draft has. No command in a condition that the draft has not.
 Leave out frontmatter, session-toon blocks and diagrams: they are put in afterwards. No step may wait for itself, however far round."""
 """What stands before all else.  `{s3}` is an example; the draft's own ids may look different."""
@@ -99,13 +103,16 @@ def refine(
     template: Renderer,
     redact: Callable[[str], tuple[str, object]],
 ) -> Refined:
-    """Ask for a refined workflow, twice when the first answer is refused; never raises for what an agent does or says."""
+    """Ask for a refined workflow, twice when the first answer is refused; never raises for what an agent does or says.
+
+    The names of the draft have no secrets, as `codify` leaves them.
+    """
     if not draft.steps:
         return Refined(draft, "it has no step that could be refined")
 
     def seen(text: str) -> str:
-        """As an agent is shown it, and as its answer is read."""
-        return redact(normal(UNSEEN.sub("", text)))[0]
+        """As an agent is shown it, and as its answer is kept."""
+        return redact(_visible(text))[0]
 
     tagged = tag(replace(draft, steps=tuple(_seen(step, seen) for step in draft.steps)))
     answers: list[Answer] = []
@@ -117,13 +124,28 @@ def refine(
         except AgentFailed as error:
             problem, refused = str(error), ""
             continue
-        text = seen(answers[-1].text)
+        text = _visible(answers[-1].text)
         try:
-            return Refined(accept(document_of(text), tagged), "", tuple(answers))
+            return Refined(accept(document_of(text), tagged, seen), "", tuple(answers))
         except Refused as error:
-            problem = f"its answer was refused: {error.complaints[0]}"
+            problem = f"its answer was refused: {seen(_named(error.complaints[0], tagged))}"
             refused = _refusal(error.complaints, text)
     return Refined(draft, problem, tuple(answers))
+
+
+def _named(complaint: str, tagged: Tagged) -> str:
+    """A complaint for somebody who never saw the ids: with the names of their steps."""
+
+    def name(found: re.Match[str]) -> str:
+        step = tagged.steps.get(int(found[1]))
+        return f"{found[0]} (“{normal_line(step.name)[:80]}”)" if step else found[0]
+
+    return tagged.pattern().sub(name, complaint)
+
+
+def _visible(text: str) -> str:
+    """The text in normal form, without what nobody sees."""
+    return normal(UNSEEN.sub("", text))
 
 
 def _seen(step: Step, seen: Callable[[str], str]) -> Step:
@@ -142,23 +164,16 @@ def _prompt(
     template: Renderer,
     seen: Callable[[str], str],
 ) -> str:
-    def fenced(text: str) -> str:
-        """Data: nothing in it closes its fence, and nothing that nobody sees is in it."""
-        plain = seen(text).replace("<!-- cru:", "<\\!-- cru:")
-        marks = "`" * max(4, *(len(run) + 1 for run in _TICKS.findall(plain)), 4)
-        return f"{marks}text\n{plain}\n{marks}"
+    def data(text: str) -> str:
+        return fenced(unmarked(text), least=4)
 
     told = "\n\n".join(_told(session, len(sessions)) for session in sessions)
     return template.render(
         rules=RULES,
-        sessions=fenced(told),
-        draft=fenced(tagged.text),
-        refused=fenced(refused) if refused else "",
+        sessions=data(seen(told)),
+        draft=data(tagged.text),  # every text in it was redacted; its whole may not be, or ids would be lost
+        refused=data(seen(refused)) if refused else "",
     )
-
-
-_TICKS = late_pattern("`{3,}")
-_LINE_ENDS = late_pattern("\r\n?|[\n\u0085\u2028\u2029]")
 
 
 def _told(session: Session, sessions: int) -> str:
@@ -180,18 +195,10 @@ def _shared_out(texts: Sequence[str], room: int) -> Iterator[str]:
             if at == head:
                 yield f"… {len(texts) - head - tail} phases left out …"
             continue
-        yield _shortened(text, share)
-
-
-def _shortened(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
-    return f"{head} […{len(text) - len(head) - len(tail)} characters left out…] {tail}"
+        yield shorten(text, share)
 
 
 def _refusal(complaints: Sequence[str], answer: str) -> str:
     """What was wrong, and what it was said of; both are foreign words, so only ours begin a line."""
-    wrong = "\n".join(f"- {_LINE_ENDS.sub(' ', one)[:500]}" for one in complaints)
-    shown = _LINE_ENDS.sub("\n  ", _shortened(answer, _ANSWER_LIMIT))
-    return f"WHAT WAS WRONG:\n{wrong}\nTHE ANSWER:\n  {shown}"
+    wrong = "\n".join(f"- {normal_line(hang(one))[:500]}" for one in complaints)
+    return f"WHAT WAS WRONG:\n{wrong}\nTHE ANSWER:\n  {hang(shorten(answer, _ANSWER_LIMIT))}"

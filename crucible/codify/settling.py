@@ -24,6 +24,7 @@ LABELS = {
     RemarkKind.DO_NOT: "Do not",
     RemarkKind.LEARNED: "Learned",
     RemarkKind.RUN: "Run",
+    RemarkKind.ONLY_IN: "Only in",
 }
 """In the order in which they stand."""
 
@@ -62,7 +63,7 @@ def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
 
 def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
     """A list item for each remark, kind by kind."""
-    for kind, label in LABELS.items():
+    for kind, label in LABELS.items() if remarks else ():
         told = dict.fromkeys(filter(None, (_told(remark) for remark in remarks if remark.kind is kind)))
         yield from (f"- {label}: {text}" for text in list(told)[: _MOST.get(kind)])
 

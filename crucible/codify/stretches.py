@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from crucible.codify.model import Act, Deed, Remark
+from crucible.acts.model import Act, Deed
+from crucible.codify.model import Remark
 from crucible.session.model import AgentRef, Outcome
 
 __all__ = ["LOOKING", "NOISE", "PROVING", "Figured", "Node", "Stretch", "fold", "folded_acts"]

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from crucible.codify.acts import acts_of
-from crucible.codify.evidence import Evidence
-from crucible.codify.files import Files
-from crucible.codify.model import Act, Remark, RemarkKind
-from crucible.codify.stretches import NOISE, PROVING, Figured, Node, Stretch
-from crucible.codify.words import (
+from crucible.acts.evidence import Evidence
+from crucible.acts.files import Files
+from crucible.acts.model import Act
+from crucible.acts.reading import acts_of
+from crucible.acts.touching import leads_out
+from crucible.acts.words import (
     answers_in,
     chosen_in,
     corrected_by,
@@ -26,7 +26,10 @@ from crucible.codify.words import (
     said,
     untagged,
 )
+from crucible.codify.model import Remark, RemarkKind
+from crucible.codify.stretches import NOISE, PROVING, Figured, Node, Stretch
 from crucible.note.contain import slug
+from crucible.session.endings import part_ending
 from crucible.session.model import (
     Callout,
     Decision,
@@ -100,9 +103,10 @@ class Teller:
                 continue
             node = told.node
             agent = sub.agent or node.agent
-            below = Node(
-                sub.name, node.by, _figured(self._session.id, sub), agent, sub.channel or node.channel
-            )
+            figured = _figured(self._session.id, sub)
+            if phase.tokens is not None:  # a phase's tokens are those of its sub-phases too
+                figured.tokens = None
+            below = Node(sub.name, node.by, figured, agent, sub.channel or node.channel)
             self._entries(told.below(below), sub.entries)
             node.parts.append(below)
 
@@ -152,11 +156,14 @@ class Teller:
             self._seen.add(entry.link)
         child = self._child(entry)
         by = self._who()
-        task = untagged(_task(entry, child))
+        told_of, ended = part_ending(entry.text)
+        task = untagged(_task(entry, child, told_of))
         tokens = next((r.tokens for r in told.session.subagents if r.session == entry.link), None)
         whole = _whole(self._session.id, child, tokens)
         channel = _channel(child) or told.node.channel
         node = Node(_agent_name(task, entry), by, whole, entry.agent, channel, reports=True)
+        node.opening.is_open = ended is not Outcome.OK
+        node.opening.is_critical = ended in _STOPPED
         if task:
             node.opening.hear(Remark(RemarkKind.ASKED, said(task)))
         below = _Told(node, told.depth + 1, told.evidence, child or told.session, [])
@@ -181,7 +188,12 @@ class Teller:
             for phase in own:
                 self._phase(told, phase)
         else:
-            told.node.parts += self._phases(child, told.depth + 1, told.node.by)
+            below = self._phases(child, told.depth + 1, told.node.by)
+            told.node.parts += below
+            counted = [node.whole.tokens for node in below if node.whole.tokens is not None]
+            if counted:  # else they would be counted twice
+                rest = (told.node.whole.tokens or 0) - sum(counted)
+                told.node.whole.tokens = rest if rest > 0 else None
 
     def _flattened(self, told: _Told, entry: Subagent) -> None:
         """What is too deep for a step of its own is part of the step that it was handed out in."""
@@ -281,7 +293,8 @@ def _proof(stretch: Stretch, act: Act, call: ToolCall) -> None:
     """What a check is good for: to be run again, and to be learned from when it fails."""
     if act.deed not in PROVING or act.outcome in _STOPPED:
         return
-    stretch.hear(Remark(RemarkKind.RUN, act.what))
+    if not leads_out(act.what):
+        stretch.hear(Remark(RemarkKind.RUN, act.what))
     if act.outcome is Outcome.FAILED:
         stretch.is_critical = True
         result = said(call.result, 160)
@@ -330,12 +343,12 @@ def _is_task(session: Session, phase: Phase) -> bool:
     return any(key_of(task.content) == key_of(phase.name) for task in session.tasks)
 
 
-def _task(entry: Subagent, child: Session | None) -> str:
-    """What a subagent was told to do, as far as it is known."""
+def _task(entry: Subagent, child: Session | None, told_of: str) -> str:
+    """What a subagent was told to do, as far as it is known; `told_of` is what its callout says of it."""
     if child is None:
-        return entry.task or entry.text
+        return entry.task or told_of
     told = "\n".join(part.text for part in child.preamble if isinstance(part, Prose))
-    return told or entry.task or child.title or entry.text
+    return told or entry.task or child.title or told_of
 
 
 def _agent_name(task: str, entry: Subagent) -> str:

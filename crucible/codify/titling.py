@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from crucible.codify.model import Act, Deed
+from crucible.acts.model import Act, Deed
 from crucible.note.contain import normal_line
 from crucible.patterns import late_pattern
 from crucible.session.titles import key_words, shortened

@@ -67,7 +67,7 @@ class Cast:
 def cast_of(named: Sequence[str], command: str, roles: Collection[str], more: Sequence[str]) -> Cast:
     """What `--with CLIENT` and `--with AGENT=CLIENT` say; `command` is the settings' for whom they do not name.
 
-    `roles` are the agents of the workflow's steps, with and without a version; `more` arguments for every program.
+    `roles` are the agents of the steps that are carried out, with and without a version; `more` arguments for every program.
     """
     everybody: Player | None = None
     parts: dict[str, Player] = {}
@@ -78,7 +78,7 @@ def cast_of(named: Sequence[str], command: str, roles: Collection[str], more: Se
             if part[2].casefold() not in known:
                 listed = ", ".join(f"@{role}" for role in sorted(roles)[:10])
                 hint = f"its agents are {listed}" if listed else "no step of it names an agent"
-                raise UsageError(f"--with {text}: no step is @{part[2]}'s", hint)
+                raise UsageError(f"--with {text}: no step that is carried out is @{part[2]}'s", hint)
             parts[part[2].casefold()] = _player(part[3], more)
         elif everybody:
             raise UsageError(

@@ -22,7 +22,7 @@ from crucible.vault.files import make_folders, read_settled, write_atomic
 from crucible.vault.locking import hold
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
-from crucible.workflow.markup import append_markers
+from crucible.workflow.markup import append_markers, phase_name
 from crucible.workflow.model import Cell, Datum, Step, Workflow
 from crucible.workflow.reading import read_workflow
 
@@ -49,7 +49,7 @@ def row_of(outcome: Outcome, session_id: str, redact: Redact) -> Mapping[str, Ce
     """The row of a marker block, without secrets."""
     step = outcome.job.step
     texts = {
-        "phase": _camel(step.name),
+        "phase": phase_name(step.name),
         "agent": str(outcome.agent or step.agent or "") or None,
         "channel": step.channel,
         "input": _names(handed.datum for handed in outcome.job.inputs),
@@ -89,12 +89,6 @@ def _find(workflow: Workflow, spot: Spot, path: Path) -> Step:
 
 def _key(step: Step) -> str:
     return step.key or step.name
-
-
-def _camel(name: str) -> str:
-    """`Re-run Integration Tests` as `RerunIntegrationTests`: what a marker matches by."""
-    words = ("".join(c for c in word if c.isalnum()) for word in name.split())
-    return "".join(word[:1].upper() + word[1:] for word in words if word) or name
 
 
 def _names(data: Iterator[Datum] | Sequence[Datum]) -> str:

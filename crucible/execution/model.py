@@ -5,7 +5,7 @@ Owns the values between the parts of this room, and whom a run talks to: agents,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -13,9 +13,10 @@ from typing import NamedTuple, Protocol
 
 from crucible.agents.asking import Asker
 from crucible.session.model import AgentRef
-from crucible.workflow.model import Condition, Datum, RunStatus, Step
+from crucible.workflow.model import Condition, Datum, Flow, RunStatus, Step
 
 __all__ = [
+    "Crowd",
     "Earlier",
     "Fate",
     "Given",
@@ -55,6 +56,14 @@ class Link(NamedTuple):
     is_bare: bool = False
 
 
+class Crowd(NamedTuple):
+    """A job waits for all of these, as `Link` says it of one; a tuple that many jobs share."""
+
+    sources: tuple[int, ...]
+    condition: Condition | None = None
+    is_bare: bool = False
+
+
 class Handed(NamedTuple):
     """A datum that a job takes, and the jobs that make it, in the order of the run; none for an input of the workflow."""
 
@@ -64,18 +73,40 @@ class Handed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A step that is carried out: `index` is its place in `Graph.steps`, `within` its containers, outermost first."""
+    """A step that is carried out: `index` is its place in `Graph.steps`, `within` the steps around it, outermost first.
+
+    It waits for its `links` and for its `crowds`, which are those that would be too many links.  `closes` are those frames whose
+    conditions are asked behind this job, the last in them; it comes `after` all else in them, however that ends.  `inside` is the
+    job around it that comes before it, None for none: what becomes of that becomes of this one.
+    """
 
     index: int
     step: Step
     within: tuple[Step, ...] = ()
     links: tuple[Link, ...] = ()
     inputs: tuple[Handed, ...] = ()
+    crowds: tuple[Crowd, ...] = ()
+    closes: tuple[Step, ...] = ()
+    after: tuple[int, ...] = ()
+    inside: int | None = None
+
+    def waits(self) -> Iterator[Link]:
+        """All that it waits for, one by one."""
+        yield from self.links
+        for crowd in self.crowds:
+            yield from (Link(source, crowd.condition, crowd.is_bare) for source in crowd.sources)
+
+    @property
+    def conditional(self) -> tuple[tuple[Flow, ...], ...]:
+        """The flows behind it that have a condition: its own, then those of each frame that it closes."""
+        return tuple(
+            tuple(flow for flow in step.flows if flow.condition) for step in (self.step, *self.closes)
+        )
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """What is asked behind it, in the order of its flows, each once; an `Otherwise` is not asked."""
-        found = (flow.condition for flow in self.step.flows)
+        found = (flow.condition for flows in self.conditional for flow in flows)
         return tuple(dict.fromkeys(each for each in found if each and not each.is_otherwise))
 
 
@@ -91,13 +122,15 @@ class Given:
 class Plan:
     """The jobs of a run, in the order in which they are carried out one by one.
 
-    `missing` are data that nobody makes and nobody gave: neither a value nor a file of that name.
+    `missing` are data that nobody makes and nobody gave: neither a value nor a file of that name.  A datum called `request` is never
+    one of them: it is what the workflow is for, and where nobody gave it, `request` is the workflow's title and preamble; else "".
     """
 
     title: str
     preamble: str
     jobs: tuple[Job, ...]
     missing: tuple[Datum, ...] = ()
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)

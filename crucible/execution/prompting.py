@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from crucible.execution.model import Given, Handed, Job, Plan
-from crucible.execution.planning import file_of, value_of
-from crucible.execution.quoting import quote, quote_line, unmarked
+from crucible.execution.planning import file_of, is_request, value_of
 from crucible.note.contain import normal, normal_line
+from crucible.note.fencing import fenced, quote_block, quote_span, unmarked
 from crucible.patterns import late_pattern
 from crucible.workflow.model import Datum, Step
 
@@ -51,7 +51,6 @@ class Renderer(Protocol):
 
 def build_prompt(plan: Plan, job: Job, given: Given, answers: Mapping[int, str], template: Renderer) -> str:
     """The prompt of a step; `answers` are those of the steps that were carried out."""
-    names = {each.index: each.step.name for each in plan.jobs}
     text = template.render(
         label=LABEL,
         workflow=_line(plan.title),
@@ -60,7 +59,7 @@ def build_prompt(plan: Plan, job: Job, given: Given, answers: Mapping[int, str],
         channel=_line(job.step.channel or ""),
         context=_context(plan, job),
         task=unmarked(job.step.prose) or f"{_line(job.step.name)}.",
-        inputs=_inputs(job, given, answers, names),
+        inputs=_inputs(plan, job, given, answers),
         outputs=_outputs(job.step),
         ending=ENDING,
     )
@@ -83,23 +82,34 @@ def _context(plan: Plan, job: Job) -> str:
 # --- what is handed over ---------------------------------------------------------------------------------------------
 
 
-def _inputs(job: Job, given: Given, answers: Mapping[int, str], names: Mapping[int, str]) -> str:
+def _inputs(plan: Plan, job: Job, given: Given, answers: Mapping[int, str]) -> str:
     """A line for each datum, then what they say, once for each step that said it."""
+    names = {each.index: each.step.name for each in plan.jobs}
     lines: list[str] = []
     said: dict[int, None] = {}
     room = max(1000, min(_INPUT, _INPUTS // max(1, len(job.inputs))))
     blocks: list[str] = []
     for handed in job.inputs:
+        if plan.request and is_request(handed.datum):
+            lines.append(f"- {_datum(handed.datum)}: what the workflow is for, below")
+            blocks.append(
+                f"`{_name(handed.datum)}`, the workflow's title and preamble:\n\n{_fenced(plan.request, room)}"
+            )
+            continue
         where, source, value = _found(handed, given, answers, names)
         lines.append(f"- {_datum(handed.datum)}: {where}")
         if source is not None:
             said[source] = None
         if value is not None:
-            blocks.append(f"`{_name(handed.datum)}`, given by the user:\n\n{quote(value, room)}")
+            blocks.append(f"`{_name(handed.datum)}`, given by the user:\n\n{_fenced(value, room)}")
     blocks += [
-        f"What “{_line(names[source])}” answered:\n\n{quote(answers[source], room)}" for source in said
+        f"What “{_line(names[source])}” answered:\n\n{_fenced(answers[source], room)}" for source in said
     ]
     return "\n\n".join(["\n".join(lines), *blocks]) if lines else ""
+
+
+def _fenced(text: str, limit: int) -> str:
+    return fenced(quote_block(text, limit, head=limit * 2 // 3))
 
 
 def _found(
@@ -110,13 +120,13 @@ def _found(
     if value is not None:
         path = file_of(value, given.folder)
         return (
-            (f"the file `{quote_line(path)}`", None, None)
+            (f"the file `{quote_span(path)}`", None, None)
             if path
             else ("given by the user, below", None, value)
         )
     path = file_of(handed.datum.name, given.folder)
     if path:
-        return f"the file `{quote_line(path)}`", None, None
+        return f"the file `{quote_span(path)}`", None, None
     maker = next((each for each in reversed(handed.makers) if answers.get(each, "").strip()), None)
     if maker is not None:
         return f"in the answer of “{_line(names[maker])}”, below", maker, None
@@ -132,12 +142,12 @@ def _outputs(step: Step) -> str:
 
 
 def _datum(datum: Datum) -> str:
-    kind = f" ({quote_line(datum.type)})" if datum.type else ""
+    kind = f" ({quote_span(datum.type)})" if datum.type else ""
     return f"`{_name(datum)}`{kind}"
 
 
 def _name(datum: Datum) -> str:
-    return quote_line(datum.name)
+    return quote_span(datum.name)
 
 
 # --- what comes back -------------------------------------------------------------------------------------------------

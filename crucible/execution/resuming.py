@@ -15,6 +15,7 @@ from crucible.execution.model import Earlier, Job, Outcome
 from crucible.patterns import late_pattern
 from crucible.session.fields import format_time
 from crucible.session.model import Decision, Phase, Prose, Session
+from crucible.vault.links import LinkTable
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 from crucible.workflow.model import Flow, Marker, RunStatus, Workflow, key_of
@@ -27,13 +28,15 @@ LINK, DIGEST = "workflow", "workflow_digest"
 _LOOKED = 500
 """Session notes that are looked at, newest first, for a run that left no marker."""
 
+_WIKILINK = late_pattern(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
 _LINE = late_pattern(r"Condition (\d{1,6}), (.*): (yes|no)", 16)  # re.DOTALL: a note may break a line
 
 
 def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
     """The newest run of the workflow that the vault knows: by the markers, or by its property where a run left none yet.
 
-    `link` is how a run's session names the workflow.
+    `link` is how a run's session names the workflow.  A session that names another note, which is there, is no run of this one, whatever
+    its markers say: they may have been copied.
     """
     markers = [marker for step in workflow.walk() for marker in step.markers]
     named = {_cell(marker, "session") for marker in markers} - {""}
@@ -49,10 +52,23 @@ def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
         if f"\n{DIGEST}:" not in note.source.text:
             continue
         session = note.session
-        if session.id in named or session.properties.get(LINK) == link:
+        told = session.properties.get(LINK)
+        if told == link or (session.id in named and not _is_of_another(vault, str(told), link)):
             began = format_time(session.started) if session.started else ""
             found.append((began, path.name, session))
     return max(found, key=lambda each: each[:2])[2] if found else None
+
+
+def _is_of_another(vault: Vault, told: str, link: str) -> bool:
+    """Whether a run's session names a note of the vault that is not this one; a note that was moved may be any."""
+    meant, own = _WIKILINK.fullmatch(told), _WIKILINK.fullmatch(link)
+    if not meant:
+        return False
+    table = LinkTable(map(vault.relative, vault.note_paths()))
+    found = table.resolve(meant[1])
+    if found.path is None or found.ambiguous:
+        return False
+    return not own or found.path != table.resolve(own[1]).path
 
 
 def earlier_of(jobs: Iterable[Job], session: Session) -> dict[int, Earlier]:

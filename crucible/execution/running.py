@@ -97,6 +97,8 @@ def run_plan(
         if found:
             state.settle(Outcome(job, Fate.DONE, found.answer, held=found.held))
     try:
+        while not state.signals.queue.empty():  # somebody wants it to end already
+            _take(state, state.signals.queue.get())
         _go_on(state)
         while state.running:
             _take(state, state.signals.queue.get())

@@ -17,9 +17,9 @@ from crucible.bookmarks.model import Bookmark
 from crucible.errors import CrucibleError
 from crucible.hooks.log import complain
 from crucible.index.schema import Row
+from crucible.note.fencing import fence, quote_line
 from crucible.resume.choosing import Paused, newest_first
 from crucible.resume.extent import find_extent
-from crucible.resume.fencing import fence, quote_line
 from crucible.resume.open_work import task_at_work
 from crucible.resume.position import age_words
 from crucible.session.appending import read_head

@@ -17,7 +17,7 @@ from crucible.record.bookmarking import finished, keep_bookmark, remark
 from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import Delegated, InlineWork, begin_child, tell_parent
 from crucible.record.ending import end_session, pause_session
-from crucible.record.phases import in_phase, joining, new_phase
+from crucible.record.phases import closing, in_phase, joining, new_phase
 from crucible.record.planning import Change, added, moved, read_items, replaced
 from crucible.record.verbs import Told, Verbs, check_count, told_error
 from crucible.record.writing import Clock, Writer, aware, utc_now, whole_second
@@ -86,6 +86,22 @@ class Recorder(Verbs):
         values = {"content": title, "subject": speaker and str(speaker), "model": said_model}
         self._writer.keep("phase", {**values, "channel": said_channel, "tokens": tokens}, when, phase)
         self._report(tokens)
+        return phase
+
+    def end_phase(self, *, at: datetime | None = None) -> str:
+        """End the last phase, when nothing may be told for a while; returns its id.  One that has ended stays as it is.
+
+        What is told next without a phase of its own still goes into it.  `UsageError` when there is no phase yet.
+        """
+        when, clean = self._when(at), self._cleaning()
+
+        def plan(standing: Standing) -> Addition:
+            if standing.phase is None:
+                raise UsageError("there is no phase that could end", "begin one")
+            return Addition(steps=closing(standing.phase, whole_second(when)))
+
+        phase = self._writer.add(plan, clean)
+        self._writer.keep("end_phase", {}, when, phase)
         return phase
 
     def tokens(self, used: int = 0, *, cached: int = 0, model: str = "", at: datetime | None = None) -> str:

@@ -13,9 +13,9 @@ from dataclasses import fields, replace
 from typing import Protocol
 
 from crucible.errors import UsageError
+from crucible.note.fencing import plain
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent, find_extent
-from crucible.resume.fencing import plain
 from crucible.resume.fitting import Filled, Given, Required, fill, require
 from crucible.resume.model import Context, Material
 from crucible.resume.open_work import find_open_work

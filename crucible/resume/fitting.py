@@ -14,8 +14,8 @@ from typing import NamedTuple
 from crucible.brief.callout import find_brief
 from crucible.brief.covering import count_covered
 from crucible.brief.extracting import extend_brief
+from crucible.note.fencing import fence, quote_block
 from crucible.resume.extent import Extent, raw_size
-from crucible.resume.fencing import fence, quote_block
 from crucible.resume.model import LeftOut, Material
 from crucible.resume.open_work import OpenWork
 from crucible.resume.parts import (

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 
+from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent
-from crucible.resume.fencing import fence, labelled, quote_line
 from crucible.resume.model import Drift, FileChange, Material
 from crucible.resume.open_work import NumberedTask, OpenWork, Said, task_at_work
 from crucible.resume.window import phase_line, subagent_line

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, assert_never
 
+from crucible.note.fencing import labelled, quote_line
 from crucible.resume.extent import Extent, Placed
-from crucible.resume.fencing import labelled, quote_line
 from crucible.resume.tokens import Counter
 from crucible.session.entries import MARKS
 from crucible.session.model import (

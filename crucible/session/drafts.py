@@ -15,6 +15,7 @@ from typing import TypeAlias
 from crucible.note.contain import slug
 from crucible.patterns import late_pattern
 from crucible.session.calls import one_line
+from crucible.session.endings import ENDINGS
 from crucible.session.model import (
     AgentRef,
     Entry,
@@ -338,19 +339,12 @@ def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
     return replace(phase, entries=(*phase.entries, *entries))
 
 
-_ENDS = {
-    Outcome.FAILED: "The subagent failed.",
-    Outcome.REJECTED: "The user rejected it.",
-    Outcome.INTERRUPTED: "The subagent was stopped.",
-}
-
-
 def _callout(work: Work, setting: Setting) -> Subagent:
     child = setting.children.get(setting.agent_of(work))
     summary = work.summary or (child.summary if child else None)
     kind = work.kind or (child.kind if child else "") or "agent"
     agent = AgentRef(slug(kind, "agent") or "agent")
-    end = _ENDS.get(work.outcome, "")
+    end = ENDINGS.get(work.outcome, "")
     if child is None:
         # Nothing to link to: the callout has to say what the work was.
         return Subagent(

@@ -12,6 +12,7 @@ from pathlib import Path
 from crucible.errors import NoteExists, VaultError, reason_of
 from crucible.settings import DEFAULT_CONFIG, load_vault_settings, with_default_vault
 from crucible.vault import files
+from crucible.vault.walk import WORKFLOWS
 
 __all__ = ["init_vault", "set_default_vault"]
 
@@ -48,8 +49,8 @@ def init_vault(directory: Path) -> list[Path]:
     if settings.flight.track:
         made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
     # Notes are kept to the byte: git must convert no line ends in them.
-    exact = f"{settings.sessions}/**/*.md -text"
-    made += _extend(root, ".gitattributes", (exact, *_UNION_MERGED))
+    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS))
+    made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
     return list(dict.fromkeys(made))
 

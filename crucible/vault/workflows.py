@@ -1,7 +1,7 @@
 """The workflow notes of a vault: which there are, which one a name means, and reading one.
 
 Owns that a workflow is a note with `type: workflow` anywhere in the vault, or a note in `workflows/` that says of no
-other type.  A file that is named by its path is read as one all the same, outside of a vault too, unless it is a session.  What stands in
+other type, but never one that was written for the Rust Crucible.  A file that is named by its path is read as one all the same, outside of a vault too, unless it is a session.  What stands in
 it is for the workflow room.
 """
 
@@ -10,9 +10,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import stat
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,21 +22,19 @@ from crucible.note.source import Source
 from crucible.patterns import late_pattern
 from crucible.vault import files
 from crucible.vault.files import Stamp
+from crucible.vault.heads import is_for_rust, read_head
 from crucible.vault.naming import slugify
 from crucible.vault.store import Vault
 from crucible.vault.walk import WORKFLOWS, OnError, find_notes, is_markdown, note_name
+from crucible.workflow.kind import WORKFLOW, kind_of
 from crucible.workflow.model import Workflow
 from crucible.workflow.reading import read_workflow
 
 __all__ = ["WORKFLOWS", "WorkflowNote", "find_workflow", "read_workflow_note", "workflow_paths"]
 
-_HEAD = 4096
-"""Bytes that are looked at first: of nearly every note all of its properties."""
-
-_FENCE = late_pattern(rb"\A(?:\xef\xbb\xbf)?---[ \t]*(?:\r\n?|\n)")
-_CLOSER = late_pattern(rb"(?:\r\n?|\n)---[ \t]*(?:[\r\n]|\Z)")
 _SESSION = late_pattern(rb"^type: session\r?$", re.MULTILINE)
 _NEAR = 0.6
+_FOREIGN = "workflow of the Rust Crucible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +58,16 @@ def workflow_paths(vault: Vault, on_error: OnError | None = None) -> list[Path]:
 
     A note that cannot be read is one only in `workflows/`, where it has no other type to say.
     """
+    return sorted(_notes(vault, {WORKFLOW}, on_error), key=str)
+
+
+def _notes(vault: Vault, kinds: Collection[str], on_error: OnError | None = None) -> Iterator[Path]:
+    """The notes of these kinds, in the order of a walk; one in the folder of workflows that says of none is a workflow."""
     home = vault.root / WORKFLOWS
-    found: list[Path] = []
     for folder, names in find_notes(vault.root, vault.root, on_error):
-        at_home = folder == home or home in folder.parents
+        default = WORKFLOW if folder == home or home in folder.parents else ""
         base = str(folder)
-        found += [folder / name for name in names if _is_workflow(os.path.join(base, name), at_home=at_home)]
-    return sorted(found, key=str)
+        yield from (folder / name for name in names if _kind_at(os.path.join(base, name), default) in kinds)
 
 
 def read_workflow_note(vault: Vault | None, path: Path) -> WorkflowNote:
@@ -97,7 +97,7 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
     """The note that `ref` means: a path (from `cwd` or from the vault), a name, a title's slug, or a unique beginning.
 
     A bare name is first of all a workflow of the vault, what ends in `.md` or has a folder in it a path.  Without a vault only
-    a path can mean one.  Raises `WorkflowNotFound`, `UsageError` for what fits several or is a session, `NoteUnreadable`
+    a path can mean one.  Raises `WorkflowNotFound`, `UsageError` for what fits several, is a session or written for the Rust Crucible, `NoteUnreadable`
     for a folder, `OutsideVault` for a path of the vault that leads out of it.
     """
     if not ref or "\0" in ref:
@@ -115,45 +115,28 @@ def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Pat
     raise WorkflowNotFound(f"no workflow {ref!r}", _near(vault, ref))
 
 
-def _is_workflow(path: str, *, at_home: bool) -> bool:
-    """Whether the note at a path is one by its properties, or, in the folder of workflows, for want of any."""
+def _kind_at(path: str, default: str) -> str:
+    """What the note at a path is by its properties; for want of any, or of a file, what it is by default."""
     try:
-        kind = _type_of(path)
+        return _type_of(path) or default
     except OSError:
-        return at_home
-    return kind == "workflow" or (at_home and not kind)
+        return default
 
 
 def _type_of(path: str) -> str:
-    """The property `type` of a note in small letters, "" for none.  What is no regular file raises `OSError`."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path}: no regular file")
-        head = os.read(descriptor, _HEAD)
-        if not _FENCE.match(head):
-            return ""
-        while not (closer := _CLOSER.search(head)):
-            more = os.read(descriptor, len(head))
-            if not more:
-                return ""  # never closed, so there are no properties
-            head += more
-    finally:
-        os.close(descriptor)
-    top = head[: closer.end()]
+    """The property `type` of a note in small letters, "" for none, `_FOREIGN` for a workflow that is not ours to read.
+
+    What is no regular file raises `OSError`.
+    """
+    top = read_head(path)
+    if is_for_rust(top):
+        return _FOREIGN
     # A real reading takes as long as a hundred looks, and nearly every note is a session.
     if _SESSION.search(top) and b"workflow" not in top:
         return "session"
     if b"type" not in top:
         return ""
-    return _kind(find_frontmatter(Source.from_bytes(top)).values.get("type"))
-
-
-def _kind(value: object) -> str:
-    """As a reader sees it: Obsidian may have made a list of one of it."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value.strip().casefold() if isinstance(value, str) else ""
+    return kind_of(find_frontmatter(Source.from_bytes(top)).values.get("type"))
 
 
 def _bases(vault: Vault | None, cwd: Path | None) -> Iterable[Path]:
@@ -188,12 +171,21 @@ def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
         return path  # reading says what is wrong
     if kind == "session":
         raise _session(path.name, note_name(path.name))
+    if kind == _FOREIGN:
+        raise _foreign(path.name)
     return path
 
 
 def _session(named: str, session_id: str) -> UsageError:
     return UsageError(
         f"{named}: a session, no workflow", f"`cru session codify {session_id}` makes a workflow of it"
+    )
+
+
+def _foreign(named: str) -> UsageError:
+    return UsageError(
+        f"{named}: written for the Rust Crucible",
+        "`cru session codify` without --dialect writes one that can be read here",
     )
 
 
@@ -210,6 +202,8 @@ def _by_name(vault: Vault, ref: str) -> Path | None:
         raise UsageError(f"{ref!r} fits {len(found)} workflows", f"one of: {shown}")
     if not found and any(_key(note_name(path.name)) == key for path in vault.session_paths()):
         raise _session(ref, note_name(ref))
+    if not found and any(_key(note_name(path.name)).startswith(key) for path in _notes(vault, {_FOREIGN})):
+        raise _foreign(ref)
     return found[0] if found else None
 
 

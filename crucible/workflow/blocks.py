@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crucible.note.hidden import scan
 from crucible.note.line_scan import without_blanks
 from crucible.note.outline import Block, Kind, find_blocks
-from crucible.note.source import Source
+from crucible.note.source import Problem, Source
 from crucible.patterns import late_pattern
 from crucible.workflow.markers import is_marker_fence, may_belong
 from crucible.workflow.model import Diagnostic, Place, Severity
@@ -45,7 +45,7 @@ class WorkflowBlocks:
         self.diagnostics = [
             *(_complaint(source.lines, one) for one in missing),
             *(
-                Diagnostic(one.code, Severity.WARNING, self._place(one.line - 1), one.message)
+                Diagnostic(one.code, Severity.WARNING, self._place(one), one.message)
                 for one in outline.problems
             ),
         ]
@@ -82,9 +82,12 @@ class WorkflowBlocks:
         """How many lines of the note stand above a line of the mended one."""
         return at - bisect_left(self._added, at)
 
-    def _place(self, at: int) -> Place:
+    def _place(self, problem: Problem) -> Place:
+        """Where it begins: a comment at its mark, anything else with its line."""
+        at = problem.line - 1
         line = self._mended.lines[at] if at < len(self._mended.lines) else ""
-        return Place(self._line(at) + 1, len(line) - len(line.lstrip(" \t")) + 1)
+        mark = line.rfind("%%") if problem.code == "unclosed-comment" else -1
+        return Place(self._line(at) + 1, (mark if mark >= 0 else len(line) - len(line.lstrip(" \t"))) + 1)
 
     def _in_note(self, block: Block, lines: Sequence[str]) -> Block:
         if not self._added:
@@ -97,6 +100,7 @@ class WorkflowBlocks:
 
 _HIDING = ("<", "``", "\\`", "~~~", "    ", "\t")
 _FENCE = late_pattern(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)$")
+_BELOW_A_REMARK = late_pattern(r"[ \t]+[^ \t]|# |(?:`{3,}|~{3,})[ \t]*$")
 _HEADING = late_pattern(r"#{1,6}(?:[ \t]|$)")
 
 
@@ -123,12 +127,19 @@ def _missing_closers(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[
 
 
 def _takes_too_much(lines: Sequence[str], block: Block) -> bool:
-    return not block.closed or any(map(_cannot_belong, lines[block.first + 1 : block.end - 1]))
+    return not block.closed or any(_cannot_belong(lines, at) for at in range(block.first + 1, block.end - 1))
 
 
-def _cannot_belong(line: str) -> bool:
-    """Whether a line shows that the marker block above it has ended."""
-    return _HEADING.match(line) is not None or (line[:1] in {"`", "~"} and _opener(line) is not None)
+def _cannot_belong(lines: Sequence[str], at: int) -> bool:
+    """Whether a line shows that the marker block above it has ended.
+
+    `# text` right above a row or the end of the block is a remark: people write them so, and a title has text below it.
+    """
+    line = lines[at]
+    if _HEADING.match(line):
+        below = lines[at + 1] if at + 1 < len(lines) else ""
+        return line[1:2] == "#" or not _BELOW_A_REMARK.match(below)
+    return line[:1] in {"`", "~"} and _opener(line) is not None
 
 
 def _opener(line: str) -> tuple[str, str] | None:
@@ -145,7 +156,7 @@ def _closes(line: str, fence: str) -> bool:
 
 def _fence_end(lines: Sequence[str], at: int, fence: str, *, marked: bool) -> int:
     """The line that closes a fence, or that shows a marker block to have ended; the number of lines for none."""
-    while at < len(lines) and not _closes(lines[at], fence) and not (marked and _cannot_belong(lines[at])):
+    while at < len(lines) and not _closes(lines[at], fence) and not (marked and _cannot_belong(lines, at)):
         at += 1
     return at
 

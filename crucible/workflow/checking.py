@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from crucible.workflow.collecting import uncollected
 from crucible.workflow.graph import Bundle, Graph
 from crucible.workflow.model import UNPLACED, Datum, Diagnostic, Place, Severity, Step, Workflow, key_of
 
@@ -18,6 +19,7 @@ __all__ = ["check_workflow", "has_errors"]
 _LONGEST_PATH = 50
 
 
+@uncollected()
 def check_workflow(workflow: Workflow, graph: Graph) -> tuple[Diagnostic, ...]:
     """Every problem of a workflow by place, those that reading found included; one of a code for each place."""
     found = [
@@ -64,8 +66,8 @@ def _missing(graph: Graph) -> Iterator[Diagnostic]:
 
 def _types(graph: Graph) -> Iterator[Diagnostic]:
     """For each datum that a step takes, the first step that makes it for this one as something else."""
-    made = [_typed(step.outputs()) for step in graph.steps]
-    taken = [_typed(step.inputs()) for step in graph.steps]
+    made = [*map(_typed, graph.made)]
+    taken = [*map(_typed, graph.taken)]
     for edge in graph.edges:
         for name in edge.data if taken[edge.target] else ():
             key = name.casefold()
@@ -115,10 +117,11 @@ def _duplicate_outputs(graph: Graph) -> Iterator[Diagnostic]:
     """Names that two steps make, neither of which takes them (it would change them) or stands above the other."""
     makers: dict[str, list[int]] = {}
     for at, step in enumerate(graph.steps):
-        taken = {datum.name.casefold() for datum in step.inputs()}
-        for datum in step.outputs():
-            earlier = makers.setdefault(datum.name.casefold(), [])
-            if datum.name.casefold() in taken:
+        taken = {datum.name.casefold() for datum in graph.taken[at]}
+        for datum in graph.made[at]:
+            key = datum.name.casefold()
+            earlier = makers.setdefault(key, [])
+            if key in taken:
                 continue
             above = _above(graph, at) if earlier else ()
             first = next((other for other in earlier if other not in above), None)
@@ -144,7 +147,7 @@ def _duplicate_steps(graph: Graph) -> Iterator[Diagnostic]:
     first: dict[str, Step] = {}
     for step in graph.steps:
         other = first.setdefault(step.key or step.name, step)
-        if other is not step:
+        if other is not step and step.name:
             message = (
                 f"“{step.name}” has the name of an earlier step{_at(other.place)}: "
                 "markers and `proceed to` cannot tell them apart"
@@ -174,7 +177,7 @@ def _otherwises(graph: Graph) -> Iterator[Diagnostic]:
 
 def _emptiness(workflow: Workflow, graph: Graph) -> Iterator[Diagnostic]:
     if not graph.steps:
-        message = "it has no step: every heading below the title is one"
+        message = "it has no step: every heading below the title is one, such as `## Load the data`"
         yield Diagnostic("no-steps", Severity.WARNING, max(workflow.title_place, Place(1, 1)), message)
 
 

@@ -141,9 +141,15 @@ def render_datum(datum: Datum) -> str:
     suffix = f"::{kind}" if datum.type and (kind := _legal_type(datum.type)) else ""
     plain = f"{name}{suffix}"
     read = read_datum(Line(plain, Place(0, 1)), 0, len(plain))
-    if read and read.end == len(plain) and read.datum.name == name and name.casefold() not in _KEYWORDS:
+    if read and read.end == len(plain) and read.datum.name == name and not _means_more(name):
         return plain
     return f"{code_span(name)}{suffix}"
+
+
+def _means_more(name: str) -> bool:
+    """Whether a line may read the bare name as `Otherwise`, or as the `creates:` before a list, be it in emphasis."""
+    bare = name.strip("*_")
+    return bare.endswith(":") or bare.rstrip(":").casefold() in _KEYWORDS
 
 
 _ILLEGAL = late_pattern(r"[^\w.-]+")

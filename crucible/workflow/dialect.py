@@ -280,6 +280,7 @@ def render_crucible(workflow: Workflow) -> str:
 def _frontmatter(workflow: Workflow) -> str:
     values: dict[str, Value] = {
         "type": "workflow",
+        "dialect": "crucible",
         "title": normal_line(workflow.title or workflow.name) or "Untitled",
     }
     if workflow.sessions:

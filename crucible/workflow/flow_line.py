@@ -10,13 +10,26 @@ import re
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from crucible.note.contain import code_span, normal_line, read_code_span
 from crucible.patterns import late_pattern
 from crucible.workflow.datum import Line, read_datum, render_datum
 from crucible.workflow.model import Condition, Datum, Flow, Place, key_of
 
-__all__ = ["FlowLine", "has_arrow", "read_flow_line", "render_flow_line"]
+__all__ = ["FlowLine", "Names", "has_arrow", "read_flow_line", "render_flow_line"]
+
+
+class Names(NamedTuple):
+    """What a bare last name may mean besides a datum.
+
+    `steps` are the keys of the note's steps, `own` that of the step whose text is read, `taken` the data that some step takes,
+    casefolded.  A name that is taken is a datum too, though a step be called so: else its taker would wait for nothing.
+    """
+
+    steps: Container[str] = ()
+    own: str = ""
+    taken: Container[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +37,24 @@ class FlowLine:
     """What a line says.
 
     `opens` is whether it ends in `creates:` and its outputs stand in the list below it, `unread` whether it is no flow but
-    was probably meant as one.
+    was probably meant as one, `noted` whether words in parentheses stand behind it.
     """
 
     flows: tuple[Flow, ...] = ()
     opens: bool = False
     unread: bool = False
+    noted: bool = False
 
 
 _NOTHING = FlowLine()
+_NO_NAMES = Names()
 _SHORT = 120
 _ARROW = late_pattern(r"`+|→|(?:(?<=[ \t])|^)->(?=[ \t]|$)")
+_PARENTHESES = late_pattern(r"`+|[()]")
+_SEMICOLON = late_pattern(r"`+|;")
 _BRANCH = late_pattern(r"`+|[,;.][ \t]+(?=(?:otherwise|else)\b)", re.IGNORECASE)
 _WORDS = late_pattern(r"(?:[\w.,/→ \t-]|::|->|\[\])+(?<!\.)$")
+_TIGHT = late_pattern(r"(?:[\w./-]+(?:::\w+)?(?:,[ \t]*|->)(?!>))+[\w./]+(?:::\w+)?$")
 _IF = late_pattern(r"[*_]{0,2}(?:(?:else|otherwise),?[ \t]+)?if[*_]{0,2}[ \t]+(?=\S)", re.IGNORECASE)
 _OTHERWISE = late_pattern(r"[*_]{0,2}(?:otherwise|else)[*_]{0,2}[,:]?[*_]{0,2}$", re.IGNORECASE)
 _PROCEED = late_pattern(
@@ -63,24 +81,63 @@ def has_arrow(text: str) -> bool:
     return "→" in text or "->" in text
 
 
-def read_flow_line(text: str, place: Place, steps: Container[str] = ()) -> FlowLine:
-    """The flows of a line without its list marker; `place` is where `text` begins, `steps` the keys of the note's steps.
+def read_flow_line(text: str, place: Place, names: Names = _NO_NAMES) -> FlowLine:
+    """The flows of a line without its list marker; `place` is where `text` begins.
 
     `If cond → A, otherwise → B` is two flows, and so is a line that leads on to two steps.
     """
     if not has_arrow(text):
         return _NOTHING
     line = Line(text, place)
+    found = _read_line(line, names)
+    if found.flows:
+        return found
+    front = line.text[: _note_start(line)]
+    if len(front) < len(text) and has_arrow(front):
+        before = _read_line(Line(front, place), names)
+        if before.flows and not before.opens:
+            return replace(before, noted=True)
+    return replace(found, unread=found.unread or _are_several(line, names))
+
+
+def _read_line(line: Line, names: Names) -> FlowLine:
+    """The flows of a whole line."""
     arrows = [found.span() for found in _outside_code(_ARROW, line)]
     flows: list[Flow] = []
     opens = False
     for start, end in _sentences(line, arrows):
-        read = _Sentence(line, start, end, arrows, steps).read() if start < end else _NOTHING
+        read = _Sentence(line, start, end, arrows, names).read() if start < end else _NOTHING
         if not read.flows:
             return FlowLine(unread=_is_meant(line, arrows))
         flows += read.flows
         opens = read.opens
     return FlowLine(tuple(flows), opens)
+
+
+def _note_start(line: Line) -> int:
+    """Where a line's last words begin that stand in parentheses, behind a blank; the end of the line where none do."""
+    _, end = _without_stop(line, 0, len(line.text))
+    depth = 0
+    signs = [*_outside_code(_PARENTHESES, line)] if line.text.endswith(")", 0, end) else []
+    for sign in reversed(signs):
+        depth += 1 if sign[0] == ")" else -1
+        if not depth:
+            return sign.start() if line.text[: sign.start()].endswith((" ", "\t")) else len(line.text)
+    return len(line.text)
+
+
+def _are_several(line: Line, names: Names) -> bool:
+    """Whether a short line is flows with a semicolon between: each has to have a line of its own."""
+    if len(line.text) > _SHORT or ";" not in line.text:
+        return False
+    cuts = [found.start() for found in _outside_code(_SEMICOLON, line)]
+    if not cuts:
+        return False
+    parts = [
+        line.text[a:b] for a, b in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(line.text)], strict=True)
+    ]
+    told = [read_flow_line(part.strip(" \t"), line.place, names) for part in parts if part.strip(" \t.")]
+    return len(told) > 1 and all(one.flows or one.unread for one in told)
 
 
 def _outside_code(pattern: re.Pattern[str], line: Line) -> Iterator[re.Match[str]]:
@@ -118,8 +175,10 @@ def _without_stop(line: Line, start: int, end: int) -> tuple[int, int]:
 def _is_meant(line: Line, arrows: Sequence[tuple[int, int]]) -> bool:
     """Whether a person probably meant a flow: a short line of nothing but words, commas and arrows, or a condition."""
     text = line.text.rstrip(" \t")
-    if not arrows or len(text) > _SHORT:
+    if len(text) > _SHORT:
         return False
+    if not arrows:
+        return _TIGHT.match(text) is not None
     if _IF.match(text, 0, arrows[0][0]) or _OTHERWISE.match(text, 0, line.bare(0, arrows[0][0])[1]):
         return True
     edges = [0, *(after for _, after in arrows)]
@@ -132,9 +191,9 @@ class _Sentence:
     """One flow: the text between two offsets of a line, cut at its arrows."""
 
     def __init__(
-        self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], steps: Container[str]
+        self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], names: Names
     ) -> None:
-        self._line, self._text, self._steps, self._end = line, line.text, steps, end
+        self._line, self._text, self._names, self._end = line, line.text, names, end
         self._place = line.at(start)
         cuts = arrows[bisect_left(arrows, (start,)) : bisect_left(arrows, (end,))]
         edges = [start, *(after for _, after in cuts)]
@@ -156,10 +215,24 @@ class _Sentence:
         start, end = self._parts[last]
         if not condition and _MAKES.match(self._text, start, end):
             return FlowLine((Flow(stages, None, "", self._place),), opens=True)
-        if targets := self._targets(start, end):
-            return FlowLine(tuple(Flow(stages, condition, name, self._place) for name in targets))
         behind = self._stages(last, last + 1)
+        targets = self._targets(start, end)
+        if targets and not (behind and not condition and self._names.own in map(key_of, targets)):
+            return FlowLine(tuple(self._leading(stages, condition, targets)))
         return FlowLine((Flow(stages + behind, condition, "", self._place),)) if behind else _NOTHING
+
+    def _leading(
+        self, stages: tuple[tuple[Datum, ...], ...], condition: Condition | None, targets: Sequence[str]
+    ) -> Iterator[Flow]:
+        """A flow to each target, which hands it the datum of its name when some step takes one."""
+        at = self._parts[-1][0]
+        for name in targets:
+            at = self._text.index(name, at)
+            read = read_datum(self._line, at, at + len(name))
+            is_taken = read and read.end == at + len(name) and name.casefold() in self._names.taken
+            made = ((read.datum,),) if read and is_taken else ()
+            yield Flow(stages + made, condition, name, self._place, self._line.at(at))
+            at += len(name)
 
     def _condition(self) -> Condition | None:
         start, end = self._parts[0]
@@ -178,13 +251,18 @@ class _Sentence:
         start, _ = self._parts[at]
         found = _PROCEED.match(self._text, start, self._end)
         target = self._named(self._text[found.end() : self._end]) if found else ""
+        behind = found.end() if found else start
         bare = first == 0 and at == 1 and self._parts[0][0] == self._parts[0][1]
         stages = () if bare else self._stages(first, at)
         return (
-            FlowLine((Flow(stages, condition, target, self._place),))
+            FlowLine((Flow(stages, condition, target, self._place, self._where(target, behind)),))
             if stages is not None and target
             else _NOTHING
         )
+
+    def _where(self, target: str, start: int) -> Place:
+        """Where a step's name stands, as far as it stands so."""
+        return self._line.at(max(start, self._text.find(target, start)))
 
     def _named(self, text: str) -> str:
         """A step's name as prose has it: with or without emphasis, quotes, an article."""
@@ -193,7 +271,7 @@ class _Sentence:
         if text[:1] == "`" and exact != text:
             return exact
         candidates = [exact, *map(_unwrapped, _shorter(text))]
-        return next((name for name in candidates if key_of(name) in self._steps), exact)
+        return next((name for name in candidates if key_of(name) in self._names.steps), exact)
 
     def _targets(self, start: int, end: int) -> list[str]:
         """The steps that the last stage names, when it names nothing else.  What stands in backticks is data."""
@@ -208,7 +286,7 @@ class _Sentence:
 
     def _is_step(self, name: str) -> bool:
         key = key_of(name)
-        return bool(key) and key in self._steps and "::" not in name
+        return bool(key) and key in self._names.steps and "::" not in name
 
     def _stages(self, first: int, end: int) -> tuple[tuple[Datum, ...], ...] | None:
         """The data of these parts; None when one is none."""
@@ -287,7 +365,7 @@ def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
         return f"Otherwise → {behind}"
     text = normal_line(flow.condition.text)
     line = f"If {text} → {behind}"
-    read = read_flow_line(line, Place(0, 1), steps).flows
+    read = read_flow_line(line, Place(0, 1), Names(steps)).flows
     kept = len(read) == 1 and read[0].condition == Condition(text) and read[0].stages == flow.stages
     return line if kept else f"If {code_span(text)} → {behind}"
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 from crucible.workflow.datum import Line, ReadDatum, read_datum, render_datum
-from crucible.workflow.flow_line import has_arrow, read_flow_line, render_flow_line
+from crucible.workflow.flow_line import Names, has_arrow, read_flow_line, render_flow_line
 from crucible.workflow.model import Datum, Diagnostic, Flow, Place, Severity
 
 __all__ = ["FlowReading", "read_flows", "render_flow"]
@@ -26,29 +26,28 @@ class FlowReading(NamedTuple):
     taken: frozenset[int]
 
 
+_NO_NAMES = Names()
 _ITEM = late_pattern(r"([ \t]*)(?:[-+*]|[0-9]{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 _UNDERLINE = late_pattern(r" {0,3}(?:=+|-+)[ \t]*$")
 _DESCRIPTION = late_pattern(r"[ \t]*$|([ \t]*:[ \t]|[ \t]+[(–—-])")
 
 
 def read_flows(
-    lines: Sequence[tuple[int, str]], steps: Container[str] = (), hidden: Container[int] = ()
+    lines: Sequence[tuple[int, str]], names: Names = _NO_NAMES, hidden: Container[int] = ()
 ) -> FlowReading:
     """The flows of a text block: its lines with their numbers in the file, from 1, without gaps.
 
-    `steps` are the keys of the note's steps, `hidden` the lines that code, comments or HTML take away.
+    `hidden` are the lines that code, comments or HTML take away.
     """
-    reader = _Reader(lines, steps, hidden)
+    reader = _Reader(lines, names, hidden)
     for at in range(len(lines)):
         reader.read(at)
     return FlowReading(tuple(reader.flows), tuple(reader.diagnostics), frozenset(reader.taken))
 
 
 class _Reader:
-    def __init__(
-        self, lines: Sequence[tuple[int, str]], steps: Container[str], hidden: Container[int]
-    ) -> None:
-        self._lines, self._steps, self._hidden = lines, steps, hidden
+    def __init__(self, lines: Sequence[tuple[int, str]], names: Names, hidden: Container[int]) -> None:
+        self._lines, self._names, self._hidden = lines, names, hidden
         texts = [line for _, line in lines]
         self._tables, self._underlined = _table_lines(texts), _underlined_lines(texts)
         self._listed: set[int] = set()
@@ -63,7 +62,7 @@ class _Reader:
             return
         start, indent = _text_start(line)
         place = Place(number, start + 1)
-        found = read_flow_line(line[start:], place, self._steps)
+        found = read_flow_line(line[start:], place, self._names)
         if at in self._underlined:
             if found.flows:
                 self._warn(
@@ -73,9 +72,10 @@ class _Reader:
             self._read_list(at, indent, found.flows, place)
         elif found.flows:
             self.flows += found.flows
-            self.taken.add(number)
+            if not found.noted:
+                self.taken.add(number)
         elif found.unread:
-            message = "names are single words or stand in backticks, and a target is the name of a step"
+            message = "names are single words or stand in backticks, a target is the name of a step, and each flow has its line"
             self._warn("unread-flow", place, f"this looks like data flow but is read as prose: {message}")
 
     def _warn(self, code: str, place: Place, message: str) -> None:
@@ -107,7 +107,7 @@ class _Reader:
         self.flows += [*flows[:-1], replace(flows[-1], stages=(*flows[-1].stages, tuple(outputs)))]
 
     def _is_flow(self, number: int, line: str, start: int) -> bool:
-        return has_arrow(line) and bool(read_flow_line(line[start:], Place(number, 1), self._steps).flows)
+        return has_arrow(line) and bool(read_flow_line(line[start:], Place(number, 1), self._names).flows)
 
     def _read_item(self, number: int, line: str, start: int, outputs: list[Datum]) -> None:
         """A datum; behind it, after a colon, a dash or in parentheses, what it is, which is prose."""

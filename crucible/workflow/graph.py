@@ -21,7 +21,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-from crucible.workflow.model import Condition, Datum, Place, Step, Workflow, key_of
+from crucible.workflow.collecting import uncollected
+from crucible.workflow.model import UNPLACED, Condition, Datum, Place, Step, Workflow, key_of
 from crucible.workflow.ordering import cycles_of, order_of
 
 __all__ = ["Bundle", "Edge", "Graph", "Missing", "build_graph"]
@@ -87,6 +88,16 @@ class Graph:
     missing: tuple[Missing, ...] = ()
 
     @cached_property
+    def taken(self) -> tuple[tuple[Datum, ...], ...]:
+        """What each step takes."""
+        return tuple(step.inputs() for step in self.steps)
+
+    @cached_property
+    def made(self) -> tuple[tuple[Datum, ...], ...]:
+        """What each step makes."""
+        return tuple(step.outputs() for step in self.steps)
+
+    @cached_property
     def incoming(self) -> tuple[tuple[Edge, ...], ...]:
         """The edges into each step, by source.  Bundles are apart."""
         into: list[list[Edge]] = [[] for _ in self.steps]
@@ -138,7 +149,13 @@ class _Joined:
     def edges(self) -> Iterator[Edge]:
         """By source and target; those that differ by condition as they came."""
         self.rows.sort(key=itemgetter(0, 1))
-        for (source, target), rows in groupby(self.rows, itemgetter(0, 1)):
+        for (source, target), together in groupby(self.rows, itemgetter(0, 1)):
+            rows = [*together]
+            if len(rows) == 1:  # as most are
+                _, _, condition, name, stale = rows[0]
+                data: tuple[str, ...] = (name,) if name else ()
+                yield Edge(source, target, data, condition, data if stale else ())
+                continue
             passing: dict[Condition | None, dict[str, tuple[str, bool]]] = {}
             for _, _, condition, name, stale in rows:
                 names = passing.setdefault(condition, {})
@@ -149,6 +166,7 @@ class _Joined:
                 yield Edge(source, target, data, condition, tuple(n for n, stale in names.values() if stale))
 
 
+@uncollected()
 def build_graph(workflow: Workflow) -> Graph:
     """The graph of a workflow, circles and missing steps included: it never fails."""
     steps, parents = _numbered(workflow)
@@ -266,7 +284,9 @@ def _join_targets(steps: Sequence[Step], joined: _Joined) -> Iterator[Missing]:
             key = _target_key(flow.target)
             found = places.get(key)
             if found is None:
-                yield Missing(at, flow.target, flow.place)
+                yield Missing(
+                    at, flow.target, flow.place if flow.target_place == UNPLACED else flow.target_place
+                )
                 continue
             while passed[key] < len(found) and found[passed[key]] <= at:
                 passed[key] += 1

@@ -12,9 +12,11 @@ DOT: a label stands in double quotes, where a quote ends it, a backslash begins 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from crucible.note.contain import cut, normal_line
+from crucible.patterns import late_pattern
 
 __all__ = ["dot_text", "mermaid_text", "shown"]
 
@@ -34,8 +36,15 @@ def shown(text: str, longest: int = _LONGEST) -> str:
 def mermaid_text(text: str, longest: int = _LONGEST) -> str:
     """What stands between the quotes of a Mermaid label; never nothing, which it cannot read."""
     line = f" {shown(text, longest)} "
-    safe = [line[at] if _is_harmless(line, at) else f"#{ord(line[at])};" for at in range(1, len(line) - 1)]
-    return "".join(safe) or _NOTHING
+    return _DOUBTFUL.sub(_coded, line)[1:-1] or _NOTHING
+
+
+_DOUBTFUL = late_pattern(r"(?<!\A)[^A-Za-z0-9,](?!\Z)")
+"""What has to be looked at, of a line with a blank before and behind it, which stay."""
+
+
+def _coded(found: re.Match[str]) -> str:
+    return found[0] if _is_harmless(found.string, found.start()) else f"#{ord(found[0])};"
 
 
 def _is_harmless(line: str, at: int) -> bool:

@@ -28,6 +28,10 @@ INFO = "session-toon"
 
 _TABLE = "execution"
 _REQUIRED = ("phase", "status")
+_KNOWN = frozenset({
+    "agent", "channel", "duration_ms", "input", "output", "phase", "session", "started", "status", "tokens_used",
+})  # fmt: skip
+"""Columns that mean something here, however they are written."""
 _STATUSES = frozenset(RunStatus)
 _NAME = late_pattern(r'[ \t]*("(?:[^"\\]|\\.)*+"|[A-Za-z_][\w.-]*)?')
 _COUNT = late_pattern(r"[ \t]*#?([0-9]*)([,|\t]?)[ \t]*")
@@ -123,7 +127,7 @@ class _Reader:
         missing = [name for name in _REQUIRED if name not in header.columns]
         for name in missing:
             self.complain("missing-column", header.place, f"the column `{name}` is missing in the header")
-        if len(set(header.columns)) < len(header.columns):
+        if len({column.casefold() for column in header.columns}) < len(header.columns):
             message = "a column stands twice in the header; the last one counts"
             self.complain("duplicate-column", header.place, message, Severity.WARNING)
         return None if missing else header
@@ -146,11 +150,13 @@ class _Reader:
         values = {name: read_cell(cell.text) for name, cell in zip(header.columns, cells, strict=True)}
         marker = Marker(values, Place(number, cells[0].at + 1))
         self.markers.append(marker)
-        if marker.status not in _STATUSES:
-            at = cells[len(header.columns) - 1 - header.columns[::-1].index("status")].at
-            known = ", ".join(RunStatus)
-            message = f"unknown status {marker.status!r}; known are {known}"
-            self.complain("unknown-status", Place(number, at + 1), message, Severity.WARNING)
+        places = {name: Place(number, cell.at + 1) for name, cell in zip(header.columns, cells, strict=True)}
+        for name in _REQUIRED:
+            if values[name] is None or values[name] == "":
+                self.complain("bad-row", places[name], f"the row has no {name}")
+        if marker.status and marker.status not in _STATUSES:
+            message = f"unknown status {marker.status!r}; known are {', '.join(RunStatus)}"
+            self.complain("unknown-status", places["status"], message, Severity.WARNING)
 
 
 def _many(number: int, thing: str) -> str:
@@ -168,12 +174,13 @@ def _parse_header(line: str, number: int) -> _Header:
     at = _expect(line, at, end, "[")
     count = _COUNT.match(line, at, end)
     digits, delimiter = (count[1], count[2] or ",") if count else ("", ",")
+    if not digits and "]" in line[at : line.find("{", at, end)]:
+        raise BadCell("the number of rows is missing between `[` and `]`", at)
     at = _expect(line, count.end() if count else at, end, "]")
-    if not digits:
-        raise BadCell("the number of rows is missing between `[` and `]`", at - 1)
     at = _expect(line, at, end, "{")
     close = _closing_brace(line, at, end)
-    columns = read_keys(split_cells(line, at, close, delimiter))
+    written = read_keys(split_cells(line, at, close, delimiter))
+    columns = [name.lower() if name.isascii() and name.lower() in _KNOWN else name for name in written]
     after = _expect(line, close + 1, end, ":")
     if after < end:
         raise BadCell(

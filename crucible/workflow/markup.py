@@ -123,7 +123,7 @@ def phase_name(name: str) -> str:
 
     `key_of` agrees on both.  A name without letters and digits stays as it is.
     """
-    words = ["".join(c for c in word if c.isalnum()) for word in normal_line(name).split(" ")]
+    words = ["".join(filter(str.isalnum, word)) for word in normal_line(name).split(" ")]
     found = "".join(word[:1].upper() + word[1:] for word in words)
     return found if found and key_of(found) == key_of(name) else normal_line(name)
 

@@ -109,13 +109,14 @@ class Flow:
 
     `x → creates:` and its bullet list is two stages.  With a `condition` the stages before the arrow are empty:
     `If cond → proceed to Step` has `target` "Step" and no stages, `If cond → report` has one stage.  `target` is a step's name
-    as it was written, from `proceed to NAME` or from a last stage that names a step; "" for none.
+    as it was written, from `proceed to NAME` or from a last stage that names a step; "" for none.  `target_place` is where that stands.
     """
 
     stages: tuple[tuple[Datum, ...], ...] = ()
     condition: Condition | None = None
     target: str = ""
     place: Place = field(default=UNPLACED, compare=False)
+    target_place: Place = field(default=UNPLACED, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +129,29 @@ class Marker:
     @property
     def phase(self) -> str:
         """The step's name, as the row has it: `RerunIntegrationTests`."""
-        return str(self.values.get("phase") or "")
+        return _text(self.values.get("phase"))
 
     @property
     def status(self) -> str:
         """One of `RunStatus`, or whatever else stands there."""
-        return str(self.values.get("status") or "")
+        return _text(self.values.get("status"))
+
+
+def _text(cell: Cell) -> str:
+    """As it would be written; "" for none, which 0 and false are not."""
+    if cell is None:
+        return ""
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """A heading and what stands below it up to the next heading; `children` are the headings one level and more below it.
 
-    `prose` is that text without flow lines, marker blocks and `---`, outer blank lines off.  `markers` stand in this step's
-    own lines.  `id` is ordinal: `step-2`, `step-2.1`.  `lines` run from the heading to the next heading of any level;
-    `body_end` is the line after the last line of its own that is neither blank nor a `---`.
+    `prose` is that text without flow lines, marker blocks and `---`, outer blank lines off.  `markers` are the rows of the blocks in
+    its own lines, whatever step they name, then those of blocks that stand in no step and whose phase names this one.  `id` is
+    ordinal: `step-2`, `step-2.1`.  `lines` run from the heading to the next heading of any level; `body_end` is the line after the
+    last line of its own that is neither blank nor a `---`.
     """
 
     name: str
@@ -164,16 +173,21 @@ class Step:
         return key_of(self.name)
 
     def inputs(self) -> tuple[Datum, ...]:
-        """What it takes: all but the last stage of each flow, without what an earlier stage of its own made.  Each once."""
+        """What it takes: the first stage of each flow, without what an earlier stage of its own made.  Each once.
+
+        Of `a → Next Step` that is `a` too, unless the step makes `a` anywhere: then it is handed on, and nothing is taken.
+        """
         taken: dict[str, Datum] = {}
         made: set[str] = set()
+        own = {datum.name.casefold() for datum in self.outputs()}
         for flow in self.flows:
             for at, stage in enumerate(flow.stages):
-                if at == 0 and flow.condition is None and len(flow.stages) > 1:
+                if at == 0 and flow.condition is None:
+                    known = made if len(flow.stages) > 1 else own
                     for datum in stage:
-                        if datum.name.casefold() not in made:
+                        if datum.name.casefold() not in known:
                             taken.setdefault(datum.name.casefold(), datum)
-                elif at > 0 or flow.condition is not None:
+                else:
                     made.update(datum.name.casefold() for datum in stage)
         return tuple(taken.values())
 
@@ -199,7 +213,7 @@ class Workflow:
 
     `name` is the file's name without `.md`; `title` the level-1 heading.  `sessions` are the ids of the frontmatter's
     `sessions`, which it was codified from.  `preamble` is the Markdown between the title and the first heading.  `marked` says whether
-    the frontmatter has `type: workflow`.  `diagnostics` is what reading found; `checking` finds more.
+    the frontmatter's `type` is `workflow` (see `kind`).  `diagnostics` is what reading found; `checking` finds more.
     """
 
     title: str = ""
@@ -220,4 +234,4 @@ class Workflow:
 
 def key_of(name: str) -> str:
     """The letters and digits of a name without regard to case: `Re-run Integration Tests` is `RerunIntegrationTests`."""
-    return "".join(c for c in name.casefold() if c.isalnum())
+    return "".join(filter(str.isalnum, name.casefold()))

@@ -24,32 +24,39 @@ def order_of(arcs: _Arcs, parents: Sequence[int]) -> tuple[tuple[int, ...], tupl
     closes no circle.
     """
     count = len(parents)
-    order, levels = _settle(arcs, count)
-    kept = set(order)
-    family = [(p, child) for child, p in enumerate(parents) if p in kept and child in kept]
-    if family:
-        order, levels = _settle_families(arcs, count, family, len(order))
+    family = [(p, child) for child, p in enumerate(parents) if p >= 0]
+    order, levels = _settle(_with(arcs, family), count)
+    if len(order) < count:
+        order, levels = _settle_knotted(arcs, count, family)
     waves: list[list[int]] = [[] for _ in range(max((levels[at] for at in order), default=-1) + 1)]
     for at in sorted(order):
         waves[levels[at]].append(at)
     return tuple(order), tuple(map(tuple, waves))
 
 
-def _settle_families(
-    arcs: _Arcs, count: int, family: Sequence[tuple[int, int]], whole: int
+def _settle_knotted(
+    arcs: _Arcs, count: int, family: Sequence[tuple[int, int]]
 ) -> tuple[list[int], list[int]]:
-    """The order with parents before children; where data says otherwise, data is right."""
+    """The order of what stands in no circle; where data says otherwise than families do, data is right."""
+    order, levels = _settle(arcs, count)
+    kept = set(order)
+    family = [(p, child) for p, child in family if p in kept and child in kept]
+    if not family:
+        return order, levels
     order, levels = _settle(_with(arcs, family), count)
-    if len(order) == whole:
+    if len(order) == len(kept):
         return order, levels
     knot = _knots(_with(arcs, family))
     return _settle(_with(arcs, [(p, child) for p, child in family if knot[p] != knot[child]]), count)
 
 
-def _with(arcs: _Arcs, more: Sequence[tuple[int, int]]) -> list[list[int]]:
-    widened = [list(successors) for successors in arcs]
+def _with(arcs: _Arcs, more: Sequence[tuple[int, int]]) -> _Arcs:
+    added: dict[int, list[int]] = {}
     for source, target in more:
-        widened[source].append(target)
+        added.setdefault(source, []).append(target)
+    widened = [*arcs]
+    for source, targets in added.items():
+        widened[source] = [*arcs[source], *targets]
     return widened
 
 

@@ -1,5 +1,11 @@
 """Questions about execution markers: which rows are wanted, what they come to, and what the runs of a workflow were.
 
+Owns what the rows of a step and of the steps below it come to.  A row's tokens are those of its step's own agent, as in a session's
+note (`tokens_used`: subagents not included), so all rows are added, and none counts twice.  Its time runs from the step's beginning to
+its end and holds whatever was done below it meanwhile, so of a run's time a row is left out whose step stands below one that knows its
+own, unless that was over before.  What `codify` and `workflow run` write keeps to this; the latter carries out a step before those
+below it.
+
 Pure: no disk and no clock.  Which notes are workflows is the vault's; how a `session-toon` block is written is `markers`'.
 
 A text compares without regard to case.  What a row is, is `rows`'; a condition on a column is `conditions`'; all are offered here.
@@ -99,8 +105,8 @@ class MarkerFigures:
     """What some rows come to.  `name` is the group's; None of rows that have none.
 
     `count` holds rows of other statuses too.  `failure_rate`, from 0 to 1 with four decimals, is what failed or ran out of time of
-    all that was not skipped.  Durations are in milliseconds, the average with one decimal, over the rows that have one; None where
-    there is none.  `tokens_used` is None where no row knows.
+    all that was not skipped.  Durations are in milliseconds, the average with one decimal, over the rows that have one, each by itself;
+    None where there is none.  `tokens_used` is the sum; None where no row knows.
     """
 
     name: str | None
@@ -217,6 +223,28 @@ class Run:
     def figures(self) -> MarkerFigures:
         """What its rows come to."""
         return _figures(self.name, self.rows)
+
+    @property
+    def duration_ms(self) -> float | None:
+        """The steps' time added up, what was done below a step while it went on not again; None where no row knows."""
+        known = [(row, time) for row in self.rows if (time := row.number("duration_ms")) is not None]
+        spans: dict[str, list[tuple[datetime | None, float]]] = {}
+        for row, time in known:
+            spans.setdefault(row.step, []).append((row.time, time))
+        parts = [
+            time
+            for row, time in known
+            if not any(_holds(span, row.time) for name in row.above for span in spans.get(name, ()))
+        ]
+        return sum(parts) if parts else None
+
+
+def _holds(span: tuple[datetime | None, float], time: datetime | None) -> bool:
+    """Whether something was begun while a step went on, as far as whole seconds tell."""
+    began, took = span
+    if began is None or time is None or time <= began:
+        return True
+    return (time - began).total_seconds() < took / 1000 - 1
 
 
 def runs_of(workflow: Workflow) -> list[Run]:

@@ -6,8 +6,9 @@ flows and marker blocks have rooms of their own; what a whole workflow must keep
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from crucible.note.frontmatter import Frontmatter, find_frontmatter
 from crucible.note.outline import Block, Kind
@@ -16,9 +17,11 @@ from crucible.note.source import Lines, Problem, Source
 from crucible.note.wikilinks import parse_linktext
 from crucible.session.headings import read_title
 from crucible.workflow.blocks import WorkflowBlocks
-from crucible.workflow.flow_line import has_arrow
-from crucible.workflow.flows import read_flows
+from crucible.workflow.collecting import uncollected
+from crucible.workflow.flow_line import Names, has_arrow
+from crucible.workflow.flows import FlowReading, read_flows
 from crucible.workflow.headings import StepHeading, is_prose_heading, read_step_heading
+from crucible.workflow.kind import WORKFLOW, kind_of
 from crucible.workflow.markers import is_marker_fence, read_marker_block
 from crucible.workflow.model import (
     UNPLACED,
@@ -35,6 +38,7 @@ from crucible.workflow.model import (
 __all__ = ["read_workflow"]
 
 
+@uncollected()
 def read_workflow(source: Source, name: str) -> Workflow:
     """The workflow that a note tells; `name` is the file's name without `.md`.  Never raises."""
     found = find_frontmatter(source)
@@ -48,7 +52,7 @@ def read_workflow(source: Source, name: str) -> Workflow:
         preamble="\n".join(body.preamble),
         steps=body.steps(),
         name=name,
-        marked=found.values.get("type") == "workflow",
+        marked=kind_of(found.values.get("type")) == WORKFLOW,
         properties=found.values,
         diagnostics=tuple(sorted((*problems, *outline.diagnostics, *body.diagnostics), key=_by_place)),
         title_place=body.title_place,
@@ -165,11 +169,12 @@ class _Body:
 
     def _read_sections(self) -> None:
         keys = {key: section for section in reversed(self._sections) if (key := key_of(section.heading.name))}
+        names = Names(keys, taken=_Taken(partial(self._taken, Names(keys))))
         for section in self._sections:
             taken: set[int] = set()
             for block in section.blocks:
                 if block.kind is Kind.TEXT:
-                    self._read_text(section, block, keys, taken)
+                    self._read_text(section, block, names, taken)
                 elif _holds_markers(block) or self._is_dashes(block):
                     taken.update(range(block.first, block.end))
                 if _holds_markers(block):
@@ -181,15 +186,25 @@ class _Body:
             else:
                 self._warn("marker-without-step", marker.place, f"no step is called {marker.phase!r}")
 
-    def _read_text(self, section: _Section, block: Block, keys: Container[str], taken: set[int]) -> None:
-        lines = self._lines[block.first : block.end]
-        if not any(map(has_arrow, lines)):
-            return
-        hidden = self._outline.hidden if self._outline.hides(lines) else ()
-        found = read_flows(list(enumerate(lines, block.first + 1)), keys, hidden)
+    def _read_text(self, section: _Section, block: Block, names: Names, taken: set[int]) -> None:
+        found = self._flows(block, names._replace(own=key_of(section.heading.name)))
         section.flows += found.flows
         self.diagnostics += found.diagnostics
         taken.update(number - 1 for number in found.taken)
+
+    def _flows(self, block: Block, names: Names) -> FlowReading:
+        lines = self._lines[block.first : block.end]
+        if not any(map(has_arrow, lines)):
+            return _NO_FLOWS
+        hidden = self._outline.hidden if self._outline.hides(lines) else ()
+        return read_flows(list(enumerate(lines, block.first + 1)), names, hidden)
+
+    def _taken(self, names: Names) -> Iterator[str]:
+        """What the steps take, casefolded."""
+        for section in self._sections:
+            texts = (block for block in section.blocks if block.kind is Kind.TEXT)
+            flows = tuple(flow for block in texts for flow in self._flows(block, names).flows)
+            yield from (datum.name.casefold() for datum in Step("", flows=flows).inputs())
 
     def _read_markers(self, block: Block) -> tuple[Marker, ...]:
         end = block.end - 1 if block.closed else block.end
@@ -232,6 +247,23 @@ class _Body:
         return max(
             (block.end for block in section.blocks if not self._is_dashes(block)), default=section.first + 1
         )
+
+
+class _Taken(Container[str]):
+    """Names that are looked for only when one is asked about: few notes have an output that is called as a step is."""
+
+    def __init__(self, find: Callable[[], Iterator[str]]) -> None:
+        self._find = find
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self._find())
+
+
+_NO_FLOWS = FlowReading((), (), frozenset())
 
 
 def _holds_markers(block: Block) -> bool:

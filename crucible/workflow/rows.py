@@ -6,7 +6,7 @@ its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -26,7 +26,8 @@ _LARGEST = 2**63
 class MarkerRow:
     """One row with where it stands: `workflow` the note's name, `step` the name of the step that it matches, "" for none.
 
-    `at` counts the rows of the note from 0.  `time` is aware, UTC; None where no column says one.
+    `at` counts the rows of the note from 0.  `time` is aware, UTC; None where no column says one.  `above` are the names of the
+    steps that `step` stands below.
     """
 
     workflow: str
@@ -35,6 +36,7 @@ class MarkerRow:
     at: int = 0
     time: datetime | None = None
     columns: Mapping[str, Cell] = field(default_factory=dict, compare=False)
+    above: frozenset[str] = field(default=frozenset(), compare=False)
 
     def cell(self, column: str) -> Cell:
         """The value of a column, of `workflow` and `step` too unless the row has such columns; None where there is none."""
@@ -71,12 +73,20 @@ class MarkerRow:
 def rows_of(workflow: Workflow) -> list[MarkerRow]:
     """Every marker row of a note, in its order.  A row of another step than the one it stands in belongs to that other one."""
     names: dict[str, str] = {}
-    for step in workflow.walk():
+    above: dict[str, frozenset[str]] = {}
+    for step, over in _below(workflow.steps, frozenset()):
         names.setdefault(step.key, step.name)
+        above.setdefault(step.name, over)
     found = ((step, marker) for step in workflow.walk() for marker in step.markers)
-    return [
-        _row(workflow, _matched(step, marker, names), marker, at) for at, (step, marker) in enumerate(found)
-    ]
+    told = ((_matched(step, marker, names), marker) for step, marker in found)
+    return [_row(workflow, name, marker, at, above.get(name)) for at, (name, marker) in enumerate(told)]
+
+
+def _below(steps: Sequence[Step], above: frozenset[str]) -> Iterator[tuple[Step, frozenset[str]]]:
+    """Every step with the names of those that it stands below."""
+    for step in steps:
+        yield step, above
+        yield from _below(step.children, above | {step.name})
 
 
 def _matched(step: Step, marker: Marker, names: Mapping[str, str]) -> str:
@@ -84,9 +94,9 @@ def _matched(step: Step, marker: Marker, names: Mapping[str, str]) -> str:
     return step.name if step.key == key else names.get(key, "")
 
 
-def _row(workflow: Workflow, step: str, marker: Marker, at: int) -> MarkerRow:
+def _row(workflow: Workflow, step: str, marker: Marker, at: int, above: frozenset[str] | None) -> MarkerRow:
     columns = {name.casefold(): value for name, value in marker.values.items()}
-    return MarkerRow(workflow.name, step, marker, at, time_of(columns), columns)
+    return MarkerRow(workflow.name, step, marker, at, time_of(columns), columns, above or frozenset())
 
 
 def time_of(columns: Mapping[str, Cell]) -> datetime | None:

@@ -149,11 +149,31 @@ def test_secrets_do_not_come_into_the_workflow(cru: Cru, vault: Vault) -> None:
     assert secret not in text
 
 
-def test_a_session_without_phases_becomes_something(cru: Cru, vault: Vault) -> None:
+@pytest.mark.parametrize("ids", [("s",), ("s", "t")])
+@pytest.mark.parametrize(
+    "options", [(), ("--format", "json"), ("-o", "x.md"), ("--refine", "--with", "false")]
+)
+def test_sessions_without_work_make_no_workflow(
+    cru: Cru, vault: Vault, ids: tuple[str, ...], options: tuple[str, ...]
+) -> None:
     write(vault, "s", note("s"))
-    result = cru("session", "codify", "s")
+    write(vault, "t", note("t"))
+    result = cru("session", "codify", *ids, *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{', '.join(ids)}: nothing to codify" in result.stderr
+    assert "a workflow is made of phases" in result.stderr
+    assert workflows(vault) == {}
+    assert not Path("x.md").exists()
+
+
+def test_a_session_without_work_is_left_out_of_the_workflow_of_others(cru: Cru, vault: Vault) -> None:
+    write(vault, "s", note("s"))
+    result = cru("session", "codify", "s", ID)
     assert result.exit_code == 0, result.stderr
-    assert read(*workflows(vault).values()).title == "s"
+    assert "cru: s: nothing to codify, left out" in result.stderr
+    (text,) = workflows(vault).values()
+    assert read(text).sessions == (ID,)
+    assert "Only in" not in text
 
 
 def test_what_is_no_session_is_refused(cru: Cru, vault: Vault) -> None:
@@ -214,6 +234,14 @@ def test_the_other_dialect_lies_beside_ours(cru: Cru, vault: Vault) -> None:
     assert cru("session", "codify", ID, "--dialect", "crucible").exit_code == 0
     assert sorted(workflows(vault)) == ["add-a-rate-limiter-crucible.md", "add-a-rate-limiter.md"]
     assert cru("session", "codify", ID, "--dialect", "crucible").exit_code == 0
+    listed = json.loads(cru("workflow", "list", "--format", "json").stdout)
+    assert [row["name"] for row in listed] == ["add-a-rate-limiter"]
+    rows = json.loads(cru("workflow", "sessions", "--format", "json").stdout)
+    assert {row["workflow"] for row in rows} == {"add-a-rate-limiter"}
+    done = cru("workflow", "validate", "add-a-rate-limiter-crucible")
+    assert "written for the Rust Crucible" in done.stderr
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert cru("workflow", "validate").exit_code == 0
     assert len(workflows(vault)) == 2
 
 

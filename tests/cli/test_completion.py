@@ -92,6 +92,7 @@ def test_workflows_are_completed_from_the_files_in_their_folder(
 ) -> None:
     put(vault, "workflows/release.md", b"\xff\x00 not even a note")
     put(vault, "workflows/shop/return.md")
+    put(vault, "workflows/release-crucible.md", "---\ntype: workflow\ndialect: crucible\n---\n")
     put(vault, "sessions/re.md")
     for words in (
         "cru workflow show re",

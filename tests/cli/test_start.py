@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -272,6 +273,30 @@ def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(
         code, said = run(*args)
         assert code == 1
         assert said.startswith("cru: the working directory is gone\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "env", "colored"),
+    [
+        ([], {}, True),
+        ([], {"NO_COLOR": "1"}, False),
+        (["--no-color"], {}, False),
+        (["--color"], {"NO_COLOR": "1"}, True),
+    ],
+    ids=["a terminal", "NO_COLOR", "--no-color", "--color wins"],
+)
+def test_an_error_is_coloured_as_the_user_wished(
+    cru_process: CruProcess, args: list[str], env: dict[str, str], colored: bool
+) -> None:
+    main, side = pty.openpty()
+    done = cru_process(
+        *args, "session", "show", "nope", env={**env, "TERM": "xterm"}, capture_output=False, stderr=side
+    )
+    os.close(side)
+    with os.fdopen(main, "rb", buffering=0) as terminal:
+        said = terminal.read(4096)
+    assert done.returncode == 1
+    assert (b"\x1b[31m" in said) is colored
 
 
 def test_a_message_is_one_line_whatever_it_quotes(bare_cru: Cru) -> None:

@@ -61,13 +61,15 @@ def test_pages_follow_each_other(vault: Vault, cru: Cru) -> None:
     assert "the last one is 3" in beyond.stderr
 
 
-def test_what_children_took_counts_once(vault: Vault, cru: Cru) -> None:
+def test_the_time_of_a_step_holds_that_of_those_below_it_and_its_tokens_do_not(
+    vault: Vault, cru: Cru
+) -> None:
     rows = "  Whole,success,100,10,r\n  PartA,success,60,6,r\n  PartB,success,30,4,r\n  Other,success,5,1,r\n"
     head = "execution[4]{phase,status,duration_ms,tokens_used,run}:\n"
     text = f"# T\n\n## Whole\n\n### Part A\n\n### Part B\n\n## Other\n\n```session-toon\n{head}{rows}```\n"
     put(vault, "workflows/deep.md", text)
     (run,) = json.loads(cru("workflow", "history", "deep", "--format", "json").stdout)
-    assert (run["steps"], run["duration_ms"], run["tokens_used"]) == (4, 105, 11)
+    assert (run["steps"], run["duration_ms"], run["tokens_used"]) == (4, 105, 21)
 
 
 def test_a_workflow_that_never_ran_says_so(vault: Vault, cru: Cru) -> None:

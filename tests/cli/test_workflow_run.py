@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -202,7 +203,7 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(play: Play) -> None:
     told = play("--dry-run").stdout
     assert "1. Build @builder #ci by nobody yet" in told
     assert "takes version: missing" in told
-    assert "takes binary of Build" in told
+    assert "takes binary of “Build”" in told
     plan = json.loads(play("--dry-run", "--format", "json", "--with", "claude").stdout)
     assert plan["missing"] == ["version"]
     assert [step["name"] for step in plan["steps"]] == ["Build", "Check out", "Publish", "Tell"]
@@ -210,6 +211,14 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(play: Play) -> None:
     assert play.path.read_bytes() == before
     assert play.vault.session_paths() == []
     assert play.asked() == []
+
+
+def test_the_plan_says_what_a_request_is_that_nobody_gave(play: Play) -> None:
+    play.write("# Add a limiter\n\n## Do\nrequest::Text → a\n")
+    assert "takes request: the workflow's title and preamble" in play("--dry-run").stdout
+    plan = json.loads(play("--dry-run", "--format", "json").stdout)
+    assert (plan["missing"], plan["request"]) == ([], "Add a limiter")
+    assert "takes request, which is given" in play("--dry-run", "--input", "request=x").stdout
 
 
 def test_nobody_named_is_a_wrong_use_and_nothing_is_written(play: Play, cru: Cru) -> None:
@@ -264,6 +273,20 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(
     assert play.vault.session_paths() == []
 
 
+def test_who_is_only_named_for_frames_carries_nothing_out(play: Play) -> None:
+    play.write("# T\n\n## Lead @lead\n\n### Write @writer\nda → db\n\n## Sum @sum\ndb → dc\n\n### Part\n")
+    done = play(f"--with=lead={play.command}", code=2)
+    assert "no step that is carried out is @lead's" in done.stderr
+    assert "@sum, @writer" in done.stderr
+    play("--with", play.command, f"--with=sum={play.command} summing")
+    assert [(each["step"], each["args"]) for each in play.asked()] == [
+        ("Write", []),
+        ("Sum", ["summing"]),
+        ("Part", []),
+    ]
+    assert play.markers() == {"Lead": [], "Write": ["success"], "Sum": ["success"], "Part": ["success"]}
+
+
 def test_a_file_outside_of_the_vault_gets_its_markers_too(play: Play, tmp_path: Path) -> None:
     play.path = tmp_path / "elsewhere.md"
     play.write(CHAIN.replace("\n", "\r\n"))
@@ -291,12 +314,14 @@ def test_a_critical_failure_halts_and_continue_finishes_the_same_run(play: Play)
     play.answer("Publish", "No way.\nSTEP: failed: no key")
     done = play("--input", "version=1", code=1)
     assert "halted: “Publish” failed" in done.stderr
-    assert "--continue" in done.stderr
+    assert f"{shlex.join([str(play.path), '--with', play.command, '--continue'])}` goes on" in done.stderr
+    assert "not begun    Tell\n" in done.stdout
     assert play.steps() == ["Build", "Check out", "Publish"]
     assert play.markers()["Publish"] == ["failed"]
     assert play.markers()["Tell"] == []
     assert play.session().status is Status.PAUSED
     assert play.session().phases[-1].status == "failed"
+    assert all(phase.ended for phase in play.session().phases), "a run may go on days later"
 
     play.answer("Publish", "Out.\nSTEP: done")
     done = play("--continue", "--format", "json")
@@ -332,6 +357,7 @@ def test_a_plain_failure_keeps_back_what_depends_on_it(play: Play) -> None:
         "Tell": ["skipped"],
     }
     assert "held back" in done.stdout
+    assert "cru: 1 step failed\n" in done.stderr
 
 
 def test_a_changed_workflow_is_said_and_its_steps_go_by_what_they_say_now(play: Play) -> None:
@@ -342,6 +368,17 @@ def test_a_changed_workflow_is_said_and_its_steps_go_by_what_they_say_now(play: 
     done = play("--continue")
     assert "the workflow changed since" in done.stderr
     assert "quietly" in play.asked()[3]["said"]
+
+
+def test_a_copy_of_a_workflow_does_not_go_on_with_the_run_of_the_original(play: Play) -> None:
+    play.answer("Build", "STEP: failed: no")
+    play("--input", "version=1", code=1)
+    original, play.path = play.path, play.path.with_name("copy.md")
+    play.write(original.read_text())
+    assert "no run to go on with" in play("--continue", code=1).stderr
+    original.unlink()
+    play("--continue", code=1)
+    assert play.steps() == ["Build", "Build"]
 
 
 def test_from_a_step_only_that_and_what_is_behind_it_runs(play: Play) -> None:
@@ -362,7 +399,7 @@ def test_from_a_step_with_continue_does_that_again_with_the_old_answers(play: Pl
 
 def test_a_step_that_takes_too_long_is_a_timeout(play: Play) -> None:
     (play.folder / "Publish.wait").touch()
-    play("--input", "version=1", "--timeout", "1.5", code=1)
+    play("--input", "version=1", "--timeout", "1", code=1)
     assert play.markers()["Publish"] == ["timeout"]
     assert is_gone(play.asked()[-1]["pid"])
 
@@ -379,6 +416,12 @@ def test_commands_of_conditions_run_only_when_the_user_says_so(play: Play) -> No
     assert (play.folder / "ran").exists()
     assert play.steps() == ["Look", "Stay"]
     assert play.markers() == {"Look": ["success"], "Go": ["skipped"], "Stay": ["success"]}
+
+
+def test_a_command_is_shown_as_it_would_run_and_hides_nothing(play: Play) -> None:
+    play.write("# T\n\n## Look\nIf `true \x1b]; touch ran #\x07` → proceed to Go\n\n## Go\n")
+    told = [play(code=2).stderr, play("--dry-run").stdout]
+    assert all(r"true \x1b]; touch ran #\x07" in each for each in told)
 
 
 def test_what_was_decided_is_not_asked_again_when_the_run_goes_on(play: Play) -> None:

@@ -130,6 +130,15 @@ def test_a_column_that_no_row_has_is_told(two: Vault, cru: Cru) -> None:
         )
 
 
+def test_a_value_that_no_row_has_is_told(two: Vault, cru: Cru) -> None:
+    result = cru("workflow", "sessions", "--status", "faild")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("no row has the status 'faild'; there are ")
+    assert "failed" in result.stderr
+    assert cru("workflow", "sessions", "--agent", "nobody").stderr.startswith("no row has the agent 'nobody'")
+    assert cru("workflow", "sessions", "--status", "FAILED", "--agent", "ci").stderr == ""
+
+
 def test_by_a_column_the_rows_are_counted(two: Vault, cru: Cru) -> None:
     head, *lines = cru("workflow", "sessions", "--by", "step").stdout.splitlines()
     assert head.split()[:6] == ["step", "count", "success", "failed", "skipped", "timeout"]

@@ -135,7 +135,9 @@ def test_a_name_that_is_wrong_does_not_keep_the_others_from_being_checked(vault:
     assert "2026-11-21-limiter: a session, no workflow" in said[1]
     assert "cru session codify 2026-11-21-limiter" in said[1]
     assert "a folder" in said[2]
-    assert cru("workflow", "validate", "2026-11-21-limiter").exit_code == 2
+    only = cru("workflow", "validate", "2026-11-21-limiter")
+    assert only.exit_code == 2
+    assert only.stderr.count("\n") == 1
 
 
 def test_what_is_no_utf8_and_has_odd_names_is_checked(vault: Vault, cru: Cru) -> None:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible.acts.model import Act, Deed
 from crucible.codify.aligning import align
 from crucible.codify.drafting import Drafted
-from crucible.codify.model import Act, Branch, Deed, DraftStep, Figures, Remark, RemarkKind
+from crucible.codify.model import Branch, DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.settling import settle
 from crucible.note.source import Source
 from crucible.session.model import AgentRef, Outcome
@@ -177,16 +178,55 @@ def test_the_first_part_of_a_step_hangs_on_the_last_step_that_did_something() ->
     part = DraftStep("Build", children=(_WRITE,))
     merged = align([_draft("a", _TEST, whole), _draft("b", _TEST, part)])
     assert [branch.target for branch in merged[0].branches] == ["Tell how"]
-    merged = align([_draft("a", whole), _draft("b", part)])
-    assert [branch.target for branch in merged[0].branches] == ["Tell how"]
+
+
+def test_a_step_never_leads_into_its_own_parts() -> None:
+    whole, part = DraftStep("Build", children=(_DOCS, _WRITE)), DraftStep("Build", children=(_WRITE,))
+    later = DraftStep("Ship", children=(DraftStep("Pack", acts=(_write("a.zip"),)),))
+    build, ship = align([_draft("a", whole, later), _draft("b", part)])
+    assert build.branches == ()
+    assert [branch.target for branch in build.children[1].branches] == ["Ship"]
+    assert [child.remarks for child in build.children] == [(Remark(RemarkKind.ONLY_IN, "a"),), ()]
+    assert ship.remarks == ()
+
+
+def test_a_phase_that_only_some_sessions_split_leads_nowhere_and_its_parts_say_whose_they_are() -> None:
+    learned = Remark(RemarkKind.LEARNED, "pytest failed")
+    run = Remark(RemarkKind.RUN, "pytest")
+    alone = DraftStep(
+        "Build", grade=Grade.CRITICAL, remarks=(_asked("Build it"), learned, run), acts=(_test("t.py"),),
+        report=Datum("build_report", "Report"),
+    )  # fmt: skip
+    split = DraftStep("Build", remarks=(_asked("Build it"),), children=(_DOCS, replace(_FIX, remarks=(run,))))
+    (build,) = align([_draft("a", alone), _draft("b", split)])
+    assert (build.branches, build.grade, build.report) == ((), Grade.PLAIN, None)
+    assert build.remarks == (_asked("Build it"),)
+    only = [
+        remark.text
+        for child in build.children
+        for remark in child.remarks
+        if remark.kind is RemarkKind.ONLY_IN
+    ]
+    assert sorted(only) == ["a", "b", "b"]
+    tested = next(child for child in build.children if child.acts == alone.acts)
+    assert (tested.grade, tested.report) == (Grade.CRITICAL, Datum("build_report", "Report"))
+    assert {learned, run} < {*tested.remarks}
+
+
+def test_a_frame_does_not_repeat_what_its_parts_say() -> None:
+    alone = DraftStep("Build", remarks=(_asked("Now the docs"), _asked("Go")), acts=_WRITE.acts)
+    split = DraftStep("Build", children=(_WRITE, replace(_DOCS, remarks=(_asked("Now  the docs"),))))
+    (build,) = align([_draft("a", alone), _draft("b", split)])
+    assert build.remarks == (_asked("Go"),)
 
 
 def test_a_variant_with_nothing_before_it_says_where_it_was_done() -> None:
     group = replace(_DOCS, acts=(), children=(_DOCS,))
     merged = align([_draft("a", group, _WRITE), _draft("b", _WRITE)])
-    assert merged[0].remarks == (Remark(RemarkKind.LEARNED, "done only in a"),)
+    assert merged[0].remarks == (Remark(RemarkKind.ONLY_IN, "a"),)
     assert merged[0].children[0].remarks == ()
     assert merged[1].remarks == ()
+    assert settle("T", merged, ["a", "b"]).steps[0].prose == "- Only in: a"
 
 
 def test_children_are_aligned_below_their_parents_and_a_lone_step_beside_a_group_becomes_one() -> None:

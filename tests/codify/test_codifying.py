@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from benchmarks.notes import sample_phases
+from crucible.acts.evidence import load_evidence
 from crucible.codify.codifying import Codified, Recorded, codified, codify
-from crucible.codify.evidence import load_evidence
 from crucible.importing.importing import ImportOptions, import_transcripts
 from crucible.note.source import Source
 from crucible.secrets.redacting import redact_of
 from crucible.session.markup import render_session
-from crucible.session.model import Decision, Intervention, Session
+from crucible.session.model import AgentRef, Decision, Intervention, Session
 from crucible.session.reading import read_session
 from crucible.settings import VaultSettings
 from crucible.transcript.dialects import DIALECTS
@@ -161,6 +161,7 @@ def check(found: Workflow, again: Workflow) -> None:
 
 
 @given(st.integers(0, 2**48))
+@settings(max_examples=settings().max_examples // 3)
 def test_a_random_session_reads_back_the_same_without_a_circle_or_a_problem(seed: int) -> None:
     work = Work(Random(seed))
     one = work.session()
@@ -168,6 +169,7 @@ def test_a_random_session_reads_back_the_same_without_a_circle_or_a_problem(seed
 
 
 @given(hostile_sessions())
+@settings(max_examples=settings().max_examples // 3)
 def test_a_hostile_session_reads_back_the_same(one: Session) -> None:
     check(codify_one(one, {one.id: one}), codify_one(one, {one.id: one}))
 
@@ -210,7 +212,9 @@ def test_no_secret_of_a_session_stands_in_its_workflow() -> None:
         calls(f"Write {secret}.py", f"Bash pytest --token {secret}"),
         Decision(f"Keep {secret}", f"since {secret} works"),
     )
-    one = session(phase(f"Use {secret}", *entries), phase(f"Use {secret} again", *entries))
+    agent = AgentRef(f"bot-{secret}", secret)
+    own = replace(phase("Ask", *entries), agent=agent, channel=secret)
+    one = session(phase(f"Use {secret}", *entries), phase(f"Use {secret} again", *entries), own)
     redact = redact_of(VaultSettings().secrets)
     found = codify([Recorded(replace(one, title=secret))], redact)
     text = written(found)
@@ -223,25 +227,25 @@ def test_no_secret_of_a_session_stands_in_its_workflow() -> None:
 
 
 def test_codifying_takes_less_than_twice_what_markdown_it_takes_for_the_text() -> None:
-    text = render_session(session(*sample_phases(300)))
-    started = time.perf_counter()
+    text = render_session(session(*sample_phases(150)))
+    started = time.process_time()
     MarkdownIt("commonmark").parse(text)
-    parsed = time.perf_counter() - started
+    parsed = time.process_time() - started
     redact = redact_of(VaultSettings().secrets)
-    started = time.perf_counter()
-    assert written(codify([Recorded(read_session(Source(text), "one"))], redact)).count("\n## ") == 301
-    assert time.perf_counter() - started <= 2 * parsed
+    started = time.process_time()
+    assert written(codify([Recorded(read_session(Source(text), "one"))], redact)).count("\n## ") == 151
+    assert time.process_time() - started <= 2 * parsed
 
 
 def test_ten_times_as_many_phases_of_one_name_take_not_much_more_than_ten_times_as_long() -> None:
     def seconds(count: int) -> float:
         one = session(*(phase("Same", linked("x"), calls("Edit a.py", "Bash pytest")) for _ in range(count)))
-        started = time.perf_counter()
+        started = time.process_time()
         codify_one(one)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(10)
-    assert seconds(2000) <= 20 * min(seconds(200), seconds(200))
+    assert seconds(1000) <= 20 * min(seconds(100), seconds(100))
 
 
 def test_names_are_told_apart_by_numbers() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from crucible.session.model import (
@@ -18,6 +20,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 from crucible.workflow.model import Grade
+from crucible.workflow.querying import aggregate, rows_of, runs_of
 from tests.codify.sessions import (
     AGENT,
     START,
@@ -162,6 +165,36 @@ def test_a_subagent_whose_note_is_missing_is_a_step_with_what_its_parent_knows()
     assert found.steps[0].children[0].markers[0].values["tokens_used"] == 77
 
 
+@pytest.mark.parametrize(
+    ("ending", "status", "grade"),
+    [
+        ("The subagent failed.", "failed", Grade.PLAIN),
+        ("The user rejected it.", "failed", Grade.CRITICAL),
+        ("The subagent was stopped.", "failed", Grade.CRITICAL),
+        ("The subagent did it.", "success", Grade.PLAIN),
+    ],
+)
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_how_a_subagent_ended_is_no_part_of_its_task(
+    ending: str, status: str, grade: Grade, is_missing: bool
+) -> None:
+    asked = "Look into b and say what it is for, and why"
+    note = Subagent(AgentRef("explore"), None, link="kid", text=f"{asked}\n{ending}")
+    kid = None if is_missing else child("kid", phase("Do b", calls("Read b.py")), task=asked)
+    step = codify_one(session(phase("Do", note)), {"kid": kid}).steps[0].children[0]
+    assert [marker.status for marker in step.markers] == [status]
+    assert step.grade is grade
+    assert ("The " in written(codify_one(session(phase("Do", note)), {"kid": kid}))) is (
+        is_missing and status == "success"
+    )
+
+
+def test_a_subagent_of_which_only_its_end_is_known_has_a_name_of_its_agent() -> None:
+    found = codify_one(session(phase("Do", Subagent(AgentRef("explore"), None, text="The subagent failed."))))
+    assert tree(found) == [["Do", "Work of explore"]]
+    assert found.steps[0].children[0].markers[0].status == "failed"
+
+
 @pytest.mark.parametrize("link", ["one", "kid"])
 def test_a_subagent_that_names_itself_or_its_parent_is_read_once(link: str) -> None:
     note = child("kid", phase("Work", calls("Write a.py"), linked(link), calls("Write b.py")), task="Work")
@@ -275,6 +308,25 @@ def test_a_step_has_a_row_of_its_session_with_what_is_known() -> None:
         "session": "one",
         "started": START.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
+
+
+def test_the_tokens_of_all_rows_are_those_of_the_session_and_of_its_subagents_once() -> None:
+    kid = replace(
+        child("kid", phase("First", calls("Write a.py")), phase("Second", calls("Edit a.py"))),
+        tokens_used=230,
+    )
+    sub = phase("Part", calls("Write b.py"))
+    one = session(
+        phase("Do", linked("kid"), calls("Edit b.py"), subphases=(sub, sub)),
+        phase("More", calls("Write c.py")),
+    )
+    found = codify_one(one, {"kid": kid})
+    rows = {step.name: step.markers[0].values["tokens_used"] for step in found.walk()}
+    assert sum(used for used in rows.values() if isinstance(used, int)) == 2 * 100 + 230
+    assert (rows["Do"], rows["First"], rows["Part"]) == (100, 100, None)
+    (run,) = runs_of(found)
+    assert run.figures.tokens_used == aggregate(rows_of(found), "workflow").total.tokens_used == 430
+    assert run.duration_ms == 2 * 90_000
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))

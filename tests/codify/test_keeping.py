@@ -16,6 +16,7 @@ from crucible.codify.keeping import is_untouched, keep_as, keep_note, sessions_o
 from crucible.errors import CrucibleError, NoteChanged, NoteExists, OutsideVault, UsageError
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Source
+from crucible.vault import files
 from crucible.vault.store import Vault
 
 
@@ -275,3 +276,13 @@ def test_what_is_no_file_is_refused_by_name(vault: Vault, tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CrucibleError, match="no regular file"):
         keep_as(vault, tmp_path / "pipe", made())
+
+
+def test_what_a_killed_writer_left_beside_a_file_of_the_vault_goes_when_it_is_replaced(vault: Vault) -> None:
+    path = vault.root / "mine.md"
+    keep_as(vault, path, made("## One\n"))
+    left = path.with_name(files._temporary_prefix(path) + "dead.tmp")
+    left.write_text("half a no")
+    keep_as(vault, path, made("## Two\n"))
+    assert "## Two" in path.read_text("utf-8")
+    assert not left.exists()

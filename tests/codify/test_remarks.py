@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from crucible.session.model import Decision, Failure, Intervention, Prose
 from crucible.workflow.model import Step
@@ -98,6 +98,13 @@ def test_a_check_is_told_once_and_what_its_failure_taught() -> None:
     assert step.prose == "- Learned: pytest -q failed: 2 failed\n- Run: `pytest -q`"
 
 
+def test_a_check_with_an_absolute_path_is_none_to_repeat() -> None:
+    step = first_step(calls("Bash cd src && pytest x"), calls("Bash pytest /elsewhere/y.py"))
+    assert [line for line in step.prose.split("\n") if line.startswith("- Run")] == [
+        "- Run: `cd src && pytest x`"
+    ]
+
+
 def test_chatter_is_not_told() -> None:
     step = first_step(
         Intervention("Do it"), Prose("Sure, I will do it now!"), calls("Write a.py"), Intervention("thanks!")
@@ -112,6 +119,7 @@ def test_what_a_stretch_of_noise_said_is_said_of_the_whole() -> None:
     assert step_called(found, "Write b.py").prose == ""
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(hostile_text(), hostile_text())
 def test_no_foreign_text_is_structure(words: str, more: str) -> None:
     entries = (

@@ -135,7 +135,9 @@ def test_a_session_that_is_killed_with_its_subagents_is_whole_again(
     assert cut.sources[0] == f"{NAME}:{client.session}"
     assert len(others) == (0 if resume else 1)
     assert cut.status is Status.PAUSED
-    assert (cut.pause_reason == CLOSED_REASON) is bool(resume)
+    # On a busy machine the client ends before its last hook has begun, and then nobody was told of the end.
+    assert (cut.pause_reason == CLOSED_REASON) is _end_was_told(stage, client.session)
+    assert resume or cut.pause_reason != CLOSED_REASON
     _holds_rows(stage, cut, rows)
     assert len(subagents) == 2
     notes = {session.sources[0].rpartition("/")[2]: session for session in subagents_of(stage, cut)}
@@ -143,6 +145,12 @@ def test_a_session_that_is_killed_with_its_subagents_is_whole_again(
     assert sorted(ref.session for ref in cut.subagents) == sorted(s.id for s in notes.values())
     for agent, found in subagents.items():
         _holds_rows(stage, notes[agent], found)
+
+
+def _end_was_told(stage: Stage, session: str) -> bool:
+    """Whether the client's last hook reached the spool."""
+    spooled = stage.vault / ".crucible" / "spool" / NAME / f"{session}.jsonl"
+    return b'"SessionEnd"' in spooled.read_bytes()
 
 
 def _holds(stage: Stage, words: str) -> bool:

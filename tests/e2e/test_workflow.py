@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from crucible.agents.marks import OWN_MARK
 from crucible.note.source import Source
 from crucible.session.model import Status
 from crucible.workflow.graph import Graph, build_graph
-from crucible.workflow.model import Workflow
+from crucible.workflow.model import Flow, Step, Workflow
 from crucible.workflow.reading import read_workflow
 from tests.e2e.clients import CLAUDE_TOOLS, play_codex, play_opencode
 from tests.e2e.conftest import Programs
@@ -194,3 +195,59 @@ def test_a_session_becomes_a_workflow_and_is_carried_out(programs: Programs, tmp
         on_path(stage, program)
         check_halts_and_finishes(stage, model, path, "claude", critical)
         assert not model.unforeseen, model.unforeseen
+
+
+def test_what_was_done_becomes_the_same_workflow_whichever_client_did_it(
+    programs: Programs, tmp_path: Path
+) -> None:
+    """But for the names of agents, and what each of them took."""
+    clients = ("claude-code", *PLAY)
+    every = [programs(client) for client in clients]
+    with ThreadPoolExecutor() as pool:
+        found = [*pool.map(_codified, clients, every, [tmp_path / client for client in clients])]
+    first, *others = map(_bare, found)
+    assert others == [first, first]
+    steps = {step.name: step for step in found[0].walk()}
+    assert [*steps] == [
+        "Add a rate limiter to this project",
+        "Was ist mit „pro Nutzer“?",
+        "Is time.time() safe for a limiter?",
+        "Write a test for TokenBucket and run it",
+        "Edit limiter.py",
+    ]
+    makes = steps["Add a rate limiter to this project"].outputs()
+    takes = steps["Write a test for TokenBucket and run it"].inputs()
+    assert "limiter.py" in {datum.name for datum in makes} & {datum.name for datum in takes}
+
+
+def _codified(client: str, program: Path, root: Path) -> Workflow:
+    """The workflow of a session that a client played and that was imported."""
+    scenario = load_scenario("work", client)
+    stage = make_stage(root, scenario.files)
+    says = scenario.says[:2]
+    with ScriptedModel(scenario) as model:
+        if client in PLAY:
+            PLAY[client](program, stage.project, stage.env(model.url), says)
+        else:
+            play_claude(program, stage, model, says)
+        assert not model.unforeseen, model.unforeseen
+    stage.cru("import", client)
+    (main,) = stage.mains()
+    stage.cru("session", "codify", main.id, "-o", root / "flow.md")
+    return read(root / "flow.md")[0]
+
+
+def _bare(workflow: Workflow) -> list[object]:
+    """A workflow without agents, figures and places."""
+    return [workflow.title, *map(_bare_step, workflow.walk())]
+
+
+def _bare_step(step: Step) -> list[object]:
+    flows = [_flow(flow) for flow in step.flows]
+    statuses = [marker.status for marker in step.markers]
+    return [step.name, step.channel, step.grade, step.prose, flows, statuses, len(step.children)]
+
+
+def _flow(flow: Flow) -> list[object]:
+    stages = [[(datum.name, datum.type) for datum in stage] for stage in flow.stages]
+    return [stages, flow.condition, flow.target]

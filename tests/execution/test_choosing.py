@@ -54,7 +54,7 @@ def test_client_arguments_stand_last() -> None:
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        (["nobody=claude"], "no step is @nobody's"),
+        (["nobody=claude"], "no step that is carried out is @nobody's"),
         (["claude", "codex"], "two programs"),
         ([""], "empty"),
         (["my 'agent"], "no command line"),

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from crucible.errors import VaultError
 from crucible.execution.model import Given
 from crucible.execution.prompting import build_prompt, read_said
-from crucible.execution.quoting import quote, quote_line
 from crucible.execution.template import find_template
 from crucible.templates import OwnTemplate
 from tests.execution.flows import plan_of
@@ -54,6 +53,25 @@ def test_a_prompt_holds_the_frame_the_task_and_what_is_to_be_made(tmp_path: Path
     assert "`STEP: done`" in text
 
 
+def test_a_request_that_nobody_gave_is_what_the_workflow_says_of_itself(tmp_path: Path) -> None:
+    text = "# Add a limiter\n\nPer user.\n\n## Do\nRequest::Text, other → a\n"
+
+    def told(**values: str) -> str:
+        plan = plan_of(text, tmp_path, **values)
+        assert [datum.name for datum in plan.missing] == ["other"]
+        return build_prompt(plan, plan.jobs[0], Given(str(tmp_path), values), {}, OwnTemplate("step.md.j2"))
+
+    assert "- `Request` (Text): what the workflow is for, below" in told()
+    assert "```text\n  Add a limiter\n\n  Per user.\n```" in told()
+    assert "```text\n  Add a bucket\n```" in told(request="Add a bucket")
+    (tmp_path / "Request").write_text("x")
+    assert "- `Request` (Text): the file `Request`" in told()
+    bare = plan_of("## Do\nrequest → a\n\n## Then\na → b\n", tmp_path / "none")
+    assert [datum.name for datum in bare.missing] == ["request"]
+    made = plan_of("# T\n\n## Ask\nx → request\n\n## Do\nrequest → a\n", tmp_path / "none")
+    assert (made.request, [datum.name for datum in made.missing]) == ("", ["x"])
+
+
 def test_what_is_a_file_is_handed_over_by_name_and_all_else_by_the_answer(tmp_path: Path) -> None:
     (tmp_path / "app.bin").write_text("x")
     text = prompt(tmp_path, "Ship", {"Compile": "3 warnings."})
@@ -90,26 +108,11 @@ def test_what_another_step_answered_cannot_leave_its_fence(tmp_path: Path) -> No
     assert "\u202e" not in text
 
 
-@given(
-    st.text(alphabet=st.sampled_from("`~ab<!-/# \n\r\t\u2028\u0085>\u200b"), max_size=80), st.integers(20, 60)
-)
-def test_no_text_ends_its_fence_or_begins_a_line(text: str, limit: int) -> None:
-    lines = quote(text, limit).split("\n")
-    marks = lines[0].removesuffix("text")
-    assert set(marks) == {"`"}
-    assert lines[-1] == marks
-    for line in lines[1:-1]:
-        assert not line or line.startswith(("  ", "[… "))
-        assert line.strip(" ") != marks
-        assert "<!" not in line
-    assert "\n" not in quote_line(text)
-    assert "`" not in quote_line(text)
-
-
-def test_long_data_are_cut_in_the_middle_and_a_line_says_so() -> None:
-    text = quote("a" * 500 + "b" * 500, 300)
-    assert "700 characters left out" in text
-    assert text.count("a") + text.count("b") < 330
+def test_a_long_answer_is_cut_in_the_middle_and_a_line_says_so(tmp_path: Path) -> None:
+    text = prompt(tmp_path, "Ship", {"Compile": "a" * 15_000 + "b" * 15_000})
+    assert "10,000 characters left out" in text
+    assert "a" * 13_333 in text
+    assert "b" * 6_667 in text
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

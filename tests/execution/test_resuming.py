@@ -78,7 +78,10 @@ def test_a_row_is_redacted_and_tells_how_long_it_took(vault: Vault) -> None:
     assert (row["phase"], row["duration_ms"], row["started"]) == ("[gone]", 2500, "2026-11-22T10:00:00Z")
 
 
-def test_of_two_steps_of_one_name_the_right_one_is_marked_also_when_the_note_was_edited(vault: Vault) -> None:
+def test_of_two_steps_of_one_name_the_right_one_is_marked_also_when_the_note_was_edited(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crucible.vault.store._SETTLE_SECONDS", 0.001)
     path = vault.root / "flow.md"
     path.write_text(TEXT)
     graph = graph_of(TEXT)[1]
@@ -116,3 +119,27 @@ def test_sessions_that_a_workflow_was_made_of_are_no_runs_of_it(vault: Vault) ->
         note.format(more="workflow_digest: x\nworkflow: '[[flow]]'\n")
     )
     assert find_run(vault, read(TEXT), "[[flow]]")
+
+
+@pytest.mark.parametrize(
+    ("told", "copy", "is_there"),
+    [
+        ("[[flow]]", "copy", False),
+        ("[[flow|The flow]]", "copy", False),
+        ("[[gone]]", "copy", True),
+        ("elsewhere.md", "copy", True),
+        ("[[FLOW]]", "flow", True),
+    ],
+)
+def test_the_run_of_another_note_that_is_there_is_none_of_its_copy(
+    vault: Vault, told: str, copy: str, is_there: bool
+) -> None:
+    text = marked(vault, "Look").read_text()
+    (vault.root / "copy.md").write_text(text)
+    vault.create(
+        "2026-11-22-run",
+        "---\ntype: session\nsession_id: 2026-11-22-run\nstarted: 2026-11-22T10:00:00Z\n"
+        f"workflow_digest: x\nworkflow: '{told}'\n---\n\n# Run\n",
+    )
+    assert bool(find_run(vault, read(text), f"[[{copy}]]")) is is_there
+    assert bool(find_run(vault, read(text), "copy.md")) is (is_there and told != "[[FLOW]]")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.agents.asking import Answer
@@ -150,6 +151,53 @@ def test_only_the_ways_whose_condition_holds_are_gone() -> None:
     assert branch("I looked.\n**Yes.**", "yes")["Mend"] == "unmet"
 
 
+FRAME = """# W
+
+## Frame
+If the tests pass → proceed to Ship
+Otherwise → proceed to Mend
+
+### First
+### Last
+
+## Ship
+
+## Mend
+"""
+
+
+@pytest.mark.parametrize(("answer", "ship", "mend"), [("yes", "done", "unmet"), ("no", "unmet", "done")])
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_the_conditions_of_a_frame_are_asked_once_behind_all_of_it(
+    answer: str, ship: str, mend: str, jobs: int
+) -> None:
+    class Slow(Told):
+        def ask(self, prompt: str) -> Answer:
+            if prompt.startswith("# First") and jobs > 1:
+                time.sleep(0.05)
+            said = super().ask(prompt)
+            return Answer(answer) if "Does this hold now" in prompt else said
+
+    told = Slow()
+    found = fates(play(FRAME, told, jobs=jobs))
+    assert found == {"First": "done", "Last": "done", "Ship": ship, "Mend": mend}
+    asked = [name for name in told.asked if name.startswith("The step")]
+    assert len(asked) == 1
+    assert told.asked.index(asked[0]) == 2
+
+
+def test_a_condition_of_a_frame_on_a_step_in_it_is_never_asked() -> None:
+    told = Told()
+    text = "# W\n\n## Frame\nIf it rains → proceed to Last\n\n### First\n### Last\n"
+    assert fates(play(text, told)) == {"First": "done", "Last": "done"}
+    assert told.asked == ["First", "Last"]
+
+
+def test_what_fails_in_a_frame_keeps_back_what_stands_behind_its_conditions() -> None:
+    found = fates(play(FRAME, Told({"First": "STEP: failed: no"})))
+    assert (found["Ship"], found["Mend"]) == ("held back", "held back")
+
+
 @pytest.mark.parametrize("answer", ["maybe", "", "yes or no", "yes, but", "STEP: done", "no yes"])
 def test_an_unclear_answer_fails_the_step(answer: str) -> None:
     found = branch(answer, "no")
@@ -246,6 +294,14 @@ def test_an_end_in_the_middle_keeps_what_is_over() -> None:
     assert [outcome.fate for outcome in keeping.ended_] == [Fate.DONE, Fate.STOPPED]
 
 
+def test_who_wants_an_end_before_the_first_step_gets_it_before_that() -> None:
+    told, signals = Told(), Signals()
+    signals.end()
+    report = run_plan(plan_of(CHAIN), means(told), signals=signals)
+    assert report.stopped
+    assert told.asked == []
+
+
 def test_what_a_witness_raises_ends_what_runs() -> None:
     asked = means(Told())
     with pytest.raises(OSError, match="no room"):
@@ -270,6 +326,7 @@ def test_a_condition_that_was_decided_before_is_not_asked_again() -> None:
     assert told.asked == ["C"]
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["", " !", " ?"]), st.booleans(), st.sets(st.integers(0, 7), max_size=3)),

@@ -222,6 +222,29 @@ def test_a_phase_has_its_agent_its_channel_and_its_times(vault: Vault) -> None:
     )
 
 
+def test_a_phase_may_end_before_the_next_one_begins(vault: Vault) -> None:
+    s = begin(vault)
+    s.phase("Research", at=START)
+    assert s.end_phase(at=START + timedelta(minutes=5)) == "phase-1"
+    assert s.end_phase(at=START + timedelta(hours=1)) == "phase-1", "the first end is the end"
+    s.prose("One more word.")
+    s.phase("Write", at=START + timedelta(days=1))
+    first, second = read(s, vault).phases
+    assert (first.ended, second.ended) == (START + timedelta(minutes=5), None)
+    assert first.entries == (Prose("One more word."),)
+    assert s.end_phase(at=START) == "phase-2"
+    assert read(s, vault).phases[1].ended == START + timedelta(days=1), "never before it began"
+
+
+def test_no_phase_no_end_of_one(vault: Vault) -> None:
+    s = begin(vault)
+    with pytest.raises(UsageError, match="no phase"):
+        s.end_phase()
+    s.end()
+    with pytest.raises(SessionEnded):
+        s.end_phase()
+
+
 def test_what_is_told_before_the_first_phase_begins_one(vault: Vault) -> None:
     s = begin(vault, agent="a@1")
     assert s.user("Go") == "phase-1"

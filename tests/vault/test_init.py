@@ -57,7 +57,7 @@ def test_what_exists_is_kept_and_git_attributes_are_extended(tmp_path: Path) -> 
     assert (tmp_path / ".crucible/config.toml").read_text() == '[sessions]\nfolder = "Logs/agents"\n'
     assert (tmp_path / ".crucible/.gitignore").read_text() == "mine\n"
     assert (tmp_path / ".gitattributes").read_bytes() == (
-        b"*.png binary\r\n.crucible/tasks/**/*.jsonl merge=union\r\nLogs/agents/**/*.md -text\r\n"
+        b"*.png binary\r\n.crucible/tasks/**/*.jsonl merge=union\r\nLogs/agents/**/*.md -text\r\nworkflows/**/*.md -text\r\n"
         b".crucible/memory/**/*.jsonl merge=union\r\n.crucible/flight/**/*.jsonl merge=union\r\n"
     )
     assert (tmp_path / "Logs/agents").is_dir()
@@ -65,6 +65,32 @@ def test_what_exists_is_kept_and_git_attributes_are_extended(tmp_path: Path) -> 
     assert tmp_path / ".gitattributes" in made
     assert tmp_path / ".crucible/config.toml" not in made
     assert init_vault(tmp_path) == []
+
+
+def test_line_ends_of_sessions_and_workflows_survive_a_checkout_whatever_git_is_set_to(
+    tmp_path: Path,
+) -> None:
+    init_vault(tmp_path)
+    notes = [tmp_path / name for name in ("sessions/2026/s.md", "workflows/w.md", "workflows/deep/w.md")]
+    for note in notes:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_bytes(b"one\r\ntwo\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", "core.autocrlf", "true")
+    git(tmp_path, "add", ".")
+    for note in notes:
+        note.unlink()
+    git(tmp_path, "checkout", "-q", "--", ".")
+    assert {note.read_bytes() for note in notes} == {b"one\r\ntwo\n"}
+
+
+def test_an_older_vault_gets_the_line_for_workflows_too(tmp_path: Path) -> None:
+    init_vault(tmp_path)
+    attributes = tmp_path / ".gitattributes"
+    whole = attributes.read_text()
+    attributes.write_text(whole.replace("workflows/**/*.md -text\n", ""))
+    assert init_vault(tmp_path) == [attributes]
+    assert sorted(attributes.read_text().split("\n")) == sorted(whole.split("\n"))
 
 
 def git(at: Path, *words: str) -> str:

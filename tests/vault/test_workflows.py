@@ -53,13 +53,15 @@ def test_a_note_is_a_workflow_by_its_type_anywhere_and_in_its_folder_without_one
         '--- \n"type": "workflow"\n---\n',
         "---\ntitle: x\ntype:   'Workflow'  # ours\n---\n",
         "---\ntype:\n  - workflow\n---\n",
+        "---\ntype: [note, Workflow]\n---\n",
         "---\nnotes: |\n  type: session\ntype: workflow\n---\n",
         "---\n" + "".join(f"key{n}: {'x' * 90}\n" for n in range(500)) + "type: workflow\n---\n",
     ],
 )
 def test_the_type_is_what_the_properties_say_however_they_are_written(vault: Vault, top: str) -> None:
-    put(vault, "a.md", top + STEPS)
+    path = put(vault, "a.md", top + STEPS)
     assert listed(vault) == ["a.md"]
+    assert read_workflow_note(vault, path).workflow.marked
 
 
 @pytest.mark.parametrize(
@@ -251,3 +253,33 @@ def test_of_a_session_only_the_properties_are_looked_at(
     assert listed(vault) == ["workflows/release.md"]
     assert max(taken) <= 4096
     assert 21 <= len(taken) <= 23
+
+
+@pytest.mark.parametrize(
+    "top", ["dialect: crucible", 'dialect:   "Crucible"\r', "dialect: 'crucible'\ntags: [x]"]
+)
+def test_a_workflow_for_the_rust_crucible_is_none_of_ours(vault: Vault, top: str) -> None:
+    foreign = f"---\ntype: workflow\n{top}\n---\n\n{STEPS}"
+    put(vault, "workflows/release.md")
+    path = put(vault, "workflows/release-crucible.md", foreign)
+    put(vault, "notes/far.md", foreign)
+    assert listed(vault) == ["workflows/release.md"]
+    assert find_workflow(vault, "rel").name == "release.md"
+    for ref in ("release-crucible", "release-cru", "far", "workflows/release-crucible.md", str(path)):
+        with pytest.raises(UsageError, match="written for the Rust Crucible"):
+            find_workflow(vault, ref)
+    with pytest.raises(UsageError, match="written for the Rust Crucible"):
+        find_workflow(None, str(path), vault.root)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntype: workflow\ndialect: other\n---\n",
+        "---\ntype: workflow\n---\ndialect: crucible\n",
+        "---\ntype: workflow\nmy-dialect: crucible\n---\n",
+    ],
+)
+def test_another_dialect_is_ours(vault: Vault, text: str) -> None:
+    put(vault, "workflows/release.md", text)
+    assert listed(vault) == ["workflows/release.md"]

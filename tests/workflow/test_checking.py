@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from crucible.note.source import Source
 from crucible.workflow.checking import check_workflow, has_errors
 from crucible.workflow.graph import build_graph
 from crucible.workflow.model import (
@@ -17,6 +18,7 @@ from crucible.workflow.model import (
     Step,
     Workflow,
 )
+from crucible.workflow.reading import read_workflow
 from tests.workflow.made import flow, leading, step, workflow
 
 
@@ -61,6 +63,12 @@ def test_a_target_that_names_no_step_is_an_error_at_its_place() -> None:
     (problem,) = _check(workflow(Step("A", flows=(lost,), place=Place(5, 1))))
     assert (problem.code, problem.severity, problem.place) == ("missing-step", Severity.ERROR, Place(7, 3))
     assert "“Nowhere”" in problem.message
+
+
+def test_a_missing_step_is_told_where_its_name_stands() -> None:
+    made = read_workflow(Source("# T\n\n## A\n\nIf it fails → proceed to Nowhere\n"), "t")
+    (problem,) = _check(made)
+    assert (problem.code, problem.place) == ("missing-step", Place(5, 26))
 
 
 def test_types_that_differ_along_an_edge_are_an_error_where_the_datum_is_taken() -> None:
@@ -132,6 +140,10 @@ def test_two_steps_of_one_name_are_a_warning() -> None:
         Place(5, 1),
     )
     assert "(line 2)" in problem.message
+
+
+def test_steps_without_a_name_are_no_duplicates() -> None:
+    assert _codes(Step(""), Step("")) == []
 
 
 def test_a_row_of_no_step_is_a_warning_and_a_row_of_another_step_is_not() -> None:

@@ -124,7 +124,7 @@ def _got(one: RustStep) -> tuple[Any, ...]:
     return (_shape(one.title), agent, channel, error, one.gates, one.output is not None, below)
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples // 2)
 @given(workflows())
 def test_every_step_reads_back_with_its_name_agent_channel_grade_and_place_in_the_tree(
     made: Workflow,
@@ -182,7 +182,7 @@ def test_the_output_is_the_one_that_most_steps_take_and_the_rest_is_said() -> No
     assert "Takes **code_py** (`code.py`), **results** (`results`)." in document.steps[2].body
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 @given(workflows())
 def test_one_output_name_stands_for_one_datum(made: Workflow) -> None:
     steps = build_graph(made).steps
@@ -245,7 +245,7 @@ def test_steps_stand_in_the_order_in_which_they_must_run() -> None:
     assert [one.title for one in _read(made).steps] == ["Write", "Test", "Ship"]
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 @given(workflows())
 def test_steps_in_a_row_never_wait_for_each_other(made: Workflow) -> None:
     graph = build_graph(made)
@@ -266,7 +266,7 @@ def test_steps_in_a_row_never_wait_for_each_other(made: Workflow) -> None:
 # --- prose, goals, checks --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 @given(workflows())
 def test_prose_is_kept_but_for_escapes(made: Workflow) -> None:
     bodies = ["\n".join(one.body).replace("\\", "") for one in _read(made).walk()]
@@ -311,7 +311,7 @@ def test_commands_are_checks_and_part_of_a_command_is_never_one() -> None:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 @given(workflows())
 def test_no_command_is_forged(made: Workflow) -> None:
     told = {

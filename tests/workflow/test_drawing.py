@@ -170,7 +170,7 @@ def _dot_structure(text: str) -> list[str]:
     return re.sub(r'"(?:\\.|[^"\\])*"', '""', text, flags=re.DOTALL).split("\n")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(_NAMES)
 @example(
     [f"{name}{at}z" for at, name in enumerate(['x" --> y', "```", "]", "a\nend", "%%{x}%%", "style:#1;"])]
@@ -187,7 +187,7 @@ def test_names_change_nothing_of_a_drawing_but_the_labels(names: list[str]) -> N
     render_dot(graph).encode()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.one_of(st.sampled_from(_NASTY), hostile_line(), st.text()))
 def test_a_mermaid_label_holds_only_what_is_harmless_and_says_the_same(text: str) -> None:
     label = mermaid_text(text, 10_000)
@@ -229,10 +229,10 @@ def test_what_is_too_large_for_mermaid_is_drawn_by_its_outermost_steps() -> None
 
 
 def test_of_too_many_outermost_steps_the_first_are_drawn() -> None:
-    drawn = render_mermaid(_graph(*(step(f"S{n}", f"d{n} -> d{n + 1}") for n in range(10_000))))
+    drawn = render_mermaid(_graph(*(step(f"S{n}", f"d{n} -> d{n + 1}") for n in range(2_000))))
     assert len(drawn) <= 50_000
     assert 's1["S0"]' in drawn
-    assert 'more["and 9800 more"]' in drawn
+    assert 'more["and 1800 more"]' in drawn
 
 
 def test_a_bundle_is_one_joint_in_each_drawing() -> None:
@@ -252,7 +252,7 @@ def _cells(line: str) -> int:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(_NAMES, st.integers(0, 60))
 def test_no_line_is_wider_than_the_terminal_and_none_holds_a_control(names: list[str], width: int) -> None:
     for line in render_lines(_graph(*_steps(names)), width):

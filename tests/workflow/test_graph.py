@@ -92,6 +92,17 @@ def test_a_target_is_an_edge_with_its_condition_and_what_stands_before_it_passes
     )
 
 
+def test_what_is_only_handed_on_is_taken_unless_the_step_makes_it_itself() -> None:
+    graph = _graph(
+        Step("Ship", flows=(flow("report", "Archive"),)),
+        step("Write", "in -> report"),
+        Step("Both", flows=(flow("x", "Archive"), flow("in -> x"))),
+        step("Archive"),
+    )
+    assert _pairs(graph) == {("Write", "Ship"), ("Ship", "Archive"), ("Both", "Archive")}
+    assert [datum.name for datum in graph.inputs] == ["in"]
+
+
 def test_targets_match_by_letters_and_digits_and_the_next_of_several_is_meant() -> None:
     graph = _graph(Step("Re-run Tests"), Step("A", flows=(leading("rerunTESTS"),)), Step("Rerun tests!"))
     assert _pairs(graph) == {("A", "Rerun tests!")}
@@ -244,7 +255,7 @@ def _data(names: list[str]) -> tuple[Datum, ...]:
     return tuple(map(Datum, names))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(_workflows())
 def test_order_waves_and_circles_agree_with_the_edges(made: Workflow) -> None:
     graph = build_graph(made)
@@ -278,8 +289,8 @@ def _reach(count: int, pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def test_ten_times_the_steps_take_at_most_fifteen_times_as_long() -> None:
-    small, large = (_shuffled(n) for n in (1_000, 10_000))
-    assert _seconds(large) <= 15 * _seconds(small) + 0.1
+    small, large = (_shuffled(n) for n in (600, 6_000))
+    assert _seconds(large) <= 15 * _seconds(small) + 0.06
 
 
 def _shuffled(count: int) -> Workflow:
@@ -297,7 +308,7 @@ def _seconds(made: Workflow) -> float:
     gc.collect()
     gc.disable()
     try:
-        for _ in range(3):
+        for _ in range(2):
             start = time.process_time()
             build_graph(made)
             best = min(best, time.process_time() - start)

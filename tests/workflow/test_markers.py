@@ -91,7 +91,9 @@ def test_cells_have_the_types_of_toon(cell: str, value: Cell) -> None:
         ("execution[1]{phase,status}", 27, "`:`"),
         ("  execution[1]{phase,status}  ", 29, "`:`"),
         ("execution[]{phase,status}:", 11, "number of rows"),
-        ("execution[x]{phase,status}:", 11, "`]`"),
+        ("execution[x]{phase,status}:", 11, "number of rows"),
+        ("execution[-1]{phase,status}:", 11, "number of rows"),
+        ("execution[{phase,status}:", 11, "`]`"),
         ("[1]{phase,status}:", 1, "`execution`"),
         ("other[1{phase,status}:", 1, "`execution`"),
         ("execution:", 10, "`[`"),
@@ -121,6 +123,15 @@ def test_phase_and_status_are_required_and_others_are_kept() -> None:
     assert marker.values == {"status": "success", "phase": "A", "odd key": 7}
 
 
+def test_columns_that_mean_something_are_known_in_any_case_and_others_keep_theirs() -> None:
+    found = read("execution[1]{Phase,STATUS,Tokens_Used,Host}:\n  A,success,5,mill")
+    assert not found.diagnostics
+    (marker,) = found.markers
+    assert marker.values == {"phase": "A", "status": "success", "tokens_used": 5, "Host": "mill"}
+    assert (marker.phase, marker.status) == ("A", "success")
+    assert problems("execution[1]{Phase,status,phase}:\n A,success,B") == [("duplicate-column", Place(1, 1))]
+
+
 def test_a_row_that_does_not_fit_is_told_and_the_others_count() -> None:
     text = 'execution[4]{phase,status}:\n A,success\n B\n  C,"success\n D,failed,3\n E,"x"y\n F,skipped'
     found = read(text)
@@ -143,6 +154,18 @@ def test_a_wrong_count_and_an_unknown_status_are_warnings_and_rows_are_kept() ->
         ("wrong-count", Severity.WARNING, Place(1, 1)),
     ]
     assert [m.status for m in found.markers] == ["success", "done"]
+
+
+def test_a_row_without_phase_or_status_is_told_and_kept() -> None:
+    found = read('execution[3]{phase,status}:\n A,\n "",success\n null,null')
+    assert [(d.code, d.severity, d.place) for d in found.diagnostics] == [
+        ("bad-row", Severity.ERROR, Place(2, 4)),
+        ("bad-row", Severity.ERROR, Place(3, 2)),
+        ("bad-row", Severity.ERROR, Place(4, 2)),
+        ("bad-row", Severity.ERROR, Place(4, 7)),
+    ]
+    assert [d.message for d in found.diagnostics[:2]] == ["the row has no status", "the row has no phase"]
+    assert [(m.phase, m.status) for m in found.markers] == [("A", ""), ("", "success"), ("", "")]
 
 
 def test_other_tables_empty_blocks_and_repeated_columns_are_told() -> None:
@@ -234,7 +257,7 @@ def test_a_block_comes_back_from_a_note(rows: list[dict[str, Cell]]) -> None:
     workflow = read_workflow(Source("\n".join(["## S", "", *lines, "", "## T", "a → b", ""])), "w")
     step, other = workflow.steps
     assert len(other.flows) == 1
-    assert not workflow.diagnostics
+    assert not [d for d in workflow.diagnostics if d.message != "the row has no phase"]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     assert [list(marker.values) for marker in step.markers] == [columns] * len(rows)
     for marker, row in zip(step.markers, rows, strict=True):

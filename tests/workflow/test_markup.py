@@ -29,7 +29,7 @@ def _read(text: str) -> Workflow:
 # --- whole notes -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@settings(max_examples=settings().max_examples // 2)
 @given(workflows(), st.sampled_from(["", "graph TD\n  a --> b", "```\n## no step\n````"]))
 def test_a_written_workflow_reads_back_the_same(made: Workflow, drawing: str) -> None:
     found = _read(render_workflow(made, drawing))

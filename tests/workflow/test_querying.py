@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -302,6 +303,14 @@ def test_a_continued_run_succeeds_by_its_times_wherever_its_rows_stand() -> None
     assert run.figures.count == 2
 
 
+@pytest.mark.parametrize(("cell", "text"), [(0, "0"), (False, "false"), (1.5, "1.5"), (None, ""), ("", "")])
+def test_a_cell_that_is_a_number_or_a_word_of_truth_is_a_phase_and_a_status(cell: Cell, text: str) -> None:
+    marker = Marker({"phase": cell, "status": cell})
+    assert (marker.phase, marker.status) == (text, text)
+    step = Step(text or "Step", markers=(marker,))
+    assert rows_of(Workflow(steps=(step,)))[0].step == text
+
+
 @settings(max_examples=60)
 @given(
     workflows(),
@@ -313,3 +322,20 @@ def test_no_row_is_lost_or_told_twice(made: Workflow, by: str | None) -> None:
     stats = aggregate(rows, by)
     assert by is None or sum(group.count for group in stats.groups) == stats.total.count == len(rows)
     assert sorted(row.at for run in runs_of(made) for row in run.rows) == list(range(len(rows)))
+
+
+def test_the_time_of_a_step_below_counts_when_it_began_behind_the_one_above() -> None:
+    def timed(name: str, second: int, *children: Step) -> Step:
+        row: dict[str, Cell] = {
+            "started": f"2026-11-22T10:00:{second:02}Z",
+            "duration_ms": 10_000,
+            "run": "r",
+        }
+        return replace(_marked(row, name=name), children=children)
+
+    def took(*steps: Step) -> float | None:
+        (run,) = runs_of(Workflow(steps=steps, name="w"))
+        return run.duration_ms
+
+    assert took(timed("Frame", 0, timed("Part", 2))) == 10_000
+    assert took(timed("Work", 0, timed("Part", 10), timed("More", 20))) == 30_000

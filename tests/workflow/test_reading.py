@@ -7,11 +7,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.note.source import Lines, Source
-from crucible.workflow.model import Diagnostic, Flow, Grade, Place, Severity, Step, Workflow, key_of
+from crucible.workflow.checking import check_workflow
+from crucible.workflow.graph import build_graph
+from crucible.workflow.markup import render_workflow
+from crucible.workflow.model import Datum, Diagnostic, Flow, Grade, Place, Severity, Step, Workflow, key_of
 from crucible.workflow.reading import read_workflow
 from tests.strategies_hostile import BLOCKS, hostile_text
 
@@ -289,6 +292,35 @@ def test_a_block_that_is_never_closed_ends_before_prose() -> None:
 
 def test_other_fences_that_are_never_closed_are_told_with_their_column() -> None:
     assert problems(read("## A\n\n  ```py\n## B\n")) == [("unclosed-fence", 3, 3)]
+    assert problems(read("## A\n\n%% a %% 50 %% left\n")) == [("unclosed-comment", 3, 12)]
+
+
+def test_steps_may_be_called_as_their_data_are() -> None:
+    workflow = read(
+        "## Build\nsource → build\n## Report\nbuild → report\n## Mail\nreport → Archive\n## Archive\n"
+    )
+    graph = build_graph(workflow)
+    assert [(e.source, e.target, e.data) for e in graph.edges] == [
+        (0, 1, ("build",)), (1, 2, ("report",)), (2, 3, ("report",))
+    ]  # fmt: skip
+    assert graph.inputs == (Datum("source"),)
+    assert not check_workflow(workflow, graph)
+
+
+def test_a_name_that_a_step_takes_and_a_step_has_feeds_the_one_and_leads_to_the_other() -> None:
+    workflow = read("## Write\nidea → review\n## Review\nchecklist → marks\n## Print\nreview → paper\n")
+    graph = build_graph(workflow)
+    assert [(e.source, e.target, e.data) for e in graph.edges] == [(0, 1, ("review",)), (0, 2, ("review",))]
+    assert read(render_workflow(workflow)).steps == workflow.steps
+
+
+@pytest.mark.parametrize("comment", ["# by hand", " # by hand"])
+def test_a_line_with_a_hash_among_rows_is_a_broken_row_and_ends_no_block(comment: str) -> None:
+    rows = f"```session-toon\nexecution[2]{{phase,status}}:\n  A,success\n{comment}\n  A,failed\n{comment}\n```\n"
+    workflow = read(f"## A\n\n{rows}\n## B\ny → z\n{BLOCK}")
+    assert names(workflow) == ["A", "B"]
+    assert [len(step.markers) for step in workflow.steps] == [2, 1]
+    assert [code for code, _, _ in problems(workflow)] == ["wrong-count", "bad-row", "bad-row"]
 
 
 # --- untidy notes ------------------------------------------------------------------------------------------------------
@@ -377,6 +409,7 @@ def test_reading_never_raises_and_every_place_stands_in_the_note(text: str) -> N
     assert list(workflow.diagnostics) == sorted(workflow.diagnostics, key=lambda d: d.place)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(hostile_text(6))
 def test_what_stands_above_a_hostile_text_is_read_all_the_same(text: str) -> None:
     workflow = read(f"# T\n\n## A @x #y !\n\nin → out::T\n\n{BLOCK}\n## B\n\n{text}")
@@ -419,7 +452,9 @@ SHAPES = {
 def test_reading_takes_time_in_proportion_to_the_note(shape: str) -> None:
     """Ten times the note takes at most twenty times the processor: what is quadratic takes a hundred."""
     build = SHAPES[shape]
-    small, large = _cpu(build(200), 3), _cpu(build(2000), 2)
+    small, large = _cpu(build(200), 2), _cpu(build(2000), 1)
+    if large >= 20 * max(small, 0.002):  # somebody else was at work
+        small, large = min(small, _cpu(build(200), 3)), _cpu(build(2000), 2)
     assert large < 20 * max(small, 0.002), f"{small:.4f} s, {large:.4f} s"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crucible.codify.model import Deed
+from crucible.acts.model import Deed
 from crucible.workflow.model import Datum
 
 __all__ = ["ALONE", "BUILD", "LANGUAGES", "LINT", "RUN_TASKS", "TASKS", "TEST", "TYPES", "VERBS", "Kind"]

@@ -1,6 +1,6 @@
 """What a user's or an agent's words come to: a correction, a decision, mere chatter.
 
-Owns the patterns, which are English.  Words that no pattern knows are never lost: they stand as what was asked.  What is taken
+Owns the patterns, which are English but for a plain no.  Words that no pattern knows are never lost: they stand as what was asked.  What is taken
 out of words is never said so that it could mean the opposite: where that is not sure, the exact words are quoted.
 """
 
@@ -28,7 +28,7 @@ _READ = 2000
 _LONGEST = 300
 """Code points of a text that are told."""
 
-_ITEM = late_pattern(r"(?:^|[ \t]*\n)[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
+_ITEM = late_pattern(r"(?:^|\.?(?:[ \t]*\n){1,3})[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
 _TAGS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
 _CHATTER = late_pattern(
     r"(?:(?:ok|okay|yes|yep|yeah|sure|thanks|thank you|thx|ty|great|perfect|nice|cool|good|excellent|awesome|fine|alright|right"
@@ -36,7 +36,7 @@ _CHATTER = late_pattern(
     r"|well done|good job|very|much|so|and|then|that|works|it|now|y|👍|🙏|🎉)[\s,.!…]*){1,6}",
 )
 _TAKEN_BACK = late_pattern(
-    r"(?:no|nope|wrong|stop|undo|revert|roll back|incorrect|not like (?:that|this)|not what)\b(?! (?:problem|worries|need|idea|hurry|rush))"
+    r"(?:no|nope|nein|falsch|нет|不对|错了|wrong|stop|undo|revert|roll back|incorrect|not like (?:that|this)|not what)\b(?! (?:problem|worries|need|idea|hurry|rush))"
     r"|(?:actually|wait|hold on)[,:] "
     r"|(?:that|this|it)(?:['’]s| is| was) (?:wrong|not (?:right|what|correct)|incorrect)\b",
 )
@@ -48,9 +48,22 @@ _TAKES_BACK = late_pattern(
 )
 _IMPERATIVE = late_pattern(
     r"(?:(?:^|[.!;:\n]\s*)(?:please\s+)?never|(?:^|[.!;:\n]\s*|,\s*|\b(?:and|but|please|so|also|just)\s+)(?:don['’]?t|do not))\s+"
-    r"((?!you\b|we\b|they\b|i\b|be sorry|worry|mind|forget|hesitate)[^.!?;\n]{3,160})([.!?;\n]|$)",
+    r"((?!you\b|we\b|they\b|i\b|be sorry|worry|mind|forget|hesitate)(?:[^.!?;\n]|[.!?;](?=[^\s.!?;])){3,160})([.!?;\n]|$)",
     re.IGNORECASE,
 )
+_ASKS = late_pattern(
+    r"(?:(?:now|then|please|and|also|so|ok|okay)[ ,]+)*(?:(?:add|write|make|use|fix|create|implement|refactor|keep|move|rename|remove|delete"
+    r"|replace|convert|try|do|go|put|let|document|extend|port|rewrite|clean|simplify|finish|continue|review|look)\b"
+    r"|(?:run|build|test|check|change|update|log|read|start|commit|document)\s(?:the|a|an|it|this|that|all|my|our|your|every|each)\b)",
+    re.IGNORECASE,
+)
+"""Words that ask for something to be done: what they forbid behind that is forbidden to who is asked."""
+_TELLS = late_pattern(
+    r"\b(?:if|when|whenever|unless|until|while|once|in case|as long as|because|that|which|who|whose|whom|where|those|people)\b",
+    re.IGNORECASE,
+)
+"""Words behind which a negation is about something else, or holds only at times."""
+_END = late_pattern(r"[.!?;](?=\s)|[:\n]")
 _MORE = late_pattern(r",|[:;—–]|\b(?:but|rather|instead|just|only|and|or else)\b", re.IGNORECASE)
 _SENTENCE = late_pattern(r"(?<=[.!?])[ \n]+|\n+")
 _CHOSE = late_pattern(
@@ -108,7 +121,18 @@ def _imperatives(words: str) -> Iterator[tuple[int, str, bool]]:
     """Clauses behind `don't`: where each begins, its text, and whether it means the same when it stands alone."""
     for found in _IMPERATIVE.finditer(words):
         if found[2] != "?":
-            yield found.start(), found[1].strip(), not _MORE.search(found[1])
+            is_plain = not _MORE.search(found[1]) and _is_asked(words, found)
+            yield found.start(), found[1].strip(), is_plain
+
+
+def _is_asked(words: str, found: re.Match[str]) -> bool:
+    """Whether a negation opens a sentence, or stands behind what asks for something without an if."""
+    if found.start() == 0 or found[0][0] in ".!;\n":
+        return True
+    before = _END.split(words[: found.start()])[-1].strip()
+    if _TELLS.search(before):
+        return False
+    return found[0][0] == ":" or "please" in found[0].casefold() or bool(_ASKS.match(before))
 
 
 def chosen_in(prose: str) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from crucible.codify.files import Files, as_datum
-from crucible.codify.kinds import (
+from crucible.acts.files import Files, as_datum
+from crucible.acts.kinds import (
     INTERPRETERS,
     changes_files,
     is_known_tool,
@@ -19,12 +19,12 @@ from crucible.codify.kinds import (
     plain_words,
     type_of,
 )
-from crucible.codify.model import Act, Deed
-from crucible.codify.programs import touched_files
-from crucible.codify.shell import Part, take_apart
-from crucible.codify.shell_tools import SEARCHES, TELLERS
-from crucible.codify.toolchains import BUILD, TEST, Kind
-from crucible.codify.touching import Command, change_file, outputs_of, patch_acts, write_file
+from crucible.acts.model import Act, Deed
+from crucible.acts.programs import touched_files
+from crucible.acts.shell import Part, take_apart
+from crucible.acts.shell_tools import SEARCHES, TELLERS
+from crucible.acts.toolchains import BUILD, TEST, Kind
+from crucible.acts.touching import Command, change_file, outputs_of, patch_acts, write_file
 from crucible.session.model import Outcome
 from crucible.workflow.model import Datum
 
@@ -45,7 +45,7 @@ def command_acts(
         is_search = bool(SEARCHES.intersection(part.words[:2]))
         told = _acts(part, files, unclaimed if is_search else "")
         unclaimed = "" if is_search else unclaimed  # the first search's: reading it for each would take hours
-        acts.extend(replace(act, outcome=outcome) for act in told)
+        acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in told)
     if len(acts) == 1 and acts[0].deed is Deed.READ and outcome is Outcome.OK:
         files.learn(acts[0].what, result)
     return tuple(acts) or (Act(Deed.PLAN, files.shown(script), outcome=outcome),)
@@ -204,7 +204,7 @@ def _checked(step: Command, kind: Kind) -> Act:
         for name in (files.closure(named) if kind is TEST else dict.fromkeys(named))
         if name not in writes
     ]
-    return Act(kind.deed, step.told, tuple(map(as_datum, reads)), (*map(as_datum, writes), kind.gives))
+    return Act(kind.deed, step.repeated, tuple(map(as_datum, reads)), (*map(as_datum, writes), kind.gives))
 
 
 def _checked_files(step: Command, kind: Kind) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.codify.evidence import Evidence, evidence_of, load_evidence
+from crucible.acts.evidence import Evidence, evidence_of, load_evidence
 from crucible.flight.entries import append_entry
 from crucible.flight.reading import Record
 from crucible.note.source import Lines

@@ -5,13 +5,13 @@ Owns which of their words are files.  What runs, tests and builds is `commands`'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from crucible.codify.files import as_datum
-from crucible.codify.kinds import type_of
-from crucible.codify.model import Act, Deed
-from crucible.codify.naming import found_files
-from crucible.codify.touching import Command, Teller, arguments_of, change_file, outputs_of, write_file
+from crucible.acts.files import as_datum
+from crucible.acts.kinds import type_of
+from crucible.acts.model import Act, Deed
+from crucible.acts.naming import found_files
+from crucible.acts.touching import Command, Teller, arguments_of, change_file, outputs_of, write_file
 
 __all__ = ["SEARCHES", "TELLERS"]
 
@@ -152,7 +152,22 @@ def _git(step: Command) -> Iterator[Act]:
         return (_remove if verb == "rm" else _copy)(step._replace(words=tuple(plain)))
     if verb in _LOOKS.split():
         return iter(() if step.part.piped else (Act(Deed.SEARCH, step.told),))
+    if verb in ("checkout", "restore") and (names := _taken_back(step, step.words[step.words.index(verb) :])):
+        return (change_file(step.files, name) for name in names)
     return iter((Act(Deed.RUN, step.told),))
+
+
+def _taken_back(step: Command, words: Sequence[str]) -> list[str]:
+    """The files that `git checkout -- FILE` and `git restore FILE` set back; of a bare word only a known file is one."""
+    if words[0] == "restore":
+        flags = {word for word in words if word[:1] == "-"}
+        if flags & {"--staged", "-S"} and not flags & {"--worktree", "-W"}:
+            return []  # only what is to be committed
+        at = next((at for at, word in enumerate(words) if word == "--source"), len(words))
+        return step.names(arguments_of((*words[:at], *words[at + 2 :]), "s"))
+    if "--" in words:
+        return step.names(words[words.index("--") + 1 :])
+    return [name for name in step.names(arguments_of(words, "bB")) if name in step.files]
 
 
 def _fetch(step: Command) -> Iterator[Act]:

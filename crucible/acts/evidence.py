@@ -74,6 +74,8 @@ class Evidence:
         return told.folder if told else ""
 
     def _told(self, call: ToolCall) -> _Told | None:
+        if not self._waiting:  # nothing was recorded
+            return None
         key: object = (call.lines, call.call) if call.lines.first >= 0 else id(call)
         if key not in self._given:
             line = normal_line(call.call)

@@ -7,12 +7,13 @@ reads when it is run: the files that it imports, as its written content says or,
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from crucible.codify.kinds import is_test_file, type_of
+from crucible.acts.kinds import is_test_file, type_of
 from crucible.note.contain import normal_line
 from crucible.patterns import UNSEEN, late_pattern
 from crucible.session.calls import one_line
@@ -90,9 +91,29 @@ class Files:
 
     def shown(self, text: str) -> str:
         """A text in one line of at most 200 code points, with paths as seen from the first root."""
-        for root in self.roots[:1]:
-            text = text.replace(f"{root}/", "").replace(root, ".")
-        return one_line(text, _SHOWN)
+        return one_line(self.seen_from("", text), _SHOWN)
+
+    def seen_from(self, folder: str, text: str) -> str:
+        """A text with the paths in it as seen from a folder of the project, "" for the project's own."""
+        if not self.roots or self.roots[0] not in text:
+            return text
+        back = "../" * (folder.count("/") + 1) if folder else ""
+        root = re.escape(self.roots[0])
+        inner = rf"(?P<inner>{root}/{re.escape(folder)}/)|" if folder else ""
+        found = re.compile(rf"(?<![\w.~-])(?:{inner}(?P<path>{root}/)|{root}(?![\w.-]))")
+        return found.sub(
+            lambda m: "" if folder and m["inner"] else back if m["path"] else back.rstrip("/") or ".", text
+        )
+
+    def folder_of(self, folder: str) -> str:
+        """A folder as seen from the project; "" for the project's own, for one outside of it and for what cannot be known."""
+        path = posixpath.normpath(normal_line(_slashes(folder)))
+        for root in self.roots:
+            path = path.removeprefix(f"{root}/") if path != root else "."
+        is_known = (
+            not _UNKNOWN.search(path) and not _is_absolute(path) and path.split("/")[0] not in (".", "..")
+        )
+        return path if folder and is_known else ""
 
     def is_root(self, folder: str) -> bool:
         """Whether a folder is the first of the roots, from which relative paths are seen."""

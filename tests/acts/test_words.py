@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
-from crucible.codify.words import (
+from crucible.acts.words import (
     answers_in,
     chosen_in,
     corrected_by,
@@ -34,6 +34,8 @@ from tests.strategies_hostile import hostile_text
         "I said no new dependencies",
         "You should never have pushed that",
         "revert that",
+        "Nein, so nicht!",
+        "不对,应该按用户来",
     ],
 )
 def test_words_that_take_something_back_are_a_correction(words: str) -> None:
@@ -62,6 +64,27 @@ def test_a_plain_prohibition_is_told_as_one() -> None:
     assert corrected_by("Don't use requests. It is slow.") == ["use requests"]
     assert corrected_by("No. Never commit to main!") == ["commit to main"]
     assert forbidden_in("Add caching and do not touch the tests.") == ["touch the tests"]
+    assert forbidden_in("Write it, and please don't commit") == ["commit"]
+
+
+def test_a_stop_inside_of_a_files_name_ends_no_prohibition() -> None:
+    assert forbidden_in("Don't change a.py except its header. Go on.") == ["change a.py except its header"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "List the functions that are exported and don't have tests",
+        "Users log in and don't see the banner",
+        "Show me files which compile, but do not run",
+        "If the tests fail, don't commit",
+        "When it exists: never overwrite it",
+        "Fix the case where two writers start and don't wait",
+        "Test files are read but don't count",
+    ],
+)
+def test_a_negation_that_forbids_nothing_or_only_at_times_is_no_prohibition(words: str) -> None:
+    assert forbidden_in(words) == []
 
 
 @pytest.mark.parametrize(
@@ -136,8 +159,12 @@ def test_what_a_client_wrote_before_a_task_is_left_out() -> None:
 
 def test_a_list_is_told_in_one_line() -> None:
     assert gist("Schema:\n- type\n- id (required)\n") == "Schema: type; id (required)"
+    assert gist("It is fast.\n\n- Against a server: dear.\n- Against LIKE: slow.\n") == (
+        "It is fast; Against a server: dear; Against LIKE: slow"
+    )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(hostile_text())
 def test_any_text_gives_lines(text: str) -> None:
     for told in (

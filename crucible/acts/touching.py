@@ -5,15 +5,27 @@ Owns how the files among a command's words are found.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from crucible.codify.files import Files, as_datum
-from crucible.codify.model import Act, Deed
-from crucible.codify.naming import patched_files
-from crucible.codify.shell import Part, command_text
+from crucible.acts.files import Files, as_datum
+from crucible.acts.model import Act, Deed
+from crucible.acts.naming import patched_files
+from crucible.acts.retyping import command_text
+from crucible.acts.shell import Part
+from crucible.patterns import late_pattern
 
-__all__ = ["Command", "Teller", "arguments_of", "change_file", "outputs_of", "patch_acts", "write_file"]
+__all__ = [
+    "Command",
+    "Teller",
+    "arguments_of",
+    "change_file",
+    "leads_out",
+    "outputs_of",
+    "patch_acts",
+    "write_file",
+]
 
 
 class Command(NamedTuple):
@@ -34,6 +46,30 @@ class Command(NamedTuple):
         """The command, with paths as seen from the project."""
         return self.files.shown(command_text(self.part))
 
+    @property
+    def repeated(self) -> str:
+        """The command as one would type it in the project's folder, with the folder that it was run in where that is another.
+
+        A program outside of the project goes by its name, settings that lead out of it are left out; the words may still do so.
+        """
+        folder = self.files.folder_of(self.part.folder)
+        settings = [self.files.seen_from(folder, text) for text in self.part.settings]
+        words = [self.files.seen_from(folder, text) for text in self.part.words]
+        if leads_out(words[0]):
+            words[0] = words[0].rpartition("/")[2]
+        kept = tuple(setting for setting in settings if not leads_out(setting))
+        text = command_text(self.part._replace(settings=kept, words=tuple(words)))
+        return self.files.shown(f"cd {shlex.quote(folder)} && {text}" if folder else text)
+
+
+def leads_out(text: str) -> bool:
+    """Whether an absolute path stands in a text, which means something on one machine alone."""
+    return bool(_ABSOLUTE.search(text))
+
+
+_ABSOLUTE = late_pattern(
+    r"(?<![^\s=:,'\"(])(?:/(?!dev/(?:null|stdin|stdout|stderr)\b)[^\s/:=]|~[\w/]|[A-Za-z]:[\\/](?!/))"
+)
 
 Teller: TypeAlias = Callable[[Command], Iterator[Act]]
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from crucible.codify.commands import command_acts, is_command
-from crucible.codify.evidence import Evidence
-from crucible.codify.files import Files, as_datum
-from crucible.codify.model import Act, Deed
-from crucible.codify.naming import found_files
-from crucible.codify.touching import change_file, patch_acts, write_file
+from crucible.acts.commands import command_acts, is_command
+from crucible.acts.evidence import Evidence
+from crucible.acts.files import Files, as_datum
+from crucible.acts.model import Act, Deed
+from crucible.acts.naming import found_files
+from crucible.acts.touching import change_file, patch_acts, write_file
 from crucible.patterns import late_pattern
 from crucible.session.calls import call_line
 from crucible.session.model import Outcome, ToolCall
@@ -72,7 +72,7 @@ def acts_of(call: ToolCall, evidence: Evidence, files: Files) -> tuple[Act, ...]
     )
     teller = _teller(tool)
     acts = tuple(teller(seen)) or (_untold(seen, _FALLBACK.get(teller, Deed.OTHER)),)
-    return tuple(replace(act, outcome=call.outcome) for act in acts)
+    return tuple(act if act.outcome is call.outcome else replace(act, outcome=call.outcome) for act in acts)
 
 
 def _untold(call: _Call, deed: Deed) -> Act:

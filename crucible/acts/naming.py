@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crucible.codify.files import Files
-from crucible.codify.kinds import type_of
+from crucible.acts.files import Files
+from crucible.acts.kinds import type_of
 from crucible.patterns import late_pattern
 
 __all__ = ["Patched", "found_files", "patched_files"]

@@ -1,3 +1,5 @@
+"""Foreign text as data: nothing closes its fence, forges a label or makes a tag."""
+
 from __future__ import annotations
 
 import re
@@ -7,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from crucible.resume.fencing import fence, labelled, plain, quote_block, quote_line
+from crucible.note.fencing import (
+    fence,
+    fenced,
+    hang,
+    labelled,
+    plain,
+    quote_block,
+    quote_line,
+    quote_span,
+    shorten,
+    unmarked,
+)
 from tests.strategies_hostile import hostile_line, hostile_text
 
 EVIL = st.sampled_from(
@@ -53,6 +66,46 @@ def test_a_quoted_line_is_one_line_of_at_most_its_limit(text: str, limit: int) -
     line = quote_line(text, limit)
     assert "\n" not in line
     assert len(line) <= limit
+    assert "`" not in quote_span(text, limit)
+    assert len(quote_span(text, limit)) == len(line)
+
+
+@given(texts, st.integers(20, 60), st.integers(3, 5))
+def test_no_text_ends_its_fence_or_begins_a_line(text: str, limit: int, least: int) -> None:
+    lines = fenced(quote_block(text, limit, head=limit * 2 // 3), least=least).split("\n")
+    marks = lines[0].removesuffix("text")
+    assert set(marks) == {"`"}
+    assert len(marks) >= least
+    assert lines[-1] == marks
+    for line in lines[1:-1]:
+        assert not line or line.startswith(("  ", "[… "))
+        assert line.strip(" ") != marks
+        assert not has_tag(line)
+
+
+@given(texts, st.integers(9, 60))
+def test_behind_a_label_every_line_but_the_first_is_indented_and_nothing_else_changes(
+    text: str, limit: int
+) -> None:
+    said = hang(shorten(text, limit))
+    first, *others = re.split("\r\n?|[\n\u0085\u2028\u2029]", said)
+    assert all(line.startswith("  ") for line in others)
+    assert not first.startswith("\n")
+    if len(text) <= limit:
+        assert [first, *(line[2:] for line in others)] == re.split("\r\n?|[\n\u0085\u2028\u2029]", text)
+
+
+@given(texts)
+def test_no_mark_of_ours_stays_in_a_text_that_may_keep_its_tags(text: str) -> None:
+    assert "<!-- cru:" not in unmarked(text)
+    assert unmarked(unmarked(text)) == unmarked(text)
+
+
+def test_head_and_tail_say_how_much_is_left_out_between_them() -> None:
+    assert shorten("a" * 20 + "b" * 70 + "c" * 10, 30) == f"{'a' * 20} […70 characters left out…] {'c' * 10}"
+    assert quote_block("a" * 20 + "b" * 70 + "c" * 10, 30, head=20) == (
+        f"  {'a' * 20}\n[… 70 characters left out …]\n  {'c' * 10}"
+    )
 
 
 @given(texts)

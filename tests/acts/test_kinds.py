@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.codify.kinds import changes_files, is_test_file, kind_of, languages_of, plain_words, type_of
-from crucible.codify.toolchains import BUILD, LINT, TEST, TYPES, Kind
+from crucible.acts.kinds import changes_files, is_test_file, kind_of, languages_of, plain_words, type_of
+from crucible.acts.toolchains import BUILD, LINT, TEST, TYPES, Kind
 
 
 @pytest.mark.parametrize(

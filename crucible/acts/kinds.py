@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from crucible.codify.toolchains import (
+from crucible.acts.toolchains import (
     ALONE,
     LANGUAGES,
     LINT,
