@@ -21,7 +21,19 @@ PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
 
 FLOORS = [
-    {"", "errors", "patterns", "settings", "tidy_toml", "toml", "toon", "agents", "templates", "secrets"},
+    {
+        "",
+        "errors",
+        "patterns",
+        "settings",
+        "tidy_toml",
+        "tokens",
+        "toml",
+        "toon",
+        "agents",
+        "templates",
+        "secrets",
+    },
     {"note", "transcript"},
     {"session", "workflow"},
     {"vault", "flight", "index", "installing"},

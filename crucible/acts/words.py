@@ -18,7 +18,9 @@ __all__ = [
     "forbidden_in",
     "gist",
     "is_chatter",
+    "is_conceded",
     "is_correction",
+    "is_question",
     "said",
     "untagged",
 ]
@@ -35,16 +37,66 @@ _CHATTER = late_pattern(
     r"|please|continue|go on|go ahead|carry on|keep going|proceed|next|resume|do it|do that|do so|sounds good|looks good|lgtm"
     r"|well done|good job|very|much|so|and|then|that|works|it|now|y|👍|🙏|🎉)[\s,.!…]*){1,6}",
 )
-_TAKEN_BACK = late_pattern(
-    r"(?:no|nope|nein|falsch|нет|不对|错了|wrong|stop|undo|revert|roll back|incorrect|not like (?:that|this)|not what)\b(?! (?:problem|worries|need|idea|hurry|rush))"
-    r"|(?:actually|wait|hold on)[,:] "
-    r"|(?:that|this|it)(?:['’]s| is| was) (?:wrong|not (?:right|what|correct)|incorrect)\b",
+_BEGINS = (
+    r"(?:(?:hm+|uh|um|oh|ah|ok|okay|well|hey|sorry|thanks?(?: you)?|great|nice|good|yes|yeah|but|and|so|now|please|pls"
+    r"|(?:can|could|would|will) you(?: please)?)(?:[\s,.!…—–-]+|$)){0,4}"
 )
+_TAKEN_BACK = late_pattern(
+    _BEGINS + r"(?:"
+    r"(?:no|nope|nah|nein|нет|不对|错了|不是|不要)(?![\w'’-])(?!,? (?:problems?|worries|need|idea|hurry|rush|objections?|complaints?|questions?|further|more|errors?|changes?|pressure|thanks|thank you|one|other)\b)"
+    r"|(?:wrong|falsch|incorrect)\b(?! (?:window|chat|tab|channel|terminal|thread|session)\b)"
+    r"|(?:stop|halt)\b(?! (?:here|there|for (?:now|today)|when|once|after|at)\b)"
+    r"|(?:undo|revert|restore)\b|(?:roll|put|take|change|turn|bring)(?: \S+){0,5}? back\b|take(?: \S+){1,4}? out again\b"
+    r"|not (?:like|what|in|into|there|that|this|here|quite|so|on|with|by|for)\b"
+    r"|(?:almost|not quite|nearly|close)(?:[,.!:;—–-]|$)"
+    r"|(?:way |far |much )?too (?:complicated|complex|much|many|long|clever|verbose|broad|big|slow|general|specific|aggressive|fancy)\b"
+    r"|(?:rather than|instead of|statt|stattdessen|au lieu de|en lugar de|en vez de)\b"
+    r"|actually,? (?!(?:works?|good|great|nice|fine|yes)\b)|(?:wait|hold on)(?:[,:.!—–-]|$)"
+    r"|i (?:already )?(?:said|told you|asked (?:you )?(?:for|to|not)|meant|wanted)\b"
+    r"|(?:that|this|it)(?:['’]s| is| was) (?:wrong|not (?:it\b|right|what|correct|how|the (?:right|point|idea|way|one))|incorrect)\b"
+    r")"
+)
+"""How words begin that take something back, in small letters; what may stand before them is courtesy."""
 _TAKES_BACK = late_pattern(
-    r"\b(?:must|should|needs? to|has to|have to|ought to)(?: be| use)?\b[^.!?\n]{0,80}[, ](?:not|rather than|instead of)\b"
-    r"|\b(?:you (?:should|must)(?:n['’]t| not| have)|i (?:said|told you|asked for)|i did(?:n['’]t| not) (?:ask|want|mean|say))\b"
-    r"|\b(?:not what i|that['’]s wrong|is wrong|was wrong|undo that|revert (?:that|it|this|the))\b"
-    r"|\bshould never have\b|\binstead of (?:the|a|an|what|your|this|that)\b|^(?:please |now |and )*use\b[^.!?]{1,80}\binstead\b",
+    r"\b(?:must|should|needs? to|has to|have to|ought to|supposed to)(?: be| use)?\b[^.!?\n]{0,160}[, (](?:not|rather than|instead of)\b"
+    r"|\b(?:you (?:should|must)(?:n['’]t| not| have)|i (?:said|told you|meant|asked for)|i did(?:n['’]t| not) (?:ask|want|mean|say))\b"
+    r"|\b(?:not what (?:i|we)|not how (?:i|we)|that['’]s wrong|(?:is|was|are) (?:\w+ )?wrong|undo that|revert (?:that|it|this|the))\b"
+    r"|\bshould never have\b|\binstead of (?:the|a|an|what|your|this|that)\b"
+    r"|^(?:(?:please|now|and|but|just),? )*(?:use|do|make|write|put|take|try|call|return|read|go|store)\b[^.!?]{1,120}\b(?:instead|rather than)\b"
+    r"|\bstill (?:broken|wrong|incorrect|missing|fails?|failing|crash\w*|red|does(?:n['’]t| not)|not)\b"
+    r"|(?:^|[.!,;:–—-] |\b(?:but|and|because|since) )(?:this|that|it) (?:"
+    r"(?:does|did|wo|should|must)(?:n['’]t| not) (?!(?:matter|hurt|have to|need|bother|change anything)\b)|(?:breaks|broke|ignores|ignored|misses|missed|loses|lost|hides|deletes|deleted|drops|overwrites|duplicates|bypasses|leaks)\b)"
+    r"|(?:^|[.!] )(?:let['’]?s not\b|(?:that|this)['’]?s? (?:is )?(?:overkill|unnecessary|backwards|the wrong)\b|put (?:it|them|that|this) back\b)"
+    r"|\b(?:not|n['’]t|never) (?:a )?part of (?:the|this|my|our|what)\b|\bas (?:it|they) (?:was|were)\b"
+    r"|\bother way (?:a)?round\b|\b(?:i|we)(?:['’]d| would) (?:much )?(?:rather|prefer)\b|\bunasked\b|\bnobody asked\b"
+    r"|\bwe (?:never|always|already have|do(?:n['’]t| not) (?!(?:need|have) to\b))"
+    r"|\bwe \w+ (?:[\w'’-]+ ){1,8}here, not\b"
+    r"|\byour (?:\w+ ){1,3}?(?:is|are|was|hides?|breaks?|broke|fails?|ignores?|misses|only|does(?:n['’]t| not)|changes?|removes?|deletes?)\b"
+    r"|(?:^|[.,;:!—–-] |\b(?:but|because|since) )you(?:['’]re|['’]ve| are| have)? (?:only |just |also |again |now |still )?(?!"
+    r"(?:can|could|may|might|will|would|should|must|need|want|know|see|like|think|get|find|decide|choose|prefer|wish|please|do|did|had|have to|have"
+    r"|(?:are |were )?(?:right|done|welcome|free|great|good|the|a|an|amazing|allowed|awesome|ready|doing|to|absolutely|correct|my|in))\b)\w"
+    r"|\bstattdessen\b|\bplutôt\b|\bau lieu de\b|\ben lugar de\b",
+)
+"""What sentences that ask nothing say when they take something back."""
+_CONCEDES = late_pattern(
+    r"(?:ah|oh|oops|yes|hm+)?[,.! ]*(?:you(?:['’]re| are) (?:\w+ )?right|(?:i['’]m |i am )?(?:so |very )?sorry|(?:my )?apolog|my (?:mistake|bad|fault)|i (?:misunderst|misread|overlooked|missed|forgot)"
+    r"|good (?:catch|point|call)|fair (?:point|enough)|oops\b|true,|thanks for (?:catching|the correction|pointing))"
+)
+"""How an agent begins its answer when it was wrong, in small letters."""
+_YIELDS = late_pattern(
+    r"(?:ah|oh|ok|okay|all right|yes)?[,.! ]*(?:understood|i see\b|right[,.;:!]|got it|makes sense|agreed|indeed|of course)"
+)
+_SETS_RIGHT = late_pattern(
+    r"^(?!(?:now|next|then|also|and|great|finally)\b)[^?]*\b(?:must|should|has to|have to|needs to|ought to|cannot|can['’]t|as in the rest|like the (?:rest|others?))\b"
+)
+"""What corrects an agent only where its answer says so, too."""
+_ASKED = late_pattern(
+    r"(?:^|(?<=[.!?]) +)(?!(?:can|could|would|will) you\b|please\b)(?:[^.!?]|[.!](?=\S)|\?(?=\S| +(?-i:[a-z])))*\?+(?= +(?-i:[^a-z ])| *$)",
+    re.IGNORECASE,
+)
+"""A sentence that asks, and does not ask for something to be done; `empty?` is a name and ends none."""
+_INSTEAD = late_pattern(
+    r"\b(?:can|could|would|will) you\b[^.!?]*\b(?:instead\b|as (?:it|they) (?:was|were)\b)"
 )
 _IMPERATIVE = late_pattern(
     r"(?:(?:^|[.!;:\n]\s*)(?:please\s+)?never|(?:^|[.!;:\n]\s*|,\s*|\b(?:and|but|please|so|also|just)\s+)(?:don['’]?t|do not))\s+"
@@ -101,10 +153,28 @@ def is_chatter(words: str) -> bool:
 
 def is_correction(words: str) -> bool:
     """Whether words take back something that was done."""
-    text = normal_line(words[:_READ]).casefold()
-    if _TAKEN_BACK.match(text) or _TAKES_BACK.search(text):
+    exact = normal_line(words[:_READ])
+    text = exact.casefold()
+    said_of_it = _ASKED.sub("", exact).strip().casefold() if "?" in exact else text
+    if not said_of_it:
+        return False
+    if _TAKEN_BACK.match(text) or _TAKES_BACK.search(said_of_it) or _INSTEAD.search(said_of_it):
         return True
     return any(at == 0 for at, *_ in _imperatives(text))
+
+
+def is_conceded(reply: str, words: str = "") -> bool:
+    """Whether an agent's answer begins by saying that it was wrong, or that it takes in what words set right."""
+    begins = reply[:80].strip().casefold()
+    if _CONCEDES.match(begins):
+        return True
+    return bool(_YIELDS.match(begins) and _SETS_RIGHT.search(normal_line(words[:_READ]).casefold()))
+
+
+def is_question(words: str) -> bool:
+    """Whether words do nothing but ask."""
+    text = normal_line(words[:_READ])
+    return text.endswith(("?", "？")) and not _ASKED.sub("", text).strip()
 
 
 def forbidden_in(words: str) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from crucible.cases.model import Call, Case, Verification
+from crucible.cases.model import Call, Case, Turn, Verification
 from crucible.cases.texts import mapped
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
@@ -49,10 +49,14 @@ _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".
 
 
 class Scrubber:
-    """Cleans cases; `counts` has by rule how much was taken out of all so far.  `home` is the folder of whoever exports, or ""."""
+    """Cleans cases; `counts` has by rule how much was taken out of all so far.  `home` is the folder of whoever exports, or "".
 
-    def __init__(self, redact: Redact, home: str = "") -> None:
+    Without `personal` only secrets are taken out: what stays in the vault has its messages to the letter.
+    """
+
+    def __init__(self, redact: Redact, home: str = "", *, personal: bool = True) -> None:
         self._redact = redact
+        self._is_personal = personal
         self.counts: Counter[str] = Counter()
         self._home: re.Pattern[str] | None = None
         if len(home.rstrip("/\\")) > 1 and not _PATHS.match(home):
@@ -62,10 +66,16 @@ class Scrubber:
     def clean(self, case: Case) -> Case:
         """The case without them; its `redactions` have those that were counted here as well."""
         before = self.counts.copy()
+        body = mapped(case.body, self.text, self._call)
+        cleaned = replace(self.head(case), body=body)
+        more = self.counts - before
+        return replace(cleaned, redactions=dict(Counter(case.redactions) + more)) if more else cleaned
+
+    def head(self, case: Case) -> Case:
+        """The case with all but its body cleaned, and its `redactions` as they were."""
         command = self.text(case.verification.command)
-        cleaned = replace(
+        return replace(
             case,
-            body=mapped(case.body, self.text, self._call),
             place=case.place._replace(phase_name=self.text(case.place.phase_name)),
             verification=Verification(command) if command != case.verification.command else case.verification,
             agent=self.text(case.agent),
@@ -76,8 +86,10 @@ class Scrubber:
             tags=tuple(map(self.text, case.tags)),
             problems=tuple(map(self.text, case.problems)),
         )
-        more = self.counts - before
-        return replace(cleaned, redactions=dict(Counter(case.redactions) + more)) if more else cleaned
+
+    def turn(self, turn: Turn) -> Turn:
+        """A turn without them, in its text and its calls."""
+        return replace(turn, text=self.text(turn.text), calls=tuple(map(self._call, turn.calls)))
 
     def text(self, text: str) -> str:
         """A text without them."""
@@ -86,8 +98,9 @@ class Scrubber:
         if not text.isascii():  # half a pair is no character, and no file can hold it
             text = text.encode("utf-8", "replace").decode("utf-8")
         found, counts = self._redact(text)
-        self.counts.update(counts)
-        return self._impersonal(found)
+        if counts:
+            self.counts.update(counts)
+        return self._impersonal(found) if self._is_personal else found
 
     def _impersonal(self, text: str) -> str:
         if "home" in text or "Users" in text:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -12,16 +11,15 @@ from typing import Any, NamedTuple
 import click
 
 from crucible.acts.evidence import Evidence, load_evidence
-from crucible.agents.asking import Asker, Program, asker_of, split_command
-from crucible.agents.clients import client_of, command_line
-from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.agents.asking import Asker
+from crucible.cli.asked_agents import agent_named
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, write, write_json
 from crucible.cli.revising import TerminalDesk, check_terminal, tell_kept
 from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import from_here, user_settings
+from crucible.cli.surroundings import from_here
 from crucible.codify.accepting import errors_of
 from crucible.codify.codifying import Recorded, codify
 from crucible.codify.keeping import Kept, keep_as, keep_note, stamped
@@ -118,7 +116,7 @@ def codify_sessions(
     vault = open_vault(door)
     found = _load(vault, sessions)
     redact = redact_of(vault.settings.secrets)
-    asker = _asker(named) if refine or named is not None else None
+    asker = agent_named(named, "--refine", "refine it") if refine or named is not None else None
     workflow = codify([_recorded(vault, session) for session in found], redact)
     _check_work(workflow, found)
     slug = slugify(workflow.title)
@@ -205,35 +203,6 @@ def _has_calls(session: Session) -> bool:
 
 
 # --- refining --------------------------------------------------------------------------------------------------------
-
-
-def _asker(named: str | None) -> Asker:
-    """Who is asked: the one named, else the one of the settings."""
-    if os.environ.get(OWN_ENVIRONMENT):
-        raise UsageError("an agent that cru asked may not ask another", "leave --refine out")
-    settings = user_settings().agents
-    if named is not None:
-        return Program(_words(named), os.environ, settings.timeout_seconds)
-    asker = asker_of(settings, os.environ)
-    if asker is None:
-        raise UsageError(
-            "no agent is configured that could refine it",
-            "name one: --with 'claude -p'; or set agents.command or agents.model in your settings",
-        )
-    return asker
-
-
-def _words(named: str) -> tuple[str, ...]:
-    client = client_of(named.strip())
-    if client is None:
-        words = split_command(named, "--with")
-        if not words:
-            raise UsageError("--with: it is empty", "name claude, codex, opencode or a command line")
-        return words
-    # It runs in an empty folder, which Codex takes for no repository.
-    more = ("--skip-git-repo-check",) if client.program == "codex" else ()
-    line = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
-    return tuple(line)
 
 
 def _refined(

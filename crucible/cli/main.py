@@ -42,6 +42,8 @@ class Entry(NamedTuple):
 GROUPS: Mapping[str, str] = {
     "bookmark": "Where sessions stood when they stopped: list, show and add.\n"
     '  cru bookmark add --note "the test still fails" --blocker "no API key"',
+    "cases": "What sessions teach, to be reviewed: list, accept, reject, check and play cases.\n"
+    "  cru cases list --status proposed",
     "hook": "What agents' hooks call; not for you.",
     "flight": "Whole events beside the notes: show them, and put old ones away.\n"
     "  cru flight show 2026-11-21-add --type error",
@@ -113,6 +115,11 @@ COMMANDS: Mapping[str, Entry] = {
     "bookmark list": Entry("crucible.cli.bookmarks:list_bookmarks", "List bookmarks, newest first.", _ONE),
     "bookmark show": Entry("crucible.cli.bookmarks:show_bookmark", "Show where a session stood.", _ONE),
     "bookmark add": Entry("crucible.cli.bookmarks:add_bookmark", "Keep where a session stands.", _ONE),
+    "cases list": Entry("crucible.cli.cases:list_cases", "List cases, the newest session's first."),
+    "cases accept": Entry("crucible.cli.cases:accept", "Accept cases."),
+    "cases reject": Entry("crucible.cli.cases:reject", "Reject cases."),
+    "cases check": Entry("crucible.cli.cases:check_cases", "Name what is wrong with cases."),
+    "cases play": Entry("crucible.cli.playing:play", "Ask a puzzle, and judge the answer."),
     "flight list": Entry("crucible.cli.flight:list_flights", "List the sessions that have whole events."),
     "flight show": Entry("crucible.cli.flight:show_flight", "Show the whole events of a session.", _ONE),
     "flight purge": Entry("crucible.cli.flight:purge_flights", "Put old whole events away, or delete them."),

@@ -7,7 +7,6 @@ other is its reader's.  What stands in a workflow is for `workflow`.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.errors import (
-    EditRefused,
     NoteChanged,
     NoteExists,
     NoteUnreadable,
@@ -24,12 +22,14 @@ from crucible.errors import (
     UsageError,
     VaultError,
 )
-from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
+from crucible.note.frontmatter import find_frontmatter
 from crucible.note.scalars import Value
-from crucible.note.source import Edit, Source, Span, apply_edits
+from crucible.note.source import Edit, Source, Span
 from crucible.note.wikilinks import parse_linktext
 from crucible.patterns import late_pattern
 from crucible.vault import files
+from crucible.vault.stamping import is_stamped
+from crucible.vault.stamping import stamped as with_stamp
 from crucible.vault.store import Note, Vault
 from crucible.vault.walk import WORKFLOWS, note_name
 from crucible.workflow.kind import kind_of
@@ -38,7 +38,6 @@ __all__ = ["Kept", "is_untouched", "keep_as", "keep_note", "sessions_of", "stamp
 
 _KEY, _SESSIONS = "codified", "sessions"
 _ATTEMPTS = 5
-_DIGITS = 16
 _NUMBERED = r"-([2-9]|[1-9]\d{1,8})"
 
 
@@ -51,13 +50,12 @@ class Kept(NamedTuple):
 
 def stamped(text: str) -> str:
     """A workflow's note with `codified` in its frontmatter, so that an edit of it can be told later."""
-    return _with_digest(_with_digest(text, "0" * _DIGITS), "")
+    return with_stamp(text, _KEY, (_SESSIONS,))
 
 
 def is_untouched(source: Source) -> bool:
     """Whether a note is as codifying wrote it, line ends aside, which git may change."""
-    told = find_frontmatter(source).values.get(_KEY)
-    return isinstance(told, str) and told == _digest(source)
+    return is_stamped(source, _KEY, (_SESSIONS,))
 
 
 def sessions_of(source: Source) -> frozenset[str]:
@@ -120,24 +118,7 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
     return Kept(path, changed=True)
 
 
-# --- the digest ------------------------------------------------------------------------------------------------------
-
-
-def _with_digest(text: str, digest: str) -> str:
-    source = Source(text)
-    edits = set_key(source, find_frontmatter(source), _KEY, digest or _digest(source))
-    return apply_edits(source, edits).text
-
-
-def _digest(source: Source) -> str:
-    """Of all but the property's own lines and the links to sessions, which change when one is renamed; "" where those cannot be told."""
-    try:
-        for key in (_KEY, _SESSIONS):
-            source = apply_edits(source, remove_key(source, find_frontmatter(source), key))
-    except EditRefused:
-        return ""
-    same = source.text.replace("\r\n", "\n").encode("utf-8", "surrogateescape")
-    return hashlib.sha256(same).hexdigest()[:_DIGITS]
+# --- links to sessions -----------------------------------------------------------------------------------------------
 
 
 def _ids(told: list[Value]) -> Iterator[str]:

@@ -1,0 +1,126 @@
+"""Delegations: work that was given away, what came back, and whether it was taken up.
+
+Owns what shows that a result was used: the parent's later words or work say of it what nobody had said before, or name it; it was not where
+the parent says so, or nothing came back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from crucible.acts.words import said, untagged
+from crucible.cases.making import make_case
+from crucible.cases.model import Case, CaseType, Delegation
+from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.verifying import verification_after
+from crucible.cases.wordlike import content_words
+from crucible.patterns import late_pattern
+from crucible.session.model import Intervention, Prose, Session, Subagent
+
+__all__ = ["find_delegations"]
+
+_LATER = 12
+"""Moments after a delegation that are looked at."""
+_BEFORE = 6
+"""Moments before it whose words are no news."""
+_ENOUGH = 2
+"""Words that only the result had said, in what the parent says or does later."""
+
+_UNUSED = late_pattern(
+    r"\b(?:(?:does|did)(?:n['’]t| not) help|(?:leave|leaving|put|set) (?:it|that|this) aside|won['’]t (?:follow|use|take)|will not (?:follow|use)"
+    r"|came? to nothing|came back (?:empty|without)|not (?:useful|helpful|what i (?:needed|asked))|(?:ignor|discard|reject|dismiss)\w* (?:the|its|that|this)"
+    r"|(?<!of )the (?:sub-?)?agent (?:failed|died|crashed|gave up)|(?:do|look|check|find|answer)\w* (?:\w+ ){0,3}(?:it |that )?myself|for myself|answers? another question)\b",
+    re.IGNORECASE,
+)
+_NAMED = late_pattern(
+    r"\b(?:sub-?agent|reviewer|explorer|researcher)(?:['’]s)? \w+|\b(?:as|per|according to|following|from|given|with) (?:the|its|that|their) (?:\w+ )?(?:report|review|findings?|recommendation|measurement"
+    r"|summary|answer|analysis|research|result|advice|audit)\b|\bthe (?:report|review|research|measurement|analysis|audit|findings?) (?:is right|says?|shows?|found|finds|suggests?|recommends?|tells)\b",
+    re.IGNORECASE,
+)
+
+
+def find_delegations(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
+    """The delegations of a session, in the order of its note; `children` are the subagents' sessions by id."""
+    for moment in timeline.moments:
+        entry = moment.entry
+        if not isinstance(entry, Subagent):
+            continue
+        child = children.get(entry.link) if entry.link else None
+        task, result = untagged(_task(timeline, moment, entry, child)), _result(entry, child)
+        used, evidence = _use(timeline, moment, task, result)
+        body = Delegation(entry.agent.name, task, result, used, evidence)
+        anchor = entry.link or f"{task}\n{entry.summary or ''}"
+        verification = verification_after(timeline, moment.at) if used else None
+        yield make_case(timeline, CaseType.DELEGATION, moment, body, anchor, verification=verification)
+
+
+def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | None) -> str:
+    """The words that the subagent was given: its note's, the callout's, or the call's that gave it away."""
+    if child is not None:
+        told = next((one.text for one in child.preamble if isinstance(one, Prose)), "")
+        if told.strip():
+            return told
+    if entry.task and entry.task.strip():
+        return entry.task
+    before = timeline.moments[moment.at - 1] if moment.at else None
+    if before is not None and before.arguments:
+        prompt = before.arguments.get("prompt") or before.arguments.get("message")
+        if isinstance(prompt, str) and prompt.strip():
+            return prompt
+    return entry.text or (child.title if child else "")
+
+
+def _result(entry: Subagent, child: Session | None) -> str:
+    """What came back: the last words of the subagent's note, or the callout's summary."""
+    entries = list(child.all_entries()) if child is not None else list(entry.entries)
+    last = next((one.text for one in reversed(entries) if isinstance(one, Prose)), "")
+    if not entry.summary:
+        return "" if not last or child is None or str(child.status) == "failed" else last
+    return last if entry.summary.strip(" .…")[:80] in " ".join(last.split()) else entry.summary
+
+
+def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bool | None, str]:
+    """Whether the result was used, and what shows it."""
+    if not result.strip():
+        return False, "nothing came back"
+    known = content_words(task) | _said_before(timeline, moment)
+    news, names = content_words(result) - known, _names_in(result) - _names_in(task)
+    seen: set[str] = set()
+    for later in timeline.moments[moment.at + 1 : moment.at + 1 + _LATER]:
+        if isinstance(later.entry, Intervention):
+            break
+        text = later.entry.text if isinstance(later.entry, Prose) else _made(later)
+        if isinstance(later.entry, Prose):
+            if not seen and _UNUSED.search(text):
+                return False, said(text)
+            if _NAMED.search(text):
+                return True, said(text)
+        seen |= news & content_words(text)
+        if len(seen) >= min(_ENOUGH, len(news) or _ENOUGH) or names & _names_in(text):
+            return True, said(text)
+    return None, ""
+
+
+_NAME = late_pattern(r"[A-Za-z_]\w*(?:[._/-]\w+)+|`[^`\n]{2,80}`")
+
+
+def _names_in(text: str) -> set[str]:
+    """Names of code and files, which nobody says by chance."""
+    return {name.strip("`") for name in _NAME.findall(text[:8000])}
+
+
+def _said_before(timeline: Timeline, moment: Moment) -> frozenset[str]:
+    """What was known before: the goal, and what was said and called last."""
+    before = timeline.moments[max(0, moment.at - _BEFORE) : moment.at]
+    said_then = (one.entry.text for one in before if isinstance(one.entry, Prose))
+    called = (one.call.call for one in before if one.call)
+    return content_words(" ".join([timeline.goal_of(moment.phase), *said_then, *called]))
+
+
+def _made(moment: Moment) -> str:
+    """What a call wrote; looking at something shows nothing."""
+    if moment.call is None or not any(act.writes for act in moment.acts):
+        return ""
+    values = moment.arguments.values() if moment.arguments else [moment.call.call]
+    return " ".join(one[:2000] for one in values if isinstance(one, str))

@@ -1,0 +1,72 @@
+"""All cases of a session, of every type, in the order of its note, without secrets.
+
+Owns the order, and that no two have one id.  Messages stand to the letter; what names a person is taken out when cases leave the vault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from crucible.acts.evidence import Evidence
+from crucible.cases.choices import find_choices
+from crucible.cases.corrections import find_corrections
+from crucible.cases.delegations import find_delegations
+from crucible.cases.finishing import Finisher
+from crucible.cases.making import distinct
+from crucible.cases.model import Case
+from crucible.cases.puzzles import find_puzzles
+from crucible.cases.timeline import Timeline, build_timeline
+from crucible.cases.trajectories import find_trajectories
+from crucible.secrets.scanner import Redact
+from crucible.session.model import Failure, Outcome, Session, Subagent
+
+__all__ = ["extract"]
+
+
+def extract(
+    session: Session,
+    children: Mapping[str, Session | None],
+    evidence: Callable[[str], Evidence],
+    redact: Redact,
+    parent: Session | None = None,
+) -> tuple[Case, ...]:
+    """The cases of a session: the same ones in the same order for the same note and records.
+
+    `children` are its subagents' sessions by id, None where a note is gone; others among them do not count.  `parent` is the session whose subagent
+    it is: what failed here may have been mended there.  `evidence` gives what the records of a session say, by its id, anew each time.
+    """
+    timeline = build_timeline(session, evidence(session.id))
+    own = {link: children.get(link) for link in _links(timeline)}
+    above = (
+        build_timeline(parent, evidence(parent.id)) if parent is not None and _has_failed(timeline) else None
+    )
+    finisher = Finisher(redact)
+    below = (build_timeline(child, evidence(child.id)) for child in own.values() if child is not None)
+    found = sorted(
+        _found(timeline, above, below, own), key=lambda case: case.place.line
+    )  # a stable order within a line
+    return tuple(map(finisher.finish, distinct(found)))
+
+
+def _links(timeline: Timeline) -> Iterator[str]:
+    for moment in timeline.moments:
+        if isinstance(moment.entry, Subagent) and moment.entry.link:
+            yield moment.entry.link
+
+
+def _has_failed(timeline: Timeline) -> bool:
+    return any(one.outcome is Outcome.FAILED or isinstance(one.entry, Failure) for one in timeline.moments)
+
+
+def _found(
+    timeline: Timeline,
+    above: Timeline | None,
+    below: Iterator[Timeline],
+    children: Mapping[str, Session | None],
+) -> Iterator[Case]:
+    """Of every type; `below` are made only where they are asked for."""
+    yield from find_puzzles(timeline, above, below)
+    yield from find_corrections(timeline)
+    yield from find_choices(timeline)
+    yield from find_delegations(timeline, children)
+    yield from find_trajectories(timeline)

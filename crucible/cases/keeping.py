@@ -1,0 +1,198 @@
+"""The folder `cases/` of a vault: which notes are there, when one is written, and a human's word on one.
+
+Owns that no word of a human's is written over: a note that was reviewed or changed stays as it is, one that nobody touched is replaced
+when its case changed.  What stands in a note is `notes`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.cases.model import Case, Place, Review
+from crucible.cases.notes import render_case
+from crucible.cases.notes_reading import is_as_written, is_case, read_case
+from crucible.cases.review_table import CASES_BASE, CASES_BASE_NAME
+from crucible.errors import CrucibleError, NoteChanged, NoteExists, NoteUnreadable, UsageError, VaultError
+from crucible.note.frontmatter import find_frontmatter, set_key
+from crucible.note.source import Edit, Problem, Source, Span
+from crucible.patterns import late_pattern
+from crucible.vault import files
+from crucible.vault.store import Note, Vault
+from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
+
+__all__ = ["CASES", "CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
+
+CASES = "cases"
+"""The folder of the vault."""
+
+_ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+_ATTEMPTS = 5
+
+
+class Kept(NamedTuple):
+    """What came of writing cases.
+
+    The notes that are new, that took the place of untouched ones, that said the same already, and that were left because a
+    human reviewed or changed them.
+    """
+
+    new: tuple[Path, ...] = ()
+    replaced: tuple[Path, ...] = ()
+    same: tuple[Path, ...] = ()
+    left: tuple[Path, ...] = ()
+
+
+class CaseNote(NamedTuple):
+    """A case's note: `case` is None where it is not understood, and `problems` say why."""
+
+    note: Note
+    case: Case | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def id(self) -> str:
+        """The file's name: what a human calls the case."""
+        return self.note.name
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def keep_cases(vault: Vault, cases: Iterable[Case], heading_of: Callable[[Place], str] | None = None) -> Kept:
+    """Write each case as `cases/<id>.md`, and `Cases.base` where there is none; `heading_of` is `render_case`'s.
+
+    `VaultError` for an id that can name no file, and when the disk says no.
+    """
+    found: dict[str, list[Path]] = {name: [] for name in Kept._fields}
+    folder: Path | None = None
+    for case in cases:
+        if folder is None:
+            folder = files.make_folders(vault.root, vault.root / CASES)
+            _place_table(vault)
+        path = folder / f"{_checked(case.id)}.md"
+        found[_keep(vault, path, render_case(case, heading_of(case.place) if heading_of else ""))].append(
+            path
+        )
+    return Kept(*map(tuple, found.values()))
+
+
+def _checked(id_: str) -> str:
+    if not _ID.fullmatch(id_):
+        raise VaultError(f"{id_[:60]!r}: no id of a case", "an id has letters, digits, '.', '_' and '-'")
+    return id_
+
+
+def _keep(vault: Vault, path: Path, text: str) -> str:
+    for left in reversed(range(_ATTEMPTS)):
+        try:
+            return _keep_once(vault, path, text)
+        except (NoteExists, NoteChanged):
+            # Somebody else wrote at this moment: what he wrote decides.
+            if not left:
+                raise
+    raise AssertionError("never reached")
+
+
+def _keep_once(vault: Vault, path: Path, text: str) -> str:
+    try:
+        note = vault.read(path)
+    except NoteUnreadable:
+        data = Source(text).to_bytes()
+        _check_size(path, data)
+        files.create_exclusive(path, data, fsync=vault.settings.fsync)
+        vault.touched.add(path)
+        return "new"
+    if note.source.text.replace("\r\n", "\n") == text:
+        return "same"
+    if not _is_ours(note.source):
+        return "left"
+    _check_size(path, Source(text).to_bytes())
+    vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
+    return "replaced"
+
+
+def _is_ours(source: Source) -> bool:
+    """Whether nobody reviewed it and nobody changed it."""
+    status = find_frontmatter(source).values.get("status")
+    return status == Review.PROPOSED.value and is_case(source) and is_as_written(source)
+
+
+def _check_size(path: Path, data: bytes) -> None:
+    if len(data) > files.LARGEST_NOTE:
+        raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
+
+
+def _place_table(vault: Vault) -> None:
+    path = vault.root / CASES_BASE_NAME
+    with suppress(NoteExists):
+        files.create_exclusive(path, CASES_BASE.encode(), fsync=vault.settings.fsync)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load_cases(vault: Vault, on_error: OnError | None = None) -> Iterator[CaseNote]:
+    """Every case of the folder by its path; what cannot be read is told to `on_error`, what says it is something else is left out."""
+    for path in _paths(vault, on_error):
+        try:
+            one = load_case(vault, path)
+        except CrucibleError as error:
+            if on_error:
+                on_error(error)
+            continue
+        if one.case or is_case(one.note.source):
+            yield one
+
+
+def load_case(vault: Vault, path: Path) -> CaseNote:
+    """The case of a note, read without a guess."""
+    note = vault.read(path)
+    return CaseNote(note, *read_case(note.source, note.name))
+
+
+def find_case(vault: Vault, ref: str, cwd: Path | None = None) -> Path:
+    """The note that is meant: an id, a path from `cwd` or from the vault, or the unique beginning of an id; else `UsageError`."""
+    if is_markdown(ref):
+        for place in (cwd, vault.root, vault.root / CASES):
+            if place and "\0" not in ref and (place / ref).is_file():
+                return files.inside(vault.root, place / ref)
+    paths = _paths(vault, None)
+    name = note_name(ref)
+    found = [path for path in paths if note_name(path.name) == name]
+    found = found or [path for path in paths if name and path.name.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = [note_name(path.name) for path in found]
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        raise UsageError(f"{ref}: fits several cases", f"say which: {', '.join(names[:5])}{more}")
+    raise UsageError(
+        f"no case {ref!r}", "`cru cases list` tells them; `cru session learn --export markdown` writes them"
+    )
+
+
+def _paths(vault: Vault, on_error: OnError | None) -> list[Path]:
+    walk = find_notes(vault.root, vault.root / CASES, on_error)
+    return sorted((folder / name for folder, names in walk for name in names), key=str)
+
+
+# --- a human's word --------------------------------------------------------------------------------------------------
+
+
+def review_case(vault: Vault, path: Path, review: Review) -> bool:
+    """Set a case's status, by its own line only; whether that changed anything.  `UsageError` for a note that is no case."""
+    changed = False
+
+    def edits(note: Note) -> list[Edit]:
+        nonlocal changed
+        if not is_case(note.source):
+            raise UsageError(f"{path}: no case", "`cru cases list` tells the cases")
+        made = set_key(note.source, find_frontmatter(note.source), "status", review.value)
+        changed = bool(made)
+        return made
+
+    vault.update(path, edits)
+    return changed

@@ -1,0 +1,161 @@
+"""A case made of what was found: its id, where it comes from, what is counted of it.
+
+Owns that an id and a digest say the same however often a session is read, and after its note has grown: an id is of the words that the case
+is about, a digest of all words of its body.  Difficulty is by the number of failed calls and of calls that it took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, replace
+from hashlib import blake2b
+from typing import NamedTuple
+
+from crucible.cases.model import (
+    Body,
+    Case,
+    CaseType,
+    Correction,
+    Difficulty,
+    Fault,
+    Place,
+    Puzzle,
+    Trajectory,
+    Turn,
+    Verification,
+)
+from crucible.cases.texts import texts_of
+from crucible.cases.timeline import Moment, Timeline
+from crucible.note.contain import normal_line
+from crucible.tokens import Estimate
+
+__all__ = ["Measured", "case_id", "difficulty_of", "distinct", "make_case", "measure", "measured"]
+
+_UNCOUNTED = frozenset({"hints", "attribution"})
+"""Fields that tell no two cases apart: what was made of a failure later."""
+
+
+def make_case(
+    timeline: Timeline,
+    type_: CaseType,
+    moment: Moment,
+    body: Body,
+    anchor: str,
+    *,
+    fault: Fault = Fault.AGENT,
+    verification: Verification | None = None,
+    difficulty: Difficulty | None = None,
+) -> Case:
+    """The case of a body, not yet `measured`.  `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands."""
+    session, phase = timeline.session, timeline.phase_of(moment.at)
+    above = timeline.phases.get(moment.phase.partition(".")[0], phase)
+    agent = phase.agent or above.agent or next(iter(session.participants), None)
+    turns = _turns(body)
+    return Case(
+        id=case_id(session.id, type_, anchor),
+        type=type_,
+        place=Place(session.id, moment.phase, moment.phase_name, moment.line),
+        body=body,
+        agent=str(agent) if agent else "",
+        model=session.model or "",
+        channel=phase.channel or above.channel or session.channel or "",
+        project=session.project or "",
+        started=phase.started or above.started or session.started,
+        tools=tuple(sorted({call.name for turn in turns for call in turn.calls})),
+        tags=tuple(tag for tag in session.tags if tag != "session"),
+        difficulty=difficulty or difficulty_of(turns),
+        fault=fault,
+        verification=verification or Verification(),
+        complete=timeline.complete,
+        problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
+    )
+
+
+def case_id(session: str, type_: CaseType, anchor: str, nth: int = 0) -> str:
+    """`<session>-<type>-<8 hex>`; `nth` counts those before it that have the same anchor."""
+    words = normal_line(anchor).casefold()
+    told = f"{type_}\n{words}" + (f"\n{nth}" if nth else "")
+    return f"{session}-{type_}-{_hex(told)}"
+
+
+def distinct(cases: Iterable[Case]) -> Iterator[Case]:
+    """Cases of one session in the order of its note, each with an id of its own: the second of the same gets another."""
+    taken: set[str] = set()
+    for case in cases:
+        nth, ident = 0, case.id
+        while ident in taken:
+            nth += 1
+            ident = case_id(case.place.session, case.type, case.id, nth)
+        taken.add(ident)
+        yield case if ident == case.id else replace(case, id=ident)
+
+
+_COUNTER = Estimate()
+
+
+class Measured(NamedTuple):
+    """Of a turn or a text: its tokens, and a digest of its words."""
+
+    tokens: int
+    digest: bytes
+
+
+def measure(value: str | Turn) -> Measured:
+    """Blanks, and where a turn's calls stood, do not count for the digest."""
+    if isinstance(value, str):
+        return Measured(_COUNTER.count(value), _digest(" ".join(value.split())))
+    texts = [value.role.value, str(value.failed), value.text]
+    for call in value.calls:
+        texts += [call.name, *texts_of(call.arguments)]
+    said_by = "\x1f".join(" ".join(text.split()) for text in texts)
+    return Measured(_COUNTER.count("\n".join(texts[2:])), _digest(said_by))
+
+
+def measured(case: Case, by: Callable[[str | Turn], Measured] = measure) -> Case:
+    """A case with the tokens and the digest that its body has now; `by` may know some of it already."""
+    tokens, digests = 0, [case.type.value.encode()]
+    for each in fields(case.body):
+        value = getattr(case.body, each.name)
+        if each.name in _UNCOUNTED:
+            continue
+        digests.append(each.name.encode())
+        for one in value if isinstance(value, tuple) else (value,):
+            found = by(one if isinstance(one, str | Turn) else str(one))
+            tokens += found.tokens if isinstance(one, str | Turn) else 0
+            digests.append(found.digest)
+    return replace(case, tokens=tokens, digest=blake2b(b"\x1f".join(digests), digest_size=16).hexdigest())
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _hex(text: str) -> str:
+    return _digest(text)[:4].hex()
+
+
+# --- what it took ----------------------------------------------------------------------------------------------------
+
+_FEW, _MANY = 3, 12
+
+
+def difficulty_of(turns: Iterable[Turn]) -> Difficulty:
+    """Easy with at most one failed call and three calls; hard from three failed ones or from twelve calls on."""
+    turns = list(turns)
+    failed = sum(turn.failed for turn in turns)
+    calls = sum(len(turn.calls) for turn in turns)
+    if failed >= _FEW or calls >= _MANY:
+        return Difficulty.HARD
+    return Difficulty.EASY if failed <= 1 and calls <= _FEW else Difficulty.MEDIUM
+
+
+def _turns(body: Body) -> tuple[Turn, ...]:
+    match body:
+        case Puzzle():
+            return body.tried + body.solution
+        case Correction():
+            return body.did + body.then
+        case Trajectory():
+            return body.turns
+        case _:
+            return ()

@@ -1,0 +1,249 @@
+"""A case from its note, as a human may have edited it.
+
+Owns the reading of what `notes` writes: every part is taken as it stands, what is no part of a case is left out and told.  A note whose
+content was changed is measured again: its digest and its tokens are of what it says now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeVar
+
+from crucible.cases.making import measured
+from crucible.cases.model import (
+    Body,
+    Case,
+    CaseType,
+    Choice,
+    Correction,
+    Delegation,
+    Difficulty,
+    Fault,
+    Place,
+    Puzzle,
+    Review,
+    Trajectory,
+    Verification,
+)
+from crucible.cases.note_blocks import Part, parts_of, read_items, read_text, read_turns
+from crucible.cases.sections import SECTIONS, STAMP, STAMP_BESIDES, Form, Section, without_origin
+from crucible.knowledge.model import Attribution, Category
+from crucible.note.frontmatter import Frontmatter, find_frontmatter
+from crucible.note.scalars import Value
+from crucible.note.source import Problem, Source
+from crucible.note.wikilinks import parse_linktext
+from crucible.patterns import late_pattern
+from crucible.vault.stamping import is_stamped
+
+__all__ = ["Read", "is_as_written", "is_case", "read_case"]
+
+_LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
+_BODIES: Mapping[CaseType, Callable[..., Body]] = {
+    CaseType.PUZZLE: Puzzle,
+    CaseType.CORRECTION: Correction,
+    CaseType.DECISION: Choice,
+    CaseType.DELEGATION: Delegation,
+    CaseType.WORKFLOW: Trajectory,
+}
+_E = TypeVar("_E", bound=StrEnum)
+
+
+class Read(NamedTuple):
+    """A case, None for a note that is none, and what is wrong with the note."""
+
+    case: Case | None
+    problems: tuple[Problem, ...] = ()
+
+
+def is_case(source: Source) -> bool:
+    """Whether a note says that it is a case."""
+    return find_frontmatter(source).values.get("type") == "case"
+
+
+def is_as_written(source: Source) -> bool:
+    """Whether a case's content is as it was extracted; it may have been reviewed."""
+    return is_stamped(source, STAMP, STAMP_BESIDES, without_origin)
+
+
+def read_case(source: Source, name: str) -> Read:
+    """The case of a note; `name` is the file's without `.md`, its id where it tells none."""
+    found = find_frontmatter(source)
+    problems = [*found.problems]
+    reader = _Properties(source, found, problems)
+    if found.values.get("type") != "case":
+        return Read(None, (*problems, Problem("no-case", 1, "its type is not case")))
+    type_ = reader.word("case_type", CaseType)
+    if type_ is None:
+        return Read(None, (*problems, Problem("no-case-type", 1, f"case_type is one of {_named(CaseType)}")))
+    lines = source.text.replace("\r\n", "\n").split("\n")
+    body = _read_body(type_, reader, lines[found.lines.end :], found.lines.end + 1)
+    case = _read_known(type_, body, reader, name)
+    problems.sort(key=lambda one: one.line)
+    return Read(case if is_as_written(source) else measured(case), tuple(problems))
+
+
+# --- frontmatter -----------------------------------------------------------------------------------------------------
+
+
+class _Properties:
+    """The values of a frontmatter, each as what it should be; what it is not is told."""
+
+    def __init__(self, source: Source, found: Frontmatter, problems: list[Problem]) -> None:
+        self.values: Mapping[str, Value] = found.values
+        self.problems = problems
+        self._line_of = {key: source.line_of(span.start) + 1 for key, span in found.keys.items()}
+
+    def tell(self, code: str, message: str, line: int) -> None:
+        self.problems.append(Problem(code, line, message))
+
+    def _refuse(self, key: str, wanted: str) -> None:
+        self.tell("bad-value", f"{key}: {wanted}", self._line_of.get(key, 1))
+
+    def text(self, key: str) -> str:
+        value = self.values.get(key)
+        if isinstance(value, str):
+            return value
+        if value is None or isinstance(value, list | dict):
+            return ""
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.values.get(key)
+        if isinstance(value, list):
+            return tuple(str(one) for one in value if one is not None and not isinstance(one, list | dict))
+        return (self.text(key),) if self.text(key) else ()
+
+    def number(self, key: str) -> int:
+        value = self.values.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if value is not None:
+            self._refuse(key, "a whole number is wanted")
+        return 0
+
+    def flag(self, key: str) -> bool | None:
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, bool):
+            self._refuse(key, "true or false is wanted")
+        return value if isinstance(value, bool) else None
+
+    def word(self, key: str, words: type[_E]) -> _E | None:
+        told = self.text(key).strip().lower()
+        if told in {one.value for one in words}:
+            return words(told)
+        if told:
+            self._refuse(key, f"one of {_named(words)}, not {told[:40]!r}")
+        return None
+
+    def moment(self, key: str) -> datetime | None:
+        told = self.text(key)
+        try:
+            return datetime.fromisoformat(told.strip()) if told else None
+        except ValueError:
+            self._refuse(key, "a time such as 2026-11-21T20:26:47Z is wanted")
+            return None
+
+
+def _named(words: type[StrEnum]) -> str:
+    return ", ".join(one.value for one in words)
+
+
+def _read_known(type_: CaseType, body: Body, told: _Properties, name: str) -> Case:
+    phase = (told.text("phase"), told.text("phase_name"), told.number("line"))
+    passed = told.flag("verified") is not False
+    return Case(
+        id=told.text("case") or name,
+        type=type_,
+        place=Place(_session_of(told.text("session")), *phase),
+        body=body,
+        agent=told.text("agent"),
+        model=told.text("model"),
+        channel=told.text("channel"),
+        project=told.text("project"),
+        started=told.moment("started"),
+        tools=told.texts("tools"),
+        tags=told.texts("tags"),
+        difficulty=told.word("difficulty", Difficulty) or Difficulty.MEDIUM,
+        tokens=told.number("tokens"),
+        fault=told.word("fault", Fault) or Fault.AGENT,
+        verification=Verification(told.text("verification") if passed else ""),
+        digest=told.text("digest"),
+        complete=told.flag("complete") is not False,
+        problems=told.texts("problems"),
+        redactions=dict(_counted(told.texts("redactions"))),
+        review=told.word("status", Review) or Review.PROPOSED,
+    )
+
+
+def _session_of(told: str) -> str:
+    link = _LINK.fullmatch(told)
+    return parse_linktext(link[1]).target.rpartition("/")[2] if link else told
+
+
+def _counted(told: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    for one in told:
+        count, _, rule = one.partition(" ")
+        if count.isascii() and count.isdecimal() and len(count) < 16:
+            yield rule, int(count)
+
+
+# --- the text --------------------------------------------------------------------------------------------------------
+
+
+def _read_body(type_: CaseType, told: _Properties, lines: list[str], line: int) -> Body:
+    parts: dict[str, Part] = {}
+    known = {section.heading.lower() for section in SECTIONS[type_]}
+    for part in parts_of(lines, 2, line)[1:]:
+        key = part.title.lower()
+        if key not in known:
+            what = f"“{part.title[:60]}” is no part of a {type_.value}; it is kept, and not exported"
+            told.tell("unknown-section", what, part.line - 1)
+        elif key in parts:
+            told.tell(
+                "section-twice",
+                f"“{part.title[:60]}” stands here again; only the first counts",
+                part.line - 1,
+            )
+        else:
+            parts[key] = part
+    fields: dict[str, Any] = {
+        section.field: _read_section(section, parts.get(section.heading.lower()), told)
+        for section in SECTIONS[type_]
+    }
+    return _BODIES[type_](**fields, **_of_body(type_, told))
+
+
+def _read_section(section: Section, part: Part | None, told: _Properties) -> object:
+    if section.form is Form.TURNS:
+        found: list[tuple[int, str]] = []
+        turns = read_turns(part.lines, part.line, found) if part else ()
+        for line, message in found:
+            told.tell("bad-turn", message, line)
+        return turns
+    if section.form is Form.ITEMS:
+        return read_items(part.lines) if part else ()
+    return read_text(part.lines) if part else ""
+
+
+def _of_body(type_: CaseType, told: _Properties) -> dict[str, Any]:
+    if type_ is CaseType.PUZZLE:
+        return {"attribution": _attribution(told)}
+    if type_ is CaseType.DELEGATION:
+        return {"agent": told.text("delegate"), "used": told.flag("used")}
+    return {"whole": bool(told.flag("whole"))} if type_ is CaseType.WORKFLOW else {}
+
+
+def _attribution(told: _Properties) -> Attribution | None:
+    category = told.word("category", Category)
+    if category is None:
+        return None
+    confidence = told.values.get("confidence")
+    return Attribution(
+        category,
+        told.text("root_cause"),
+        told.text("preventable_with"),
+        float(confidence) if isinstance(confidence, int | float) and 0 <= confidence <= 1 else 0.0,
+        told.text("judge"),
+    )

@@ -1,0 +1,203 @@
+"""A session as one line of moments, in the order of its note, with what its flight recorder knows of each.
+
+Owns what everybody who looks for cases walks along: each entry a moment, each tool call one of its own, and the turns of a
+conversation that a stretch of them makes.  What an inline subagent did is its own and no moment here, nor is a note's preamble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from crucible.acts.evidence import Evidence
+from crucible.acts.model import Act
+from crucible.acts.reading import Files, acts_of
+from crucible.acts.words import is_chatter, untagged
+from crucible.cases.model import Call, Role, Turn
+from crucible.session.model import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+
+__all__ = ["Moment", "Timeline", "build_timeline", "exchange_of", "turns_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One entry, or one call of a list of calls.
+
+    `at` is its place in the timeline, from 0; `phase` the id of its phase or sub-phase; `line` the note's, from 1, or 0 where it stands
+    in no note.  `acts` and `arguments` are a call's (`arguments` None where they were not recorded), `result` its whole text as the flight
+    recorder has it, else as the note cuts it.
+    """
+
+    at: int
+    phase: str
+    phase_name: str
+    line: int
+    entry: Entry
+    call: ToolCall | None = None
+    acts: tuple[Act, ...] = ()
+    arguments: Mapping[str, object] | None = None
+    result: str = ""
+    name: str = ""
+    """A call's tool, as its client names it."""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How a call ended; None for what is none."""
+        return self.call.outcome if self.call else None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A session's moments; `complete` says whether every call's whole arguments are known.  `phases` are by id, in order."""
+
+    session: Session
+    moments: tuple[Moment, ...]
+    complete: bool
+    phases: Mapping[str, Phase] = field(default_factory=dict)
+    goals: Mapping[str, str] = field(default_factory=dict)
+
+    def phase_of(self, at: int) -> Phase:
+        """The phase, or sub-phase, of a moment."""
+        return self.phases[self.moments[at].phase]
+
+    def goal_of(self, phase: str) -> str:
+        """What a phase, by its id, was to reach: the words that opened it or the nearest one before that say more than "go on".
+
+        Without any, the task that a subagent was given, the phase's name, or the session's title.
+        """
+        return self.goals.get(phase, self.session.title)
+
+    def walk(self, at: int, until: int | None = None) -> Iterator[Moment]:
+        """The same as `since`, one by one: what stops early need not have them all."""
+        end = len(self.moments) if until is None else min(until, len(self.moments))
+        return (self.moments[place] for place in range(max(at, 0), end))
+
+    def since(self, at: int, until: int | None = None) -> tuple[Moment, ...]:
+        """The moments from `at` up to, not including, `until`."""
+        return self.moments[at:until]
+
+
+def build_timeline(session: Session, evidence: Evidence) -> Timeline:
+    """The timeline of a session.  Evidence is asked call by call, in order; build one timeline of it."""
+    phases = dict(_phases(session))
+    moments: list[Moment] = []
+    files = Files()
+    for name, phase in phases.items():
+        for entry in phase.entries:
+            if not isinstance(entry, ToolCalls):
+                line = entry.lines.first + 1
+                moments.append(Moment(len(moments), name, phase.name, line, entry))
+                continue
+            for call in entry.calls:
+                where = (len(moments), name, phase.name, call.lines.first + 1)
+                moments.append(_called(where, entry, call, evidence, files))
+    return Timeline(session, tuple(moments), evidence.whole, phases, dict(_goals(session, phases)))
+
+
+def _phases(session: Session) -> Iterator[tuple[str, Phase]]:
+    for number, phase in enumerate(session.phases, 1):
+        own = phase.id or f"phase-{number}"
+        yield own, phase
+        for inner, sub in enumerate(phase.subphases, 1):
+            yield sub.id or f"{own}.{inner}", sub
+
+
+def _called(
+    where: tuple[int, str, str, int], entry: Entry, call: ToolCall, evidence: Evidence, files: Files
+) -> Moment:
+    acts = acts_of(call, evidence, files)
+    result = evidence.result(call)
+    whole = call.result if result is None else result
+    return Moment(*where, entry, call, acts, evidence.arguments(call), whole, evidence.name(call))
+
+
+def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str, str]]:
+    goal = _task(session) if session.parent else ""
+    for name, phase in phases.items():
+        goal = _opening(phase) or goal
+        yield name, goal or phase.name or session.title
+
+
+def _task(session: Session) -> str:
+    """What a subagent was asked to do, which stands before its phases."""
+    return next((untagged(entry.text) for entry in session.preamble if isinstance(entry, Prose)), "")
+
+
+def _opening(phase: Phase) -> str:
+    """The words at a phase's beginning, of one prompt or of several in a row, that ask for something."""
+    asked: list[str] = []
+    for entry in phase.entries:
+        if not isinstance(entry, Intervention):
+            break
+        words = untagged(entry.words)
+        if not is_chatter(words):
+            asked.append(words)
+    return "\n\n".join(asked)
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
+    """The conversation that some moments are: an assistant's words and the calls that follow them are one turn, each result another.
+
+    Callouts are told in words.  A call's id is made of its place in the timeline: `call-12`.
+    """
+    turns: list[Turn] = []
+    pending = ""
+    for moment in moments:
+        if moment.call is not None:
+            turns.extend(exchange_of(moment, pending))
+            pending = ""
+            continue
+        role, text = _said(moment.entry)
+        if role is Role.ASSISTANT:
+            pending = f"{pending}\n\n{text}" if pending and text else pending or text
+            continue
+        turns.extend([Turn(Role.ASSISTANT, pending)] if pending else [])
+        turns.extend([Turn(role, text)] if text else [])
+        pending = ""
+    return (*turns, Turn(Role.ASSISTANT, pending)) if pending else tuple(turns)
+
+
+def exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
+    """The turn that makes a call, with the words before it, and the one that answers it."""
+    line = moment.call.call if moment.call else ""
+    tool, _, rest = line.partition(" ")
+    arguments = moment.arguments if moment.arguments is not None else {"input": rest}
+    call = Call(f"call-{moment.at}", moment.name or tool, arguments)
+    failed = moment.outcome in (Outcome.FAILED, Outcome.REJECTED, Outcome.INTERRUPTED)
+    return (
+        Turn(Role.ASSISTANT, words, (call,)),
+        Turn(Role.TOOL, moment.result, answers=call.id, failed=failed),
+    )
+
+
+def _said(entry: Entry) -> tuple[Role, str]:
+    """Who speaks in an entry that is no call, and what."""
+    match entry:
+        case Intervention():
+            return Role.USER, entry.words
+        case Prose() | Callout():
+            return Role.ASSISTANT, entry.text
+        case Decision():
+            return Role.ASSISTANT, f"{entry.text}\n\n{entry.rationale}" if entry.rationale else entry.text
+        case Failure():
+            return Role.ASSISTANT, f"{entry.text}\n\n{entry.resolution}" if entry.resolution else entry.text
+        case Subagent():
+            return Role.ASSISTANT, entry.text or entry.summary or ""
+        case ToolCalls():
+            return Role.ASSISTANT, ""

@@ -1,0 +1,51 @@
+"""Workflows: whole phases that were brought to an end, and whole sessions, turn by turn.
+
+Owns which phase is complete: something was done in it, nothing was left failed or stopped, and the session has gone on or ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from crucible.cases.making import make_case
+from crucible.cases.model import Case, CaseType, Trajectory
+from crucible.cases.timeline import Moment, Timeline, turns_of
+from crucible.cases.verifying import verification_after
+from crucible.session.model import Callout, Outcome, Status
+
+__all__ = ["find_trajectories"]
+
+
+def find_trajectories(timeline: Timeline) -> Iterator[Case]:
+    """The workflows of a session: each whole phase, and behind them the whole session where it has several and ended well."""
+    parts = [list(group) for _, group in groupby(timeline.moments, key=_top)]
+    is_ended = timeline.session.status is Status.COMPLETED
+    whole = [part for part in parts if _is_done(timeline, part, is_last=part is parts[-1])]
+    for part in whole:
+        yield _case(timeline, part, whole=is_ended and len(parts) == 1)
+    if is_ended and len(parts) > 1 and len(whole) == len(parts):
+        yield _case(timeline, list(timeline.moments), whole=True)
+
+
+def _top(moment: Moment) -> str:
+    return moment.phase.partition(".")[0]
+
+
+def _is_done(timeline: Timeline, part: list[Moment], *, is_last: bool) -> bool:
+    if is_last and timeline.session.status not in (Status.COMPLETED, None):
+        return False
+    calls = [one for one in part if one.call]
+    phase = timeline.phases.get(_top(part[0])) or timeline.phase_of(part[0].at)
+    is_stopped = isinstance(part[-1].entry, Callout) and part[-1].entry.title.startswith("Interrupted")
+    is_cut = calls and calls[-1].outcome in (Outcome.INTERRUPTED, Outcome.PENDING, Outcome.REJECTED)
+    return bool(calls) and phase.status == "success" and not is_stopped and not is_cut
+
+
+def _case(timeline: Timeline, part: list[Moment], *, whole: bool) -> Case:
+    first = part[0]
+    goal = timeline.goal_of(_top(first))
+    found = verification_after(timeline, first.at)
+    body = Trajectory(goal, turns_of(part), whole)
+    anchor = "the whole session" if whole else f"{goal}\n{_top(first)}"
+    return make_case(timeline, CaseType.WORKFLOW, first, body, anchor, verification=found)

@@ -1,0 +1,84 @@
+"""What showed, later in a session, that something was right.
+
+Owns which calls count as a proof: a test, a check or a build that passed, else a program that was run and ended well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crucible.acts.model import Deed
+from crucible.acts.words import said
+from crucible.cases.attempts import attempt_of
+from crucible.cases.model import Verification
+from crucible.cases.timeline import Moment, Timeline
+from crucible.session.model import Outcome
+
+__all__ = ["command_of", "verification_after", "verified_by"]
+
+_PROOFS = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
+_SHOWS = (
+    "git ",
+    "ls",
+    "cat ",
+    "echo ",
+    "pwd",
+    "mkdir ",
+    "rm ",
+    "cd ",
+    "cp ",
+    "mv ",
+    "chmod ",
+    "touch ",
+    "which ",
+    "sleep ",
+    "export ",
+    "pip install",
+    "npm install",
+    "npm i ",
+)
+_LONGEST = 300
+
+
+def verification_after(timeline: Timeline, at: int, until: int | None = None) -> Verification:
+    """The first test, check or build that passed behind a moment in its phase, else a program that ended well there.
+
+    Sub-phases count as one with their phase.  One that failed in between ends the search: what passed before it proved nothing.
+    """
+    whole = timeline.moments[at].phase.partition(".")[0]
+    ran = ""
+    for moment in timeline.walk(at + 1, until):
+        if moment.phase.partition(".")[0] != whole:
+            break
+        if moment.outcome is Outcome.FAILED and _deeds(moment) & _PROOFS:
+            break
+        if moment.outcome is not Outcome.OK:
+            continue
+        if _deeds(moment) & _PROOFS:
+            return verified_by(moment)
+        if not ran and Deed.RUN in _deeds(moment):
+            ran = _run_in([moment])
+    return Verification(ran)
+
+
+def verified_by(moment: Moment) -> Verification:
+    """A call that passed, as a proof; nothing where no command was run."""
+    return Verification(command_of(moment)) if attempt_of(moment).script else Verification()
+
+
+def command_of(moment: Moment) -> str:
+    """A call's command in one line: of its acts the one that proves most, else its line."""
+    proofs = [act.what for act in moment.acts if act.deed in _PROOFS] or [
+        act.what for act in moment.acts if act.deed is Deed.RUN
+    ]
+    line = moment.call.call.partition(" ")[2] if moment.call else ""
+    return said(proofs[0] if proofs and proofs[0] else line.replace("⏎", " "), _LONGEST)
+
+
+def _run_in(moments: Iterable[Moment]) -> str:
+    commands = (act.what for moment in moments for act in moment.acts if act.deed is Deed.RUN)
+    return next((said(one, _LONGEST) for one in commands if one and not one.startswith(_SHOWS)), "")
+
+
+def _deeds(moment: Moment) -> set[Deed]:
+    return {act.deed for act in moment.acts}

@@ -1,0 +1,276 @@
+"""`cru cases list`, `accept`, `reject` and `check`: the notes in `cases/`, as a human reviews them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import click
+
+from crucible.cases.hiding import leaks
+from crucible.cases.keeping import CASES, CaseNote, find_case, load_case, load_cases, review_case
+from crucible.cases.model import Body, Case, CaseType, Choice, Correction, Delegation, Puzzle, Review
+from crucible.cli.door import Door
+from crucible.cli.opening import here, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json
+from crucible.cli.tables import write_paths
+from crucible.cli.workflow_tables import write_cells
+from crucible.errors import CrucibleError, UsageError
+from crucible.index.schema import cell_of_path
+from crucible.note.contain import cut, normal_line
+from crucible.note.source import Problem
+from crucible.vault.store import Vault
+
+__all__ = ["accept", "check_cases", "list_cases", "reject"]
+
+_TABLE = ("id", "type", "status", "difficulty", "about")
+_COLUMNS = (
+    *_TABLE,
+    "session",
+    "phase",
+    "line",
+    "agent",
+    "model",
+    "project",
+    "started",
+    "tags",
+    "tokens",
+    "verified",
+    "fault",
+    "category",
+    "problems",
+    "path",
+)
+_ABOUT = 200
+
+
+# --- list ------------------------------------------------------------------------------------------------------------
+
+
+@click.command("list")
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice([one.value for one in Review]),
+    help="Only these; may be repeated.",
+)
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    type=click.Choice([one.value for one in CaseType]),
+    help="Only these; may be repeated.",
+)
+@click.option("--session", metavar="ID", help="Only of the sessions whose id begins so.")
+@click.option("--agent", metavar="NAME", help="Only of this agent.")
+@click.option("--project", metavar="NAME", help="Only of this project.")
+@click.option("--tag", metavar="TAG", help="Only with this tag.")
+@click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@format_option("table", "json", "toon", "paths")
+@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@click.pass_context
+def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> None:
+    """List the cases in the vault's cases/, newest session first.
+
+    A case is a note that `cru session learn --export markdown` wrote: something that a session teaches, to be read, edited, and accepted or
+    rejected. A note that is not understood has problems, which `cru cases check` names. The exit code is 3 when cases may be missing,
+    because a note or a folder could not be read.
+
+    \b
+      cru cases list --status proposed
+      cru cases list --type puzzle --verified --format json
+      cru cases list --status accepted --format paths -0 | xargs -0r git add --
+    """
+    if null and format_ != "paths":
+        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    wrong: list[CrucibleError] = []
+    found = [one for one in load_cases(vault, wrong.append) if _is_wanted(one, wishes)]
+    found.sort(key=lambda one: one.id)
+    found.sort(key=lambda one: one.case.place.session if one.case else "", reverse=True)
+    rows = [_row(vault, one) for one in found[:limit]]
+    for error in wrong:
+        say(f"cru: {error}", style="yellow")
+    complete = not wrong
+    if format_ == "paths":
+        complete &= write_paths(str(vault.root), CASES, rows, null=null, terminal=door.terminal)
+    else:
+        write_cells(
+            rows,
+            _TABLE if format_ == "table" else _COLUMNS,
+            format_,
+            "cases",
+            door,
+            texts=("about",),
+            names=("id",),
+        )
+        if format_ == "table" and not rows:
+            say("no cases; `cru session learn --all --export markdown` writes some")
+    ctx.exit(0 if complete else PROBLEMS_FOUND)
+
+
+def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
+    """A note that is not understood is wanted unless something of it is asked for."""
+    case = one.case
+    if case is None:
+        return not any(wishes.values())
+    session, agent, project, tag = (wishes[name] for name in ("session", "agent", "project", "tag"))
+    return (
+        (not wishes["statuses"] or case.review.value in wishes["statuses"])
+        and (not wishes["types"] or case.type.value in wishes["types"])
+        and (session is None or case.place.session.startswith(session))
+        and (agent is None or agent in (case.agent, case.agent.partition("@")[0]))
+        and (project is None or case.project == project)
+        and (tag is None or tag.removeprefix("#") in case.tags)
+        and (not wishes["verified"] or case.verification.verified)
+    )
+
+
+def _row(vault: Vault, one: CaseNote) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": one.id,
+        "problems": len(one.problems),
+        "path": cell_of_path(vault.relative(one.note.path)),
+        "tags": [],
+    }
+    return {**row, **_known(one.case)} if one.case else row
+
+
+def _known(case: Case) -> dict[str, Any]:
+    why = getattr(case.body, "attribution", None)
+    return {
+        "type": case.type.value,
+        "status": case.review.value,
+        "difficulty": case.difficulty.value,
+        "about": cut(normal_line(_about(case.body)[:2000]), _ABOUT) or None,
+        "session": case.place.session,
+        "phase": case.place.phase_name or None,
+        "line": case.place.line,
+        "agent": case.agent or None,
+        "model": case.model or None,
+        "project": case.project or None,
+        "started": case.started.isoformat() if case.started else None,
+        "tags": [*case.tags],
+        "tokens": case.tokens,
+        "verified": case.verification.verified,
+        "fault": case.fault.value,
+        "category": why.category.value if why else None,
+    }
+
+
+def _about(body: Body) -> str:
+    if isinstance(body, Correction):
+        return body.words or body.rejected or body.goal
+    if isinstance(body, Choice | Delegation):
+        return body.choice if isinstance(body, Choice) else body.task
+    return getattr(body, "failure", "") or body.goal
+
+
+# --- accept and reject -----------------------------------------------------------------------------------------------
+
+
+@click.command
+@click.argument("cases", metavar="ID...", nargs=-1, required=True)
+@click.pass_context
+def accept(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
+    """Accept cases: `status: accepted` in their notes, and nothing else is changed.
+
+    A case is named by its id, the beginning of one, or its note's path. Exports can take accepted cases only. A case that was accepted or
+    rejected is never written over by `cru session learn`.
+
+    \b
+      cru cases accept 2026-11-21-add-rate-limiter-puzzle-1f0c33a2
+      cru cases list --format paths -0 | xargs -0r cru cases accept
+    """
+    _review(ctx, cases, Review.ACCEPTED)
+
+
+@click.command
+@click.argument("cases", metavar="ID...", nargs=-1, required=True)
+@click.pass_context
+def reject(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
+    """Reject cases: `status: rejected` in their notes, and nothing else is changed.
+
+    A rejected case is not exported, and is not proposed again while its note is there. A case is named by its id, the beginning of one, or
+    its note's path.
+
+    \b
+      cru cases reject 2026-11-21-add-rate-limiter-puzzle-1f0c33a2
+      cru cases reject 2026-11-21-try-puzzle 2026-11-21-try-decision
+    """
+    _review(ctx, cases, Review.REJECTED)
+
+
+def _review(ctx: click.Context, refs: tuple[str, ...], review: Review) -> None:
+    """All or none of what was named is looked for before anything is written."""
+    vault = open_vault(ctx.ensure_object(Door))
+    paths = dict.fromkeys(find_case(vault, ref, here()) for ref in refs)
+    for path in paths:
+        changed = review_case(vault, path, review)
+        say(f"{path.stem}: {review.value}" + ("" if changed else " already"))
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+@click.command("check")
+@click.argument("cases", metavar="[ID]...", nargs=-1)
+@format_option("text", "json")
+@click.pass_context
+def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> None:
+    """Name what is wrong with cases: properties and sections that are not understood, sessions that are gone.
+
+    Without an ID all cases are looked at. A line is `path:line: code: message`. What is not understood is kept in the note and is not
+    exported. The exit code is 3 when there is any problem.
+
+    \b
+      cru cases check
+      cru cases check 2026-11-21-add-rate-limiter-puzzle --format json
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    wrong: list[CrucibleError] = []
+    if cases:
+        found: Iterable[CaseNote] = [load_case(vault, find_case(vault, ref, here())) for ref in cases]
+    else:
+        found = load_cases(vault, wrong.append)
+    sessions = vault.session_ids()
+    rows = []
+    count = 0
+    for one in found:
+        count += 1
+        path = cell_of_path(vault.relative(one.note.path))
+        rows += [{"path": path, **problem._asdict()} for problem in _problems(one, sessions)]
+    if format_ == "json":
+        write_json(rows)
+    else:
+        for row in rows:
+            click.echo(
+                f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}"
+            )
+    for error in wrong:
+        say(f"cru: {error}", style="yellow")
+    problems = len(rows) + len(wrong)
+    say(
+        f"{problems or 'no'} problem{'' if problems == 1 else 's'} in {count} case{'' if count == 1 else 's'}"
+    )
+    ctx.exit(PROBLEMS_FOUND if problems else 0)
+
+
+def _problems(one: CaseNote, sessions: set[str]) -> Iterator[Problem]:
+    yield from one.problems
+    if one.case is None:
+        return
+    if one.case.id != one.id:
+        yield Problem("other-id", 1, f"it says it is {one.case.id}; the file's name is what counts")
+    if isinstance(one.case.body, Puzzle) and next(iter(leaks(one.case.body)), None) is not None:
+        yield Problem(
+            "leak", 1, "eight words in a row of the solution stand in the puzzle too; exports leave them out"
+        )
+    if one.case.place.session not in sessions:
+        yield Problem(
+            "no-session", 1, f"its session {one.case.place.session or '(none)'} is not in the vault"
+        )

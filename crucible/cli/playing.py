@@ -1,0 +1,223 @@
+"""`cru cases play`: a puzzle on the terminal, or put to an agent, and the verdict."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO, TypeVar
+
+import click
+
+from crucible.cases.model import Turn
+from crucible.cases.playing import Verdict, judge_answer, judge_by_model, prompt_of
+from crucible.cases.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
+from crucible.cases.rubric import CheckKind, Result
+from crucible.cli.asked_agents import agent_named
+from crucible.cli.given import GivenPath
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
+from crucible.cli.surroundings import from_here
+from crucible.errors import AgentFailed, NoteUnreadable, UsageError
+from crucible.note.source import Source
+from crucible.secrets.redacting import redact_of
+from crucible.settings import SecretSettings
+from crucible.vault.files import read_bytes
+
+__all__ = ["play"]
+
+_KINDS = {
+    CheckKind.FILES: "names the files",
+    CheckKind.COMMANDS: "names a command to run",
+    CheckKind.TERMS: "says what is expected",
+    CheckKind.GONE: "the message is gone",
+}
+_LONGEST = 1_000_000
+_File = TypeVar("_File", PuzzleFile, SolutionFile)
+
+
+class _Wish(NamedTuple):
+    """How it is to be played."""
+
+    named: str | None
+    answer: str | None
+    hints: int
+    judge: bool
+
+
+@click.command
+@click.argument("file", metavar="FILE", type=GivenPath())
+@click.option(
+    "--with",
+    "named",
+    metavar="COMMAND",
+    help="Put it to an agent: claude, codex, opencode or a command line.",
+)
+@click.option(
+    "--answer", metavar="FILE", type=GivenPath(), help="Judge the answer in this file; `-` is stdin."
+)
+@click.option(
+    "--hints", type=click.IntRange(min=0), default=0, metavar="N", help="Give the first N hints at once."
+)
+@click.option(
+    "--judge", is_flag=True, help="Have the agent of your settings judge the answer, beside the checks."
+)
+@format_option("text", "json")
+@click.pass_context
+def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
+    """Ask a puzzle, and say whether the answer met the expected behaviour.
+
+    FILE is a puzzle that `cru session learn --type puzzle --export puzzle` wrote; its solution lies beside it. You are asked on the terminal
+    (a line `hint` gives the next hint, a line `.` ends your answer), or an agent is with --with. The solution's checks decide: the files,
+    the words of what is expected, and that the failure's message is gone. Nothing that the files or the answer say is carried out.
+
+    The exit code is 0 when it was met or nobody can say, and 3 when it was not.
+
+    \b
+      cru cases play puzzles/2026-11-21-add-rate-limiter-puzzle-1f0c33a2.puzzle.md
+      cru cases play limiter.puzzle.md --with 'claude -p' --hints 1
+      cru cases play limiter.puzzle.md --answer mine.md --judge --format json
+    """
+    wish = _Wish(**given)
+    if wish.named is not None and wish.answer is not None:
+        raise UsageError("--with and --answer exclude each other", "leave one of them out")
+    path = Path(from_here(file))
+    puzzle = _named(path, read_puzzle_file)
+    solution = _named(path.with_name(puzzle.solution), read_solution_file) if puzzle.solution else None
+    judge = agent_named(None, "--judge", "judge the answer") if wish.judge and solution else None
+    answer = _answer(puzzle, wish)
+    if judge and solution:
+        verdict = judge_by_model(puzzle, solution, answer, asker=judge, redact=redact_of(SecretSettings()))
+    else:
+        verdict = judge_answer(solution, answer)
+    _tell(puzzle, solution, answer, verdict, format_)
+    ctx.exit(PROBLEMS_FOUND if verdict.met is False else 0)
+
+
+def _named(path: Path, read: Callable[[Source], _File]) -> _File:
+    try:
+        return read(Source.from_bytes(read_bytes(path)[0]))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}", error.hint) from error
+    except NoteUnreadable as error:
+        raise NoteUnreadable(str(error), error.hint or "a solution lies beside its puzzle") from error
+
+
+# --- the answer ------------------------------------------------------------------------------------------------------
+
+
+def _answer(puzzle: PuzzleFile, wish: _Wish) -> str:
+    if wish.named is not None:
+        say("asking for an answer …")
+        return _asked(puzzle, wish)
+    if wish.answer not in (None, "-"):
+        return read_bytes(Path(from_here(str(wish.answer))))[0].decode("utf-8", "replace")
+    if wish.answer == "-" or not sys.stdin.isatty():
+        return _stdin().read(_LONGEST)
+    click.echo("\n".join(_shown(puzzle, wish.hints)), err=True)
+    return "\n".join(_typed(puzzle, wish.hints))
+
+
+def _stdin() -> TextIO:
+    """Whatever its bytes are, an answer is text."""
+    reconfigure = getattr(sys.stdin, "reconfigure", None)
+    if reconfigure:
+        reconfigure(errors="replace")
+    return sys.stdin
+
+
+def _asked(puzzle: PuzzleFile, wish: _Wish) -> str:
+    try:
+        return agent_named(wish.named, "--with", "answer it").ask(prompt_of(puzzle, wish.hints)).text
+    except AgentFailed as error:
+        raise AgentFailed(f"no answer: {error}", error.hint) from error
+
+
+def _typed(puzzle: PuzzleFile, given: int) -> Iterator[str]:
+    """The lines of an answer, to the end of the input or a lone dot."""
+    say("Your answer; a line `hint` gives a hint, a line `.` ends it.")
+    hints = iter(puzzle.puzzle.hints[given:])
+    for line in _stdin():
+        word = line.strip().lower()
+        if word == ".":
+            return
+        if word == "hint":
+            say_lines(next(hints, "There is no further hint."))
+        else:
+            yield line.rstrip("\r\n")
+
+
+def _shown(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
+    """The puzzle for a reader, line by line, without what steers a terminal."""
+    told = puzzle.puzzle
+    parts = {
+        "Goal": told.goal,
+        "State": told.state,
+        "Tried": "\n\n".join(map(_spoken, told.tried)),
+        "Failure": told.failure,
+        **{f"Hint {at}": text for at, text in enumerate(told.hints[:hints], 1)},
+        "Question": puzzle.question,
+    }
+    for head, text in parts.items():
+        if text.strip():
+            yield click.style(head, bold=True)
+            yield clean(text.strip("\n")) + "\n"
+
+
+def _spoken(turn: Turn) -> str:
+    calls = [f"{call.name} {' '.join(map(str, call.arguments.values()))}" for call in turn.calls]
+    return f"{turn.role.value}{' (failed)' if turn.failed else ''}: " + "\n".join(
+        [turn.text, *calls] if turn.text else calls
+    )
+
+
+# --- the verdict -----------------------------------------------------------------------------------------------------
+
+
+def _tell(
+    puzzle: PuzzleFile, solution: SolutionFile | None, answer: str, verdict: Verdict, format_: str
+) -> None:
+    if verdict.problem:
+        say(f"cru: the model did not judge it, the checks do: {verdict.problem}", style="yellow")
+    if format_ == "json":
+        write_json(_exported(puzzle, answer, verdict))
+        return
+    for result in verdict.results:
+        write(_line(result))
+    if verdict.reason:
+        write(f"{verdict.judge}: {verdict.reason}")
+    if verdict.met is None:
+        why = "there is no solution" if solution is None else "the solution's checks want nothing"
+        write(f"not judged: {why}")
+    else:
+        write("met" if verdict.met else "not met")
+
+
+def _line(result: Result) -> str:
+    check = result.check
+    mark = "✓" if result.is_met else "✗" if check.required else "–"
+    if check.kind is CheckKind.GONE:
+        return f"{mark} {_KINDS[check.kind]}"
+    told = f"{len(result.found)} of {len(check.wants)}, {check.least} wanted"
+    return f"{mark} {_KINDS[check.kind]}: {told}" + ("" if check.required else " (not required)")
+
+
+def _exported(puzzle: PuzzleFile, answer: str, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "case": puzzle.case,
+        "met": verdict.met,
+        "judge": verdict.judge,
+        "reason": verdict.reason or None,
+        "checks": [
+            {
+                "check": one.check.kind.value,
+                "met": one.is_met,
+                "required": one.check.required,
+                "wants": [*one.check.wants],
+                "least": one.check.least,
+                "found": [*one.found],
+            }
+            for one in verdict.results
+        ],
+        "answer": answer,
+    }

@@ -1,0 +1,122 @@
+"""Sessions told by hand, generated, or imported, and the cases of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crucible.acts.evidence import Evidence, evidence_of, load_evidence
+from crucible.cases.extracting import extract
+from crucible.cases.model import Case
+from crucible.cases.timeline import Timeline, build_timeline
+from crucible.importing.importing import ImportOptions, import_transcripts
+from crucible.note.source import Source
+from crucible.session.markup import render_session
+from crucible.session.model import (
+    AgentRef,
+    Entry,
+    Intervention,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.session.reading import read_session
+from crucible.settings import VaultSettings
+from crucible.transcript.dialects import DIALECTS
+from crucible.vault.init import init_vault
+from crucible.vault.store import Vault
+from tests.cases.planted import Generated
+
+__all__ = ["call", "cases_of", "extract_all", "imported", "read_back", "session_of", "timeline_of", "user"]
+
+DATA = Path(__file__).resolve().parent.parent / "data" / "transcripts"
+
+
+def kept(text: str) -> tuple[str, Mapping[str, int]]:
+    return text, {}
+
+
+def user(words: str) -> Intervention:
+    return Intervention(words)
+
+
+def call(line: str, result: str = "ok", outcome: Outcome = Outcome.OK) -> ToolCalls:
+    return ToolCalls((ToolCall(line, result, outcome),))
+
+
+def session_of(*phases: Iterable[Entry | str], status: Status = Status.COMPLETED, **more: object) -> Session:
+    """Each phase of its entries; a text is the agent's words.  As a note of it is read back."""
+    made = Session(
+        "2026-05-04-told",
+        started=datetime(2026, 5, 4, 10, tzinfo=UTC),
+        status=status,
+        participants=(AgentRef("claude-code", "2.1"),),
+        model="some-model",
+        project="shop",
+        title="Told",
+        phases=tuple(
+            Phase(
+                f"Phase {number}",
+                AgentRef("claude-code", "2.1"),
+                entries=tuple(Prose(one) if isinstance(one, str) else one for one in entries),
+            )
+            for number, entries in enumerate(phases, 1)
+        ),
+        **more,  # type: ignore[arg-type]
+    )
+    return read_back(made)
+
+
+def read_back(session: Session) -> Session:
+    return read_session(Source(render_session(session)), session.id)
+
+
+def timeline_of(*phases: Iterable[Entry | str]) -> Timeline:
+    return build_timeline(session_of(*phases), Evidence())
+
+
+def cases_of(session: Session, children: Mapping[str, Session | None] | None = None) -> tuple[Case, ...]:
+    return extract(session, children or {}, lambda _: Evidence(), kept)
+
+
+def extract_all(generated: Generated) -> list[Case]:
+    """Of a generated session and of its subagents' notes, as they are read back."""
+    sessions = {ident: read_back(one) for ident, one in generated.sessions.items()}
+    return [
+        case
+        for one in sessions.values()
+        for case in extract(
+            one,
+            sessions,
+            lambda ident: evidence_of(generated.records(ident)),
+            kept,
+            sessions.get(one.parent or ""),
+        )
+    ]
+
+
+def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
+    """A real client's session imported into a new vault, and the cases of all its notes."""
+    folder.mkdir(parents=True)
+    init_vault(folder)
+    vault = Vault(folder, VaultSettings(fsync=False))
+    options = ImportOptions(datetime(2026, 12, 1, tzinfo=UTC))
+    import_transcripts(vault, DIALECTS[client], [DATA / client / name], options=options)
+    sessions = {path.stem: vault.read(path).session for path in vault.session_paths()}
+    cases = [
+        case
+        for one in sessions.values()
+        for case in extract(
+            one,
+            sessions,
+            lambda ident: load_evidence(vault.root, ident),
+            kept,
+            sessions.get(one.parent or ""),
+        )
+    ]
+    return vault, cases

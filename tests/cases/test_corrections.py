@@ -1,0 +1,135 @@
+"""Which of a human's words, and which rejected calls, are corrections."""
+
+from __future__ import annotations
+
+import pytest
+
+from crucible.cases.corrections import find_corrections
+from crucible.cases.model import Correction
+from crucible.session.model import Callout, Entry, Outcome
+from tests.cases.extracted import call, timeline_of, user
+
+START: tuple[Entry | str, ...] = (user("Add a limiter."), "On it.", call("Edit limiter.py"))
+STOPPED = Callout("observation", "Interrupted", "The user stopped the agent.")
+REFUSED = call("Bash rm -rf build", "", Outcome.REJECTED)
+
+
+def found(*phases: tuple[Entry | str, ...]) -> list[Correction]:
+    bodies = [case.body for case in find_corrections(timeline_of(*phases))]
+    return [body for body in bodies if isinstance(body, Correction)]
+
+
+def words_of(*phases: tuple[Entry | str, ...]) -> list[str]:
+    return [one.words for one in found(*phases)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "No, per user.",
+        "Hmm, that's not it. The bug is in the parser.",
+        "You changed the wrong module.",
+        "I asked for tests, not docs.",
+        "that broke the build",
+        "The tests are still red.",
+        "This should use the cache that is there rather than a new one.",
+        "Please don't touch the migrations.",
+        "Your change breaks Windows.",
+        "Can you use asyncio instead?",
+        "Put the config back the way it was.",
+        "hold on, that table is live",
+        "The function must return a list, not a generator.",
+        "this won't work on old versions",
+        "That's overkill.",
+        "Why did you delete the tests? Put them back.",
+        "Never commit directly to main.",
+        "Nein, das war anders gemeint.",
+    ],
+)
+def test_words_that_take_something_back_are_one(words: str) -> None:
+    assert words_of(START, (user(words), "Changing it.")) == [words]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Looks good, merge it.",
+        "thanks!",
+        "What does this function do?",
+        "You can commit now.",
+        "No further changes, thanks.",
+        "No problem.",
+        "Add a retry so that it does not fail on a flaky network.",
+        "Is there a reason not to cache this?",
+        "Why did the first run fail?",
+        "Does nil? return false there?",
+        "Users report that it doesn't work on Safari. Look into it.",
+        "Do not forget the changelog.",
+        "sorry, wrong window. go on",
+        "If it fails, tell me.",
+    ],
+)
+def test_further_wishes_questions_and_thanks_are_none(words: str) -> None:
+    assert words_of(START, (user(words), "Fine.", call("Edit a.py"))) == []
+
+
+def test_the_first_words_are_none() -> None:
+    assert words_of((user("No more globals: don't use them."), "On it.", call("Edit a.py"))) == []
+
+
+def test_an_answer_to_the_agents_own_question_is_none() -> None:
+    assert words_of((*START, "Shall I delete the old one, too?"), (user("no, keep it"), "Kept.")) == []
+
+
+def test_what_the_agent_concedes_is_one() -> None:
+    words = "The header is in upper case."
+    assert words_of(START, (user(words), "You are right, I read it as lower case.")) == [words]
+    assert words_of(START, (user(words), "I'll look at the header.")) == []
+
+
+def test_words_behind_a_stop_are_one_unless_they_send_it_on() -> None:
+    assert words_of((*START, STOPPED), (user("only the parser"), "Only that.")) == ["only the parser"]
+    assert words_of((*START, STOPPED), (user("continue"), "Going on.")) == []
+    assert words_of((*START, STOPPED), (user("sorry, by accident, go on"), "Going on.")) == []
+
+
+def test_words_amid_the_work_are_one() -> None:
+    asked = (*START, user("stop, not in that folder"), "I'll work in the right folder.", call("Edit b.py"))
+    [one] = found(asked)
+    assert one.words == "stop, not in that folder"
+    assert one.goal == "Add a limiter."
+    assert [turn.calls[0].name for turn in one.did if turn.calls] == ["Edit"]
+    assert [turn.text for turn in one.then] == ["I'll work in the right folder.", "ok"]
+
+
+def test_a_call_that_was_rejected_without_a_word_is_one() -> None:
+    [one] = found((*START, REFUSED, "Then another way.", call("Edit b.py")))
+    assert (one.words, one.rejected) == ("", "Bash rm -rf build")
+    assert one.did[-1].failed
+    assert one.then[0].text == "Then another way."
+
+
+def test_words_that_come_with_a_rejected_call_or_follow_it_are_its_words() -> None:
+    with_it = (*START, call("Bash rm -rf build", "keep it", Outcome.REJECTED), user("keep it"), "Kept.")
+    [one] = found(with_it)
+    assert (one.words, one.rejected) == ("keep it", "Bash rm -rf build")
+    [two] = found((*START, REFUSED, STOPPED), (user("that is where the cache lies"), "I see."))
+    assert (two.words, two.rejected) == ("that is where the cache lies", "Bash rm -rf build")
+
+
+def test_calls_that_were_rejected_at_once_are_one() -> None:
+    assert len(found((*START, REFUSED, call("Bash rm x", "", Outcome.REJECTED), "Another way."))) == 1
+
+
+def test_going_on_after_a_rejected_call_is_no_word_of_it() -> None:
+    [one] = found((*START, REFUSED, STOPPED), (user("continue"), "Going on."))
+    assert one.words == ""
+
+
+def test_a_question_that_the_user_did_not_answer_is_none() -> None:
+    assert found((*START, call("AskUserQuestion Which?", "", Outcome.REJECTED), "Then I choose.")) == []
+
+
+def test_the_goal_of_a_second_correction_is_what_was_asked_for() -> None:
+    goals = [one.goal for one in found(START, (user("no, per user"), "Yes.", call("Edit a.py")), (user("still wrong"), "Ah."))]  # fmt: skip
+    assert goals == ["Add a limiter.", "Add a limiter."]

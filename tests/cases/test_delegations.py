@@ -1,0 +1,73 @@
+"""What was given away, what came back, and whether it was taken up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crucible.cases.delegations import find_delegations
+from crucible.cases.model import Delegation
+from crucible.session.model import AgentRef, Entry, Mode, Prose, Session, Subagent
+from tests.cases.extracted import call, session_of, timeline_of, user
+
+CHILD = "2026-05-04-told-find-callers"
+GIVEN = Subagent(
+    AgentRef("explorer"), mode=Mode.LINK, link=CHILD, summary="three callers, one without a key."
+)
+GOAL = user("Add a limiter.")
+
+
+def child() -> Session:
+    made = session_of(
+        ("Looking.", call("Grep take"), "Three places. Summary: three callers, one without a key.")
+    )
+    return replace(made, id=CHILD, preamble=(Prose("[agent:explorer] Find all callers of take."),))
+
+
+def found(*after: Entry | str, given: Subagent = GIVEN, known: bool = True) -> Delegation:
+    told = timeline_of((GOAL, "A subagent can do this.", given, *after))
+    [case] = find_delegations(told, {CHILD: child() if known else None})
+    assert isinstance(case.body, Delegation)
+    return case.body
+
+
+def test_the_task_and_the_result_are_the_subagents_own_words() -> None:
+    one = found("Going on.")
+    assert (one.agent, one.task) == ("explorer", "Find all callers of take.")
+    assert one.result == "Three places. Summary: three callers, one without a key."
+
+
+def test_without_its_note_the_callout_must_do() -> None:
+    one = found("Going on.", known=False)
+    assert one.result == "three callers, one without a key."
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["As the subagent found, one passes none.", "One of three has no key, so that one changes.", "The report is right."],
+)  # fmt: skip
+def test_what_takes_the_result_up_shows_that_it_was_used(said: str) -> None:
+    one = found(said, call("Edit a.py"))
+    assert (one.used, one.evidence) == (True, said)
+
+
+@pytest.mark.parametrize(
+    "said", ["The report does not help with this; I look for myself.", "I won't follow that suggestion."]
+)
+def test_what_puts_the_result_aside_shows_that_it_was_not(said: str) -> None:
+    one = found(said, call("Read a.py"))
+    assert (one.used, one.evidence) == (False, said)
+
+
+def test_what_says_nothing_of_it_shows_nothing() -> None:
+    assert found("Now the documentation.", call("Edit README.md")).used is None
+
+
+def test_what_the_user_says_is_no_use_of_it() -> None:
+    assert found(user("one of the three callers has no key"), "Fine.").used is None
+
+
+def test_nothing_that_came_back_was_not_used() -> None:
+    one = found("I do it.", given=replace(GIVEN, summary=None), known=False)
+    assert (one.result, one.used) == ("", False)

@@ -1,0 +1,101 @@
+"""A session as moments: their order, their places, what was asked for, and the turns that they are."""
+
+from __future__ import annotations
+
+from crucible.acts.evidence import evidence_of
+from crucible.acts.model import Deed
+from crucible.cases.model import Role
+from crucible.cases.timeline import build_timeline, turns_of
+from crucible.session.model import (
+    AgentRef,
+    Callout,
+    Decision,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from tests.cases.planted import generate_many
+from tests.cases.sown import asked, done, failed, says, timeline_of
+
+
+def test_each_call_of_a_list_is_a_moment_and_each_other_entry_too() -> None:
+    both = ToolCalls((ToolCall("Read a.py", "x"), ToolCall("Edit a.py", "y")))
+    timeline = timeline_of((asked("Do it"), both), (says("Done."),))
+    assert [(one.at, one.phase, one.call.call if one.call else "") for one in timeline.moments] == [
+        (0, "phase-1", ""), (1, "phase-1", "Read a.py"), (2, "phase-1", "Edit a.py"), (3, "phase-2", ""),
+    ]  # fmt: skip
+    assert [act.deed for act in timeline.moments[2].acts] == [Deed.EDIT]
+    assert timeline.phase_of(3).name == "Phase 2"
+    assert timeline.since(2) == timeline.moments[2:]
+    assert tuple(timeline.walk(1, 3)) == timeline.moments[1:3]
+
+
+def test_sub_phases_come_after_what_their_phase_has_and_the_preamble_is_none() -> None:
+    phase = Phase("A", entries=(says("one"),), subphases=(Phase("B", entries=(says("two"),)),))
+    session = Session("s", preamble=(says("before"),), phases=(phase, Phase("C", entries=(says("three"),))))
+    moments = build_timeline(session, evidence_of([])).moments
+    assert [(one.phase, one.entry.text) for one in moments if isinstance(one.entry, Prose)] == [
+        ("phase-1", "one"), ("phase-1.1", "two"), ("phase-2", "three"),
+    ]  # fmt: skip
+
+
+def test_what_an_inline_subagent_did_is_no_moment() -> None:
+    child = Subagent(AgentRef("explore"), entries=(says("inside"), done("Bash ls")))
+    assert len(timeline_of((child, says("outside"))).moments) == 2
+
+
+def test_a_goal_is_the_users_words_that_open_a_phase_or_the_last_that_asked_for_something() -> None:
+    timeline = timeline_of(
+        (asked("Add a limiter"),), (asked("continue"),), (says("On."),), (asked("Per user!"),)
+    )
+    goals = [timeline.goal_of(f"phase-{n}") for n in range(1, 5)]
+    assert goals == ["Add a limiter", "Add a limiter", "Add a limiter", "Per user!"]
+
+
+def test_without_words_a_goal_is_the_task_then_the_phases_name() -> None:
+    phases = (Phase("Look", entries=(says("Looking."),), id="phase-1"),)
+    task = Session("c", parent="s", preamble=(says("[agent:a] Find it."),), phases=phases, title="T")
+    assert build_timeline(task, evidence_of([])).goal_of("phase-1") == "Find it."
+    alone = build_timeline(Session("c", phases=phases, title="T"), evidence_of([]))
+    assert (alone.goal_of("phase-1"), alone.goal_of("phase-9")) == ("Look", "T")
+
+
+def test_turns_join_words_with_the_call_that_follows_them() -> None:
+    moments = timeline_of(
+        (
+            asked("Go"),
+            says("One."),
+            says("Two."),
+            failed("Bash make", "boom"),
+            Decision("A", "B"),
+            Callout("milestone", text="M"),
+        )
+    ).moments
+    turns = turns_of(moments)
+    assert [(one.role, one.text, one.failed) for one in turns] == [
+        (Role.USER, "Go", False), (Role.ASSISTANT, "One.\n\nTwo.", False), (Role.TOOL, "boom", True), (Role.ASSISTANT, "A\n\nB\n\nM", False),
+    ]  # fmt: skip
+    assert turns[1].calls[0].arguments == {"input": "make"}
+    assert turns[2].answers == turns[1].calls[0].id
+
+
+def test_whole_events_give_whole_arguments_and_results() -> None:
+    for generated in generate_many(3, 20):
+        for ident, session in generated.sessions.items():
+            timeline = build_timeline(session, evidence_of(generated.records(ident)))
+            calls = [one for one in timeline.moments if one.call]
+            if generated.kept.get(ident) and calls:
+                assert timeline.complete
+                assert all(one.arguments is not None for one in calls)
+            elif calls:
+                assert not timeline.complete
+                assert all(one.result == one.call.result for one in calls if one.call)
+
+
+def test_a_place_is_the_notes_line_from_one_or_none() -> None:
+    assert timeline_of((says("x"),)).moments[0].line == 0
+    assert timeline_of((failed("Bash x", "y", Outcome.REJECTED),)).moments[0].outcome is Outcome.REJECTED
