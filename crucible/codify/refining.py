@@ -6,7 +6,6 @@ may not take the draft's place (`accepting` says which) leaves the draft.  Who i
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +16,12 @@ from crucible.agents.asking import Answer, Asker
 from crucible.brief.prompting import phase_text
 from crucible.codify.accepting import Refused, accept, document_of
 from crucible.codify.tagging import Tagged, tag
-from crucible.errors import AgentFailed, VaultError
+from crucible.errors import AgentFailed
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.patterns import UNSEEN
 from crucible.session.model import Session
-from crucible.templates import OwnTemplate, VaultTemplate
-from crucible.vault.files import inside, read_bytes
+from crucible.vault.templates import load_template
 from crucible.workflow.model import Step, Workflow
 
 __all__ = ["RULES", "TEMPLATE", "TRIES", "Refined", "Renderer", "find_template", "refine"]
@@ -84,15 +82,7 @@ class Refined:
 
 def find_template(root: Path) -> Renderer:
     """The prompt's template for the vault at `root`: its own `.crucible/templates/refine.md.j2` where there is one, else ours."""
-    path = root / ".crucible" / "templates" / TEMPLATE
-    if not os.path.lexists(path):
-        return OwnTemplate(TEMPLATE)
-    data, _ = read_bytes(inside(Path(os.path.realpath(root)), path))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise VaultError(f"{path}: it is not UTF-8", "save it as UTF-8, or move it away") from error
-    return VaultTemplate(text, str(path), names=_VARIABLES, required=_VARIABLES)
+    return load_template(root, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
 
 def refine(

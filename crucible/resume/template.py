@@ -1,17 +1,14 @@
 """Which template a context is made with: the vault's own `.crucible/templates/resume.md.j2` where there is one, else ours.
 
-Owns where it lies and reading it.  What a vault's template may do is `crucible.templates`'.
+Owns what it is given and must print.  Finding it is `vault.templates`'.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from crucible.errors import VaultError
 from crucible.resume.context import VARIABLES, Renderer
-from crucible.templates import OwnTemplate, VaultTemplate
-from crucible.vault.files import inside, read_bytes
+from crucible.vault.templates import load_template
 
 __all__ = ["TEMPLATE", "find_template"]
 
@@ -22,12 +19,4 @@ _NEVER_LEFT_OUT = ("label", "decisions", "tasks", "errors")
 
 def find_template(root: Path) -> Renderer:
     """The template for contexts of the vault at `root`; `CrucibleError` in one line for one that is broken."""
-    path = root / ".crucible" / "templates" / TEMPLATE
-    if not os.path.lexists(path):
-        return OwnTemplate(TEMPLATE)
-    data, _ = read_bytes(inside(Path(os.path.realpath(root)), path))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise VaultError(f"{path}: it is not UTF-8", "save it as UTF-8, or move it away") from error
-    return VaultTemplate(text, str(path), names=VARIABLES, required=_NEVER_LEFT_OUT)
+    return load_template(root, TEMPLATE, names=VARIABLES, required=_NEVER_LEFT_OUT)

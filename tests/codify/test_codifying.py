@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -24,6 +25,7 @@ from crucible.session.model import AgentRef, Decision, Intervention, Session
 from crucible.session.reading import read_session
 from crucible.settings import VaultSettings
 from crucible.transcript.dialects import DIALECTS
+from crucible.workflow.collecting import uncollected
 from crucible.workflow.graph import Graph
 from crucible.workflow.model import Grade, Step, Workflow
 from tests.codify.sessions import (
@@ -226,26 +228,35 @@ def test_no_secret_of_a_session_stands_in_its_workflow() -> None:
 # --- how long it takes -----------------------------------------------------------------------------------------------
 
 
+def seconds(work: Callable[[], object]) -> float:
+    """Of three runs behind a first one the shortest: patterns are compiled then, and nobody's garbage is collected."""
+    work()
+    taken = []
+    with uncollected():
+        for _ in range(3):
+            started = time.process_time()
+            work()
+            taken.append(time.process_time() - started)
+    return min(taken)
+
+
 def test_codifying_takes_less_than_twice_what_markdown_it_takes_for_the_text() -> None:
     text = render_session(session(*sample_phases(150)))
-    started = time.process_time()
-    MarkdownIt("commonmark").parse(text)
-    parsed = time.process_time() - started
     redact = redact_of(VaultSettings().secrets)
-    started = time.process_time()
-    assert written(codify([Recorded(read_session(Source(text), "one"))], redact)).count("\n## ") == 151
-    assert time.process_time() - started <= 2 * parsed
+
+    def codified_text() -> str:
+        return written(codify([Recorded(read_session(Source(text), "one"))], redact))
+
+    assert codified_text().count("\n## ") == 151
+    assert seconds(codified_text) <= 2 * seconds(lambda: MarkdownIt("commonmark").parse(text))
 
 
 def test_ten_times_as_many_phases_of_one_name_take_not_much_more_than_ten_times_as_long() -> None:
-    def seconds(count: int) -> float:
-        one = session(*(phase("Same", linked("x"), calls("Edit a.py", "Bash pytest")) for _ in range(count)))
-        started = time.process_time()
-        codify_one(one)
-        return time.process_time() - started
-
-    seconds(10)
-    assert seconds(1000) <= 20 * min(seconds(100), seconds(100))
+    few, many = (
+        session(*(phase("Same", linked("x"), calls("Edit a.py", "Bash pytest")) for _ in range(count)))
+        for count in (60, 600)
+    )
+    assert seconds(lambda: codify_one(many)) <= 20 * seconds(lambda: codify_one(few))
 
 
 def test_names_are_told_apart_by_numbers() -> None:
