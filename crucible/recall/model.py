@@ -1,0 +1,155 @@
+"""What recall is asked and what it answers, whatever searches: the values between sessions, an engine, and a door.
+
+Owns no text: an event's words are as its note has them, decoded and without secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+__all__ = [
+    "MOST",
+    "USUAL",
+    "Answer",
+    "Document",
+    "Event",
+    "Hit",
+    "Kind",
+    "Question",
+    "Recall",
+    "SessionHit",
+    "Snippet",
+]
+
+USUAL, MOST = 5, 20
+"""Hits of an answer, unless more are asked for, and at most."""
+
+
+class Kind(StrEnum):
+    """What an event is."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    DECISION = "decision"
+    ERROR = "error"
+    SUBAGENT = "subagent"
+    MILESTONE = "milestone"
+    OBSERVATION = "observation"
+    KNOWLEDGE = "knowledge"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that was said or done.
+
+    `id` is `<session>#<8 hex>`, stable while its words stay; of an item of knowledge the item's id.  `phase` is a phase's id, `line` the note's line, from 1.
+    `at` is when the event happened, else when its phase or session began.  `title` is of an item of knowledge.
+    """
+
+    id: str
+    session: str
+    kind: Kind
+    text: str
+    phase: str = ""
+    phase_name: str = ""
+    line: int = 0
+    at: datetime | None = None
+    agent: str = ""
+    channel: str = ""
+    project: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole session as it is searched: what stands in its head, and its events in their order.  `path` is the note's, from the vault."""
+
+    session: str
+    path: str
+    title: str
+    events: tuple[Event, ...]
+    started: datetime | None = None
+    project: str = ""
+    branch: str = ""
+    tags: tuple[str, ...] = ()
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked for.  `text` is natural language, or terms, `"phrases"`, `-not`, `field:value`; the rest narrows.
+
+    `agent` fits with or without a version.  `since` and `until` include themselves.  `context` is how many events stand before and after each hit.
+    """
+
+    text: str
+    kinds: frozenset[Kind] = frozenset(Kind)
+    session: str = ""
+    agent: str = ""
+    channel: str = ""
+    project: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    limit: int = USUAL
+    context: int = 2
+
+
+class Snippet(NamedTuple):
+    """A piece of an event's text in one line, and where in it the words of the question stand: half-open spans of code points, in order."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An event that was found; `parts` are what its `score` comes from, by name.  `before` and `after` are its neighbours in the note."""
+
+    event: Event
+    score: float
+    parts: Mapping[str, float]
+    snippet: Snippet
+    before: tuple[Event, ...] = ()
+    after: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A session that was found, by its own words and its best events."""
+
+    session: str
+    title: str
+    score: float
+    parts: Mapping[str, float]
+    started: datetime | None = None
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The best events and the best sessions, best first; `notes` are lines for the reader, such as what could not be searched."""
+
+    hits: tuple[Hit, ...] = ()
+    sessions: tuple[SessionHit, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+class Recall(Protocol):
+    """What searches: the embedded engine, or a server."""
+
+    def ask(self, question: Question, now: datetime) -> Answer:
+        """The answer; never an error for what the question says."""
+        ...
+
+    def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
+        """The events of these ids, in that order; unknown ones are left out."""
+        ...
+
+    def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
+        """The event with its neighbours in the note; nothing for an unknown one."""
+        ...
