@@ -17,7 +17,8 @@ CrucibleError                  exit 1; `str()` is one clear line, `.hint` the ne
 ├── SecretsError               secrets cannot be looked for, so nothing was written
 ├── EditRefused                an edit that overlaps another, or would not show when read back
 ├── TranscriptError            a transcript that cannot be read at all
-└── AgentFailed                an agent's program or a model gave no answer
+├── AgentFailed                an agent's program or a model gave no answer
+└── ServerFailed               a team's server is down, slow or refuses
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ __all__ = [
     "NoteUnreadable",
     "OutsideVault",
     "SecretsError",
+    "ServerFailed",
     "SessionNotFound",
     "TranscriptError",
     "UsageError",
@@ -132,6 +134,17 @@ class TranscriptError(CrucibleError):
 
 class AgentFailed(CrucibleError):
     """An agent's program or a model gave no answer."""
+
+
+class ServerFailed(CrucibleError):
+    """A team's server is down, slow or refuses.  No message holds a password, nor what the server said in its own words.
+
+    `state` is PostgreSQL's code of five letters, "" where the server said nothing.
+    """
+
+    def __init__(self, message: str, hint: str = "", state: str = "") -> None:
+        super().__init__(message, hint)
+        self.state = state
 
 
 def reason_of(error: OSError) -> str:

@@ -25,6 +25,7 @@ from crucible.toml import (
     count,
     expressions,
     expressions_by_name,
+    factor,
     file_text,
     folder,
     folders_by_project,
@@ -32,6 +33,7 @@ from crucible.toml import (
     one_of,
     positive,
     seconds,
+    share,
     text_value,
 )
 
@@ -40,6 +42,7 @@ __all__ = [
     "AgentSettings",
     "CaptureSettings",
     "FlightSettings",
+    "KnowledgeSettings",
     "ResumeSettings",
     "SecretSettings",
     "UserSettings",
@@ -81,6 +84,28 @@ DEFAULT_CONFIG = """\
 # budget = 8000               # tokens of a session's context
 # at_start = "notice"         # what a client is told of a paused session when it starts: off, notice or context
 
+[knowledge]
+# evidence = 1.0              # what an item weighs by its type
+# decision = 0.9
+# failure = 0.85
+# pattern = 0.75
+# observation = 0.5
+# verified_bonus = 0.1        # and that much more when it was verified
+# half_life_days = 90         # after so many days without a change it weighs half,
+# freshness_floor = 0.1       # but never less than that
+# recent_days = 30            # used within so many days it counts as fresher,
+# recent_boost = 1.2          # by so much
+# usefulness_floor = 0.5      # the factor of what was used and never helped,
+# usefulness_span = 1.0       # and how much more what always helped has
+# verify_after_days = 180     # what is older and was never verified is flagged
+# alike_words = 0.8           # the share of words from which a new item is offered to be merged
+# alike_text = 0.8            # the same by the index of recall
+# project_limit = 500         # active items of one project, of one domain, and of scope global
+# domain_limit = 1000
+# global_limit = 1000
+# warn_at = 0.8               # the share of a limit from which there is a warning
+# ask_one_in = 5              # at most one use in so many asks whether it helped; 0 never asks
+
 [secrets]
 # allow = []                  # regular expressions; a secret that one of them finds is left in
 # Your own rules are a name and a regular expression each, whose first group, if any, is the secret:
@@ -117,6 +142,34 @@ class ResumeSettings(NamedTuple):
     at_start: str = "notice"
 
 
+class KnowledgeSettings(NamedTuple):
+    """What items of knowledge weigh, when two are alike, and how many there may be.
+
+    Weights, factors and bonuses are multiplied or added as `knowledge.weighing` says; shares go from 0 to 1.
+    """
+
+    evidence: float = 1.0
+    decision: float = 0.9
+    failure: float = 0.85
+    pattern: float = 0.75
+    observation: float = 0.5
+    verified_bonus: float = 0.1
+    half_life_days: int = 90
+    freshness_floor: float = 0.1
+    recent_days: int = 30
+    recent_boost: float = 1.2
+    usefulness_floor: float = 0.5
+    usefulness_span: float = 1.0
+    verify_after_days: int = 180
+    alike_words: float = 0.8
+    alike_text: float = 0.8
+    project_limit: int = 500
+    domain_limit: int = 1000
+    global_limit: int = 1000
+    warn_at: float = 0.8
+    ask_one_in: int = 5
+
+
 class SecretSettings(NamedTuple):
     """What else is a secret, by the name of a rule, and what is none: regular expressions, not compiled."""
 
@@ -135,6 +188,7 @@ class VaultSettings(NamedTuple):
     capture: CaptureSettings = CaptureSettings()
     flight: FlightSettings = FlightSettings()
     resume: ResumeSettings = ResumeSettings()
+    knowledge: KnowledgeSettings = KnowledgeSettings()
     secrets: SecretSettings = SecretSettings()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
@@ -213,9 +267,30 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         capture=capture,
         flight=flight,
         resume=resume,
+        knowledge=_knowledge(table),
         secrets=secrets,
         unknown=table.rest(),
         warnings=table.warnings(),
+    )
+
+
+def _knowledge(table: Table) -> KnowledgeSettings:
+    readers = {
+        "half_life_days": positive,
+        "recent_days": count,
+        "verify_after_days": count,
+        "ask_one_in": count,
+    }
+    readers |= dict.fromkeys(("project_limit", "domain_limit", "global_limit"), positive)
+    shares = ("freshness_floor", "alike_words", "alike_text", "warn_at")
+    defaults = KnowledgeSettings()._asdict()
+    return KnowledgeSettings(
+        **{
+            key: table.take(
+                f"knowledge.{key}", default, readers.get(key) or (share if key in shares else factor)
+            )
+            for key, default in defaults.items()
+        }
     )
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "count",
     "expressions",
     "expressions_by_name",
+    "factor",
     "file_text",
     "folder",
     "folders_by_project",
@@ -30,6 +31,7 @@ __all__ = [
     "one_of",
     "positive",
     "seconds",
+    "share",
     "text_value",
 ]
 
@@ -183,6 +185,20 @@ def seconds(value: object) -> float:
     """A number of seconds, fractions too."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         raise WrongValueError(f"expected a number of seconds, found {value!r}")
+    return float(value)
+
+
+def factor(value: object) -> float:
+    """A number that something is multiplied by, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+        raise WrongValueError(f"expected a number, 0 or more, found {value!r}")
+    return float(value)
+
+
+def share(value: object) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise WrongValueError(f"expected a number from 0 to 1, found {value!r}")
     return float(value)
 
 

@@ -16,6 +16,7 @@ from crucible.settings import (
     AgentSettings,
     CaptureSettings,
     FlightSettings,
+    KnowledgeSettings,
     ResumeSettings,
     SecretSettings,
     UserSettings,
@@ -54,6 +55,7 @@ def test_every_default_is_shown_in_a_new_file() -> None:
         },
         "capture": {"save": "phase", "interval_seconds": 60},
         "resume": {"window": 15, "budget": 8000, "at_start": "notice"},
+        "knowledge": KnowledgeSettings()._asdict(),
         "secrets": {"allow": []},
     }
     assert read_vault_settings(said, FILE) == VaultSettings()
@@ -80,6 +82,12 @@ def test_every_key_is_read() -> None:
     window = 3
     budget = 900
     at_start = "off"
+    [knowledge]
+    decision = 0.7
+    half_life_days = 30
+    project_limit = 9
+    alike_words = 0.9
+    ask_one_in = 0
     [secrets]
     allow = ["^test_"]
     [secrets.rules]
@@ -94,6 +102,7 @@ def test_every_key_is_read() -> None:
         CaptureSettings("interval", 2.5),
         FlightSettings(True, 10, 7, "delete"),
         ResumeSettings(3, 900, "off"),
+        KnowledgeSettings(decision=0.7, half_life_days=30, project_limit=9, alike_words=0.9, ask_one_in=0),
         SecretSettings((("acme", "acme_[0-9a-f]{32}"),), ("^test_",)),
     )
 
@@ -117,6 +126,9 @@ def test_every_key_is_read() -> None:
         ('[capture]\nsave = "never"', r":2: capture\.save: expected one of phase, tool, interval"),
         ('[resume]\nat_start = "on"', r":2: resume\.at_start: expected one of off, notice, context"),
         ("[resume]\nwindow = 0", r":2: resume\.window: expected a whole number, 1 or more"),
+        ("[knowledge]\nalike_words = 80", r":2: knowledge\.alike_words: expected a number from 0 to 1"),
+        ("[knowledge]\ndecision = -1", r":2: knowledge\.decision: expected a number, 0 or more"),
+        ("[knowledge]\nhalf_life_days = 0", r":2: knowledge\.half_life_days: expected a whole number, 1 or"),
         ('[secrets]\nallow = "x"', r":2: secrets\.allow: expected a list of regular expressions"),
         ('[secrets]\nallow = ["("]', r":2: secrets\.allow: expected a regular expression"),
         ('[secrets]\nallow = ["x*"]', r":2: secrets\.allow: 'x\*' matches nothing at all"),
@@ -212,6 +224,7 @@ def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
         "capture": {},
         "flight": {},
         "resume": {},
+        "knowledge": {},
         "secrets": {},
     }
     text = with_default_vault("[projects]\nshop = ['/a', \"/b\"]\n", FILE, "/new vault")

@@ -11,10 +11,10 @@ from typing import NamedTuple, TypeVar
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.installing import project_here
 from crucible.cli.lagging import check_lagging
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, write, write_json
+from crucible.cli.programs import project_here
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.doctor.findings import Finding, State, numbered

@@ -4,40 +4,49 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import sys
 from pathlib import Path
 
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.output import clean_line, say, write
-from crucible.cli.surroundings import from_here, user_settings, vault_root
-from crucible.errors import UsageError, VaultNotFound
+from crucible.cli.installing_mcp import register
+from crucible.cli.output import clean_line, write
+from crucible.cli.programs import own_program, project_here, say_where
+from crucible.errors import UsageError
 from crucible.installing.claude_code import install, settings_path, uninstall
 
-__all__ = ["claude_code", "hook_command", "own_program", "project_here"]
+__all__ = ["claude_code", "hook_command"]
 
 
 @click.command("claude-code")
 @click.option("--user", is_flag=True, help="For all your projects (the default).")
 @click.option("--project", is_flag=True, help="For this project, in its .claude/settings.json.")
-@click.option("--remove", is_flag=True, help="Take our hooks out again; the file is what it was.")
+@click.option("--remove", is_flag=True, help="Take it out again; the files are what they were.")
+@click.option(
+    "--mcp", is_flag=True, help="Not the hooks, but the server of recall and the recorder, and a skill."
+)
 @click.pass_obj
-def claude_code(door: Door, *, user: bool, project: bool, remove: bool) -> None:
+def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: bool) -> None:
     """Have Claude Code's sessions written down while they run.
 
     Adds our hooks to the client's settings.json and touches nothing else in it. They note which session did something,
     and never wait: a process of its own brings the session's note up to date at the end of each turn. A session goes to
     the vault around its folder, else to your default vault.
 
+    With --mcp the client starts `cru mcp` instead, by which its agent asks what earlier sessions say and tells of its
+    decisions, and gets a skill that says when: in ~/.claude.json, or the project's .mcp.json, and the skills folder.
+
     \b
       cru install claude-code             in your own settings, for all projects
       cru install claude-code --project   in this project's, to be committed
       cru install claude-code --remove
+      cru install claude-code --mcp
     """
     if user and project:
         raise UsageError("--user and --project: one or the other", "call it twice for both")
+    if mcp:
+        register(door, "claude-code", project=project, remove=remove)
+        return
     folder = project_here() if project else None
     path = settings_path(os.environ, Path.home(), folder)
     if remove:
@@ -45,7 +54,7 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool) -> None:
         return
     changed = install(path, hook_command(shared=project))
     write(f"{'installed in' if changed else 'already in'}  {clean_line(str(path))}")
-    _say_where(door)
+    say_where(door)
 
 
 def hook_command(*, shared: bool) -> str:
@@ -56,26 +65,3 @@ def hook_command(*, shared: bool) -> str:
     if shared:
         return "cru hook claude-code 2>/dev/null || :"
     return f"{shlex.join(own_program())} hook claude-code 2>/dev/null || :"
-
-
-def own_program() -> list[str]:
-    """How hooks call us: the `cru` that runs now, by its whole path, or this interpreter."""
-    own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
-    found = shutil.which(own)
-    return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]
-
-
-def project_here() -> Path:
-    """The folder that the client would be started in: the nearest with `.claude` or `.git`, else this one."""
-    here = Path(from_here("."))
-    near = (folder for folder in (here, *here.parents) if folder != Path.home())
-    return next((f for f in near if (f / ".claude").is_dir() or (f / ".git").exists()), here).resolve()
-
-
-def _say_where(door: Door) -> None:
-    user = user_settings()
-    try:
-        say(f"sessions from here go to {clean_line(vault_root(door, user))}")
-    except VaultNotFound:
-        say("there is no vault here and no default vault, so nothing is written down yet", style="yellow")
-        say("     `cru init DIR --default` makes one for every project, `cru init` one here")

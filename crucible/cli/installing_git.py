@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.installing import own_program
 from crucible.cli.output import clean_line, say, write
+from crucible.cli.programs import own_program
 from crucible.cli.surroundings import vault_place
 from crucible.installing.git_hooks import find_hook, install, uninstall
 

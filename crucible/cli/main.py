@@ -75,6 +75,8 @@ COMMANDS: Mapping[str, Entry] = {
     "install claude-code": Entry(
         "crucible.cli.installing:claude_code", "Have Claude Code's sessions written down while they run."
     ),
+    "install codex": Entry("crucible.cli.installing_mcp:codex", "Have Codex's agent recall and tell."),
+    "install opencode": Entry("crucible.cli.installing_mcp:opencode", "Have OpenCode's agent recall and tell."),
     "install git-hooks": Entry("crucible.cli.installing_git:git_hooks", "Refuse to commit a secret."),
     "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
     "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),
@@ -139,6 +141,7 @@ COMMANDS: Mapping[str, Entry] = {
     "index show": Entry("crucible.cli.indexing:show_table", "Print a table of the index."),
     "index rebuild": Entry("crucible.cli.indexing:rebuild", "Make the index anew."),
     "watch": Entry("crucible.cli.watching:follow", "Follow the vault, and print a line for every change."),
+    "mcp": Entry("crucible.cli.mcp:mcp", "Answer an agent's client over the Model Context Protocol."),
     "doctor": Entry(
         "crucible.cli.doctoring:doctor", "Look after hooks, transcripts, sessions and the index."
     ),

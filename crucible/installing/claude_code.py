@@ -1,7 +1,7 @@
 """Our hooks in Claude Code's `settings.json`: put in, looked for, and taken out again.
 
 Owns which events we hook, what an entry looks like, and that nothing else in the file changes: others' entries, comments,
-order and blanks are the user's.  Reading and writing the file safely is `vault.files`'.
+order and blanks are the user's.  Reading and writing the file safely is `writing`'s.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import os
 import re
 import shlex
 import shutil
-import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crucible.errors import UsageError, VaultError, reason_of
+from crucible.errors import UsageError
 from crucible.installing.jsonc import Node, Parsed, insert, member, parse, remove, replaced, unit_of
-from crucible.vault import files
+from crucible.installing.writing import changed, load, named
 
 __all__ = [
     "EVENTS",
@@ -72,34 +70,23 @@ def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> P
 
 def install(path: Path, command: str) -> bool:
     """Put our hooks into a settings file, which need not be there; whether anything changed."""
-    old = _load(path)
-    with _named(path):
-        new = with_hooks(old, command)
-    if new == old:
-        return False
-    _save(path, new, old)
-    return True
+    return changed(path, lambda text: with_hooks(text, command))
 
 
 def uninstall(path: Path) -> bool:
     """Take our hooks out; a file, or a folder, that held nothing else goes too.  Whether anything changed."""
-    old = _load(path)
-    with _named(path):
-        new = None if old is None else without_hooks(old)
-    if new == old:
-        return False
-    if new is None:
-        _drop(path)
-    else:
-        _save(path, new, old)
-    return True
+    return changed(
+        path,
+        lambda text: None if text is None else without_hooks(text),
+        folders=int(path.parent.name == ".claude"),
+    )
 
 
 def find_installed(path: Path, command: str = "") -> Installed:
     """What is there; with a command, an entry that calls another one is lacking."""
-    text = _load(path)
+    text = load(path)
     text = (text or "").removeprefix("\ufeff")
-    with _named(path):
+    with named(path):
         found = {place.event.key: place.handler.value for place in _ours(parse(text))} if text.strip() else {}
     good = [
         e for e, how in EVENTS.items() if e in found and (not command or found[e] == _handler(command, how))
@@ -244,54 +231,3 @@ def _handler(command: str, how: Mapping[str, Any]) -> dict[str, Any]:
 
 def _group(command: str, how: Mapping[str, Any]) -> dict[str, Any]:
     return {"hooks": [_handler(command, how)]}
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """A fault in a text is a fault in its file."""
-    try:
-        yield
-    except UsageError as error:
-        raise VaultError(
-            f"{path}: {error}", error.hint or "mend the file by hand; nothing was changed"
-        ) from None
-
-
-def _load(path: Path) -> str | None:
-    try:
-        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            # A named pipe would keep us waiting for ever.
-            raise VaultError(f"{path}: no regular file")
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError as error:
-        raise VaultError(f"{path}: not UTF-8 at byte {error.start}", "save the file as UTF-8") from error
-    except OSError as error:
-        raise VaultError(f"{path}: {reason_of(error)}") from error
-
-
-def _save(path: Path, text: str, old: str | None) -> None:
-    """Write a file that is still as it was read: the client, and others, write it too."""
-    # Settings are often a link into a folder of dotfiles: the file that it means is written.
-    real = Path(os.path.realpath(path))
-    try:
-        real.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise VaultError(f"{path}: cannot be written: {reason_of(error)}") from error
-    if old is None:
-        files.create_exclusive(real, text.encode("utf-8"))
-    else:
-        files.write_atomic(real, text.encode("utf-8"), expected=old.encode("utf-8"))
-
-
-def _drop(path: Path) -> None:
-    try:
-        Path(os.path.realpath(path)).unlink()
-    except OSError as error:
-        raise VaultError(f"{path}: cannot be removed: {reason_of(error)}") from error
-    if path.parent.name == ".claude" and not any(path.parent.iterdir()):
-        path.parent.rmdir()

@@ -253,11 +253,17 @@ class Responses(Wire):
                 "type": "function_call",
                 "id": f"fc_{call.id}",
                 "call_id": call.id,
-                "name": call.name,
                 "arguments": json.dumps(call.given),
                 "status": "completed",
-                **({"namespace": "multi_agent_v1"} if call.name in self.agent_tools else {}),
+                **self._name(call.name),
             }
+
+    def _name(self, name: str) -> dict[str, str]:
+        """A server's tool is called in its namespace, as a subagent's are."""
+        space, _, own = name.rpartition("__")
+        if space.startswith("mcp__"):
+            return {"name": own, "namespace": space}
+        return {"name": name} | ({"namespace": "multi_agent_v1"} if name in self.agent_tools else {})
 
 
 class Chat(Wire):

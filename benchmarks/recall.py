@@ -1,0 +1,258 @@
+"""Recall: a question over many events against SQLite's FTS5 on the same ones in the same run, the index's size, one session more, a whole process.
+
+`python benchmarks/recall.py [EVENTS]` prints the figures; `benchmarks/run.py recall` holds them to their bars.  The vault is generated, the
+same for the same seed: words come as often as in a language, by Zipf's rule, and a session has words of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
+from crucible.recall.embedded import open_embedded  # noqa: E402
+from crucible.recall.model import Question  # noqa: E402
+from crucible.recall.stopping import STOP_WORDS  # noqa: E402
+from crucible.settings import VaultSettings  # noqa: E402
+from crucible.vault.init import init_vault  # noqa: E402
+
+__all__ = ["Measured", "against_fts5", "generate", "measure", "questions", "session_text"]
+
+EVENTS = 300_000
+_IN_SESSION = 140
+_VOCABULARY = 60_000
+_STREAM = 2_000_000
+_STARTED = datetime(2025, 1, 1, 9, tzinfo=UTC)
+_NOW = datetime(2026, 11, 22, tzinfo=UTC)
+_ASKED = 100
+
+
+class Measured(NamedTuple):
+    """Seconds by question, of ours while a watcher vouches and while none does, and of FTS5; the same of ten words without stop words.
+
+    Bytes of text and of the index; seconds to build, and to add one session.
+    """
+
+    ours: Sequence[float]
+    unwatched: Sequence[float]
+    theirs: Sequence[float]
+    telling: Sequence[float]
+    their_telling: Sequence[float]
+    text: int
+    size: int
+    build: float
+    added: float
+    rewritten: int
+    """Bytes of the index that were there before, and are not any more, after one session was added."""
+
+
+class _Words:
+    """A stream of words, from which texts are cut."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+        common = sorted(STOP_WORDS, key=lambda word: (len(word), word))
+        made = {_word(self._random) for _ in range(_VOCABULARY + _VOCABULARY // 4)}
+        vocabulary = [*common, *sorted(made - STOP_WORDS, key=lambda _: self._random.random())]
+        weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
+        self._stream = self._random.choices(vocabulary, cum_weights=weights, k=_STREAM)
+
+    def text(self, words: int) -> str:
+        """So many words that follow each other somewhere."""
+        start = self._random.randrange(_STREAM - words)
+        return " ".join(self._stream[start : start + words])
+
+    def length(self) -> int:
+        """Of an event: most are short, some are long; a hundred words in the mean."""
+        return min(int(self._random.expovariate(1 / 100)) + 4, 900)
+
+    def question(self, *, as_said: bool = True) -> str:
+        """Ten words that follow each other somewhere, or ten that are no stop words."""
+        found: dict[str, None] = {}
+        while len(found) < 10:
+            start = self._random.randrange(_STREAM - 40)
+            some = self._stream[start : start + (10 if as_said else 40)]
+            found.update((word, None) for word in some if as_said or word not in STOP_WORDS)
+        return " ".join(list(found)[:10])
+
+
+def _word(random: Random) -> str:
+    return "".join(
+        random.choice("bcdfglmnprstvz") + random.choice("aeiou") for _ in range(random.randint(2, 4))
+    )
+
+
+def session_text(words: _Words, number: int, events: int) -> str:
+    """One session as it is written: prompts, prose, calls and decisions."""
+    started = _STARTED + timedelta(minutes=19 * number)
+    parts = [
+        (
+            f"---\ntype: session\nsession_id: {started:%Y-%m-%d}-work-{number}\nstarted: {started:%Y-%m-%dT%H:%M:%SZ}\n"
+            f"status: completed\nproject: shop\nparticipants:\n  - claude-code@2.1.197\n---\n\n# {words.text(6)}\n\n"
+        )
+    ]
+    for at in range(events):
+        if at % 20 == 0:
+            parts.append(
+                f"## {words.text(4)} @claude-code@2.1.197 #dev\n\nstarted:: {started:%Y-%m-%dT%H:%M:%SZ}\n\n"
+            )
+        told = words.text(words.length())
+        if at % 10 == 0:
+            parts.append(f'> [!user]\n> "{told}"\n\n')
+        elif at % 10 == 5:
+            parts.append(f"> [!decision]\n> {told}\n> Rationale: it is simpler.\n\n")
+        elif at % 2:
+            parts.append(f"{told}\n\n")
+        else:
+            parts.append(f"**Tool calls:**\n- `Bash {told[:190]}` → {words.text(12)[:90]}\n\n")
+    return "".join(parts)
+
+
+def generate(root: Path, events: int, seed: int = 8) -> _Words:
+    """A vault of so many events."""
+    init_vault(root)
+    words = _Words(seed)
+    for number in range(max(events // _IN_SESSION, 1)):
+        _write(root, words, number)
+    return words
+
+
+def _write(root: Path, words: _Words, number: int, events: int = _IN_SESSION) -> None:
+    started = _STARTED + timedelta(minutes=19 * number)
+    folder = root / "sessions" / f"{started:%Y-%m}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{started:%Y-%m-%d}-work-{number}.md").write_text(session_text(words, number, events))
+
+
+def questions(words: _Words, count: int = _ASKED, *, as_said: bool = True) -> list[str]:
+    """Questions of ten words."""
+    return [words.question(as_said=as_said) for _ in range(count)]
+
+
+def against_fts5(scratch: Path, events: int = EVENTS, asked: int = _ASKED) -> Measured:
+    """Both in turns."""
+    root = scratch / "recall"
+    words = generate(root, events)
+    recall = open_embedded(root, VaultSettings())
+    watched = open_embedded(root, VaultSettings(), vouched=lambda _: True)
+    build = _seconds(recall.refresh)
+    figures = recall.figures()
+    rival = _fts5(scratch / "fts5.db", _texts(root))
+    times: dict[str, list[float]] = {name: [] for name in Measured._fields[:5]}
+    for question in questions(words, asked):
+        times["unwatched"].append(_seconds(partial(recall.ask, Question(question), _NOW)))
+        times["theirs"].append(_seconds(partial(_ask_fts5, rival, question)))
+        times["ours"].append(_seconds(partial(watched.ask, Question(question), _NOW)))
+    for question in questions(words, asked, as_said=False):
+        times["telling"].append(_seconds(partial(watched.ask, Question(question), _NOW)))
+        times["their_telling"].append(_seconds(partial(_ask_fts5, rival, question)))
+    rival.close()
+    before = _files(root)
+    _write(root, words, 900_000)
+    added = _seconds(recall.refresh)
+    after = _files(root)
+    rewritten = sum(size for name, size in before.items() if name not in after and not name.endswith(".json"))
+    timed = [times[name] for name in Measured._fields[:5]]
+    return Measured(
+        timed[0], timed[1], timed[2], timed[3], timed[4], figures.text, figures.size, build, added, rewritten
+    )
+
+
+def _files(root: Path) -> dict[str, int]:
+    folder = root / ".crucible" / "cache" / "recall"
+    return {str(path): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
+def _texts(root: Path) -> Iterator[str]:
+    """Every event's text, as it was indexed."""
+    from crucible.recall.deriving import derive_note  # noqa: PLC0415
+
+    for path in sorted((root / "sessions").rglob("*.md")):
+        derived = derive_note(str(root), path.relative_to(root).as_posix())
+        for event in derived.events if derived else ():
+            yield event.text
+
+
+def _fts5(path: Path, texts: Iterator[str]) -> sqlite3.Connection:
+    found = sqlite3.connect(path)
+    found.execute("create virtual table events using fts5(text, tokenize = 'porter unicode61')")
+    found.executemany("insert into events(text) values (?)", ((text,) for text in texts))
+    found.commit()
+    found.execute("insert into events(events) values ('optimize')")
+    found.commit()
+    return found
+
+
+def _ask_fts5(connection: sqlite3.Connection, question: str) -> list[tuple[int, float]]:
+    terms = " OR ".join(f'"{word}"' for word in question.split())
+    sql = "select rowid, bm25(events) from events where events match ? order by bm25(events) limit 5"
+    return connection.execute(sql, (terms,)).fetchall()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _at(share: float, seconds: Sequence[float]) -> float:
+    return sorted(seconds)[min(int(len(seconds) * share), len(seconds) - 1)]
+
+
+def measure(scratch: Path) -> list[Figure]:
+    """The bars."""
+    found = against_fts5(scratch, int(os.environ.get("RECALL_EVENTS", EVENTS)))
+    ours, theirs = _at(0.95, found.ours), _at(0.95, found.theirs)
+    detail = f"{ours * 1000:.1f} ms, FTS5 {theirs * 1000:.1f} ms"
+    unwatched = _at(0.95, found.unwatched)
+    return [
+        Figure("recall: a question, 95th of 100", ours / theirs, 1 / 20, detail=detail),
+        Figure(
+            "recall: the same, no watcher", unwatched / theirs, 1 / 20, detail=f"{unwatched * 1000:.1f} ms"
+        ),
+        Figure(
+            "recall: ten words without stop words",
+            _at(0.95, found.telling) / _at(0.95, found.their_telling),
+            None,
+        ),
+        Figure("recall: the index against its text", found.size / found.text, 0.5),
+        Figure("recall: written again for one session more", float(found.rewritten), 0, "bytes"),
+        Figure("recall: one session more", found.added * 1000, None, "ms"),
+        Figure("recall: built", found.build, None, "s"),
+    ]
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description="Measure recall.")
+    parser.add_argument("events", nargs="?", type=int, default=EVENTS)
+    with tempfile.TemporaryDirectory() as folder:
+        found = against_fts5(Path(folder), parser.parse_args().events)
+    for name in Measured._fields[:5]:
+        seconds = getattr(found, name)
+        print(f"{name}: p50 {_at(0.5, seconds) * 1000:.2f} ms, p95 {_at(0.95, seconds) * 1000:.2f} ms")
+    for ours, theirs in (("ours", "theirs"), ("unwatched", "theirs"), ("telling", "their_telling")):
+        ratio = _at(0.95, getattr(found, theirs)) / _at(0.95, getattr(found, ours))
+        print(f"p95 of {theirs} over {ours}: {ratio:.1f}")
+    print(f"index {found.size / 1e6:.1f} MB of {found.text / 1e6:.1f} MB text: {found.size / found.text:.3f}")
+    print(
+        f"built in {found.build:.1f} s; one session more {found.added * 1000:.0f} ms, {found.rewritten} bytes replaced"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""`cru mcp`: what an agent's client starts to speak with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.surroundings import working_directory
+from crucible.mcp.place import Place
+from crucible.mcp.server import serve
+from crucible.recall.model import Recall
+from crucible.settings import load_vault_settings
+
+__all__ = ["mcp"]
+
+
+@click.command
+@click.pass_obj
+def mcp(door: Door) -> None:
+    """Answer an agent's client over the Model Context Protocol, on standard input and output.
+
+    A client starts it; `cru install claude-code --mcp`, and the same for codex and opencode, tells the client to. Its tools
+    find and read what earlier sessions and knowledge say, keep knowledge, and write into the running session's note.
+
+    \b
+      cru mcp
+      cru install claude-code --mcp
+    """
+    home = Path(os.path.expanduser("~"))
+    serve(Place(dict(os.environ), working_directory() or "", home, door.vault), _open_recall)
+
+
+def _open_recall(place: Place) -> Recall:
+    # Late, as all that the first call needs: a client does not wait for a server that is slow to begin.
+    from crucible.index.vouching import ask  # noqa: PLC0415
+    from crucible.recall.embedded import open_embedded  # noqa: PLC0415  as above
+
+    root = place.root()
+    return open_embedded(Path(root), load_vault_settings(root), vouched=ask)

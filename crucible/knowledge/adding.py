@@ -1,0 +1,268 @@
+"""A new item of knowledge: redacted, compared with what is known, and written as a note when there is room.
+
+Owns the order of it, all under one lock, so that two who add the same at once make one note.  Nothing is refused without a reason that names what
+is in the way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from crucible.errors import NoteExists, UsageError
+from crucible.knowledge.changing import retire_item
+from crucible.knowledge.item_notes import render_item, slug_of
+from crucible.knowledge.items import UNTITLED, Failure, Item, Verification
+from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
+from crucible.knowledge.keeping import KNOWLEDGE, ItemNote, items_by_id, load_items
+from crucible.knowledge.merging import merge_edits
+from crucible.knowledge.noise import Alike, Room, Similar, first_to_go, room_for, same_or_alike
+from crucible.knowledge.weighing import Facts, type_weight
+from crucible.note.contain import cut
+from crucible.note.source import Source
+from crucible.patterns import late_pattern
+from crucible.secrets.scanner import Redact
+from crucible.vault import files
+from crucible.vault.store import Vault
+from crucible.vault.walk import OnError
+
+__all__ = ["Added", "Choice", "Outcome", "add_item", "merge_items", "redacted", "title_of"]
+
+_SENTENCE = late_pattern(r"(?s)(.+?)(?:[.!?](?=\s)|\n|$)")
+_TITLE, _LONGEST = 100, 200
+"""Code points of a title that is made from the text, and of any."""
+_OTHER_FOLDERS = ("workflows", "cases")
+
+
+class Choice(StrEnum):
+    """What is to become of an item that is alike to another."""
+
+    MERGE = "merge"
+    KEEP_BOTH = "keep_both"
+    SKIP = "skip"
+
+
+class Outcome(StrEnum):
+    """What came of adding: it is a note, is in another one, is known already, waits for a choice, or found no room."""
+
+    ADDED = "added"
+    MERGED = "merged"
+    SKIPPED = "skipped"
+    ALIKE = "alike"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What came of adding an item.
+
+    `id` and `path` are of the note that says it now, empty where there is none; `alike` are the items that are in the way, the likest first, and
+    `choices` what may be done then.  `why` is a line for the reader, `warnings` more of them, `redactions` counts by rule what was taken out.
+    """
+
+    outcome: Outcome
+    item: Item
+    id: str = ""
+    path: Path | None = None
+    why: str = ""
+    alike: tuple[Alike, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    to_retire: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    redactions: Mapping[str, int] = field(default_factory=dict)
+
+
+def add_item(
+    vault: Vault,
+    item: Item,
+    now: datetime,
+    redact: Redact,
+    *,
+    choice: Choice | None = None,
+    similar: Similar | None = None,
+    on_error: OnError | None = None,
+) -> Added:
+    """Write the item as `knowledge/<slug of its title>.md`, or say why not.
+
+    One of the same title is skipped whatever is chosen, but for a merge; one that is alike waits for a `choice`.  With `Choice.MERGE` the likest
+    takes it in.  `VaultError` when the disk says no; what cannot be read is told to `on_error`, and not compared with.
+    """
+    clean, redactions = redacted(item, redact)
+    clean = _begun(clean, vault, now)
+    files.make_folders(vault.root, vault.root / KNOWLEDGE)
+    with vault.locked(vault.root / KNOWLEDGE):
+        notes = [*load_items(vault, on_error)]
+        made = _settled(vault, clean, notes, now, choice=choice, similar=similar)
+    return replace(made, redactions=redactions)
+
+
+def _begun(item: Item, vault: Vault, now: datetime) -> Item:
+    if item.title == UNTITLED:
+        item = replace(item, title=title_of(item.text))
+    if item.title == UNTITLED:
+        raise UsageError("an item of knowledge without a title and a text", "say what is to be known")
+    sure = (
+        type_weight(Facts.of(item), vault.settings.knowledge) if item.confidence is None else item.confidence
+    )
+    return replace(
+        item,
+        title=cut(item.title, _LONGEST),  # not before: of half a secret nobody knows that it is one
+        created=item.created or now,
+        updated=item.updated or now,
+        confidence=min(sure, 1.0),
+    )
+
+
+def title_of(text: str) -> str:
+    """The first sentence of a text, or as much of it as a title can be."""
+    found = _SENTENCE.match(text.lstrip("\n #>-*"))
+    return cut(" ".join(found[1].split()), _TITLE) if found else ""
+
+
+def _settled(
+    vault: Vault,
+    item: Item,
+    notes: Sequence[ItemNote],
+    now: datetime,
+    *,
+    choice: Choice | None,
+    similar: Similar | None,
+) -> Added:
+    settings, known = vault.settings.knowledge, items_by_id(notes)
+    alike = tuple(same_or_alike(item, known, settings, similar))
+    if alike:
+        likest = next(one for one in notes if one.id == alike[0].id and one.item)
+        if choice is Choice.MERGE:
+            return _merged_into(vault, likest, item, alike, now)
+        if alike[0].exact and not alike[0].retired:
+            return _in_the_way(vault, Outcome.SKIPPED, item, alike, likest.note.path)
+        if choice is not Choice.KEEP_BOTH:
+            outcome = Outcome.SKIPPED if choice is Choice.SKIP else Outcome.ALIKE
+            return _in_the_way(vault, outcome, item, alike, likest.note.path)
+    room = room_for(item, known.values(), settings)
+    if room.full:
+        return _without_room(item, known, room, now, vault)
+    id_, path = _written(vault, item, notes)
+    left = room._replace(held=room.held + item.active)
+    warnings = _warnings(left, first_to_go(item, known, now, settings))
+    why = f"{vault.relative(path)} says it now"
+    return Added(Outcome.ADDED, item, id_, path, why, alike, warnings=warnings)
+
+
+def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[Alike, ...], now: datetime) -> Added:
+    vault.update(into.note.path, lambda note: merge_edits(note.source, note.name, item, now))
+    why = f"merged into {vault.relative(into.note.path)} ({alike[0].why})"
+    return Added(Outcome.MERGED, item, into.id, into.note.path, why, alike)
+
+
+def _in_the_way(vault: Vault, outcome: Outcome, item: Item, alike: tuple[Alike, ...], path: Path) -> Added:
+    first = alike[0]
+    state = "retired " if first.retired else ""
+    why = f"{state}{vault.relative(path)} says the same, “{first.title}”: {first.why}"
+    choices = tuple(Choice) if outcome is Outcome.ALIKE else ()
+    return Added(outcome, item, why=why, alike=alike, choices=choices)
+
+
+def _without_room(item: Item, known: Mapping[str, Item], room: Room, now: datetime, vault: Vault) -> Added:
+    gone = first_to_go(item, known, now, vault.settings.knowledge)
+    why = f"no room: {room}; {_suggested(gone)}"
+    return Added(Outcome.FULL, item, why=why, to_retire=tuple(id_ for id_, _ in gone))
+
+
+def _warnings(room: Room, gone: Sequence[tuple[str, float]]) -> tuple[str, ...]:
+    return (f"nearly full: {room}; {_suggested(gone)}",) if room.nearly_full else ()
+
+
+def _suggested(gone: Sequence[tuple[str, float]]) -> str:
+    """What weighs least."""
+    shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in gone)
+    return f"retire what weighs least: {shown}"
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, Path]:
+    """A new note under a name that no other one of its folder, of the workflows or of the cases has: links lead to one of them."""
+    taken = {one.id.casefold() for one in notes}
+    folder = vault.root / KNOWLEDGE
+    slug, data = slug_of(item.title), Source(render_item(item)).to_bytes()
+    if len(data) > files.LARGEST_NOTE:
+        raise UsageError("too large for a note", "shorten the text, and link to the rest")
+    for id_ in itertools.chain([slug], (f"{slug}-{n}" for n in itertools.count(2))):
+        path = folder / f"{id_}.md"
+        if id_ in taken or any(os.path.lexists(vault.root / one / path.name) for one in _OTHER_FOLDERS):
+            continue
+        with suppress(NoteExists):
+            files.create_exclusive(
+                files.inside(vault.root, folder) / path.name, data, fsync=vault.settings.fsync
+            )
+            vault.touched.add(path)
+            _place_table(vault)
+            return id_, path
+    raise AssertionError("never reached")
+
+
+def _place_table(vault: Vault) -> None:
+    path = vault.root / KNOWLEDGE_BASE_NAME
+    if not os.path.lexists(path):
+        with suppress(NoteExists):
+            files.create_exclusive(
+                path,
+                knowledge_base(vault.settings.knowledge.verify_after_days).encode(),
+                fsync=vault.settings.fsync,
+            )
+
+
+def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) -> str:
+    """Make two items one: `into` says what both said, and the other is retired with a word that leads there.  The line tells what was done.
+
+    `UsageError` for one note twice, or a note that is not understood.
+    """
+    if into.note.path == other.note.path or into.item is None or other.item is None:
+        raise UsageError(f"{into.id} and {other.id}: not two items", "`cru knowledge list` tells the items")
+    item = other.item
+    with vault.locked(vault.root / KNOWLEDGE):
+        vault.update(into.note.path, lambda note: merge_edits(note.source, note.name, item, now))
+        retire_item(vault, other.note.path, now, f"merged into [[{into.id}]]")
+    return f"{other.id} is merged into {into.id}, and retired"
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------------
+
+
+def redacted(item: Item, redact: Redact) -> tuple[Item, dict[str, int]]:
+    """The item without the secrets in any of its texts, and how many were taken out by rule."""
+    counts: Counter[str] = Counter()
+
+    def clean(text: str) -> str:
+        told, found = redact(text) if text else ("", {})
+        counts.update(found)
+        return told
+
+    return _cleaned(item, clean), dict(counts)
+
+
+def _cleaned(item: Item, clean: Callable[[str], str]) -> Item:
+    failure, verification = item.failure, item.verification
+    texts = (failure.root_cause, failure.preventable_with, failure.resolution)
+    how, by = clean(verification.how), clean(verification.by)
+    return replace(
+        item,
+        title=clean(item.title),
+        text=clean(item.text),
+        tags=tuple(map(clean, item.tags)),
+        project=clean(item.project),
+        domain=clean(item.domain),
+        source=replace(item.source, heading=clean(item.source.heading)),
+        failure=Failure(failure.category, *map(clean, texts)),
+        verification=Verification(verification.passed, how, by, verification.at),
+        retired_because=clean(item.retired_because),
+    )

@@ -1,0 +1,169 @@
+"""The folder `knowledge/` of a vault: which items are there, and which one a name means.
+
+Owns the walk, and that a note which is not understood is there all the same.  What stands in a note is `item_notes`', writing is `adding`'s and
+`changing`'s.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.errors import CrucibleError, UsageError
+from crucible.knowledge.item_notes import read_item
+from crucible.knowledge.items import Item, ItemType
+from crucible.knowledge.scopes import EVERYTHING, Place, sees
+from crucible.knowledge.weighing import Facts, Weight, needs_verification, weigh
+from crucible.note.source import Problem
+from crucible.settings import KnowledgeSettings
+from crucible.vault import files
+from crucible.vault.store import Note, Vault
+from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
+
+__all__ = [
+    "KNOWLEDGE",
+    "ItemNote",
+    "Row",
+    "Wish",
+    "find_item",
+    "item_paths",
+    "items_by_id",
+    "list_items",
+    "load_item",
+    "load_items",
+]
+
+KNOWLEDGE = "knowledge"
+"""The folder of the vault."""
+
+
+class ItemNote(NamedTuple):
+    """An item's note: `item` is None where it is not understood, and `problems` say why."""
+
+    note: Note
+    item: Item | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def id(self) -> str:
+        """The file's name without `.md`: what the item is called."""
+        return self.note.name
+
+
+class Wish(NamedTuple):
+    """Which items are wanted; what is empty or None narrows nothing.  Retired ones only when asked for."""
+
+    types: frozenset[ItemType] = frozenset()
+    tags: frozenset[str] = frozenset()
+    viewer: Place = EVERYTHING
+    retired: bool | None = False
+    to_verify: bool = False
+
+
+class Row(NamedTuple):
+    """An item as a list tells it; `path` is seen from the vault."""
+
+    id: str
+    path: str
+    item: Item
+    weight: Weight
+    to_verify: bool
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def item_paths(vault: Vault, on_error: OnError | None = None) -> list[Path]:
+    """Every note of the folder, sorted; what cannot be walked is told to `on_error`."""
+    walk = find_notes(vault.root, vault.root / KNOWLEDGE, on_error)
+    return sorted((folder / name for folder, names in walk for name in names), key=str)
+
+
+def load_item(vault: Vault, path: Path) -> ItemNote:
+    """The item of a note."""
+    note = vault.read(path)
+    return ItemNote(note, *read_item(note.source, note.name))
+
+
+def load_items(vault: Vault, on_error: OnError | None = None) -> Iterator[ItemNote]:
+    """Every note of the folder, those that are not understood too; what cannot be read is told to `on_error`."""
+    for path in item_paths(vault, on_error):
+        try:
+            yield load_item(vault, path)
+        except CrucibleError as error:
+            if on_error:
+                on_error(error)
+
+
+def items_by_id(notes: Iterable[ItemNote]) -> dict[str, Item]:
+    """The items that are understood; of several notes of one name the first."""
+    found: dict[str, Item] = {}
+    for one in notes:
+        if one.item:
+            found.setdefault(one.id, one.item)
+    return found
+
+
+def list_items(
+    vault: Vault, notes: Iterable[ItemNote], wish: Wish, now: datetime, settings: KnowledgeSettings
+) -> list[Row]:
+    """What is wanted of the notes, by weight, the heaviest first."""
+    rows = (
+        _row(vault, one, one.item, now, settings) for one in notes if one.item and _wanted(one.item, wish)
+    )
+    wanted = [row for row in rows if row.to_verify or not wish.to_verify]
+    return sorted(wanted, key=lambda row: (-row.weight.total, row.id))
+
+
+def _row(vault: Vault, one: ItemNote, item: Item, now: datetime, settings: KnowledgeSettings) -> Row:
+    facts = Facts.of(item)
+    to_verify = item.active and needs_verification(facts, now, settings)
+    return Row(one.id, vault.relative(one.note.path), item, weigh(facts, now, settings), to_verify)
+
+
+def _wanted(item: Item, wish: Wish) -> bool:
+    tags = {tag.casefold() for tag in item.tags}
+    return (
+        (not wish.types or item.type in wish.types)
+        and tags.issuperset(tag.casefold() for tag in wish.tags)
+        and (wish.retired is None or item.active is not wish.retired)
+        and sees(wish.viewer, Place.of(item))
+    )
+
+
+# --- finding ---------------------------------------------------------------------------------------------------------
+
+
+def find_item(vault: Vault, ref: str, cwd: Path | None = None) -> Path:
+    """The note that is meant: an id, a path from `cwd` or from the vault, or the unique beginning of an id; else `UsageError`."""
+    if is_markdown(ref) and "\0" not in ref:
+        for place in (cwd, vault.root, vault.root / KNOWLEDGE):
+            if place and (place / ref).is_file():
+                return _own(vault, place / ref)
+    paths = item_paths(vault)
+    name = _key(note_name(ref))
+    found = [path for path in paths if _key(note_name(path.name)) == name]
+    found = found or [path for path in paths if name and _key(path.name).startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        shown = ", ".join(vault.relative(path) for path in found[:5]) + (" …" if len(found) > 5 else "")
+        raise UsageError(f"{ref!r} fits {len(found)} items of knowledge", f"one of: {shown}")
+    raise UsageError(f"no item of knowledge {ref[:80]!r}", "`cru knowledge list` tells them")
+
+
+def _own(vault: Vault, path: Path) -> Path:
+    """The same note, said from the vault's root; it lies in the folder of knowledge."""
+    real = files.inside(vault.root, path)
+    if not real.is_relative_to(files.inside(vault.root, vault.root / KNOWLEDGE)):
+        raise UsageError(
+            f"{vault.relative(real)}: not in {KNOWLEDGE}/", "`cru knowledge list` tells the items"
+        )
+    return real
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

@@ -1,0 +1,100 @@
+"""Everything that tools do, in one value: what reads, searches and writes, imported when the first of them is called.
+
+Owns which part answers what; `tools` and `server` know no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from crucible.mcp import knowing, sessions
+from crucible.mcp.knowing import Noted
+from crucible.mcp.opening import vault_of
+from crucible.mcp.place import Caller, Place
+from crucible.mcp.recalling import Recalling
+from crucible.mcp.replying import Quoting
+from crucible.mcp.running import Running
+from crucible.mcp.telling import Telling, tell
+from crucible.recall.model import Recall
+from crucible.secrets.redacting import redact_of
+
+__all__ = ["Desk", "Listed"]
+
+_LISTED = 20
+
+
+class Listed(NamedTuple):
+    """A note that a client is offered: `sessions/ID` or `knowledge/ID`, a name and a title, both fit to be shown."""
+
+    path: str
+    name: str
+    title: str
+
+
+class Desk:
+    """The parts of one server."""
+
+    def __init__(self, place: Place, open_recall: Callable[[Place], Recall]) -> None:
+        self._place = place
+        self.recalling = Recalling(place, open_recall)
+        self._running = Running(place)
+
+    def add(
+        self,
+        type_: str,
+        tags: Sequence[str],
+        failure: Mapping[str, str],
+        confidence: float | None,
+        **told: str,
+    ) -> str:
+        """An item of knowledge; it comes from the running session when no other one is named."""
+        told["session"] = told["session"] or self._running.known()
+        return knowing.add(
+            self._place, Noted(type_, tags=tags, failure=failure, confidence=confidence, **told)
+        )
+
+    def feedback(self, ref: str, *, useful: bool) -> str:
+        """Whether an item helped."""
+        return knowing.feedback(self._place, ref, useful=useful)
+
+    def log(self, caller: Caller, metadata: Mapping[str, Any], **told: str) -> str:
+        """An entry of a session's note."""
+        return tell(self._running, Telling(metadata=metadata, **told), caller)
+
+    def list_sessions(self, limit: int = _LISTED, offset: int = 0, **narrowed: str) -> str:
+        """A line for each session."""
+        every = dict.fromkeys(("status", "project", "agent", "since", "until"), "")
+        return sessions.list_sessions(self._place, limit, offset, **every | narrowed)
+
+    def show_session(self, ref: str, phase: str = "", offset: int = 0) -> str:
+        """A session, or one phase of it."""
+        return sessions.show_session(self._place, ref, phase, offset)
+
+    def context_of(self, ref: str, budget: int) -> str:
+        """What is needed to go on with a session."""
+        return sessions.context_of(self._place, ref, budget)
+
+    def list_items(self) -> str:
+        """A line for each item of knowledge."""
+        return knowing.list_of_items(self._place)
+
+    def show_item(self, ref: str) -> str:
+        """One item of knowledge."""
+        return knowing.show_item(self._place, ref)
+
+    def listed(self) -> list[Listed]:
+        """The newest sessions and the items of most weight."""
+        quoting = Quoting(redact_of(vault_of(self._place).settings.secrets))
+        found = [
+            (f"sessions/{row['id']}", str(row["id"]), str(row["title"] or ""))
+            for row in sessions.newest(self._place, _LISTED)
+        ]
+        found += [
+            (f"knowledge/{row.id}", row.id, row.item.title) for row in knowing.items(self._place, _LISTED)
+        ]
+        return [Listed(path, quoting.name(name), quoting.line(title, 100)) for path, name, title in found]
+
+    def close(self) -> None:
+        """The client is gone."""
+        self._running.close()

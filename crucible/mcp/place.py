@@ -1,0 +1,68 @@
+"""Where a server stands and who called it: what the process was given, and what the client says of itself.
+
+Owns that a folder without a vault is a tool's error and not the server's end: a client starts us wherever its user works.  Imports little,
+since a client's first call may come before a server that is not there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.settings import UserSettings, load_user_settings, user_settings_path
+from crucible.vault.discovery import find_vault
+from crucible.vault.projects import project_of
+
+__all__ = ["Caller", "Place"]
+
+_NAMES = {"codex-mcp-client": "codex"}
+"""Clients that call themselves otherwise than their sessions' notes do."""
+
+
+class Caller(NamedTuple):
+    """The client as it introduced itself."""
+
+    name: str = ""
+    version: str = ""
+
+    @property
+    def agent(self) -> str:
+        """As a note names it, without its version."""
+        return _NAMES.get(self.name, self.name) or "agent"
+
+    @property
+    def speaker(self) -> str:
+        """`name@version`."""
+        return f"{self.agent}@{self.version}" if self.version else self.agent
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the process was given: its environment, working directory ("" when that is gone) and home; `named` is `--vault`'s."""
+
+    env: Mapping[str, str]
+    cwd: str
+    home: Path
+    named: str | None = None
+
+    @cached_property
+    def user(self) -> UserSettings:
+        """The user's own settings."""
+        return load_user_settings(user_settings_path(self.env, str(self.home)), str(self.home))
+
+    @property
+    def here(self) -> Path | None:
+        """The working directory."""
+        return Path(self.cwd) if self.cwd else None
+
+    @property
+    def project(self) -> str:
+        """The project that the client works in, "" for none."""
+        return project_of(self.cwd, self.user.projects)
+
+    def root(self) -> str:
+        """The vault's real path; `VaultNotFound` where there is none."""
+        return find_vault(self.named, self.env, self.cwd, self.user)

@@ -1,0 +1,186 @@
+"""`session_list`, `session_show` and `session_resume_context`: sessions as an agent reads them, a page at a time.
+
+Owns how much of a session is told at once.  Which sessions a question means is `index`'s, what goes into a context `resume`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from crucible.bookmarks.keeping import latest
+from crucible.errors import UsageError
+from crucible.importing.sources import source_name
+from crucible.index.moments import parse_when
+from crucible.index.query import STATUSES, SessionQuery, select
+from crucible.index.schema import Row
+from crucible.mcp.opening import index_of, now, vault_of
+from crucible.mcp.place import Place
+from crucible.mcp.replying import Quoting, answer, bounded, checked, day_of, page
+from crucible.resume.context import build_context, without_secrets
+from crucible.resume.drift import find_drift
+from crucible.resume.folders import folder_of
+from crucible.resume.gathering import load_children
+from crucible.resume.model import Material
+from crucible.resume.native import find_native, last_client
+from crucible.resume.template import find_template
+from crucible.resume.tokens import counter_of
+from crucible.secrets.redacting import redact_of
+from crucible.session.identity import check_session_id
+from crucible.session.model import Phase, Prose, Session
+from crucible.transcript.dialects import DIALECTS
+from crucible.vault.store import Note, Vault
+
+__all__ = ["context_of", "list_sessions", "newest", "show_session"]
+
+_MOST, _DEEPEST = 50, 100_000
+_PART = 8_000
+"""Characters of a phase that are shown at once."""
+_LEAST_BUDGET, _MOST_BUDGET = 500, 60_000
+_LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
+
+
+# --- which there are -------------------------------------------------------------------------------------------------
+
+
+def newest(place: Place, limit: int = 20) -> list[Row]:
+    """The newest sessions."""
+    rows, _ = index_of(vault_of(place)).ask(lambda view: select(view, SessionQuery(limit=limit)))
+    return rows
+
+
+def list_sessions(place: Place, limit: int, offset: int, **narrowed: str) -> str:
+    """A line for each; `narrowed` are `status`, `project`, `agent`, `since` and `until`, "" for any."""
+    bounded("limit", limit, 1, _MOST), bounded("offset", offset, 0, _DEEPEST)
+    vault = vault_of(place)
+    query = _query(narrowed)._replace(limit=offset + limit + 1)
+    rows, _ = index_of(vault).ask(lambda view: select(view, query))
+    quoting = Quoting(redact_of(vault.settings.secrets))
+    lines = [_row(quoting, row) for row in rows[offset : offset + limit]]
+    told = f"{len(lines)} sessions, newest first" if lines else "No session fits."
+    more = page(len(rows), offset, limit, _DEEPEST)
+    return answer([told], lines, [more, "One of them: session_show(id)." if lines else ""])
+
+
+def _query(narrowed: dict[str, str]) -> SessionQuery:
+    given = {name: checked(name, text.strip(), 200) for name, text in narrowed.items()}
+    status = given["status"].lower()
+    if status and status not in STATUSES:
+        raise UsageError(f"status {status!r}: unknown", "one of " + ", ".join(STATUSES))
+    return SessionQuery(
+        status=status or None,
+        agent=given["agent"] or None,
+        project=given["project"] or None,
+        since=parse_when(given["since"], now()) if given["since"] else None,
+        until=parse_when(given["until"], now(), end=True) if given["until"] else None,
+    )
+
+
+def _row(quoting: Quoting, row: Row) -> str:
+    words = [f"session {row['id']}", row["status"], row["started"], row["project"], row["participants"]]
+    return quoting.labelled([str(word) for word in words if word], str(row["title"] or ""), 160)
+
+
+# --- one of them -----------------------------------------------------------------------------------------------------
+
+
+def _load(place: Place, ref: str) -> tuple[Vault, Note]:
+    """By id or the unique beginning of one; a path is none."""
+    vault = vault_of(place)
+    return vault, vault.read(
+        vault.find(check_session_id(checked("id", ref.strip(), 400).removesuffix(".md")))
+    )
+
+
+def show_session(place: Place, ref: str, phase: str, offset: int) -> str:
+    """What a session is, and its phases; or one phase, as its note has it, from a character on."""
+    bounded("offset", offset, 0, 1_000_000_000)
+    vault, note = _load(place, ref)
+    quoting = Quoting(redact_of(vault.settings.secrets))
+    if phase.strip():
+        return _phase(quoting, note, checked("phase", phase.strip(), 40), offset)
+    session = note.session
+    blocks = [*_head(quoting, session), *(_line_of(quoting, each) for each in session.all_phases())]
+    pages = (
+        f"A phase: session_show(id={note.name!r}, phase='2'). To go on with it: session_resume_context(id)."
+    )
+    return answer([], blocks, [pages])
+
+
+def _head(quoting: Quoting, session: Session) -> Iterator[str]:
+    facts = {
+        "status": session.status,
+        "project": session.project,
+        "branch": session.branch,
+        "started": day_of(session.started),
+        "ended": day_of(session.ended),
+        "agents": " ".join(map(str, session.participants)),
+        "parent": session.parent,
+        "continues": session.continues,
+        "stopped at": session.resume_point,
+    }
+    words = [f"session {session.id}", *(f"{name} {value}" for name, value in facts.items() if value)]
+    yield quoting.labelled(words, session.title, 200)
+    goal = "\n\n".join(entry.text for entry in session.preamble if isinstance(entry, Prose))
+    for name, text in (("goal", goal), ("summary", session.summary or "")):
+        if text.strip():
+            yield f"[{name}]\n{quoting.block(text, 1500)}"
+    open_ = [task for task in session.tasks if task.status != "completed"]
+    for task in open_[:10]:
+        yield quoting.labelled(["open task", task.id], task.content, 160)
+
+
+def _line_of(quoting: Quoting, phase: Phase) -> str:
+    words = [
+        phase.id,
+        day_of(phase.started),
+        str(phase.agent or ""),
+        phase.status or "",
+        f"{len(phase.entries)} entries",
+    ]
+    return quoting.labelled(words, phase.name, 120)
+
+
+def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
+    phases = list(note.session.all_phases())
+    found = next((each for each in phases if each.id == f"phase-{wanted.removeprefix('phase-')}"), None)
+    if found is None:
+        numbers = ", ".join(each.id.removeprefix("phase-") for each in phases[:60]) or "none"
+        raise UsageError(f"{note.name} has no phase {wanted!r}", f"its phases: {numbers}")
+    text, left = quoting.part(note.source.slice(note.source.span_of(found.lines)), offset, _PART)
+    label = quoting.labelled([f"session {note.name}", found.id, day_of(found.started)], found.name, 120)
+    more = f"{left:,} more characters: the same with offset={offset + _PART}." if left else ""
+    return answer([], [label, text], [more])
+
+
+# --- to go on with it ------------------------------------------------------------------------------------------------
+
+
+def context_of(place: Place, ref: str, budget: int) -> str:
+    """What an agent is told that goes on with a session, in at most so many tokens; 0 is the vault's setting."""
+    vault, note = _load(place, ref)
+    settings, user = vault.settings.resume, place.user
+    tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else settings.budget
+    counter = counter_of(user.agents.tokenizer)
+    bookmark = latest(vault.root, note.session.id)
+    folder = _folder_of(place, note.session)
+    drift = find_drift(folder, bookmark) if folder and bookmark else None
+    children = load_children(vault, note.session)
+    context = build_context(
+        Material(note.session, now(), bookmark, drift, children, recall=_LOOKUP),
+        window=settings.window,
+        budget=tokens,
+        counter=counter,
+        template=find_template(vault.root),
+    )
+    return without_secrets(context, redact_of(vault.settings.secrets), counter).text
+
+
+def _folder_of(place: Place, session: Session) -> Path | None:
+    """Where its work lies; a session that names no project is of the folder that the client works in."""
+    dialect = DIALECTS.get(last_client(session))
+    native = find_native(session, dialect, place.env, place.home, source_name) if dialect else None
+    found = folder_of(
+        session, cwd=place.here, projects=place.user.projects, native_cwd=native.folder if native else None
+    )
+    return place.here if found is None and not session.project else found

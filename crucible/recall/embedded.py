@@ -1,0 +1,245 @@
+"""Recall in this process: the index in `.crucible/cache/recall/`, true at each question.
+
+Owns the order of things: bring the index up to date, open it, ask, weigh, read the words of what is shown.  Where the index
+cannot be kept, in a vault that may only be read or on a full disk, it is made in a temporary folder, for this process alone, and
+the answer is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from weakref import finalize
+
+from crucible.errors import IndexBroken, reason_of
+from crucible.recall.gathering import Progress
+from crucible.recall.keeping import Store
+from crucible.recall.manifest import ITEM
+from crucible.recall.model import MOST, Answer, Event, Kind, Question
+from crucible.recall.noticing import Vouched
+from crucible.recall.phrases import CANDIDATES, is_exact, said_so
+from crucible.recall.ranking import EVENTS, SESSIONS, rank_events, rank_sessions
+from crucible.recall.refreshing import Source, State, refresh
+from crucible.recall.searching import Found, Searchers, Sought, best, load_cards, open_searchers, sought_of
+from crucible.recall.shelf import NOTHING, Shelf
+from crucible.recall.showing import Shown, hits_of, session_hits
+from crucible.recall.words import Asked, read_question
+from crucible.settings import VaultSettings
+
+__all__ = ["Embedded", "Figures", "Progress", "open_embedded"]
+
+T = TypeVar("T")
+
+_ATTEMPTS = 6
+_PAUSE = 0.02
+"""Seconds, times the attempt: so long a writer may be between two files that belong together."""
+
+
+class Figures(NamedTuple):
+    """What an index holds: notes and items, events, bytes of text that they were made from, and bytes of its files."""
+
+    notes: int
+    events: int
+    text: int
+    size: int
+
+
+def open_embedded(
+    root: Path,
+    settings: VaultSettings,
+    *,
+    vouched: Vouched | None = None,
+    shelf: Shelf = NOTHING,
+    progress: Progress | None = None,
+) -> Embedded:
+    """Recall over the vault at `root`; nothing is read or written before it is asked.
+
+    `vouched` says whether a watcher vouches for the index of notes; `shelf` has items that are no sessions; `progress` is
+    told how many notes of how many were read.
+    """
+    return Embedded(Source(os.path.realpath(root), settings, vouched, shelf), progress)
+
+
+class Embedded:
+    """Fulfils `model.Recall`.  Not for several threads at once."""
+
+    def __init__(self, source: Source, progress: Progress | None = None) -> None:
+        """Use `open_embedded`."""
+        self._source = source
+        self._progress = progress
+        self._store = Store(Path(source.root, ".crucible", "cache", "recall"))
+        self._is_temporary = False
+        self._unsaved = ""
+        self._opened: Searchers | None = None
+
+    def refresh(self, progress: Progress | None = None, *, patience: float = 0.0) -> State:
+        """Bring the index up to date.  Waits `patience` seconds for another writer."""
+        return self._refreshed(progress or self._progress, patience)
+
+    def rebuild(self, progress: Progress | None = None) -> State:
+        """Forget the index and build it anew."""
+        self._opened = None
+        with suppress(OSError):
+            self._store.forget()
+        return self.refresh(progress, patience=self._source.settings.lock_seconds)
+
+    def figures(self) -> Figures:
+        """What the index holds, as it was last brought up to date."""
+        manifest = self._store.load()
+        rows = manifest.rows.values()
+        return Figures(len(rows), manifest.documents(), sum(row.size for row in rows), self._store.size())
+
+    def ask(self, question: Question, now: datetime) -> Answer:
+        """The answer; never an error for what the question says."""
+        return self._attempt(lambda searchers, notes: self._answer(searchers, question, now, notes))
+
+    def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
+        """The events of these ids, in that order; unknown ones are left out."""
+
+        def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
+            shown = self._shown(searchers, _paths_of(searchers, ids))
+            places = shown.places_of(ids)
+            return shown.events(places[one] for one in ids if one in places)
+
+        return self._attempt(look_up)
+
+    def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
+        """The event with its neighbours in the note; nothing for an unknown one."""
+
+        def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
+            shown = self._shown(searchers, _paths_of(searchers, [anchor]))
+            place = shown.places_of([anchor]).get(anchor)
+            if place is None:
+                return ()
+            earlier, later = shown.neighbours(place, before, after)
+            return shown.events([*earlier, place, *later])
+
+        return self._attempt(look_up)
+
+    def _shown(self, searchers: Searchers, paths: Iterable[str]) -> Shown:
+        return Shown(self._source.root, self._source.shelf, load_cards(searchers, paths))
+
+    def _attempt(self, work: Callable[[Searchers, list[str]], T]) -> T:
+        """Do it again when a writer was faster, or what was found cannot be read."""
+        for attempt in range(_ATTEMPTS):
+            notes: list[str] = []
+            try:
+                return work(self._searchers(notes), notes)
+            except IndexBroken:
+                self._opened = None
+                if attempt == _ATTEMPTS // 2:
+                    # Every file is what was written, and still it cannot be read.
+                    with suppress(OSError):
+                        self._store.forget()
+                time.sleep(_PAUSE * attempt)
+        raise IndexBroken("the index of recall cannot be read", "delete .crucible/cache/recall and try again")
+
+    def _searchers(self, notes: list[str]) -> Searchers:
+        state = self._refreshed(self._progress, 0.0)
+        if state.behind:
+            notes.append(
+                f"{state.behind} changed notes are not searched yet: another process is indexing them"
+            )
+        if self._unsaved:
+            notes.append(f"the index cannot be kept, and was made for this answer: {self._unsaved}")
+        if self._opened is None or self._opened.manifest != state.manifest:
+            self._opened = open_searchers(self._store, state.manifest)
+        return self._opened
+
+    def _refreshed(self, progress: Progress | None, patience: float) -> State:
+        try:
+            return refresh(self._store, self._source, progress, patience=patience)
+        except OSError as error:
+            if self._is_temporary:
+                raise IndexBroken(f"{self._store.folder}: {reason_of(error)}") from error
+            self._unsaved = reason_of(error)
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="crucible-recall-"))
+        finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._is_temporary, self._store = True, Store(Path(folder, "recall"))
+        return refresh(self._store, self._source, progress, patience=patience)
+
+    def _answer(self, searchers: Searchers, question: Question, now: datetime, notes: list[str]) -> Answer:
+        asked = read_question(question.text)
+        if asked.cut:
+            notes.append("only the first words of the question were searched")
+        if asked.is_empty() and (question.text.strip() or not _narrows(question)):
+            return Answer(notes=(*notes, "the question has no words"))
+        sought = sought_of(asked, question)
+        events = self._events(searchers, sought)
+        if not events and sought.phrases:
+            notes.append("nothing says exactly that; these have some of its words")
+            sought = sought_of(_loosened(asked), question)
+            events = self._events(searchers, sought)
+        return self._weighed(searchers, sought, events, now, notes)
+
+    def _events(self, searchers: Searchers, sought: Sought) -> list[Found]:
+        if not is_exact(sought):
+            return best(searchers, "events", sought, EVENTS)
+        return said_so(best(searchers, "events", sought, CANDIDATES), sought, partial(self._texts, searchers))
+
+    def _texts(self, searchers: Searchers, found: Sequence[Found]) -> list[str]:
+        shown = self._shown(searchers, dict.fromkeys(one.path for one in found))
+        return [event.text for event in shown.events((one.path, one.number) for one in found)]
+
+    def _weighed(
+        self,
+        searchers: Searchers,
+        sought: Sought,
+        events: Sequence[Found],
+        now: datetime,
+        notes: Sequence[str],
+    ) -> Answer:
+        rows, question = searchers.manifest.rows, sought.question
+
+        def is_item(path: str) -> bool:
+            return rows[path].flight == ITEM
+
+        def weigh(path: str) -> tuple[float, Mapping[str, float]] | None:
+            return self._source.shelf.weigh(rows[path].session, now) if is_item(path) else None
+
+        wants_sessions = question.kinds != {Kind.KNOWLEDGE}
+        own = best(searchers, "sessions", sought, SESSIONS) if wants_sessions else []
+        of_sessions = [one for one in events if not is_item(one.path)]
+        ranks = rank_sessions(of_sessions, [one for one in own if not is_item(one.path)], now)
+        limit = min(max(question.limit, 1), MOST)
+        ranked = rank_events(events, ranks, now, weigh)[:limit]
+        sessions = ranks[:limit] if wants_sessions else []
+        cards = load_cards(searchers, dict.fromkeys(one.found.path for one in (*ranked, *sessions)))
+        shown = Shown(self._source.root, self._source.shelf, cards)
+        return Answer(hits_of(shown, cards, ranked, sought), session_hits(cards, sessions), tuple(notes))
+
+
+def _narrows(question: Question) -> bool:
+    """Whether a question asks for something even without words: then the newest is shown."""
+    told = (
+        question.session,
+        question.agent,
+        question.channel,
+        question.project,
+        question.since,
+        question.until,
+    )
+    return any(told) or question.kinds != frozenset(Kind)
+
+
+def _loosened(asked: Asked) -> Asked:
+    """With the words of its phrases in their place."""
+    more = read_question(" ".join(" ".join(phrase.split('"')) for phrase in asked.phrases))
+    words = dict.fromkeys((*asked.words, *more.words))
+    return asked._replace(
+        words=tuple(words), names=tuple(dict.fromkeys((*asked.names, *more.names))), phrases=()
+    )
+
+
+def _paths_of(searchers: Searchers, ids: Iterable[str]) -> list[str]:
+    """The notes that events may be in."""
+    wanted = {one.rpartition("#")[0] or one for one in ids}
+    return [path for path, row in searchers.manifest.rows.items() if row.session in wanted]

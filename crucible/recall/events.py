@@ -1,0 +1,204 @@
+"""A session's note, and what the flight recorder has of it, as the events that are searched.
+
+Owns what is an event, its words and its id.  Pure: where a note lies and how it is read is for `deriving`, which words are
+indexed for `words`.  Of what the note says
+only the list of tasks, which changes all the time, and the brief, which repeats the rest, are no events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple, assert_never
+
+from crucible.note.source import NOWHERE, Lines
+from crucible.recall.cards import hash_of
+from crucible.recall.model import Document, Event, Kind
+from crucible.session.model import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+
+__all__ = ["Placed", "Whole", "document_of", "events_of", "texts_of"]
+
+
+class Whole(NamedTuple):
+    """What the flight recorder has of a call: its whole text, the keys of its records, and when it was made."""
+
+    text: str
+    keys: tuple[str, ...]
+    at: datetime | None = None
+
+
+class Said(NamedTuple):
+    """One event of an entry, before it has an id: `agent` is "" where the phase's is meant."""
+
+    kind: Kind
+    text: str
+    lines: Lines
+    agent: str = ""
+    call: ToolCall | None = None
+
+
+class Placed(NamedTuple):
+    """An event and where its words stand.
+
+    `noted` is its text as the note has it, from which its id is made.  `entry` are the lines of the whole entry, and `nth` says
+    which of that entry's events it is; `keys` are of the records that have the whole text.
+    """
+
+    event: Event
+    noted: str
+    entry: Lines
+    nth: int
+    keys: tuple[str, ...] = ()
+
+
+Recorded = Callable[[ToolCall], Whole | None]
+"""Asked for a session's calls in the order of its note."""
+
+_SUMMARY = "Summary"
+
+
+def document_of(
+    session: Session, path: str, recorded: Recorded | None = None
+) -> tuple[Document, tuple[Placed, ...]]:
+    """The session as it is searched, and where its events stand; `path` is the note's, from the vault."""
+    placed = tuple(events_of(session, recorded))
+    return (
+        Document(
+            session.id,
+            path,
+            session.title,
+            tuple(one.event for one in placed),
+            session.started,
+            session.project or "",
+            session.branch or "",
+            session.tags,
+            session.parent or "",
+        ),
+        placed,
+    )
+
+
+def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Placed]:
+    """Every event, in the order of the note."""
+    teller = _Teller(session, recorded)
+    for phase in (Phase("", entries=session.preamble), *session.all_phases()):
+        for entry in phase.entries:
+            for nth, said in enumerate(texts_of(entry)):
+                yield teller.tell(phase, said, entry.lines, nth)
+    if session.summary:
+        lines = session.summary_lines
+        yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines, 0)
+
+
+class _Teller:
+    """Makes events of what is said, one after the other.
+
+    Ids stay when a note grows: they depend on the words, and on what stands above them only where that says the same.
+    """
+
+    def __init__(self, session: Session, recorded: Recorded | None) -> None:
+        self._session = session
+        self._recorded = recorded
+        self._alone = str(session.participants[0]) if len(session.participants) == 1 else ""
+        self._counts: dict[tuple[Kind, str], int] = {}
+        self._taken: set[str] = set()
+
+    def tell(self, phase: Phase, said: Said, entry: Lines, nth: int) -> Placed:
+        session = self._session
+        whole = self._recorded(said.call) if self._recorded and said.call else None
+        event = Event(
+            self._id(said.kind, said.text),
+            session.id,
+            said.kind,
+            whole.text if whole else said.text,
+            phase.id,
+            phase.name,
+            (said.lines if said.lines.first >= 0 else entry).first + 1,
+            (whole.at if whole else None) or phase.started or session.started,
+            said.agent or (str(phase.agent) if phase.agent else self._alone),
+            phase.channel or session.channel or "",
+            session.project or "",
+        )
+        return Placed(event, said.text, entry, nth, whole.keys if whole else ())
+
+    def _id(self, kind: Kind, text: str) -> str:
+        count = self._counts.get((kind, text), 0)
+        while (found := hash_of(kind, text, count)) in self._taken:
+            count += 1
+        self._counts[kind, text] = count + 1
+        self._taken.add(found)
+        return f"{self._session.id}#{found}"
+
+
+def texts_of(entry: Entry) -> Iterator[Said]:
+    """The events of one entry; an inline subagent's are its report, and then those of its work."""
+    if isinstance(entry, ToolCalls):
+        for call in entry.calls:
+            yield Said(Kind.TOOL, _call(call), call.lines, call=call)
+    elif isinstance(entry, Subagent):
+        yield from _subagent(entry)
+    elif isinstance(entry, Callout) and entry.kind == "abstract":
+        # The running brief says again, in fewer words, what stands below it.
+        return
+    elif text := _text(entry):
+        yield Said(_kind(entry), text, entry.lines)
+
+
+def _kind(entry: Prose | Decision | Failure | Intervention | Callout) -> Kind:
+    if isinstance(entry, Prose):
+        return Kind.AGENT
+    if isinstance(entry, Decision):
+        return Kind.DECISION
+    if isinstance(entry, Failure):
+        return Kind.ERROR
+    if isinstance(entry, Intervention):
+        return Kind.USER
+    return Kind.MILESTONE if entry.kind in ("milestone", "task_complete") else Kind.OBSERVATION
+
+
+def _text(entry: Prose | Decision | Failure | Intervention | Callout) -> str:
+    if isinstance(entry, Prose):
+        return entry.text
+    if isinstance(entry, Decision):
+        return _labelled(entry.text, "Rationale", entry.rationale)
+    if isinstance(entry, Failure):
+        return _labelled(entry.text, "Resolution", entry.resolution)
+    if isinstance(entry, Intervention):
+        return _joined(entry.words, entry.note)
+    if isinstance(entry, Callout):
+        return _joined(entry.title, entry.text)
+    assert_never(entry)
+
+
+def _call(call: ToolCall) -> str:
+    return _joined(call.call, call.result)
+
+
+def _subagent(entry: Subagent) -> Iterator[Said]:
+    agent = str(entry.agent)
+    text = _joined(agent, entry.task, entry.text)
+    yield Said(Kind.SUBAGENT, _labelled(text, _SUMMARY, entry.summary), entry.lines, agent)
+    work: Sequence[Entry] = entry.entries
+    for inner in work:
+        for said in texts_of(inner):
+            yield said._replace(agent=said.agent or agent, lines=NOWHERE)
+
+
+def _joined(*texts: str | None) -> str:
+    return "\n".join(text for text in texts if text)
+
+
+def _labelled(text: str, label: str, more: str | None) -> str:
+    return _joined(text, f"{label}: {more}" if more else None)

@@ -1,0 +1,173 @@
+"""What the index of recall knows: which note is in which part, and what every file of it was.
+
+Owns `index.json`, the one file whose replacement makes a new index of an old one.  Pure: `keeping` reads and writes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from zlib import crc32
+
+__all__ = [
+    "EMPTY",
+    "ITEM",
+    "SIDES",
+    "FileStamp",
+    "Known",
+    "Manifest",
+    "Part",
+    "Row",
+    "dump_manifest",
+    "known_of",
+    "load_manifest",
+    "meta_of",
+]
+
+SCHEMA = 1
+"""Raised whenever what is indexed, or how, changes; an index of another number is built anew."""
+
+SIDES = ("events", "sessions")
+"""The two indexes: of events, and of whole sessions, since how rare a word is differs between them."""
+
+
+ITEM = "item"
+"""Stands for the flight record of what is no session."""
+
+
+class FileStamp(NamedTuple):
+    """What a file is; `digest` is of its bytes."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    ino: int
+    digest: str
+
+
+class Row(NamedTuple):
+    """A note as it was indexed: `flight` says what its flight record was, `number` is what its documents know it by.
+
+    It gets another each time that it is indexed: documents with the old one are dead.  `events` and `size` are
+    documents and bytes of text.
+    """
+
+    sha: str
+    session: str
+    flight: str
+    number: int
+    events: int
+    size: int
+
+
+class Part(NamedTuple):
+    """Some notes' documents, never changed: segments as tantivy describes them, by side, and their files.
+
+    `members` are the notes by path, with their numbers then.
+    """
+
+    documents: int
+    members: Mapping[str, int]
+    segments: Mapping[str, list[dict[str, Any]]]
+    files: Mapping[str, FileStamp]
+
+    def is_dead(self, rows: Mapping[str, Row]) -> bool:
+        """Whether nothing in it counts any more."""
+        return not any(path in rows and rows[path].number == at for path, at in self.members.items())
+
+
+class Manifest(NamedTuple):
+    """What is known.  `token` is that of the index of notes it was made from, "" when some of it may be older.
+
+    `writing` counts manifests, `numbers` is the last that a note got.  `heads` is, by side, what tantivy wrote about schema and settings.  `home` is the inode of the folder it was made for: a copy, which somebody may
+    have sent us, says what somebody wrote into it.
+    """
+
+    line: str = ""
+    engine: str = ""
+    writing: int = 0
+    numbers: int = 0
+    token: str = ""
+    home: int = 0
+    rows: Mapping[str, Row] = {}
+    parts: tuple[Part, ...] = ()
+    heads: Mapping[str, dict[str, Any]] = {}
+
+    def documents(self) -> int:
+        """How many events can be found."""
+        return sum(row.events for row in self.rows.values())
+
+
+EMPTY = Manifest()
+
+
+class Known(NamedTuple):
+    """What was indexed beside notes: flight records by session, sessions without one, and items."""
+
+    flights: Mapping[str, str]
+    without: frozenset[str]
+    items: Mapping[str, str]
+
+    def is_same(self, flights: Mapping[str, str], items: Mapping[str, str]) -> bool:
+        """Whether that is what there is now; a flight record whose session has no note does not count."""
+        is_same = self.flights.items() <= flights.items() and self.without.isdisjoint(flights)
+        return is_same and self.items == items
+
+
+def known_of(manifest: Manifest) -> Known:
+    """See `Known`."""
+    rows = manifest.rows
+    sessions = {row.session: row.flight for row in rows.values() if row.flight != ITEM}
+    return Known(
+        {session: flight for session, flight in sessions.items() if flight},
+        frozenset(session for session, flight in sessions.items() if not flight),
+        {path: row.sha for path, row in rows.items() if row.flight == ITEM},
+    )
+
+
+def meta_of(manifest: Manifest, side: str) -> bytes:
+    """The description that tantivy reads of a side: every part's segments.  No two manifests have the same."""
+    segments = [one for part in manifest.parts for one in part.segments.get(side, ())]
+    head = manifest.heads.get(side, {})
+    told = {**head, "segments": segments, "opstamp": 0, "payload": f"{manifest.line}-{manifest.writing}"}
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def dump_manifest(manifest: Manifest) -> bytes:
+    """As JSON in one line, and its CRC-32."""
+    told = [SCHEMA, *manifest]
+    data = json.dumps(told, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return b"%s\n%d\n" % (data, crc32(data))
+
+
+def load_manifest(data: bytes) -> Manifest | None:
+    """The manifest again; None for anything that this version did not write whole."""
+    body, _, crc = data.rpartition(b"\n")[0].rpartition(b"\n")
+    if not body or crc != str(crc32(body)).encode():
+        return None
+    try:
+        schema, *told = json.loads(body)
+        if schema != SCHEMA:
+            return None
+        found = Manifest(*told)
+        rows = {path: Row(*row) for path, row in found.rows.items()}
+        parts = tuple(_part(*part) for part in told[-2])
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return found._replace(rows=rows, parts=parts) if _is_plausible(parts) else None
+
+
+def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> Part:
+    return Part(documents, members, segments, {name: FileStamp(*stamp) for name, stamp in files.items()})
+
+
+def _is_plausible(parts: tuple[Part, ...]) -> bool:
+    """Names as we write them: a manifest must not lead a read to another place."""
+    names = [name for part in parts for name in part.files]
+    return all(name.split("/")[0] in SIDES and name.count("/") == 1 and not _leads(name) for name in names)
+
+
+def _leads(name: str) -> bool:
+    return ".." in name or os.sep in name.replace("/", "") or "\0" in name

@@ -1,0 +1,218 @@
+"""Recall over a team's PostgreSQL server: what people may see of many vaults, ranked as the embedded engine ranks.
+
+Owns the order of things: ask, weigh, read the words of what is shown.  What a server has of a session was written by whoever may write to its
+project, and is no more to be trusted than a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from crucible.recall.model import MOST, Answer, Event, Hit, Kind, Question, SessionHit
+from crucible.recall.postgres_asking import best_events, best_sessions
+from crucible.recall.postgres_schema import check_ready, set_up
+from crucible.recall.postgres_server import Server
+from crucible.recall.postgres_terms import event_of
+from crucible.recall.postgres_writing import Pusher
+from crucible.recall.ranking import EVENTS, SESSIONS, Ranked, rank_events, rank_sessions
+from crucible.recall.searching import Found, Sought, sought_of
+from crucible.recall.segments import analyze
+from crucible.recall.snippets import snippet_of
+from crucible.recall.words import Asked, plain, read_question
+
+__all__ = ["State", "Team", "open_postgres", "open_pusher", "set_up_server"]
+
+_MOST_CONTEXT = 50
+
+
+class State(NamedTuple):
+    """A server as this user sees it: projects that may be read and written, sessions and events in them.
+
+    `unbound` says that the role is a superuser or the like, whom the server shows everything whatever was granted.
+    """
+
+    role: str
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+    sessions: int
+    events: int
+    unbound: bool
+
+
+class _Session(NamedTuple):
+    """A row of `sessions`, as far as it is shown."""
+
+    title: str
+    session: str
+    project: str
+    started: datetime | None
+    whole: bool
+
+
+def open_postgres(address: str, *, seconds: float = 10.0) -> Team:
+    """Recall over the server at `postgresql://…`; nothing is sent before it is asked.
+
+    `seconds` is the longest that anything may take.  Raises `UsageError` for no address; whatever is asked raises `ServerFailed` when the server
+    is down, slow, refuses, or is not set up.
+    """
+    return Team(Server(address, seconds))
+
+
+def open_pusher(address: str, vault: str, clone: str = "", *, seconds: float = 60.0) -> Pusher:
+    """What fills the server from a vault: see `Pusher`."""
+    return Pusher(Server(address, seconds), vault, clone)
+
+
+def set_up_server(address: str, *, seconds: float = 60.0) -> bool:
+    """Make the tables, or bring them up to date; False where nothing was to do.  For who may make a schema in that database."""
+    server = Server(address, seconds)
+    try:
+        return set_up(server)
+    finally:
+        server.close()
+
+
+class Team:
+    """Fulfils `model.Recall`.  Not for several threads at once."""
+
+    def __init__(self, server: Server) -> None:
+        """Use `open_postgres`."""
+        self._server = server
+        self._is_ready = False
+
+    def ask(self, question: Question, now: datetime) -> Answer:
+        """The answer; never an error for what the question says."""
+        asked = read_question(question.text)
+        notes = ["only the first words of the question were searched"] if asked.cut else []
+        if asked.is_empty() and (question.text.strip() or not _narrows(question)):
+            return Answer(notes=(*notes, "the question has no words"))
+        server, sought = self._ready(), sought_of(asked, question)
+        events = best_events(server, sought, EVENTS)
+        if not events and sought.phrases:
+            notes.append("nothing says exactly that; these have some of its words")
+            sought = sought_of(_loosened(asked), question)
+            events = best_events(server, sought, EVENTS)
+        return self._weighed(server, sought, events, now, notes)
+
+    def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
+        """The events of these ids, in that order; unknown ones are left out."""
+        wanted = list(dict.fromkeys(map(plain, ids)))
+        sessions = [one.rpartition("#")[0] or one for one in wanted]
+        rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": wanted})
+        found = {row[2]: event_of(*row[2:]) for row in reversed(rows)}
+        return tuple(found[one] for one in ids if one in found)
+
+    def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
+        """The event with its neighbours in the note; nothing for an unknown one."""
+        anchor = plain(anchor)
+        given = {"sessions": [anchor.rpartition("#")[0] or anchor], "ids": [anchor]}
+        server = self._ready()
+        for no, sequence, *_ in server.run(_BY_ID, given):
+            most = 2**30
+            span = (no, max(sequence - max(before, 0), 0), sequence + min(max(after, 0), most))
+            return tuple(_events(server, [span]).values())
+        return ()
+
+    def state(self) -> State:
+        """What this user sees."""
+        return State(*(tuple(one) if isinstance(one, list) else one for one in self._ready().run(_STATE)[0]))
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._server.close()
+
+    def _ready(self) -> Server:
+        if not self._is_ready:
+            check_ready(self._server)
+            self._is_ready = True
+        return self._server
+
+    def _weighed(
+        self, server: Server, sought: Sought, events: Sequence[Found], now: datetime, notes: Sequence[str]
+    ) -> Answer:
+        question = sought.question
+        own = best_sessions(server, sought, SESSIONS) if question.kinds != {Kind.KNOWLEDGE} else []
+        told = _sessions(server, {one.path for one in (*events, *own)})
+
+        def weigh(path: str) -> tuple[float, Mapping[str, float]] | None:
+            # How much an item of knowledge counts is known to its vault only.
+            return None if told[path].whole else (1.0, {})
+
+        events = [one for one in events if one.path in told]
+        of_sessions = [one for one in events if told[one.path].whole]
+        limit = min(max(question.limit, 1), MOST)
+        sessions = rank_sessions(of_sessions, [one for one in own if one.path in told], now)
+        ranked = rank_events(events, sessions, now, weigh)[:limit]
+        found = tuple(_session_hit(told[one.found.path], one) for one in sessions[:limit])
+        return Answer(_hits(server, ranked, sought), found, tuple(notes))
+
+
+def _session_hit(told: _Session, one: Ranked) -> SessionHit:
+    return SessionHit(told.session, told.title, one.score, one.parts, told.started, told.project)
+
+
+def _hits(server: Server, ranked: Sequence[Ranked], sought: Sought) -> tuple[Hit, ...]:
+    context = min(max(sought.question.context, 0), _MOST_CONTEXT)
+    places = [(int(one.found.path), one.found.number) for one in ranked]
+    events = _events(server, [(no, max(at - context, 0), at + context) for no, at in places])
+    hits = []
+    for one, (no, at) in zip(ranked, places, strict=True):
+        if (no, at) in events:
+            before = [events[no, n] for n in range(max(at - context, 0), at) if (no, n) in events]
+            after = [events[no, n] for n in range(at + 1, at + context + 1) if (no, n) in events]
+            event = events[no, at]
+            snippet = snippet_of(event.text, sought.marked, analyze)
+            hits.append(Hit(event, one.score, one.parts, snippet, tuple(before), tuple(after)))
+    return tuple(hits)
+
+
+def _events(server: Server, spans: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int], Event]:
+    """Events by session and place, of spans of a session each, ends included."""
+    nos, firsts, lasts = map(list, zip(*spans, strict=True)) if (spans := list(spans)) else ([], [], [])
+    rows = server.run(_SPANS, {"nos": nos, "firsts": firsts, "lasts": lasts})
+    return {(no, sequence): event_of(*rest) for no, sequence, *rest in rows}
+
+
+def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
+    rows = server.run(_TOLD, [[int(path) for path in paths]])
+    return {str(no): _Session(*rest) for no, *rest in rows}
+
+
+def _narrows(question: Question) -> bool:
+    """Whether a question asks for something even without words: then the newest is shown."""
+    told: tuple[Any, ...] = (question.session, question.agent, question.channel, question.project)
+    return any((*told, question.since, question.until)) or question.kinds != frozenset(Kind)
+
+
+def _loosened(asked: Asked) -> Asked:
+    """With the words of its phrases in their place."""
+    more = read_question(" ".join(" ".join(phrase.split('"')) for phrase in asked.phrases))
+    words, names = dict.fromkeys((*asked.words, *more.words)), dict.fromkeys((*asked.names, *more.names))
+    return asked._replace(words=tuple(words), names=tuple(names), phrases=())
+
+
+_ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at"
+_EVENTS = """crucible.session_events AS e ON e.session_no = s.no AND e.project = s.project AND e.month = s.month"""
+_SPANS = f"""
+    SELECT DISTINCT ON (e.session_no, e.sequence) {_ROW}
+    FROM unnest(%(nos)s::bigint[], %(firsts)s::int[], %(lasts)s::int[]) AS w (no, first, last)
+    JOIN crucible.sessions AS s ON s.no = w.no
+    JOIN {_EVENTS} AND e.sequence BETWEEN w.first AND w.last ORDER BY e.session_no, e.sequence
+"""  # noqa: S608  our own pieces
+_BY_ID = f"""
+    SELECT {_ROW} FROM crucible.sessions AS s JOIN {_EVENTS}
+    WHERE s.session_id = ANY (%(sessions)s::text[]) AND e.id = ANY (%(ids)s::text[]) ORDER BY e.session_no, e.sequence
+"""  # noqa: S608  our own pieces
+_TOLD = """
+    SELECT s.no, s.title, s.session_id, p.name, s.started, s.whole
+    FROM crucible.sessions AS s JOIN crucible.projects AS p ON p.no = s.project WHERE s.no = ANY (%s::bigint[])
+"""
+_STATE = """
+    SELECT current_user::text,
+        ARRAY(SELECT name FROM crucible.projects WHERE no = ANY (crucible.readable()) ORDER BY 1),
+        ARRAY(SELECT name FROM crucible.projects WHERE no = ANY (crucible.writable()) ORDER BY 1),
+        (SELECT count(*) FROM crucible.sessions WHERE whole), (SELECT coalesce(sum(events), 0)::bigint FROM crucible.sessions),
+        (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)
+"""

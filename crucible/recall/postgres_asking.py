@@ -1,0 +1,281 @@
+"""A question as a server's queries, and what they find.
+
+Owns BM25 over the postings, in SQL: the same measure as the embedded index has, over what this user may see, rarity and lengths included, so
+that no number tells of a project that is not theirs.  The text of a query is put together of our own pieces only; what was asked is always
+a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from crucible.recall.cards import seconds_of
+from crucible.recall.model import Kind
+from crucible.recall.postgres_server import Server
+from crucible.recall.postgres_terms import event_of, fact_term, name_term, word_term
+from crucible.recall.searching import Found, Sought
+from crucible.recall.segments import analyze
+from crucible.recall.words import names_in, pieces_of, plain, words_in
+
+__all__ = ["best_events", "best_sessions"]
+
+_CHECKED = 400
+"""Events whose words are read to see whether they follow each other as they were asked for."""
+_LONGEST_FACT = 200
+"""Code points of a fact, as they are kept."""
+_MOST_SESSIONS = 500
+"""That the beginning of an id may mean."""
+
+
+class _Has(NamedTuple):
+    """A condition: any term of `some` is there, or all of `every`."""
+
+    some: tuple[str, ...] = ()
+    every: tuple[str, ...] = ()
+
+
+class _Narrowed(NamedTuple):
+    """What must be there, and what must not."""
+
+    wanted: tuple[_Has, ...]
+    unwanted: tuple[_Has, ...]
+
+
+def best_events(server: Server, sought: Sought, most: int) -> list[Found]:
+    """The best events, best first; of a question without words the newest."""
+    checks = list(_checks(sought))
+    narrowed = _narrowed(server, sought, "events")
+    query, given = _event_query(sought, narrowed)
+    given["most"] = _CHECKED if checks else most
+    found = [Found(str(no), *rest) for no, *rest in server.run(query, given)]
+    return _checked(server, found, checks)[:most] if checks else found
+
+
+def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
+    """The best sessions by their own words, best first; of a question without words the newest."""
+    narrowed = _narrowed(server, sought, "sessions")
+    where, given = _where(narrowed, "sessions", "x.no = s.no AND x.project = s.project")
+    terms = _terms(sought)
+    question = sought.question
+    given |= {"terms": terms, "most": most, "since": seconds_of(question.since), "until": seconds_of(question.until)}
+    if question.since:
+        where.append("s.last >= %(since)s")
+    if question.until:
+        where.append("s.first <= %(until)s")
+    query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
+    return [Found(str(no), 0, score, first) for no, score, first in server.run(query, given)]
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+def _terms(sought: Sought) -> list[str]:
+    """What is counted."""
+    words = dict.fromkeys((*sought.stems, *(word for phrase in sought.phrases for word in phrase)))
+    return [*map(word_term, words), *map(name_term, sought.names)]
+
+
+def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
+    question, asked = sought.question, sought.asked
+    wanted = [_Has(every=tuple(map(word_term, phrase))) for phrase in sought.phrases]
+    any_of = (*map(word_term, sought.stems), *map(name_term, sought.names))
+    if wanted and any_of:
+        wanted.append(_Has(any_of))
+    by_field: dict[str, list[str]] = {}
+    for field, value in asked.facts:
+        by_field.setdefault(field, []).append(value)
+    wanted += [_fact(server, field, values) for field, values in by_field.items()]
+    for field in ("session", "agent", "channel", "project"):
+        if value := getattr(question, field):
+            wanted.append(_fact(server, field, [value.lower()]))
+    if side == "events" and question.kinds != frozenset(Kind) and _terms(sought):
+        wanted.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
+    stems = [tuple(analyze(text)) for text in asked.nots]
+    unwanted = [_Has((word_term(words[0]),)) for words in stems if len(words) == 1]
+    unwanted += [_unwanted(_fact(server, field, [value])) for field, value in asked.not_facts]
+    return _Narrowed(tuple(wanted), tuple(unwanted))
+
+
+def _unwanted(fact: _Has) -> _Has:
+    """Of a file whose words are several it must be seen whether they follow each other."""
+    return fact._replace(every=()) if len(fact.every) > 1 else fact
+
+
+def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
+    """Any of the values."""
+    if field == "file":
+        names = dict.fromkeys(name for value in values for name in (*names_in(value), plain(value)))
+        words = dict.fromkeys(word for value in values for word in analyze(" ".join(words_in(value))))
+        return _Has(tuple(map(name_term, names)), tuple(map(word_term, words)))
+    values = [plain(value)[:_LONGEST_FACT] for value in values]
+    if field == "session":
+        values = _sessions(server, values)
+    return _Has(tuple(fact_term(field, value) for value in values))
+
+
+def _sessions(server: Server, values: Sequence[str]) -> list[str]:
+    """The ids that are meant: as they are, or all that begin so."""
+    rows = server.run(_IDS, {"values": [value.lower() for value in values], "most": _MOST_SESSIONS})
+    return [identity for (identity,) in rows]
+
+
+_IDS = """
+    WITH ids AS (SELECT DISTINCT lower(session_id) AS id FROM crucible.sessions)
+    SELECT id FROM ids, unnest(%(values)s::text[]) AS v WHERE id = v
+        OR (starts_with(id, v) AND NOT EXISTS (SELECT FROM ids AS same WHERE same.id = v))
+    ORDER BY id LIMIT %(most)s
+"""
+
+
+def _where(narrowed: _Narrowed, side: str, key: str) -> tuple[list[str], dict[str, Any]]:
+    """Conditions upon the rows of `key`, of our own words, and their parameters."""
+    found: list[str] = []
+    given: dict[str, Any] = {}
+    conditions = [("", one) for one in narrowed.wanted] + [("NOT ", one) for one in narrowed.unwanted]
+    for number, (negated, has) in enumerate(conditions):
+        columns, times = ("p.session_no, p.project, h >> 40", "") if side == "events" else ("p.session_no, p.project", "p.times > 0 AND ")
+        rows = "crucible.postings AS p, unnest(p.hits) AS h" if side == "events" else "crucible.postings AS p"
+        select = f"SELECT {columns} FROM {rows} WHERE {times}p.term = ANY (%({{}}{number})s::text[])"  # noqa: S608  ours
+        parts = [select.format("some")]
+        if has.every:
+            group = "1, 2, 3" if side == "events" else "1, 2"
+            parts.append(f"{select.format('every')} GROUP BY {group} HAVING count(DISTINCT p.term) = %(count{number})s")
+        named = "x (no, project, sequence)" if side == "events" else "x (no, project)"
+        found.append(f"{negated}EXISTS (SELECT FROM ({' UNION ALL '.join(parts)}) AS {named} WHERE {key})")
+        given |= {f"some{number}": list(has.some), f"every{number}": list(has.every), f"count{number}": len(has.every)}
+    return found, given
+
+
+# --- queries --------------------------------------------------------------------------------------------------------
+
+_BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
+"""k1 = 1.2 and b = 0.75, as measured."""
+_RARITY = "ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) AS idf"
+
+_EVENTS_BY_WORDS = (
+    """
+    WITH size AS MATERIALIZED (
+        SELECT sum(events)::float8 AS n, (sum(event_words) / greatest(sum(events), 1))::float8 AS words,
+            (sum(event_names) / greatest(sum(events), 1))::float8 AS names
+        FROM crucible.sessions
+    ), found AS MATERIALIZED (
+        SELECT term, session_no, project, hits FROM crucible.postings WHERE term = ANY (%(terms)s::text[])
+    ), rare AS MATERIALIZED (
+        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, """
+    + _RARITY
+    + """
+        FROM (SELECT term, sum(cardinality(hits))::float8 AS c FROM found GROUP BY term) AS counted, size
+    ), scored AS (
+        SELECT f.session_no AS no, f.project, h >> 40 AS sequence, sum("""
+    + _BM25.format(times="((h >> 24) & 65535)", length="(h & 16777215)", mean="mean")
+    + """) AS score
+        FROM found AS f JOIN rare USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3
+    )
+    SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0) FROM (
+        SELECT k.* FROM scored AS k {join} WHERE {where} ORDER BY k.score DESC, k.no DESC, k.sequence LIMIT %(most)s
+    ) AS best JOIN crucible.sessions AS s ON s.no = best.no AND s.project = best.project ORDER BY best.score DESC, 4 DESC, best.no, best.sequence
+"""
+)
+_EVENTS_BY_TIME = """
+    SELECT k.no, k.sequence::int, 0.0::float8, coalesce(s.times[k.sequence + 1], 0) FROM (
+        SELECT p.session_no AS no, p.project, h >> 40 AS sequence FROM crucible.postings AS p, unnest(p.hits) AS h WHERE p.term = ANY (%(kinds)s::text[])
+    ) AS k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project WHERE {where} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
+"""
+_SESSIONS_BY_WORDS = (
+    """
+    WITH size AS MATERIALIZED (
+        SELECT count(*)::float8 AS n, (sum(words) / greatest(count(*), 1))::float8 AS words,
+            (sum(names) / greatest(count(*), 1))::float8 AS names
+        FROM crucible.sessions
+    ), found AS MATERIALIZED (
+        SELECT term, session_no, project, times FROM crucible.postings WHERE times > 0 AND term = ANY (%(terms)s::text[])
+    ), rare AS MATERIALIZED (
+        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, """
+    + _RARITY
+    + """
+        FROM (SELECT term, count(*)::float8 AS c FROM found GROUP BY term) AS counted, size
+    )
+    SELECT s.no, sum("""
+    + _BM25.format(
+        times="f.times", length="(CASE WHEN starts_with(f.term, 'w') THEN s.words ELSE s.names END)", mean="mean"
+    )
+    + """) AS score, s.first
+    FROM found AS f JOIN rare USING (term) JOIN crucible.sessions AS s ON s.no = f.session_no AND s.project = f.project WHERE {where}
+    GROUP BY s.no, s.first ORDER BY score DESC, s.first DESC, s.no LIMIT %(most)s
+"""
+)
+_SESSIONS_BY_TIME = """
+    SELECT s.no, 0.0::float8, s.first FROM crucible.sessions AS s WHERE {where} ORDER BY s.first DESC, s.no LIMIT %(most)s
+"""
+
+
+def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, Any]]:
+    question, terms = sought.question, _terms(sought)
+    where, given = _where(narrowed, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
+    given |= {"terms": terms, "since": seconds_of(question.since), "until": seconds_of(question.until)}
+    given["kinds"] = [fact_term("kind", kind.value) for kind in question.kinds]
+    at = "coalesce(s.times[k.sequence + 1], 0)"
+    if question.since:
+        where.append(f"s.last >= %(since)s AND {at} >= %(since)s")
+    if question.until:
+        where.append(f"{at} <= %(until)s")
+    timed = question.since or question.until
+    join = "JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project" if timed else ""
+    query = _EVENTS_BY_WORDS if terms else _EVENTS_BY_TIME
+    return query.format(where=" AND ".join(where) or "true", join=join), given
+
+
+# --- words that follow each other -----------------------------------------------------------------------------------
+
+_Check = Callable[[str], bool]
+"""Of an event's text whether it is as it was asked for."""
+
+
+def _checks(sought: Sought) -> Iterator[_Check]:
+    for phrase in sought.phrases:
+        if len(phrase) > 1:
+            yield lambda text, phrase=phrase: _follow(phrase, text)
+    for words in (tuple(analyze(text)) for text in sought.asked.nots):
+        if len(words) > 1:
+            yield lambda text, words=words: not _follow(words, text)
+    files = [value for field, value in sought.asked.facts if field == "file"]
+    if any(len(words_in(value)) > 1 for value in files):
+        yield lambda text: any(_is_in(value, text) for value in files)
+    for value in (value for field, value in sought.asked.not_facts if field == "file"):
+        if len(words_in(value)) > 1:
+            yield lambda text, value=value: not _is_in(value, text)
+
+
+def _is_in(file: str, text: str) -> bool:
+    words = analyze(" ".join(words_in(file)))
+    return not {*names_in(file), file}.isdisjoint(names_in(text)) or bool(words and _follow(words, text))
+
+
+def _follow(words: Sequence[str], text: str) -> bool:
+    """Whether the words stand in a text one after the other."""
+    wanted = list(words)
+    return any(
+        there[at : at + len(wanted)] == wanted
+        for there in map(analyze, pieces_of(text))
+        for at, word in enumerate(there)
+        if word == wanted[0]
+    )
+
+
+def _checked(server: Server, found: Sequence[Found], checks: Sequence[_Check]) -> list[Found]:
+    given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
+    texts = {
+        (str(no), sequence): f"{event.title}\n{event.text}" if event.title else event.text
+        for no, sequence, *rest in server.run(_TEXTS, given)
+        for event in [event_of("", "", *rest, None)]
+    }
+    return [one for one in found if all(check(texts.get((one.path, one.number), "")) for check in checks)]
+
+
+_TEXTS = """
+    SELECT e.session_no, e.sequence, e.event_type, e.payload, e.more
+    FROM unnest(%(nos)s::bigint[], %(sequences)s::int[]) AS w (no, sequence)
+    JOIN crucible.sessions AS s ON s.no = w.no
+    JOIN crucible.session_events AS e ON e.session_no = s.no AND e.sequence = w.sequence AND e.project = s.project AND e.month = s.month
+"""

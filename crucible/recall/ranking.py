@@ -1,0 +1,96 @@
+"""What is best: events and whole sessions weighed against each other.
+
+Owns the recipe, which was measured on conversations and on real coding sessions: a session counts by its own words and by its three best events, an
+event by its own words and by its session.  Age counts a little: full decay lost what was old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from crucible.recall.searching import Found
+
+__all__ = [
+    "EVENTS",
+    "HALF_LIFE_DAYS",
+    "SESSIONS",
+    "Ranked",
+    "Weigh",
+    "rank_events",
+    "rank_sessions",
+    "recency",
+]
+
+EVENTS, SESSIONS = 200, 50
+"""So many of the best by their words alone are weighed."""
+HALF_LIFE_DAYS = 90.0
+"""Of the part of a score that ages."""
+
+_SHARES = (1.0, 0.5, 0.25)
+"""Of a session's best events."""
+_OF_SESSION = 0.3
+"""What of its session's score an event gets."""
+_LEAST = 0.9
+"""What an old thing keeps of its score."""
+_DAY = 86_400
+
+Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
+"""Of the path of an item the factor and its parts; None of a session."""
+
+
+class Ranked(NamedTuple):
+    """A find with its score, and the parts that it comes from."""
+
+    found: Found
+    score: float
+    parts: Mapping[str, float]
+
+
+def recency(first: int, now: float) -> float:
+    """Between 0.9 and 1, of seconds since 1970; what is not dated is old, what lies ahead is new."""
+    if not first:
+        return _LEAST
+    days = max(now - first, 0.0) / _DAY
+    return _LEAST + (1 - _LEAST) * float(0.5 ** (days / HALF_LIFE_DAYS))
+
+
+def rank_sessions(events: Sequence[Found], sessions: Sequence[Found], now: datetime) -> list[Ranked]:
+    """Every session that was found itself or by an event, best first.  `events` are best first."""
+    own = {one.path: one for one in sessions}
+    best: dict[str, list[Found]] = {}
+    for event in events:
+        best.setdefault(event.path, []).append(event)
+    ranked, seconds = [], now.timestamp()
+    for path in {**own, **best}:
+        found = own.get(path) or Found(path, 0, 0.0, best[path][0].first)
+        by_events = sum(
+            share * event.score for event, share in zip(best.get(path, ()), _SHARES, strict=False)
+        )
+        age = recency(found.first, seconds)
+        parts = {"text": found.score, "events": by_events, "recency": age}
+        ranked.append(Ranked(found, (found.score + by_events) * age, parts))
+    return sorted(ranked, key=_best_first)
+
+
+def rank_events(
+    events: Sequence[Found], sessions: Sequence[Ranked], now: datetime, weigh: Weigh
+) -> list[Ranked]:
+    """The events, best first; `sessions` are as `rank_sessions` gave them."""
+    sums = {one.found.path: one.parts["text"] + one.parts["events"] for one in sessions}
+    ranked, seconds = [], now.timestamp()
+    for event in events:
+        item = weigh(event.path)
+        # An item stands for itself, as a session of one event would.
+        share = _OF_SESSION * (sums.get(event.path, 0.0) if item is None else 2 * event.score)
+        factor, more = item or (recency(event.first, seconds), {})
+        name = "recency" if item is None else "factor"
+        parts = {"text": event.score, "session": share, **more, name: factor}
+        ranked.append(Ranked(event, (event.score + share) * factor, parts))
+    return sorted(ranked, key=_best_first)
+
+
+def _best_first(one: Ranked) -> tuple[float, int, str, int]:
+    """Of equal ones the newest, and then always the same."""
+    return (-one.score, -one.found.first, one.found.path, one.found.number)

@@ -1,0 +1,127 @@
+"""The words of events, read where they stand: the index holds none.
+
+Owns the short way, from an event's lines to its text without reading the note as a session, and its proof: the text's hash is in the
+event's id.  Where the proof fails the note is read whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from crucible.errors import CrucibleError
+from crucible.note.contain import uncontain, uncontain_line
+from crucible.patterns import late_pattern
+from crucible.recall.cards import Card, event_at, hash_of, place_at
+from crucible.recall.model import Event, Kind
+from crucible.vault.files import inside, read_bytes
+
+__all__ = ["texts_of_card"]
+
+_CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
+_MARKS = "❌🚫⏹⏳"
+_LABEL = late_pattern(r"\n\n(?=(?:Rationale|Resolution|Summary): )")
+_LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re.MULTILINE)
+"""The lines of a subagent's callout that are not its words."""
+_QUOTE = late_pattern(r"^> ?")
+_LIKELY = 3
+"""How many events of the same words are tried before the note is read whole."""
+
+
+def texts_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, str]:
+    """The texts of some of a card's events, by their places in it.  What stands there no more is ""."""
+    try:
+        data, _ = read_bytes(inside(Path(root), Path(root, card.path)))
+    except CrucibleError:
+        return dict.fromkeys(wanted, "")
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    found: dict[int, str] = {}
+    if "\r" not in text:
+        lines = text.split("\n")
+        for at in wanted:
+            if (told := _short(card, lines, at)) is not None:
+                found[at] = told
+    if len(found) < len(wanted):
+        found = {**_whole(card, data, wanted), **found}
+    return _with_records(root, card, found)
+
+
+def _short(card: Card, lines: Sequence[str], at: int) -> str | None:
+    event, place = event_at(card, at), place_at(card, at)
+    identity = event.id.rpartition("#")[2]
+    for text in _candidates(event, lines[place.first : place.end], lines[event.line - 1 : event.line]):
+        if any(hash_of(event.kind, text, count) == identity for count in range(_LIKELY)):
+            return text
+    return None
+
+
+def _candidates(event: Event, lines: Sequence[str], own: Sequence[str]) -> Iterator[str]:
+    """What the lines may say."""
+    if event.kind is Kind.TOOL:
+        if own and (told := _call(own[0])):
+            yield told
+        return
+    if not lines or not lines[0].startswith(">"):
+        yield _decoded("\n".join(lines).strip("\n"))
+        return
+    body = "\n".join(_QUOTE.sub("", line) for line in lines[1:]).strip("\n")
+    if event.kind is Kind.USER:
+        yield from map(_decoded, _words(body))
+    elif event.kind is Kind.SUBAGENT:
+        rest = _decoded(_LABEL.sub("\n", _LINKED.sub("", body).strip("\n")))
+        yield f"{event.agent}\n{rest}" if rest else event.agent
+    else:
+        title = lines[0].partition("]")[2].lstrip("+-").strip()
+        text = _decoded(_LABEL.sub("\n", body))
+        yield f"{uncontain_line(title)}\n{text}".strip("\n") if title else text
+
+
+def _words(body: str) -> Iterator[str]:
+    """A user's words, and what was made of them."""
+    if body[:1] != '"':
+        yield body
+        return
+    words, is_noted, note = body[1:].partition('" - ')
+    yield f"{words}\n{note}" if is_noted else body[1:].removesuffix('"')
+
+
+def _call(line: str) -> str:
+    found = _CALL.match(line)
+    if not found:
+        return ""
+    call, result = found[1], (found[2] or "").strip(" \t")
+    if call[:1] == " " == call[-1:] and call.strip(" "):
+        call = call[1:-1]
+    if result[:1] and result[0] in _MARKS:
+        result = result[1:].removeprefix("\ufe0f").lstrip(" ")
+    elif result[:1] == "\\" and result.lstrip("\\")[:1] in _MARKS:
+        result = result[1:]
+    if "\\" in result:
+        result = uncontain_line(result)
+    return f"{call}\n{result}" if result else call
+
+
+def _decoded(text: str) -> str:
+    return uncontain(text) if "\\" in text else text
+
+
+def _whole(card: Card, data: bytes, wanted: Sequence[int]) -> dict[int, str]:
+    """The note read as a session.  What changed since it was indexed is found by its id, or gone."""
+    # Reading whole notes takes twice as long to load as a query takes, and is hardly ever needed.
+    from crucible.recall.deriving import noted_texts  # noqa: PLC0415
+
+    texts = noted_texts(card.path, data)
+    return {at: texts.get(event_at(card, at).id, "") for at in wanted}
+
+
+def _with_records(root: str, card: Card, found: dict[int, str]) -> dict[int, str]:
+    """With the whole text of what the flight recorder has."""
+    keys = {at: some for at in found if (some := place_at(card, at).keys)}
+    if not keys:
+        return found
+    # Late for the same reason: few hits are calls that were recorded.
+    from crucible.recall.wholes import read_wholes  # noqa: PLC0415
+
+    texts = read_wholes(Path(root), card.session, set(keys.values()))
+    return {at: texts.get(keys.get(at, ()), text) for at, text in found.items()}

@@ -1,0 +1,108 @@
+"""Finds as hits: with their words, their neighbours, and the question's words marked.
+
+Owns that each note is read once for all that is shown of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from crucible.recall.cards import Card, event_at, find_event
+from crucible.recall.model import Event, Hit, Kind, SessionHit
+from crucible.recall.ranking import Ranked
+from crucible.recall.rereading import texts_of_card
+from crucible.recall.searching import Sought
+from crucible.recall.segments import analyze
+from crucible.recall.shelf import Shelf
+from crucible.recall.snippets import snippet_of
+
+__all__ = ["Shown", "hits_of", "session_hits"]
+
+_Place = tuple[str, int]
+"""A note's path, and which of its card's events."""
+
+
+class Shown:
+    """Events with their words; `cards` are of every note that is shown."""
+
+    def __init__(self, root: str, shelf: Shelf, cards: Mapping[str, Card]) -> None:
+        self._root = root
+        self._shelf = shelf
+        self._cards = cards
+        self._texts: dict[_Place, Event] = {}
+
+    def places_of(self, ids: Iterable[str]) -> dict[str, _Place]:
+        """Where events are, by id."""
+        found = {}
+        for identity in ids:
+            session, _, digits = identity.rpartition("#")
+            for path, card in self._cards.items():
+                at = find_event(card, digits) if card.session == (session or identity) else None
+                if at is not None and event_at(card, at).id == identity:
+                    found[identity] = (path, at)
+        return found
+
+    def neighbours(self, place: _Place, before: int, after: int) -> tuple[list[_Place], list[_Place]]:
+        """The events before and after one, in the order of the note."""
+        path, at = place
+        end = len(self._cards[path].kinds)
+        first, last = max(at - max(before, 0), 0), min(at + max(after, 0), end - 1)
+        return [(path, n) for n in range(first, at)], [(path, n) for n in range(at + 1, last + 1)]
+
+    def events(self, places: Iterable[_Place]) -> tuple[Event, ...]:
+        """The events, each with its whole text."""
+        given = list(places)
+        missing: dict[str, set[int]] = {}
+        for path, at in given:
+            if (path, at) not in self._texts:
+                missing.setdefault(path, set()).add(at)
+        for path, wanted in missing.items():
+            self._read(path, sorted(wanted))
+        return tuple(self._texts[place] for place in given)
+
+    def _read(self, path: str, wanted: Sequence[int]) -> None:
+        card = self._cards[path]
+        if any(event_at(card, at).kind is Kind.KNOWLEDGE for at in wanted):
+            document = self._shelf.document(path)
+            for at in wanted:
+                is_there = document is not None and at < len(document.events)
+                self._texts[path, at] = document.events[at] if document and is_there else event_at(card, at)
+            return
+        for at, text in texts_of_card(self._root, card, wanted).items():
+            self._texts[path, at] = event_at(card, at, text)
+
+
+def hits_of(
+    shown: Shown, cards: Mapping[str, Card], ranked: Iterable[Ranked], sought: Sought
+) -> tuple[Hit, ...]:
+    """The finds as hits, in their order."""
+    places = [(one, place) for one in ranked if (place := _place_of(cards, one))]
+    context = min(max(sought.question.context, 0), _MOST_CONTEXT)
+    around = [shown.neighbours(place, context, context) for _, place in places]
+    # All of them at once, so that each note is read once.
+    shown.events([place for _, place in places] + [one for two in around for some in two for one in some])
+    hits = []
+    for (one, place), (before, after) in zip(places, around, strict=True):
+        (event,) = shown.events([place])
+        snippet = snippet_of(event.text, sought.marked, analyze)
+        hits.append(Hit(event, one.score, one.parts, snippet, shown.events(before), shown.events(after)))
+    return tuple(hits)
+
+
+_MOST_CONTEXT = 50
+
+
+def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:
+    card = cards.get(one.found.path)
+    if card is None:
+        return None
+    return (one.found.path, one.found.number) if one.found.number < len(card.kinds) else None
+
+
+def session_hits(cards: Mapping[str, Card], ranked: Iterable[Ranked]) -> tuple[SessionHit, ...]:
+    """The sessions as hits, in their order."""
+    found = [(one, cards[one.found.path]) for one in ranked if one.found.path in cards]
+    return tuple(
+        SessionHit(card.session, card.title, one.score, one.parts, card.started, card.project)
+        for one, card in found
+    )

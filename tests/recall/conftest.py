@@ -1,0 +1,45 @@
+"""A real PostgreSQL server, started once a process that asks for it, and a database of its own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from crucible.recall.postgres_schema import set_up
+from crucible.recall.postgres_server import Server
+from tests.recall.server import NoServer, Running, Team, running_server
+
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Running]:
+    try:
+        with running_server() as running:
+            admin = Server(running.address())
+            for role in ("owner", "anna", "ben"):
+                admin.run(f"CREATE ROLE {role} LOGIN")
+            admin.run("CREATE DATABASE pattern OWNER owner")
+            made = Server(running.address("owner", "pattern"))
+            set_up(made)
+            made.close()
+            admin.close()
+            yield running
+    except NoServer as error:
+        print(f"PostgreSQL's tests are skipped: {error}")
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def team(postgres: Running) -> Iterator[Team]:
+    """A database with our tables and nothing in them."""
+    database = f"team{next(_numbers)}"
+    admin = Server(postgres.address())
+    admin.run(f"CREATE DATABASE {database} TEMPLATE pattern OWNER owner")
+    team = Team(postgres, database)
+    yield team
+    team.close()
+    admin.run(f"DROP DATABASE {database} WITH (FORCE)")
+    admin.close()

@@ -1,0 +1,70 @@
+"""A note as events: nothing is lost, ids are its own, and they stay."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from hypothesis import given
+
+from crucible.note.source import Source
+from crucible.recall.events import events_of, texts_of
+from crucible.recall.model import Kind
+from crucible.session.markup import render_session
+from crucible.session.model import Entry, Phase, Prose, Session, ToolCalls
+from crucible.session.reading import read_session
+from tests.session.strategies import entry_lists, sessions
+
+_WORD = re.compile(r"\w+")
+
+
+@given(sessions())
+def test_ids_are_unique_and_every_event_has_a_line_of_its_note(session: Session) -> None:
+    note = render_session(session)
+    told = list(events_of(read_session(Source(note), session.id)))
+    ids = [one.event.id for one in told]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(rf"{re.escape(session.id)}#[0-9a-f]{{8}}", one) for one in ids)
+    assert all(1 <= one.event.line <= note.count("\n") + 1 for one in told)
+    assert [one.event.line for one in told] == sorted(one.event.line for one in told)
+
+
+@given(sessions())
+def test_no_word_of_an_entry_is_lost(session: Session) -> None:
+    told = {word for one in events_of(session) for word in _WORD.findall(one.event.text)}
+    entries = [*session.preamble, *(entry for phase in session.all_phases() for entry in phase.entries)]
+    for entry in entries:
+        if isinstance(entry, Prose):
+            assert set(_WORD.findall(entry.text)) <= told
+        elif isinstance(entry, ToolCalls):
+            assert {
+                word for call in entry.calls for word in _WORD.findall(f"{call.call} {call.result}")
+            } <= told
+        else:
+            # By whatever name an entry keeps its text.
+            kept = [
+                getattr(entry, name, None)
+                for name in ("rationale", "resolution", "words", "note", "summary", "task")
+            ]
+            if getattr(entry, "kind", "") != "abstract":
+                assert {word for text in kept if text for word in _WORD.findall(text)} <= told
+
+
+@given(entry_lists, entry_lists)
+def test_ids_stay_when_a_session_grows(first: tuple[Entry, ...], more: tuple[Entry, ...]) -> None:
+    before = Session("s", phases=(Phase("a", entries=first),))
+    after = replace(before, phases=(*before.phases, Phase("b", entries=more)))
+    ids = [one.event.id for one in events_of(before)]
+    assert [one.event.id for one in events_of(after)][: len(ids)] == ids
+
+
+def test_words_said_twice_are_two_events_of_the_same_words_always() -> None:
+    entry = Prose("again")
+    session = Session("s", phases=(Phase("a", entries=(entry, Prose("other"), entry)),))
+    ids = [one.event.id for one in events_of(session)]
+    shorter = replace(session, phases=(Phase("a", entries=(entry, entry)),))
+    assert [one.event.id for one in events_of(shorter)] == [ids[0], ids[2]]
+
+
+def test_prose_is_an_agents() -> None:
+    assert [said.kind for said in texts_of(Prose("x"))] == [Kind.AGENT]
