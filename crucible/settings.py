@@ -21,6 +21,7 @@ from crucible.tidy_toml import expand, user_settings_path, vault_named
 from crucible.toml import (
     StrPath,
     Table,
+    backend,
     boolean,
     count,
     expressions,
@@ -43,6 +44,7 @@ __all__ = [
     "CaptureSettings",
     "FlightSettings",
     "KnowledgeSettings",
+    "RecallSettings",
     "ResumeSettings",
     "SecretSettings",
     "UserSettings",
@@ -207,6 +209,21 @@ class AgentSettings(NamedTuple):
     tokenizer: str = ""
 
 
+class RecallSettings(NamedTuple):
+    """What answers `cru recall`: the vault's own index (`embedded`) or a team's server, and how long that may take.
+
+    Only a user settles this: a vault comes from elsewhere, and must not have what is asked sent to a server of its choice.
+    """
+
+    backend: str = "embedded"
+    timeout_seconds: float = 10.0
+
+    def __repr__(self) -> str:
+        # The address may hold a password.
+        shown = self.backend if self.backend == "embedded" else "postgresql://…"
+        return f"RecallSettings(backend={shown!r}, timeout_seconds={self.timeout_seconds})"
+
+
 class UserSettings(NamedTuple):
     """What the user's own settings say.
 
@@ -219,6 +236,7 @@ class UserSettings(NamedTuple):
     elsewhere: str = "default"
     projects: Mapping[str, tuple[str, ...]] = _NO_PROJECTS
     agents: AgentSettings = AgentSettings()
+    recall: RecallSettings = RecallSettings()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
 
@@ -258,6 +276,7 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         rules=table.take("secrets.rules", (), expressions_by_name),
         allow=table.take("secrets.allow", (), expressions),
     )
+    server = table.take("recall.backend", "", str)
     return VaultSettings(
         sessions=table.take("sessions.folder", "sessions", folder),
         subagents=table.take("sessions.subagents", "link", one_of("link", "embed", "inline")),
@@ -270,8 +289,11 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         knowledge=_knowledge(table),
         secrets=secrets,
         unknown=table.rest(),
-        warnings=table.warnings(),
+        warnings=table.warnings() + ((f"{table.place('recall.backend')}: {_NOT_HERE}",) if server else ()),
     )
+
+
+_NOT_HERE = "recall.backend counts in your own settings only: a vault never chooses what server is asked"
 
 
 def _knowledge(table: Table) -> KnowledgeSettings:
@@ -306,6 +328,10 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
         elsewhere=table.take("hooks.elsewhere", "default", one_of("default", "ignore")),
         projects={name: tuple(expand(f, home) for f in folders) for name, folders in projects.items()},
         agents=_agents(table, path, home),
+        recall=RecallSettings(
+            backend=table.take("recall.backend", "embedded", backend),
+            timeout_seconds=table.take("recall.timeout_seconds", 10.0, seconds),
+        ),
         unknown=table.rest(),
         warnings=table.warnings(),
     )

@@ -19,6 +19,7 @@ __all__ = [
     "StrPath",
     "Table",
     "WrongValueError",
+    "backend",
     "boolean",
     "count",
     "expressions",
@@ -158,6 +159,13 @@ def boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise WrongValueError(f"expected true or false, found {value!r}")
     return value
+
+
+def backend(value: object) -> str:
+    """`embedded`, or the address of a PostgreSQL server, which is never shown: it may hold a password."""
+    if value == "embedded" or (isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))):
+        return str(value)
+    raise WrongValueError("expected embedded or an address that begins with postgresql://")
 
 
 def text_value(value: object) -> str:

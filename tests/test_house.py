@@ -73,7 +73,9 @@ LATE = {
     "crucible.hooks.starting": {"crucible.hooks.syncing"},
     "crucible.idling.noticing": {"crucible.idling.timing_out"},
     "crucible.mcp.server": {"crucible.mcp.desk"},
-    "crucible.cli.mcp": {"crucible.index.vouching", "crucible.recall.embedded"},
+    "crucible.recall.gathering": {"crucible.recall.deriving"},
+    "crucible.recall.refreshing": {"crucible.recall.deriving"},
+    "crucible.recall.rereading": {"crucible.recall.deriving", "crucible.recall.wholes"},
 }
 """Who, beside the command line, may import what of ours late: a query of an index that is true reads no note, a hook
 costs next to nothing, a context is printed without what a client's start takes, what a hook starts notes even that it

@@ -17,6 +17,7 @@ from crucible.settings import (
     CaptureSettings,
     FlightSettings,
     KnowledgeSettings,
+    RecallSettings,
     ResumeSettings,
     SecretSettings,
     UserSettings,
@@ -329,3 +330,20 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(1 << 40)
     with pytest.raises(VaultError, match="larger than"):
         load_user_settings(tmp_path / "config.toml", HOME)
+
+
+def test_a_team_s_server_is_the_user_s_choice_and_never_shown() -> None:
+    text = '[recall]\nbackend = "postgresql://me:hunter2@db.example.org/team"\ntimeout_seconds = 2'
+    settings = read_user_settings(text, FILE, HOME)
+    assert settings.recall == RecallSettings("postgresql://me:hunter2@db.example.org/team", 2.0)
+    assert "hunter2" not in repr(settings)
+    vault = read_vault_settings(text, FILE)
+    assert "hunter2" not in repr(vault)
+    assert any("recall.backend counts in your own settings only" in line for line in vault.warnings)
+
+
+@pytest.mark.parametrize("backend", ['"mysql://hunter2"', '"hunter2"', '["hunter2"]', "2"])
+def test_another_backend_is_refused_and_not_shown(backend: str) -> None:
+    with pytest.raises(VaultError, match=r":2: recall\.backend: expected embedded or") as failed:
+        read_user_settings(f"[recall]\nbackend = {backend}", FILE, HOME)
+    assert "hunter2" not in str(failed.value)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LazyGroup", "build_group"]
 
+ASKING = frozenset({"recall"})
+"""Groups whose first command need not be named."""
+
 _ABOUT = """The work sessions of coding agents as Obsidian notes.
 
 \b
@@ -88,7 +91,8 @@ class LazyGroup(click.Group):
             light = ctx.resilient_parsing and entry.completed and not _option_typed_after(cmd_name)
             return self.load(entry.completed if light else entry.target)
         if full in self.groups:
-            return LazyGroup(
+            kind = _AskingGroup if full in ASKING else LazyGroup
+            return kind(
                 cmd_name,
                 help=_with_examples(self.groups[full]),
                 prefix=full,
@@ -134,6 +138,17 @@ class LazyGroup(click.Group):
             meant = f"; did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"no command {name!r}{meant}", ctx)
         return super().resolve_command(ctx, args)
+
+
+class _AskingGroup(LazyGroup):
+    """A group that takes what is no command of its own for the arguments of its first one: `cru recall QUERY`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does it, behind the first command's name unless another's stands there."""
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not ctx.resilient_parsing:
+            args = [names[0], *args]
+        return super().parse_args(ctx, args)
 
 
 def _with_examples(about: str) -> str:

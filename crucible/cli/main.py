@@ -76,7 +76,9 @@ COMMANDS: Mapping[str, Entry] = {
         "crucible.cli.installing:claude_code", "Have Claude Code's sessions written down while they run."
     ),
     "install codex": Entry("crucible.cli.installing_mcp:codex", "Have Codex's agent recall and tell."),
-    "install opencode": Entry("crucible.cli.installing_mcp:opencode", "Have OpenCode's agent recall and tell."),
+    "install opencode": Entry(
+        "crucible.cli.installing_mcp:opencode", "Have OpenCode's agent recall and tell."
+    ),
     "install git-hooks": Entry("crucible.cli.installing_git:git_hooks", "Refuse to commit a secret."),
     "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
     "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),

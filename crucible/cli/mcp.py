@@ -11,8 +11,6 @@ from crucible.cli.door import Door
 from crucible.cli.surroundings import working_directory
 from crucible.mcp.place import Place
 from crucible.mcp.server import serve
-from crucible.recall.model import Recall
-from crucible.settings import load_vault_settings
 
 __all__ = ["mcp"]
 
@@ -30,13 +28,4 @@ def mcp(door: Door) -> None:
       cru install claude-code --mcp
     """
     home = Path(os.path.expanduser("~"))
-    serve(Place(dict(os.environ), working_directory() or "", home, door.vault), _open_recall)
-
-
-def _open_recall(place: Place) -> Recall:
-    # Late, as all that the first call needs: a client does not wait for a server that is slow to begin.
-    from crucible.index.vouching import ask  # noqa: PLC0415
-    from crucible.recall.embedded import open_embedded  # noqa: PLC0415  as above
-
-    root = place.root()
-    return open_embedded(Path(root), load_vault_settings(root), vouched=ask)
+    serve(Place(dict(os.environ), working_directory() or "", home, door.vault))

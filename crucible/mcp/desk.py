@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from crucible.mcp import knowing, sessions
 from crucible.mcp.knowing import Noted
-from crucible.mcp.opening import vault_of
+from crucible.mcp.opening import open_recall, vault_of
 from crucible.mcp.place import Caller, Place
 from crucible.mcp.recalling import Recalling
 from crucible.mcp.replying import Quoting
@@ -35,9 +35,10 @@ class Listed(NamedTuple):
 class Desk:
     """The parts of one server."""
 
-    def __init__(self, place: Place, open_recall: Callable[[Place], Recall]) -> None:
+    def __init__(self, place: Place, opener: Callable[[Place], Recall] | None = None) -> None:
+        """`opener` opens what searches; by default it is `opening`'s."""
         self._place = place
-        self.recalling = Recalling(place, open_recall)
+        self.recalling = Recalling(place, opener or open_recall)
         self._running = Running(place)
 
     def add(

@@ -1,4 +1,7 @@
-"""From a place to its vault, as it is now: settings and notes may change while a server runs."""
+"""From a place to its vault, as it is now, and to what searches it: settings and notes may change while a server runs.
+
+Owns what a client sees of knowledge: what its project sees.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,16 @@ from pathlib import Path
 
 from crucible.index.store import Index
 from crucible.index.vouching import ask
+from crucible.knowledge.items import Scope
+from crucible.knowledge.scopes import EVERYTHING
+from crucible.knowledge.scopes import Place as Viewer
+from crucible.knowledge.shelving import ItemShelf
 from crucible.mcp.place import Place
+from crucible.recall.embedded import open_embedded
+from crucible.recall.model import Recall
 from crucible.vault.store import Vault
 
-__all__ = ["index_of", "now", "vault_of"]
+__all__ = ["index_of", "now", "open_recall", "vault_of"]
 
 
 def now() -> datetime:
@@ -26,3 +35,10 @@ def vault_of(place: Place) -> Vault:
 def index_of(vault: Vault) -> Index:
     """Its index."""
     return Index(vault.root, vault.settings, ask)
+
+
+def open_recall(place: Place) -> Recall:
+    """What answers for the vault: its own index, over sessions and the knowledge that is seen from where the client works."""
+    vault, project = vault_of(place), place.project
+    viewer = Viewer(Scope.PROJECT, project) if project else EVERYTHING
+    return open_embedded(vault.root, vault.settings, vouched=ask, shelf=ItemShelf(vault, viewer))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from crucible.errors import UsageError
@@ -136,7 +137,9 @@ class Recalling:
 
     def _ask(self, question: Question) -> Answer:
         with self._turn:
-            return self._opened().ask(question, now())
+            found = self._opened().ask(question, now())
+        # What weighs nothing is not for who works here: another project's knowledge.
+        return replace(found, hits=tuple(hit for hit in found.hits if hit.score > 0))
 
     def _opened(self) -> Recall:
         """What searches the vault that is meant now."""

@@ -75,8 +75,8 @@ class _Server(MCPServer[Any]):
 class _Late:
     """The desk, once somebody asks."""
 
-    def __init__(self, place: Place, open_recall: Callable[[Place], Recall]) -> None:
-        self._given = (place, open_recall)
+    def __init__(self, place: Place, opener: Callable[[Place], Recall] | None) -> None:
+        self._given = (place, opener)
         self._turn = threading.Lock()
         self._desk: Desk | None = None
 
@@ -96,10 +96,10 @@ class _Late:
 
 
 def build_server(
-    place: Place, open_recall: Callable[[Place], Recall]
+    place: Place, opener: Callable[[Place], Recall] | None = None
 ) -> tuple[MCPServer[Any], Callable[[], None]]:
-    """A server for a place, and what is to be called in the end."""
-    late = _Late(place, open_recall)
+    """A server for a place, and what is to be called in the end; `opener` takes the place of what usually searches."""
+    late = _Late(place, opener)
     server = _Server(late)
     add_tools(server, late)
     _add_resources(server, late)
@@ -140,9 +140,9 @@ def _read(read: Callable[[], str]) -> str:
         raise ResourceError(str(error)) from error
 
 
-def serve(place: Place, open_recall: Callable[[Place], Recall]) -> None:
+def serve(place: Place) -> None:
     """Answer a client on standard input and output until it is gone."""
-    server, close = build_server(place, open_recall)
+    server, close = build_server(place)
     logging.getLogger("mcp").setLevel(
         logging.ERROR
     )  # every refused call would be a line on the client's terminal

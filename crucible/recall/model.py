@@ -108,7 +108,10 @@ class Snippet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An event that was found; `parts` are what its `score` comes from, by name.  `before` and `after` are its neighbours in the note."""
+    """An event that was found; `parts` are what its `score` comes from, by name.  `before` and `after` are its neighbours in the note.
+
+    `path` is the note's, from the vault; "" where only a server has it.
+    """
 
     event: Event
     score: float
@@ -116,11 +119,12 @@ class Hit:
     snippet: Snippet
     before: tuple[Event, ...] = ()
     after: tuple[Event, ...] = ()
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """A session that was found, by its own words and its best events."""
+    """A session that was found, by its own words and its best events; `path` as in a `Hit`."""
 
     session: str
     title: str
@@ -128,6 +132,7 @@ class SessionHit:
     parts: Mapping[str, float]
     started: datetime | None = None
     project: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from crucible.recall.model import MOST, Answer, Event, Hit, Kind, Question, SessionHit
-from crucible.recall.postgres_asking import best_events, best_sessions
+from crucible.recall.phrases import CANDIDATES, is_exact, said_so
+from crucible.recall.postgres_asking import best_events, best_sessions, texts_of
 from crucible.recall.postgres_schema import check_ready, set_up
 from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of
@@ -89,11 +91,11 @@ class Team:
         if asked.is_empty() and (question.text.strip() or not _narrows(question)):
             return Answer(notes=(*notes, "the question has no words"))
         server, sought = self._ready(), sought_of(asked, question)
-        events = best_events(server, sought, EVENTS)
+        events = _found(server, sought)
         if not events and sought.phrases:
             notes.append("nothing says exactly that; these have some of its words")
             sought = sought_of(_loosened(asked), question)
-            events = best_events(server, sought, EVENTS)
+            events = _found(server, sought)
         return self._weighed(server, sought, events, now, notes)
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
@@ -101,7 +103,7 @@ class Team:
         wanted = list(dict.fromkeys(map(plain, ids)))
         sessions = [one.rpartition("#")[0] or one for one in wanted]
         rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": wanted})
-        found = {row[2]: event_of(*row[2:]) for row in reversed(rows)}
+        found = {row[2]: event_of(row[2:]) for row in reversed(rows)}
         return tuple(found[one] for one in ids if one in found)
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
@@ -117,7 +119,8 @@ class Team:
 
     def state(self) -> State:
         """What this user sees."""
-        return State(*(tuple(one) if isinstance(one, list) else one for one in self._ready().run(_STATE)[0]))
+        role, readable, writable, *rest = self._ready().run(_STATE)[0]
+        return State(role, tuple(readable), tuple(writable), *rest)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -133,7 +136,8 @@ class Team:
         self, server: Server, sought: Sought, events: Sequence[Found], now: datetime, notes: Sequence[str]
     ) -> Answer:
         question = sought.question
-        own = best_sessions(server, sought, SESSIONS) if question.kinds != {Kind.KNOWLEDGE} else []
+        wants_sessions = question.kinds != {Kind.KNOWLEDGE}
+        own = best_sessions(server, sought, SESSIONS) if wants_sessions else []
         told = _sessions(server, {one.path for one in (*events, *own)})
 
         def weigh(path: str) -> tuple[float, Mapping[str, float]] | None:
@@ -145,8 +149,14 @@ class Team:
         limit = min(max(question.limit, 1), MOST)
         sessions = rank_sessions(of_sessions, [one for one in own if one.path in told], now)
         ranked = rank_events(events, sessions, now, weigh)[:limit]
-        found = tuple(_session_hit(told[one.found.path], one) for one in sessions[:limit])
+        found = tuple(_session_hit(told[one.found.path], one) for one in sessions[:limit] if wants_sessions)
         return Answer(_hits(server, ranked, sought), found, tuple(notes))
+
+
+def _found(server: Server, sought: Sought) -> list[Found]:
+    if not is_exact(sought):
+        return best_events(server, sought, EVENTS)
+    return said_so(best_events(server, sought, CANDIDATES), sought, partial(texts_of, server))
 
 
 def _session_hit(told: _Session, one: Ranked) -> SessionHit:
@@ -172,7 +182,7 @@ def _events(server: Server, spans: Iterable[tuple[int, int, int]]) -> dict[tuple
     """Events by session and place, of spans of a session each, ends included."""
     nos, firsts, lasts = map(list, zip(*spans, strict=True)) if (spans := list(spans)) else ([], [], [])
     rows = server.run(_SPANS, {"nos": nos, "firsts": firsts, "lasts": lasts})
-    return {(no, sequence): event_of(*rest) for no, sequence, *rest in rows}
+    return {(no, sequence): event_of(rest) for no, sequence, *rest in rows}
 
 
 def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
@@ -194,7 +204,9 @@ def _loosened(asked: Asked) -> Asked:
 
 
 _ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at"
-_EVENTS = """crucible.session_events AS e ON e.session_no = s.no AND e.project = s.project AND e.month = s.month"""
+_EVENTS = (
+    """crucible.session_events AS e ON e.session_no = s.no AND e.project = s.project AND e.month = s.month"""
+)
 _SPANS = f"""
     SELECT DISTINCT ON (e.session_no, e.sequence) {_ROW}
     FROM unnest(%(nos)s::bigint[], %(firsts)s::int[], %(lasts)s::int[]) AS w (no, first, last)

@@ -7,7 +7,7 @@ a parameter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crucible.recall.cards import seconds_of
@@ -16,12 +16,12 @@ from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of, fact_term, name_term, word_term
 from crucible.recall.searching import Found, Sought
 from crucible.recall.segments import analyze
-from crucible.recall.words import names_in, pieces_of, plain, words_in
+from crucible.recall.words import names_in, plain, words_in
 
-__all__ = ["best_events", "best_sessions"]
+__all__ = ["best_events", "best_sessions", "texts_of"]
 
-_CHECKED = 400
-"""Events whose words are read to see whether they follow each other as they were asked for."""
+_WHOLE = 3.0
+"""What a name that is there whole counts more than a word, as in `searching`."""
 _LONGEST_FACT = 200
 """Code points of a fact, as they are kept."""
 _MOST_SESSIONS = 500
@@ -29,10 +29,10 @@ _MOST_SESSIONS = 500
 
 
 class _Has(NamedTuple):
-    """A condition: any term of `some` is there, or all of `every`."""
+    """A condition: any term of `some` is there, or all of one of `every`."""
 
     some: tuple[str, ...] = ()
-    every: tuple[str, ...] = ()
+    every: tuple[tuple[str, ...], ...] = ()
 
 
 class _Narrowed(NamedTuple):
@@ -43,13 +43,17 @@ class _Narrowed(NamedTuple):
 
 
 def best_events(server: Server, sought: Sought, most: int) -> list[Found]:
-    """The best events, best first; of a question without words the newest."""
-    checks = list(_checks(sought))
-    narrowed = _narrowed(server, sought, "events")
-    query, given = _event_query(sought, narrowed)
-    given["most"] = _CHECKED if checks else most
-    found = [Found(str(no), *rest) for no, *rest in server.run(query, given)]
-    return _checked(server, found, checks)[:most] if checks else found
+    """The best events, best first; of a question without words the newest.  Of words that must follow each other all are there."""
+    query, given = _event_query(sought, _narrowed(server, sought, "events"))
+    return [Found(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
+
+
+def texts_of(server: Server, found: Sequence[Found]) -> list[str]:
+    """The texts of events, in their order; "" for one that is gone."""
+    given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
+    rows = server.run(_TEXTS, given)
+    texts = {(str(no), sequence): event_of(row).text for no, sequence, *row in rows}
+    return [texts.get((one.path, one.number), "") for one in found]
 
 
 def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
@@ -58,12 +62,20 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
     where, given = _where(narrowed, "sessions", "x.no = s.no AND x.project = s.project")
     terms = _terms(sought)
     question = sought.question
-    given |= {"terms": terms, "most": most, "since": seconds_of(question.since), "until": seconds_of(question.until)}
+    given |= {
+        "terms": terms,
+        "most": most,
+        "whole": _WHOLE,
+        "since": seconds_of(question.since),
+        "until": seconds_of(question.until),
+    }
     if question.since:
         where.append("s.last >= %(since)s")
     if question.until:
         where.append("s.first <= %(until)s")
-    query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
+    query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(
+        where=" AND ".join(["s.whole", *where])
+    )
     return [Found(str(no), 0, score, first) for no, score, first in server.run(query, given)]
 
 
@@ -78,7 +90,7 @@ def _terms(sought: Sought) -> list[str]:
 
 def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
     question, asked = sought.question, sought.asked
-    wanted = [_Has(every=tuple(map(word_term, phrase))) for phrase in sought.phrases]
+    wanted = [_every(phrase) for phrase in sought.phrases]
     any_of = (*map(word_term, sought.stems), *map(name_term, sought.names))
     if wanted and any_of:
         wanted.append(_Has(any_of))
@@ -91,23 +103,21 @@ def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
             wanted.append(_fact(server, field, [value.lower()]))
     if side == "events" and question.kinds != frozenset(Kind) and _terms(sought):
         wanted.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
-    stems = [tuple(analyze(text)) for text in asked.nots]
-    unwanted = [_Has((word_term(words[0]),)) for words in stems if len(words) == 1]
-    unwanted += [_unwanted(_fact(server, field, [value])) for field, value in asked.not_facts]
+    unwanted = [_every(words) for words in sought.nots if len(words) == 1]
+    unwanted += [_fact(server, field, [value]) for field, value in asked.not_facts]
     return _Narrowed(tuple(wanted), tuple(unwanted))
 
 
-def _unwanted(fact: _Has) -> _Has:
-    """Of a file whose words are several it must be seen whether they follow each other."""
-    return fact._replace(every=()) if len(fact.every) > 1 else fact
+def _every(words: Sequence[str]) -> _Has:
+    return _Has(every=(tuple(dict.fromkeys(map(word_term, words))),))
 
 
 def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
     """Any of the values."""
     if field == "file":
         names = dict.fromkeys(name for value in values for name in (*names_in(value), plain(value)))
-        words = dict.fromkeys(word for value in values for word in analyze(" ".join(words_in(value))))
-        return _Has(tuple(map(name_term, names)), tuple(map(word_term, words)))
+        words = [analyze(" ".join(words_in(value))) for value in values]
+        return _Has(tuple(map(name_term, names)), tuple(_every(one).every[0] for one in words if one))
     values = [plain(value)[:_LONGEST_FACT] for value in values]
     if field == "session":
         values = _sessions(server, values)
@@ -132,30 +142,47 @@ def _where(narrowed: _Narrowed, side: str, key: str) -> tuple[list[str], dict[st
     """Conditions upon the rows of `key`, of our own words, and their parameters."""
     found: list[str] = []
     given: dict[str, Any] = {}
-    conditions = [("", one) for one in narrowed.wanted] + [("NOT ", one) for one in narrowed.unwanted]
-    for number, (negated, has) in enumerate(conditions):
-        columns, times = ("p.session_no, p.project, h >> 40", "") if side == "events" else ("p.session_no, p.project", "p.times > 0 AND ")
-        rows = "crucible.postings AS p, unnest(p.hits) AS h" if side == "events" else "crucible.postings AS p"
-        select = f"SELECT {columns} FROM {rows} WHERE {times}p.term = ANY (%({{}}{number})s::text[])"  # noqa: S608  ours
-        parts = [select.format("some")]
-        if has.every:
-            group = "1, 2, 3" if side == "events" else "1, 2"
-            parts.append(f"{select.format('every')} GROUP BY {group} HAVING count(DISTINCT p.term) = %(count{number})s")
-        named = "x (no, project, sequence)" if side == "events" else "x (no, project)"
-        found.append(f"{negated}EXISTS (SELECT FROM ({' UNION ALL '.join(parts)}) AS {named} WHERE {key})")
-        given |= {f"some{number}": list(has.some), f"every{number}": list(has.every), f"count{number}": len(has.every)}
+    named = _COLUMNS[side]
+    for negated, conditions in (("", narrowed.wanted), ("NOT ", narrowed.unwanted)):
+        for has in conditions:
+            parts = [_rows_with(side, has.some, given)] + [
+                _rows_with(side, every, given, len(every)) for every in has.every
+            ]
+            found.append(
+                f"{negated}EXISTS (SELECT FROM ({' UNION ALL '.join(parts)}) AS x ({named}) WHERE {key})"
+            )
     return found, given
+
+
+_COLUMNS = {"events": "no, project, sequence", "sessions": "no, project"}
+_ROWS_WITH = {
+    "events": """SELECT p.session_no, p.project, h >> 40 FROM crucible.postings AS p, unnest(p.hits) AS h
+        WHERE p.term = ANY (%({name})s::text[])""",
+    "sessions": """SELECT p.session_no, p.project FROM crucible.postings AS p
+        WHERE p.times > 0 AND p.term = ANY (%({name})s::text[])""",
+}
+_ALL_OF = {
+    "events": " GROUP BY 1, 2, 3 HAVING count(DISTINCT p.term) = %({name}_of)s",
+    "sessions": " GROUP BY 1, 2 HAVING count(DISTINCT p.term) = %({name}_of)s",
+}
+
+
+def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int = 0) -> str:
+    """The events or sessions that have any of the terms, or so many; the terms go into `given`."""
+    name = f"terms{len(given)}"
+    given |= {name: list(terms), f"{name}_of": of}
+    return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "")).format(name=name)
 
 
 # --- queries --------------------------------------------------------------------------------------------------------
 
 _BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
 """k1 = 1.2 and b = 0.75, as measured."""
-_RARITY = "ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) AS idf"
+_RARITY = """ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) * CASE WHEN starts_with(term, 'w') THEN 1 ELSE %(whole)s END AS idf"""
 
 _EVENTS_BY_WORDS = (
-    """
-    WITH size AS MATERIALIZED (
+    "WITH"  # noqa: S608  our own pieces
+    """ size AS MATERIALIZED (
         SELECT sum(events)::float8 AS n, (sum(event_words) / greatest(sum(events), 1))::float8 AS words,
             (sum(event_names) / greatest(sum(events), 1))::float8 AS names
         FROM crucible.sessions
@@ -183,8 +210,8 @@ _EVENTS_BY_TIME = """
     ) AS k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project WHERE {where} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
 """
 _SESSIONS_BY_WORDS = (
-    """
-    WITH size AS MATERIALIZED (
+    "WITH"  # noqa: S608  our own pieces
+    """ size AS MATERIALIZED (
         SELECT count(*)::float8 AS n, (sum(words) / greatest(count(*), 1))::float8 AS words,
             (sum(names) / greatest(count(*), 1))::float8 AS names
         FROM crucible.sessions
@@ -198,7 +225,9 @@ _SESSIONS_BY_WORDS = (
     )
     SELECT s.no, sum("""
     + _BM25.format(
-        times="f.times", length="(CASE WHEN starts_with(f.term, 'w') THEN s.words ELSE s.names END)", mean="mean"
+        times="f.times",
+        length="(CASE WHEN starts_with(f.term, 'w') THEN s.words ELSE s.names END)",
+        mean="mean",
     )
     + """) AS score, s.first
     FROM found AS f JOIN rare USING (term) JOIN crucible.sessions AS s ON s.no = f.session_no AND s.project = f.project WHERE {where}
@@ -212,8 +241,15 @@ _SESSIONS_BY_TIME = """
 
 def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, Any]]:
     question, terms = sought.question, _terms(sought)
-    where, given = _where(narrowed, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
-    given |= {"terms": terms, "since": seconds_of(question.since), "until": seconds_of(question.until)}
+    where, given = _where(
+        narrowed, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence"
+    )
+    given |= {
+        "terms": terms,
+        "whole": _WHOLE,
+        "since": seconds_of(question.since),
+        "until": seconds_of(question.until),
+    }
     given["kinds"] = [fact_term("kind", kind.value) for kind in question.kinds]
     at = "coalesce(s.times[k.sequence + 1], 0)"
     if question.since:
@@ -226,55 +262,8 @@ def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, An
     return query.format(where=" AND ".join(where) or "true", join=join), given
 
 
-# --- words that follow each other -----------------------------------------------------------------------------------
-
-_Check = Callable[[str], bool]
-"""Of an event's text whether it is as it was asked for."""
-
-
-def _checks(sought: Sought) -> Iterator[_Check]:
-    for phrase in sought.phrases:
-        if len(phrase) > 1:
-            yield lambda text, phrase=phrase: _follow(phrase, text)
-    for words in (tuple(analyze(text)) for text in sought.asked.nots):
-        if len(words) > 1:
-            yield lambda text, words=words: not _follow(words, text)
-    files = [value for field, value in sought.asked.facts if field == "file"]
-    if any(len(words_in(value)) > 1 for value in files):
-        yield lambda text: any(_is_in(value, text) for value in files)
-    for value in (value for field, value in sought.asked.not_facts if field == "file"):
-        if len(words_in(value)) > 1:
-            yield lambda text, value=value: not _is_in(value, text)
-
-
-def _is_in(file: str, text: str) -> bool:
-    words = analyze(" ".join(words_in(file)))
-    return not {*names_in(file), file}.isdisjoint(names_in(text)) or bool(words and _follow(words, text))
-
-
-def _follow(words: Sequence[str], text: str) -> bool:
-    """Whether the words stand in a text one after the other."""
-    wanted = list(words)
-    return any(
-        there[at : at + len(wanted)] == wanted
-        for there in map(analyze, pieces_of(text))
-        for at, word in enumerate(there)
-        if word == wanted[0]
-    )
-
-
-def _checked(server: Server, found: Sequence[Found], checks: Sequence[_Check]) -> list[Found]:
-    given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
-    texts = {
-        (str(no), sequence): f"{event.title}\n{event.text}" if event.title else event.text
-        for no, sequence, *rest in server.run(_TEXTS, given)
-        for event in [event_of("", "", *rest, None)]
-    }
-    return [one for one in found if all(check(texts.get((one.path, one.number), "")) for check in checks)]
-
-
 _TEXTS = """
-    SELECT e.session_no, e.sequence, e.event_type, e.payload, e.more
+    SELECT e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at
     FROM unnest(%(nos)s::bigint[], %(sequences)s::int[]) AS w (no, sequence)
     JOIN crucible.sessions AS s ON s.no = w.no
     JOIN crucible.session_events AS e ON e.session_no = s.no AND e.sequence = w.sequence AND e.project = s.project AND e.month = s.month

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -121,13 +121,13 @@ def rows_of(document: Document) -> Rows:
     whole = derived.whole
     counts = _counts(whole) if whole else _Counts(Counter(), [])
     wholes = _wholes(counts, whole)
-    times = [seconds_of(event.at) or 0 for event in document.events]
+    moments = [seconds_of(event.at) or 0 for event in document.events]
     return Rows(
         [_row(event, sequence) for sequence, event in enumerate(document.events)],
         {term: (wholes.get(term, 0), hits.get(term, [])) for term in {**wholes, **hits}},
-        times,
-        whole.first if whole else max(times, default=0),
-        whole.last if whole else max(times, default=0),
+        moments,
+        whole.first if whole else max(moments, default=0),
+        whole.last if whole else max(moments, default=0),
         len(derived.events),
         words,
         names,
@@ -166,7 +166,9 @@ def _row(event: Event, sequence: int) -> EventRow:
     payload = json.dumps(
         {key: _kept(value) if isinstance(value, str) else value for key, value in told.items() if value}
     )
-    return EventRow(sequence, _kept(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at))
+    return EventRow(
+        sequence, _kept(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at)
+    )
 
 
 def aware(at: datetime | None) -> datetime | None:
@@ -181,10 +183,12 @@ def _kept(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def event_of(
-    identity: str, session: str, kind: str, payload: Any, more: str | None, at: datetime | None
-) -> Event:
-    """An event again.  Whoever may write to a project may have written anything: what is no such value is left out."""
+def event_of(row: Sequence[Any]) -> Event:
+    """An event again, of its id, session, type, payload, rest of the text, and time.
+
+    Whoever may write to a project may have written anything: what is no such value is left out.
+    """
+    identity, session, kind, payload, more, at = row
     told: dict[str, Any] = payload if isinstance(payload, dict) else {}
 
     def text(key: str) -> str:

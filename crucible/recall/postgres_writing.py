@@ -57,7 +57,7 @@ class Pushed(NamedTuple):
     replaced: int = 0
     same: int = 0
     removed: int = 0
-    refused: Mapping[str, int] = {}  # noqa: RUF012  a named tuple has no factory, and nobody writes into it
+    refused: Mapping[str, int] = {}
     older: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -70,6 +70,14 @@ class _There(NamedTuple):
     clone: str
     last: int
     session: str
+
+
+class _Known(NamedTuple):
+    """What a push knows when it begins: what is there, and by session what of it is of notes that were renamed here."""
+
+    there: Mapping[str, _There]
+    moved: Mapping[str, Sequence[str]]
+    force: bool
 
 
 class Pusher:
@@ -94,17 +102,13 @@ class Pusher:
         digests = {path: f"{TERMS}:{digest}" for path, digest in source.digests().items()}
         there = self._there()
         changed = [path for path, digest in digests.items() if not _is_same(there.get(key_of(path)), digest)]
-        moved = self._moved(there, digests)
+        known = _Known(there, self._moved(there, digests), force)
         counts: Counter[str] = Counter(same=len(digests) - len(changed))
         refused: Counter[str] = Counter()
         paths: dict[str, list[str]] = {"older": [], "unread": [], "failed": []}
         for done, path in enumerate(changed, 1):
             document = source.document(path)
-            outcome = (
-                "unread"
-                if document is None
-                else self._send(document, path, digests[path], there, moved, force)
-            )
+            outcome = self._send(document, path, digests[path], known) if document else "unread"
             if outcome in paths:
                 paths[outcome].append(path)
             elif outcome == "refused" and document:
@@ -125,7 +129,10 @@ class Pusher:
         keys = {key_of(path) for path in source.digests()}
         gone = [key for key, there in self._there().items() if key not in keys and there.clone == self._clone]
         if gone and not keys and not force:
-            raise UsageError(f"the vault has no notes, and {len(gone)} on the server are from it", "look whether it is all there; `--force` removes them")
+            raise UsageError(
+                f"the vault has no notes, and {len(gone)} on the server are from it",
+                "look whether it is all there; `--force` removes them",
+            )
         return pushed._replace(removed=sum(self._remove(key) for key in gone))
 
     def delete(self, session: str) -> int:
@@ -146,35 +153,28 @@ class Pusher:
 
     def _moved(self, there: Mapping[str, _There], digests: Mapping[str, str]) -> dict[str, list[str]]:
         """By session what is of a note that was renamed here: it is replaced, not doubled."""
-        keys, moved = {key_of(path) for path in digests}, {}
+        keys = {key_of(path) for path in digests}
+        moved: dict[str, list[str]] = {}
         for key, one in there.items():
             if key not in keys and one.clone == self._clone:
                 moved.setdefault(one.session, []).append(key)
         return moved
 
-    def _send(
-        self,
-        document: Document,
-        path: str,
-        digest: str,
-        there: Mapping[str, _There],
-        moved: Mapping[str, list[str]],
-        force: bool,
-    ) -> str:
+    def _send(self, document: Document, path: str, digest: str, known: _Known) -> str:
         """What came of it: a field of `Pushed`."""
         project = self._project(_short(document.project))
         if project is None:
             return "refused"
         rows = rows_of(document)
         head = self._head(document, path, digest, rows, project)
-        old = there.get(head["key"])
-        if old and not force and self._is_older(rows, old):
+        old = known.there.get(head["key"])
+        if old and not known.force and self._is_older(rows, old):
             return "older"
         self._make_month(head["month"])
         for attempt in range(_ATTEMPTS):
             try:
                 with self._server.connection() as connection, connection.transaction():
-                    return self._write(connection, head, rows, moved.get(head["session"], ()), force)
+                    return self._write(connection, head, rows, known)
             except _NotNeeded as outcome:
                 return str(outcome)
             except ServerFailed as error:
@@ -186,17 +186,16 @@ class Pusher:
     def _is_older(self, rows: Rows, there: _There) -> bool:
         return there.clone != self._clone and there.last > rows.last
 
-    def _write(
-        self, connection: _Connection, head: Mapping[str, Any], rows: Rows, moved: Sequence[str], force: bool
-    ) -> str:
+    def _write(self, connection: _Connection, head: Mapping[str, Any], rows: Rows, known: _Known) -> str:
         """In a transaction.  Raises `_NotNeeded`, which rolls it back."""
         connection.execute(_LOCK, head)
-        old = connection.execute(_DELETE, {**head, "keys": [head["key"], *moved]}).fetchall()
+        keys = [head["key"], *known.moved.get(head["session"], ())]
+        old = connection.execute(_DELETE, {**head, "keys": keys}).fetchall()
         for key, digest, *rest in old:
             if key == head["key"] and digest == head["digest"]:
                 # Somebody else was faster.
                 raise _NotNeeded("same")
-            if key == head["key"] and not force and self._is_older(rows, _There(digest, *rest)):
+            if key == head["key"] and not known.force and self._is_older(rows, _There(digest, *rest)):
                 raise _NotNeeded("older")
         connection.execute(_INSERT, {**head, **_columns(rows)})
         return "replaced" if old else "new"

@@ -97,6 +97,8 @@ def schema_of(side: str) -> tantivy.Schema:
 def _registered(index: tantivy.Index) -> tantivy.Index:
     module = _tantivy()
     named = module.TextAnalyzerBuilder(module.Tokenizer.whitespace()).build()
+    # Its own way is a thread that opens whatever is there when a meta file changes, in the middle of a writing.
+    index.config_reader("manual")
     index.register_tokenizer("said", _analyzer())
     index.register_tokenizer("named", named)
     return index

@@ -85,7 +85,9 @@ def hits_of(
     for (one, place), (before, after) in zip(places, around, strict=True):
         (event,) = shown.events([place])
         snippet = snippet_of(event.text, sought.marked, analyze)
-        hits.append(Hit(event, one.score, one.parts, snippet, shown.events(before), shown.events(after)))
+        hits.append(
+            Hit(event, one.score, one.parts, snippet, shown.events(before), shown.events(after), place[0])
+        )
     return tuple(hits)
 
 
@@ -103,6 +105,6 @@ def session_hits(cards: Mapping[str, Card], ranked: Iterable[Ranked]) -> tuple[S
     """The sessions as hits, in their order."""
     found = [(one, cards[one.found.path]) for one in ranked if one.found.path in cards]
     return tuple(
-        SessionHit(card.session, card.title, one.score, one.parts, card.started, card.project)
+        SessionHit(card.session, card.title, one.score, one.parts, card.started, card.project, one.found.path)
         for one, card in found
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-__all__ = ["folder_in_project", "project_of"]
+__all__ = ["folder_in_project", "named_project_of", "project_of"]
 
 
 def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
@@ -18,15 +18,18 @@ def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
 
     `projects` maps a name to folders.  A repository is called as its origin is, else as its folder.  `cwd` may come from another machine or be gone; then only its text counts.  "" when it names nothing.
     """
+    return (named_project_of(cwd, projects) or _folder_name(_pure(cwd))) if cwd else ""
+
+
+def named_project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
+    """The same, and "" for a folder that is nobody's project but by its own name."""
     if not cwd:
         return ""
-    path = _pure(cwd)
-    named = _configured(path, projects)
+    named = _configured(_pure(cwd), projects)
     if named:
         return named
     here = Path(cwd)
-    repository = _repository(here) if here.is_absolute() and "\0" not in cwd and here.is_dir() else ""
-    return repository or _folder_name(path)
+    return _repository(here) if here.is_absolute() and "\0" not in cwd and here.is_dir() else ""
 
 
 def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: str) -> Path | None:

@@ -53,6 +53,7 @@ def stage(tmp_path: Path) -> Stage:
 
 def answers(model: ScriptedModel) -> list[str]:
     assert model.unforeseen == []
+    assert len(model.results) >= 2, model.log
     return [text for text, _ in model.results.values()]
 
 
@@ -127,8 +128,9 @@ def test_codex_recalls_and_tells(stage: Stage, programs: Programs) -> None:
     # The client hands on what is named; this checkout is where the program is.
     ours = settings.read_text().replace('"CRU_SESSION"', '"CRU_SESSION", "PYTHONPATH"')
     play = Path.write_text
-
-    with ScriptedModel(calls("mcp__crucible__")) as model, pytest.MonkeyPatch.context() as patch:
+    # While two others begin and end, ours is there: a scripted model is faster than any server.
+    waits = Step("I wait for the server.", (Action("run", "cru mcp < /dev/null; cru mcp < /dev/null"),))
+    with ScriptedModel(calls("mcp__crucible__", waits)) as model, pytest.MonkeyPatch.context() as patch:
         # The player writes the settings of the model; a user's hold ours beside them.
         patch.setattr(
             Path, "write_text", lambda self, text: play(self, text + ours if self == settings else text)

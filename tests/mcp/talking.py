@@ -12,15 +12,13 @@ import anyio
 from mcp import Client, ClientSession, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-from crucible.mcp.opening import vault_of
 from crucible.mcp.place import Place
 from crucible.mcp.server import build_server
-from crucible.recall.embedded import open_embedded
 from crucible.recall.model import Recall
 from crucible.vault.store import Vault
 from tests.conftest import ROOT
 
-__all__ = ["Answer", "Call", "call", "opened", "place_of", "talk", "with_process"]
+__all__ = ["Answer", "Call", "call", "place_of", "talk", "with_process"]
 
 Call = tuple[str, Mapping[str, Any]]
 
@@ -34,18 +32,13 @@ def place_of(vault: Vault, cwd: Path | None = None, **env: str) -> Place:
     return Place(env, str(cwd or vault.root), Path.home(), str(vault.root))
 
 
-def opened(place: Place) -> Recall:
-    vault = vault_of(place)
-    return open_embedded(vault.root, vault.settings)
-
-
 def talk(
-    place: Place, calls: Sequence[Call], open_recall: Callable[[Place], Recall] = opened
+    place: Place, calls: Sequence[Call], opener: Callable[[Place], Recall] | None = None
 ) -> list[Answer]:
     """The answers of one server in this process to these calls, one after the other."""
 
     async def run() -> list[Answer]:
-        server, close = build_server(place, open_recall)
+        server, close = build_server(place, opener)
         try:
             async with Client(server) as client:
                 return [_answer(await client.call_tool(name, dict(given))) for name, given in calls]

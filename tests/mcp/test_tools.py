@@ -271,6 +271,32 @@ def test_an_item_is_kept_without_secrets_found_alike_and_told_of(vault: Vault) -
     assert TOKEN not in one.note.source.text
 
 
+def test_an_item_is_found_read_and_sometimes_asked_about(vault: Vault, tmp_path: Path) -> None:
+    (vault.root / ".crucible" / "config.toml").write_text("[knowledge]\nask_one_in = 2\n")
+    shop = tmp_path / "shop"
+    (shop / ".git").mkdir(parents=True)
+    place = place_of(vault, shop)
+    call(
+        place,
+        "recall_add",
+        type="pattern",
+        title="Flux capacitors need 1.21 gigawatts",
+        text="Less does not do.",
+    )
+    found = call(place, "recall_context", query="how many gigawatts?", event_types=["knowledge"]).text
+    assert "knowledge, " in found
+    (name,) = re.findall(r"id ([\w.-]+)\]", found)
+    answers = talk(place, [("recall_get", {"ids": [name]})] * 4)
+    assert all("Less does not do." in answer.text for answer in answers)
+    assert [f"recall_feedback(id='{name}'" in answer.text for answer in answers].count(True) == 2
+    # Another project does not see it.
+    (tmp_path / "bank" / ".git").mkdir(parents=True)
+    assert (
+        name
+        not in call(place_of(vault, tmp_path / "bank"), "recall_context", query="how many gigawatts?").text
+    )
+
+
 def test_an_item_names_the_session_that_it_comes_from(vault: Vault) -> None:
     with record.session("Work", vault=vault) as recorder:
         call(

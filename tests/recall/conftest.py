@@ -28,8 +28,8 @@ def postgres() -> Iterator[Running]:
             admin.close()
             yield running
     except NoServer as error:
-        print(f"PostgreSQL's tests are skipped: {error}")
-        pytest.skip(str(error))
+        # `-ra` prints it.
+        pytest.skip(f"no PostgreSQL server: {error}")
 
 
 @pytest.fixture

@@ -16,9 +16,7 @@ from crucible.recall.postgres import open_pusher
 
 __all__ = ["Held", "document", "documents", "everything"]
 
-_WORDS = [
-    f"word{number}" for number in range(400)
-] + "retry bucket limiter TokenBucket src/limiter.py cache".split()
+_WORDS = [f"word{number}" for number in range(400)] + ["retry", "bucket", "TokenBucket", "src/limiter.py"]
 _BEGUN = datetime(2026, 3, 30, 9, tzinfo=UTC)
 
 
@@ -81,9 +79,14 @@ everything = """
 """All rows of all tables, without the numbers that the server gives."""
 
 
+def _tell(done: int, of: int) -> None:
+    sys.stdout.write(f"{done} {of}\n")
+    sys.stdout.flush()
+
+
 def _main(address: str, vault: str, clone: str, count: str, seed: str) -> None:
     pusher = open_pusher(address, vault, clone)
-    pusher.push(documents(int(count), int(seed)), progress=lambda done, of: print(done, of, flush=True))
+    pusher.push(documents(int(count), int(seed)), progress=_tell)
 
 
 if __name__ == "__main__":

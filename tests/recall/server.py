@@ -97,7 +97,7 @@ def programs() -> Path:
     return Path(by_version[-1]).parent
 
 
-def _nobody() -> dict[str, int]:
+def _nobody() -> dict[str, Any]:
     """The server refuses to run as root."""
     if os.geteuid() != 0:
         return {}
@@ -132,9 +132,9 @@ def running_server(*settings: str) -> Iterator[Running]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _data(folder: Path, owner: dict[str, int]) -> Path:
+def _data(folder: Path, owner: dict[str, Any]) -> Path:
     data = folder / "data"
-    command = [
+    command: list[str | Path] = [
         programs() / "initdb",
         "-D",
         data,
@@ -147,14 +147,16 @@ def _data(folder: Path, owner: dict[str, int]) -> Path:
         "--locale=C",
         "--no-sync",
     ]
-    done = subprocess.run(command, check=False, capture_output=True, cwd=folder, timeout=120, **owner)
+    done: subprocess.CompletedProcess[bytes] = subprocess.run(
+        command, check=False, capture_output=True, cwd=folder, timeout=120, **owner
+    )
     if done.returncode:
         raise NoServer(f"initdb failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
     return data
 
 
 def _started(
-    folder: Path, data: Path, owner: dict[str, int], settings: tuple[str, ...]
+    folder: Path, data: Path, owner: dict[str, Any], settings: tuple[str, ...]
 ) -> subprocess.Popen[bytes]:
     given = [
         part
@@ -162,7 +164,7 @@ def _started(
         for part in ("-c", setting)
     ]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
+        process: subprocess.Popen[bytes] = subprocess.Popen(
             [programs() / "postgres", "-D", data, *given], stdout=log, stderr=log, cwd=folder, **owner
         )
     for _ in range(300):

@@ -320,11 +320,18 @@ def _files(root: Path) -> dict[str, tuple[int, int, int]]:
     }
 
 
+def _put(path: Path, data: bytes) -> None:
+    """As a new file: who still has the old one mapped into memory, as a thread of tantivy may, would be killed by a shorter one."""
+    new = path.with_name("new")
+    new.write_bytes(data)
+    new.replace(path)
+
+
 def _flip(path: Path) -> None:
     data = bytearray(path.read_bytes())
     for at in range(0, len(data), max(len(data) // 7, 1)):
         data[at] ^= 0x55
-    path.write_bytes(data)
+    _put(path, bytes(data))
 
 
 def _flip_unseen(path: Path) -> None:
@@ -334,7 +341,7 @@ def _flip_unseen(path: Path) -> None:
 
 
 def _truncate(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    _put(path, path.read_bytes()[: path.stat().st_size // 2])
 
 
 def _as_folder(path: Path) -> None:

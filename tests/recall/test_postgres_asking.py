@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 
@@ -18,7 +19,17 @@ from crucible.recall.postgres_schema import set_up
 from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of
 from crucible.recall.postgres_vault import VaultDocuments
-from crucible.session.model import AgentRef, Decision, Failure, Intervention, Phase, Prose, ToolCall, ToolCalls
+from crucible.session.model import (
+    AgentRef,
+    Decision,
+    Failure,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    ToolCall,
+    ToolCalls,
+)
 from crucible.settings import VaultSettings
 from tests.recall.pushing import Held, document
 from tests.recall.server import Running, Team
@@ -30,30 +41,38 @@ _COMMON = "we should look at how this works now because it was slow and then dec
 
 
 def _text(random: Random, topic: str) -> str:
-    words = random.choices(_COMMON, k=random.randint(5, 25)) + random.choices(_TOPICS, k=3) + [topic] * random.randint(0, 2)
+    words = (
+        random.choices(_COMMON, k=random.randint(5, 25))
+        + random.choices(_TOPICS, k=3)
+        + [topic] * random.randint(0, 2)
+    )
     random.shuffle(words)
     return " ".join(words)
 
 
-def _session(number: int) -> object:
+def _session(number: int) -> Session:
     random = Random(number)
     topic = f"{random.choice(_TOPICS)} {random.choice(_TOPICS)}Case"
-    session = session_of(f"2026-11-{1 + number % 20:02d}-s{number}", *(_text(random, topic) for _ in range(8)), days=number % 20)
+    session = session_of(
+        f"2026-11-{1 + number % 20:02d}-s{number}",
+        *(_text(random, topic) for _ in range(8)),
+        days=number % 20,
+    )
     extra = (
         Decision(f"Use {topic} number{number}", rationale=_text(random, topic)),
         Failure(f"{topic} broke", resolution="pinned it"),
-        ToolCalls((ToolCall(f"Read src/{topic.split()[0]}_{number % 7}.py", "done"),)),
+        ToolCalls((ToolCall(f"Read src/{topic.partition(' ')[0]}_{number % 7}.py", "done"),)),
         Intervention(_text(random, topic)),
         Prose(f'It is decided: "{topic}" stays in src/part{number % 5}/limiter.py'),
     )
     phase = Phase("More", AgentRef("codex", "0.46"), "prod", STARTED, entries=extra)
-    return session.__class__(**{**{n: getattr(session, n) for n in session.__dataclass_fields__}, "phases": (*session.phases, phase)})
+    return replace(session, phases=(*session.phases, phase))
 
 
 @pytest.fixture(scope="module")
 def both(postgres: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Embedded, Recall]]:
     """The same vault in both."""
-    root = vault_of(tmp_path_factory.mktemp("vaults") / "v", *(_session(number) for number in range(60)))  # type: ignore[arg-type]
+    root = vault_of(tmp_path_factory.mktemp("vaults") / "v", *(_session(number) for number in range(60)))
     admin = Server(postgres.address())
     admin.run("CREATE DATABASE same OWNER owner")
     address = postgres.address("owner", "same")
@@ -124,7 +143,9 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[Embedded, R
     ],
 )
 @pytest.mark.parametrize("text", ["cache bucket", ""])
-def test_what_narrows_narrows_alike(both: tuple[Embedded, Recall], text: str, narrow: dict[str, object]) -> None:
+def test_what_narrows_narrows_alike(
+    both: tuple[Embedded, Recall], text: str, narrow: dict[str, object]
+) -> None:
     here, there = (one.ask(Question(text, limit=20, **narrow), NOW) for one in both)  # type: ignore[arg-type]
     if text:
         assert {hit.event.id for hit in there.hits[:5]} <= {hit.event.id for hit in here.hits}
@@ -152,13 +173,16 @@ def test_events_and_their_neighbours_are_those_of_the_embedded_engine(both: tupl
     assert there.around(ids[0], -1, 10**12) == here.around(ids[0], -1, 10**12)
 
 
-def test_sessions_are_recalled_within_two_hundredths_of_the_embedded_engine(both: tuple[Embedded, Recall]) -> None:
+def test_sessions_are_recalled_within_two_hundredths_of_the_embedded_engine(
+    both: tuple[Embedded, Recall],
+) -> None:
     random, found = Random(8), [0, 0]
     for number in range(60):
         text = Random(number)
         topic = f"{text.choice(_TOPICS)} {text.choice(_TOPICS)}Case"
         question = Question(" ".join([*random.sample(_COMMON, 6), topic, random.choice(_TOPICS)]), limit=10)
-        for at, one in enumerate(both):
+        engines: list[Embedded | Recall] = [*both]
+        for at, one in enumerate(engines):
             wanted = f"2026-11-{1 + number % 20:02d}-s{number}"
             found[at] += wanted in [hit.session for hit in one.ask(question, NOW).sessions]
     assert found[0] > 30, "the questions are not for nothing"
@@ -176,7 +200,7 @@ HOSTILE = [
     "-- /* */ $$ $1 :name ?",
     "\0\x01\x02\x1b[31m",
     "\ud800 \udfff lone",
-    "- - - \" \" -\"\" :: ()[]{}^~*",
+    '- - - " " -"" :: ()[]{}^~*',
     "-not",
     '-"not this"',
     "word " * 20_000,
@@ -188,7 +212,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_question_is_only_a_question(both: tuple[Embedded, Recall], text: str) -> None:
-    here, there = both
+    _, there = both
     for more in ({}, {"session": text, "agent": text, "project": text, "channel": text}):
         there.ask(Question(text, **more), NOW)  # type: ignore[arg-type]
     there.get([text])
@@ -214,7 +238,9 @@ def test_an_empty_server_answers_with_nothing(team: Team) -> None:
     assert asked.ask(Question("", kinds=frozenset({Kind.USER})), NOW).hits == ()
 
 
-@pytest.mark.parametrize("payload", [None, [], "text", 7, {"text": 3, "line": "x", "title": {}, "phase": None}])
+@pytest.mark.parametrize(
+    "payload", [None, [], "text", 7, {"text": 3, "line": "x", "title": {}, "phase": None}]
+)
 def test_a_payload_that_somebody_made_up_is_an_event_of_what_can_be_read(payload: object) -> None:
-    event = event_of("i", "s", "nonsense", payload, None, None)
+    event = event_of(("i", "s", "nonsense", payload, None, None))
     assert (event.kind, event.text, event.line, event.title) == (Kind.OBSERVATION, "", 0, "")

@@ -44,7 +44,9 @@ def test_members_find_their_projects_only(filled: Team) -> None:
 def test_what_others_say_changes_no_score(filled: Team) -> None:
     anna = open_postgres(filled.address("anna"))
     before = anna.ask(Question("rocket plans"), NOW)
-    open_pusher(filled.address(), "vault").push(Held([document(n, project="zeus", said="rocket") for n in range(3, 9)]))
+    open_pusher(filled.address(), "vault").push(
+        Held([document(n, project="zeus", said="rocket") for n in range(3, 9)])
+    )
     assert anna.ask(Question("rocket plans"), NOW) == before
 
 
@@ -81,8 +83,7 @@ def test_psql_shows_a_member_nothing_of_other_projects(filled: Team, table: str)
         "SELECT 'got' FROM pg_statistic;",
         "COPY crucible.session_events TO STDOUT; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
         "CREATE FUNCTION crucible.readable() RETURNS int[] LANGUAGE sql AS $$ SELECT '{1,2}'::int[] $$; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
-        "CREATE TEMP TABLE members (role regrole, project int, writes bool); INSERT INTO members VALUES ('anna', NULL, true);"
-        " SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "CREATE TEMP TABLE members AS SELECT 'anna'::regrole AS role, NULL::int AS project; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
     ],
 )
 def test_no_way_around_is_open_to_a_member(filled: Team, query: str) -> None:
@@ -122,7 +123,11 @@ def test_a_writer_of_one_project_pushes_that_one_only(filled: Team) -> None:
     pusher = open_pusher(filled.address("ben"), "ben's vault")
     pushed = pusher.push(Held([document(3), document(4, project="zeus"), document(5, project="new")]))
     assert (pushed.new, pushed.refused) == (1, {"zeus": 1, "new": 1})
-    assert filled.run("SELECT session_id FROM crucible.sessions ORDER BY 1") == [("s-00001",), ("s-00002",), ("s-00003",)]
+    assert filled.run("SELECT session_id FROM crucible.sessions ORDER BY 1") == [
+        ("s-00001",),
+        ("s-00002",),
+        ("s-00003",),
+    ]
 
 
 def test_a_reader_pushes_nothing(filled: Team) -> None:
@@ -162,7 +167,9 @@ def test_an_insert_that_fails_tells_nothing_of_what_is_hidden(filled: Team) -> N
     (number,) = filled.run("SELECT no FROM crucible.sessions WHERE session_id = 's-00002'")[0]
     row = "INSERT INTO crucible.session_events (session_no, project, month, sequence, id, session_id, event_type, payload) VALUES"
     said = [
-        filled.psql("ben", f"{row} ({no}, 1, '2026-04-01', 0, 'x', 'x', 'user', '{{}}') RETURNING 'taken';").stdout
+        filled.psql(
+            "ben", f"{row} ({no}, 1, '2026-04-01', 0, 'x', 'x', 'user', '{{}}') RETURNING 'taken';"
+        ).stdout
         for no in (number, number + 1000)
     ]
     assert said == ["taken\nINSERT 0 1\n"] * 2 or said[0] == said[1]
@@ -172,7 +179,10 @@ def test_who_gets_a_name_that_was_somebody_s_gets_none_of_their_projects(filled:
     filled.run("CREATE ROLE carol LOGIN", role="admin")
     try:
         filled.run("SELECT crucible.grant_project('carol', 'apollo')")
-        filled.run("DROP OWNED BY carol; DROP ROLE carol; CREATE ROLE carol LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA crucible TO carol", role="admin")
+        filled.run(
+            "DROP OWNED BY carol; DROP ROLE carol; CREATE ROLE carol LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA crucible TO carol",
+            role="admin",
+        )
         assert filled.psql("carol", "SELECT count(*) FROM crucible.sessions;").stdout.strip() == "0"
         assert filled.psql("anna", "SELECT count(*) FROM crucible.sessions;").stdout.strip() == "1"
     finally:

@@ -40,7 +40,10 @@ def _said(address: str, seconds: float = 2.0) -> str:
     [
         (f"postgresql://me:{SECRET}@127.0.0.1:1/team", "PostgreSQL at 127.0.0.1:1 is not running there"),
         (f"postgresql://me:{SECRET}@/team?host=/nowhere", "PostgreSQL at /nowhere is not running there"),
-        (f"postgresql://me:{SECRET}@no-such-host.invalid/team", "PostgreSQL at no-such-host.invalid is not found: no such host"),
+        (
+            f"postgresql://me:{SECRET}@no-such-host.invalid/team",
+            "PostgreSQL at no-such-host.invalid is not found: no such host",
+        ),
         (f"postgresql://me:a@{SECRET}@host/team", "recall.backend: no host that can be read"),
         (f"postgresql://me:a/{SECRET}@host/team", "recall.backend: no"),
         (f"postgresql://me@host:{SECRET}/team", "recall.backend: no host that can be read"),
@@ -103,7 +106,10 @@ def test_what_waits_for_its_turn_leaves_no_half_of_a_session(team: Team) -> None
 def test_a_connection_that_was_lost_is_opened_again(team: Team) -> None:
     asked = open_postgres(team.address())
     asked.state()
-    team.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()", role="admin")
+    team.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        role="admin",
+    )
     with pytest.raises(ServerFailed):
         asked.state()
     assert asked.state().role == "owner"
@@ -118,12 +124,14 @@ def test_tables_that_are_not_there_are_said_to_be_missing(team: Team) -> None:
 
 def test_who_and_what_is_unknown_is_refused_in_our_words(team: Team) -> None:
     assert "knows no such user or database" in _said(team.running.address("nobody-here", team.database))
-    assert "has no such database" in _said(team.running.address("anna", "nothing")) or "knows no such" in _said(
+    assert "has no such database" in _said(
         team.running.address("anna", "nothing")
-    )
+    ) or "knows no such" in _said(team.running.address("anna", "nothing"))
 
 
-def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rules = tmp_path / "hba"
     rules.write_text("local all admin trust\nlocal all all scram-sha-256\n")
     tmp_path.chmod(0o755)
@@ -135,7 +143,9 @@ def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(tmp_path: Path,
         address = running.address("carol")
         assert "refuses the password" in _said(address)
         assert "refuses the password" in _said(address.replace("carol@", f"carol:not-{SECRET}@"))
-        kept.write_text(f"localhost:*:*:carol:{SECRET}\n{running.folder}:*:*:carol:{SECRET}\n*:*:*:carol:{SECRET}\n")
+        kept.write_text(
+            f"localhost:*:*:carol:{SECRET}\n{running.folder}:*:*:carol:{SECRET}\n*:*:*:carol:{SECRET}\n"
+        )
         kept.chmod(0o600)
         monkeypatch.setenv("PGPASSFILE", str(kept))
         server = Server(address)
@@ -145,7 +155,9 @@ def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(tmp_path: Path,
 
 def test_nobody_s_function_in_another_schema_is_called(team: Team) -> None:
     """A schema that anybody may write to comes before ours for nobody."""
-    team.run("CREATE FUNCTION public.sum(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'", role="admin")
+    team.run(
+        "CREATE FUNCTION public.sum(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'", role="admin"
+    )
     team.run("ALTER ROLE owner SET search_path = public, pg_catalog", role="admin")
     try:
         open_pusher(team.address(), "vault").push(Held([document(1)]))
@@ -164,7 +176,9 @@ def test_the_environment_counts_before_the_setting() -> None:
     assert chosen_address(address, {VARIABLE: "embedded"}) is None
 
 
-@pytest.mark.parametrize("backend", ["sqlite:///x", "host=x password=" + SECRET, "mysql://u:" + SECRET + "@h/d"])
+@pytest.mark.parametrize(
+    "backend", ["sqlite:///x", "host=x password=" + SECRET, "mysql://u:" + SECRET + "@h/d"]
+)
 def test_another_backend_is_refused_without_being_repeated(backend: str) -> None:
     with pytest.raises(UsageError) as failed:
         chosen_address(backend, {})
@@ -173,6 +187,8 @@ def test_another_backend_is_refused_without_being_repeated(backend: str) -> None
 
 
 def test_a_place_shows_where_and_never_the_password() -> None:
-    place = place_of(f"postgresql://me:{SECRET}@db.example.org:5433/team?sslmode=verify-full&password={SECRET}")
+    place = place_of(
+        f"postgresql://me:{SECRET}@db.example.org:5433/team?sslmode=verify-full&password={SECRET}"
+    )
     assert place == ("me", "db.example.org:5433", "team")
     assert str(place) == "PostgreSQL at db.example.org:5433"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crucible.errors import ServerFailed, UsageError
-from crucible.recall.model import Kind
+from crucible.recall.model import Document, Kind
 from crucible.recall.postgres import open_postgres, open_pusher, set_up_server
 from crucible.recall.postgres_schema import VERSION
 from crucible.recall.postgres_vault import VaultDocuments
@@ -24,7 +24,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _writer(team: Team, count: int, seed: int, clone: str = "") -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.recall.pushing", team.address(), "vault", clone, str(count), str(seed)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.recall.pushing",
+        team.address(),
+        "vault",
+        clone,
+        str(count),
+        str(seed),
+    ]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -147,12 +156,19 @@ def test_eight_writers_at_once_lose_and_double_nothing(team: Team) -> None:
 
 
 def test_the_partitions_are_the_months_of_sessions_and_nothing_is_beside_them(team: Team) -> None:
-    undated = replace(document(3), started=None, events=tuple(replace(e, at=None) for e in document(3).events))
+    undated = replace(
+        document(3), started=None, events=tuple(replace(e, at=None) for e in document(3).events)
+    )
     ahead = document(4)
     later = ahead.started.replace(year=2999) if ahead.started else None
     pusher = open_pusher(team.address(), "vault")
     assert pusher.push(Held([document(1), document(2), undated, replace(ahead, started=later)])).new == 4
-    made = {name for (name,) in team.run("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'crucible.session_events'::regclass")}
+    made = {
+        name
+        for (name,) in team.run(
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'crucible.session_events'::regclass"
+        )
+    }
     this = team.run("SELECT to_char(current_date, 'YYYY_MM')")[0][0]
     expected = {"2026_03", "2026_04", "2000_01", this}
     assert made == {f"crucible.session_events_{month}" for month in expected}
@@ -181,15 +197,18 @@ def test_every_field_of_an_event_comes_back(team: Team) -> None:
 
 def test_a_note_that_cannot_be_read_is_named_and_the_others_are_pushed(team: Team) -> None:
     class Gone(Held):
-        def document(self, path: str) -> None:  # type: ignore[override]
-            return None if "00001" in path else super().document(path)  # type: ignore[return-value]
+        def document(self, path: str) -> Document | None:
+            return None if "00001" in path else super().document(path)
 
     pushed = open_pusher(team.address(), "vault").push(Gone([document(1), document(2)]))
     assert (pushed.new, pushed.unread) == (1, ("sessions/s-00001.md",))
 
 
 def test_a_vault_is_pushed_by_what_changed_in_it(team: Team, tmp_path: Path) -> None:
-    first, second = session_of("2026-11-02-a", "Why a bucket?", "It is fair"), session_of("2026-11-03-b", "Cache?")
+    first, second = (
+        session_of("2026-11-02-a", "Why a bucket?", "It is fair"),
+        session_of("2026-11-03-b", "Cache?"),
+    )
     root = vault_of(tmp_path / "v", first, second)
     source = VaultDocuments(root, VaultSettings())
     pusher = open_pusher(team.address(), "vault")
@@ -205,7 +224,14 @@ def test_a_vault_is_pushed_by_what_changed_in_it(team: Team, tmp_path: Path) -> 
 
 
 def test_an_item_of_knowledge_is_pushed_as_one(team: Team) -> None:
-    told = replace(document(1).events[0], id="k-1", session="k-1", kind=Kind.KNOWLEDGE, title="Jitter", text="Retry with jitter")
+    told = replace(
+        document(1).events[0],
+        id="k-1",
+        session="k-1",
+        kind=Kind.KNOWLEDGE,
+        title="Jitter",
+        text="Retry with jitter",
+    )
     item = replace(document(1), session="k-1", path="knowledge/k-1.md", events=(told,))
     open_pusher(team.address(), "vault").push(Held([item]))
     state = open_postgres(team.address()).state()
@@ -223,7 +249,9 @@ def test_several_who_come_first_set_up_the_tables_once(postgres: Running, team: 
     clients = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = sorted(client.communicate(timeout=120)[0].strip() for client in clients)
     assert said == ["False", "False", "False", "True"]
-    assert team.run("SELECT version FROM crucible.migrations") == [(number,) for number in range(1, VERSION + 1)]
+    assert team.run("SELECT version FROM crucible.migrations") == [
+        (number,) for number in range(1, VERSION + 1)
+    ]
 
 
 def test_tables_of_a_newer_crucible_are_left_alone(team: Team) -> None:

@@ -1,0 +1,271 @@
+"""`cru knowledge list`, `show`, `search`, `stats` and `check`: reading what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.knowledge_ref import ITEM
+from crucible.cli.opening import here, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, say, say_problems, write_json
+from crucible.cli.recalling import recall
+from crucible.cli.recall_opening import viewer_here
+from crucible.cli.tables import write_paths
+from crucible.cli.workflow_tables import write_cells
+from crucible.errors import CrucibleError, UsageError
+from crucible.index.schema import cell_of_path
+from crucible.knowledge.items import ItemType, Scope
+from crucible.knowledge.keeping import KNOWLEDGE, Row, Wish, find_item, list_items, load_item, load_items
+from crucible.knowledge.scopes import EVERYTHING, Place
+from crucible.knowledge.surveying import Stats, check_items, stats_of
+from crucible.recall.model import Kind
+from crucible.vault.store import Vault
+
+__all__ = ["check_knowledge", "list_knowledge", "search", "show_knowledge", "stats"]
+
+_TABLE = ("id", "type", "scope", "weight", "used", "title")
+_COLUMNS = (
+    *_TABLE,
+    "useful",
+    "status",
+    "project",
+    "domain",
+    "tags",
+    "session",
+    "confidence",
+    "verified",
+    "to_verify",
+    "created",
+    "updated",
+    "last_used",
+    "category",
+    "path",
+)
+
+
+# --- list ------------------------------------------------------------------------------------------------------------
+
+
+@click.command("list")
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    type=click.Choice([one.value for one in ItemType]),
+    help="Only these; may be repeated.",
+)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; may be repeated.")
+@click.option("--project", metavar="NAME", help="What is seen from this project: its own, its domain's, everybody's.")
+@click.option("--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain.")
+@click.option("--global", "everybody", is_flag=True, help="Only what is everybody's.")
+@click.option("--retired", is_flag=True, help="Retired items instead.")
+@click.option("--to-verify", is_flag=True, help="Only what is old and was never verified.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@format_option("table", "json", "toon", "paths")
+@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@click.pass_context
+def list_knowledge(ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> None:
+    """List items of knowledge, those that weigh most in recall first.
+
+    Without --project, --domain or --global all are listed. What is not understood is counted on stderr; `cru knowledge check` names it.
+    The exit code is 3 when items may be missing.
+
+    \b
+      cru knowledge list --type decision --project shop
+      cru knowledge list --to-verify
+      cru knowledge list --retired --format json
+    """
+    if null and format_ != "paths":
+        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    wrong: list[CrucibleError] = []
+    notes = list(load_items(vault, wrong.append))
+    rows = list_items(vault, notes, _wish(wishes), datetime.now(UTC), vault.settings.knowledge)[:limit]
+    complete = _tell_missing(wrong, sum(one.item is None for one in notes))
+    told = [_told(row) for row in rows]
+    if format_ == "paths":
+        complete &= write_paths(str(vault.root), KNOWLEDGE, told, null=null, terminal=door.terminal)
+    else:
+        columns = _TABLE if format_ == "table" else _COLUMNS
+        write_cells(told, columns, format_, "knowledge", door, texts=("title",), names=("id",))
+        if format_ == "table" and not told:
+            say("no items; `cru knowledge add` makes one")
+    ctx.exit(0 if complete else PROBLEMS_FOUND)
+
+
+def _wish(wishes: dict[str, Any]) -> Wish:
+    project, domain = wishes["project"], wishes["domain"]
+    if wishes["everybody"] and (project or domain):
+        raise UsageError("--global and --project or --domain exclude each other", "leave one of them out")
+    if wishes["everybody"]:
+        viewer = Place(Scope.GLOBAL.value)
+    elif project:
+        viewer = Place(Scope.PROJECT.value, project, domain or "")
+    else:
+        viewer = Place(Scope.DOMAIN.value, "", domain) if domain else EVERYTHING
+    return Wish(
+        frozenset(map(ItemType, wishes["types"])),
+        frozenset(tag.removeprefix("#") for tag in wishes["tags"]),
+        viewer,
+        retired=wishes["retired"],
+        to_verify=wishes["to_verify"],
+    )
+
+
+def _tell_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
+    """Whether all is there that should be."""
+    for error in wrong:
+        say(f"cru: {error}", style="yellow")
+    if unread:
+        notes = "note is" if unread == 1 else "notes are"
+        say(f"cru: {unread} {notes} not understood; `cru knowledge check` says why", style="yellow")
+    return not wrong and not unread
+
+
+def _told(row: Row) -> dict[str, Any]:
+    item = row.item
+    return {
+        "id": row.id,
+        "type": item.type.value,
+        "scope": item.scope.value,
+        "weight": round(row.weight.total, 3),
+        "used": item.use_count,
+        "useful": item.useful_count,
+        "title": item.title,
+        "status": item.status.value,
+        "project": item.project or None,
+        "domain": item.domain or None,
+        "tags": [*item.tags],
+        "session": item.source.session or None,
+        "confidence": item.confidence,
+        "verified": item.verification.passed,
+        "to_verify": row.to_verify,
+        "created": item.created.isoformat() if item.created else None,
+        "updated": item.updated.isoformat() if item.updated else None,
+        "last_used": item.last_used.isoformat() if item.last_used else None,
+        "category": item.failure.category.value if item.failure.category else None,
+        "path": cell_of_path(row.path),
+    }
+
+
+# --- show and search -------------------------------------------------------------------------------------------------
+
+
+@click.command("show")
+@click.argument("item", metavar="ID", type=ITEM)
+@click.pass_context
+def show_knowledge(ctx: click.Context, /, item: str) -> None:
+    """Show an item's note as it is; what is untidy in it is named on stderr.
+
+    \b
+      cru knowledge show retry-with-jitter
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    one = load_item(vault, find_item(vault, item, here()))
+    # A pipe gets the very bytes, a terminal none that steer it.
+    click.echo(clean(one.note.source.text) if door.terminal else one.note.data, nl=False)
+    say_problems(vault.relative(one.note.path), one.problems)
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--project", metavar="NAME", help="As this project sees it.")
+@click.option("-n", "--limit", type=click.IntRange(1, 20), default=5, show_default=True, metavar="N", help="At most so many.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@format_option("table", "json", "toon", "paths")
+@click.pass_context
+def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
+    """Find items of knowledge: `cru recall --kind knowledge`.
+
+    \b
+      cru knowledge search how are retries done
+    """
+    ctx.invoke(recall, query=query, kinds=(Kind.KNOWLEDGE.value,), context=0, session="", agent="", channel="", **given)
+
+
+# --- stats and check -------------------------------------------------------------------------------------------------
+
+
+@click.command("stats")
+@click.option("--project", metavar="NAME", help="As this project sees it.")
+@format_option("table", "json")
+@click.pass_context
+def stats(ctx: click.Context, /, project: str | None, format_: str) -> None:
+    """Say what is used, what never helped, what is old, and how full each place is.
+
+    \b
+      cru knowledge stats
+      cru knowledge stats --project shop --format json
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    wrong: list[CrucibleError] = []
+    viewer = viewer_here(project) if project else EVERYTHING
+    found = stats_of(vault, load_items(vault, wrong.append), datetime.now(UTC), vault.settings.knowledge, viewer)
+    if format_ == "json":
+        write_json(_exported(found))
+    else:
+        _write_stats(found)
+    ctx.exit(0 if _tell_missing(wrong, found.unread) else PROBLEMS_FOUND)
+
+
+_LISTS = {
+    "used": "Most used",
+    "never_useful": "Used, and never helped",
+    "never_used": "Never used",
+    "stale": "To be verified",
+}
+_SHOWN = 10
+
+
+def _exported(found: Stats) -> dict[str, Any]:
+    numbers = {name: getattr(found, name) for name in ("active", "retired", "unread", "uses", "useful")}
+    counts = {name: dict(getattr(found, name)) for name in ("by_type", "by_scope")}
+    rows = {name: [_told(row) for row in getattr(found, name)] for name in _LISTS}
+    rooms = [{**room._asdict(), "place": list(room.place)} if hasattr(room, "place") else room._asdict() for room in found.rooms]
+    return {**numbers, **counts, **rows, "rooms": rooms}
+
+
+def _write_stats(found: Stats) -> None:
+    lines = [
+        f"{found.active} active, {found.retired} retired; used {found.uses} times, {found.useful} of them useful",
+        "  ".join(f"{name} {count}" for name, count in found.by_type.items()),
+    ]
+    for name, title in _LISTS.items():
+        rows = getattr(found, name)
+        if rows:
+            lines += ["", f"{title} ({len(rows)})"]
+            lines += [f"  {row.id}  {row.item.useful_count}/{row.item.use_count}  {row.item.title}" for row in rows[:_SHOWN]]
+            lines += [f"  … and {len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else []
+    for line in filter(None, lines) if not found.active else lines:
+        click.echo(clean_line(line))
+
+
+@click.command("check")
+@format_option("text", "json")
+@click.pass_context
+def check_knowledge(ctx: click.Context, /, format_: str) -> None:
+    """Name what is wrong with items: properties that are not understood, sources that are gone, names that are taken twice.
+
+    A line is `path:line: code: message`. The exit code is 3 when there is any problem.
+
+    \b
+      cru knowledge check
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    rows = [{"path": one.path, **one.problem._asdict()} for one in check_items(vault)]
+    if format_ == "json":
+        write_json(rows)
+    else:
+        for row in rows:
+            click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
+    say(f"{len(rows) or 'no'} problem{'' if len(rows) == 1 else 's'}")
+    ctx.exit(PROBLEMS_FOUND if rows else 0)
+
+

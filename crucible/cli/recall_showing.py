@@ -1,0 +1,215 @@
+"""What recall found, on stdout: for a reader, as JSON, as TOON, as paths.
+
+Owns how a hit is told, and the link that opens it in Obsidian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.output import clean_line, in_color, room_of, say, write_json, write_text
+from crucible.cli.tables import write_paths
+from crucible.note.contain import cut, normal_line
+from crucible.note.wikilinks import strip_heading_for_link
+from crucible.recall.model import Answer, Event, Hit, Kind, Question, SessionHit, Snippet
+from crucible.toon import dump_rows
+
+__all__ = ["write_answer"]
+
+_COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
+_NEIGHBOUR = 160
+_INDENT = "   "
+
+
+def write_answer(
+    root: Path, question: Question, answer: Answer, format_: str, door: Door, *, explain: bool
+) -> None:
+    """The answer to a question over the vault at `root`."""
+    if format_ == "json":
+        write_json(_exported(root, question, answer, explain=explain))
+    elif format_ == "toon":
+        rows = [_row(hit) for hit in answer.hits]
+        write_text(dump_rows(rows, "hits") if rows else f"hits[0]{{{','.join(_COLUMNS)}}}:")
+    elif format_ == "paths":
+        found = [*(hit.path for hit in answer.hits), *(hit.path for hit in answer.sessions)]
+        paths = dict.fromkeys(filter(None, found))
+        write_paths(str(root), ".", [{"path": path} for path in paths], null=False, terminal=door.terminal)
+    else:
+        _write_told(root, answer, door, explain=explain)
+
+
+# --- for programs ----------------------------------------------------------------------------------------------------
+
+
+def _row(hit: Hit) -> dict[str, Any]:
+    told = _event(hit.event)
+    return {
+        **{name: told.get(name) for name in _COLUMNS},
+        "score": round(hit.score, 4),
+        "snippet": hit.snippet.text,
+        "path": hit.path or None,
+    }
+
+
+def _exported(root: Path, question: Question, answer: Answer, *, explain: bool) -> dict[str, Any]:
+    return {
+        "query": question.text,
+        "hits": [_hit(root, hit, explain=explain) for hit in answer.hits],
+        "sessions": [_session(root, hit, explain=explain) for hit in answer.sessions],
+        "notes": list(answer.notes),
+    }
+
+
+def _hit(root: Path, hit: Hit, *, explain: bool) -> dict[str, Any]:
+    return {
+        **_event(hit.event),
+        "score": round(hit.score, 4),
+        **_parts(hit.parts, explain=explain),
+        "snippet": {"text": hit.snippet.text, "marks": [list(mark) for mark in hit.snippet.marks]},
+        "text": hit.event.text,
+        "before": [_neighbour(one) for one in hit.before],
+        "after": [_neighbour(one) for one in hit.after],
+        "path": hit.path or None,
+        "wikilink": _wikilink(hit.event) or None,
+        "link": _uri(root, hit.path, hit.event) or None,
+    }
+
+
+def _session(root: Path, hit: SessionHit, *, explain: bool) -> dict[str, Any]:
+    return {
+        "session": hit.session,
+        "title": hit.title or None,
+        "started": hit.started.isoformat() if hit.started else None,
+        "project": hit.project or None,
+        "score": round(hit.score, 4),
+        **_parts(hit.parts, explain=explain),
+        "path": hit.path or None,
+        "link": _uri(root, hit.path) or None,
+    }
+
+
+def _parts(parts: Mapping[str, float], *, explain: bool) -> dict[str, Any]:
+    return {"parts": {name: round(value, 4) for name, value in parts.items()}} if explain else {}
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "kind": event.kind.value,
+        "session": event.session,
+        "phase": event.phase or None,
+        "phase_name": event.phase_name or None,
+        "line": event.line or None,
+        "at": event.at.isoformat() if event.at else None,
+        "agent": event.agent or None,
+        "channel": event.channel or None,
+        "project": event.project or None,
+        "title": event.title or None,
+    }
+
+
+def _neighbour(event: Event) -> dict[str, Any]:
+    return {"id": event.id, "kind": event.kind.value, "line": event.line or None, "text": event.text}
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+def _wikilink(event: Event) -> str:
+    """As it stands in a note; a phase's heading is found by its name where nothing else stands in it."""
+    if event.kind is Kind.KNOWLEDGE:
+        return f"[[{event.id}]]"
+    return f"[[{event.session}]]" if event.session else ""
+
+
+def _uri(root: Path, path: str, event: Event | None = None) -> str:
+    """The link that Obsidian opens; behind a `#` the heading of the event's phase."""
+    if not path:
+        return ""
+    heading = _heading(root, path, event.line) if event and event.kind is not Kind.KNOWLEDGE else ""
+    place = path.removesuffix(".md") + (f"#{heading}" if heading else "")
+    return f"obsidian://open?vault={quote(root.name, safe='')}&file={quote(place, safe='', errors='replace')}"
+
+
+def _heading(root: Path, path: str, line: int) -> str:
+    """The last heading of a phase above a line, as a link has it."""
+    try:
+        lines = (root / path).read_text(encoding="utf-8", errors="replace").split("\n", line)[:line]
+    except OSError:
+        return ""
+    found = next((one for one in reversed(lines) if one.startswith(("## ", "### "))), "")
+    return strip_heading_for_link(found.lstrip("#").strip()).strip()
+
+
+# --- for a reader ----------------------------------------------------------------------------------------------------
+
+
+def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool) -> None:
+    color, room = in_color(door), room_of(door) or 0
+    lines: list[str] = []
+    for number, hit in enumerate(answer.hits, 1):
+        lines += ["", *_told(root, number, hit, color=color, room=room, explain=explain)]
+    if answer.sessions:
+        lines += ["", click.style("Sessions", bold=True) if color else "Sessions"]
+        lines += [_session_line(hit, explain=explain) for hit in answer.sessions]
+    if lines:
+        click.echo("\n".join(lines[1:] if not lines[0] else lines))
+    else:
+        say("nothing found; fewer or other words may, and `cru session list` tells what there is")
+
+
+def _told(root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool) -> Iterator[str]:
+    event = hit.event
+    day = event.at.date().isoformat() if event.at else "undated"
+    where = (
+        event.title
+        if event.kind is Kind.KNOWLEDGE
+        else " › ".join(filter(None, (event.session, event.phase_name)))
+    )
+    place = f", line {event.line}" if event.line and event.kind is not Kind.KNOWLEDGE else ""
+    head = clean_line(f"{number}. {day}  {event.kind.value}  {where}{place}")
+    yield f"{click.style(head, bold=True) if color else head}  {hit.score:.2f}"
+    for one in hit.before:
+        yield _beside(one, color=color, room=room)
+    yield f"{_INDENT}{_marked(hit.snippet, color=color)}"
+    for one in hit.after:
+        yield _beside(one, color=color, room=room)
+    if explain:
+        yield f"{_INDENT}{_explained(hit.parts)}"
+    link = _uri(root, hit.path, event)
+    yield f"{_INDENT}{clean_line(' '.join(filter(None, (event.id, link))))}"
+
+
+def _beside(event: Event, *, color: bool, room: int) -> str:
+    width = max(min(room - len(_INDENT) - 12, _NEIGHBOUR), 40) if room else _NEIGHBOUR
+    text = clean_line(f"{event.kind.value}: {cut(normal_line(event.text[:2000]), width)}")
+    return _INDENT + (click.style(text, dim=True) if color else text)
+
+
+def _marked(snippet: Snippet, *, color: bool) -> str:
+    """The words of the question in bold, or between `**` where there are no colours."""
+    told, at = [], 0
+    for first, last in snippet.marks:
+        word = clean_line(snippet.text[first:last])
+        told += [
+            clean_line(snippet.text[at:first]),
+            click.style(word, fg="green", bold=True) if color else f"**{word}**",
+        ]
+        at = last
+    return "".join([*told, clean_line(snippet.text[at:])])
+
+
+def _explained(parts: Mapping[str, float]) -> str:
+    return "  ".join(f"{name} {value:.2f}" for name, value in parts.items())
+
+
+def _session_line(hit: SessionHit, *, explain: bool) -> str:
+    day = hit.started.date().isoformat() if hit.started else "undated"
+    told = clean_line(f"{_INDENT}{day}  {hit.session}  {cut(normal_line(hit.title[:500]), 60)}")
+    return f"{told}  {hit.score:.2f}" + (f"  ({_explained(hit.parts)})" if explain else "")

@@ -1,0 +1,110 @@
+"""`cru recall`: what was said, decided and learned, found by words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.options import BEGIN, END, format_option
+from crucible.cli.output import say
+from crucible.cli.recall_opening import Reading, open_here, viewer_here
+from crucible.cli.recall_showing import write_answer
+from crucible.cli.session_ref import SESSION
+from crucible.knowledge.changing import asks
+from crucible.recall.model import MOST, USUAL, Kind, Question
+
+__all__ = ["recall"]
+
+
+@click.command("ask")
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice([one.value for one in Kind]),
+    help="Only these; may be repeated.",
+)
+@click.option(
+    "--session",
+    metavar="ID",
+    type=SESSION,
+    default="",
+    help="Only of this session, or of those whose id begins so.",
+)
+@click.option(
+    "--agent",
+    metavar="NAME[@VERSION]",
+    default="",
+    help="Only with this agent, in any version or in this one.",
+)
+@click.option("--channel", metavar="NAME", default="", help="Only on this channel.")
+@click.option(
+    "--project", metavar="NAME", help="Only of this project; of knowledge also what it may see of others."
+)
+@click.option("--since", type=BEGIN, metavar="WHEN", help="Only since: 2026-11-21, today, 12h, 7d, 2w.")
+@click.option("--until", type=END, metavar="WHEN", help="Only until then; a day counts to its end.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MOST),
+    default=USUAL,
+    show_default=True,
+    metavar="N",
+    help=f"At most so many, of events and of sessions; {MOST} is the most.",
+)
+@click.option(
+    "--context",
+    type=click.IntRange(0, 10),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Events that are shown before and after each.",
+)
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@format_option("table", "json", "toon", "paths")
+@click.pass_context
+def recall(
+    ctx: click.Context,
+    /,
+    query: tuple[str, ...],
+    kinds: tuple[str, ...],
+    format_: str,
+    *,
+    explain: bool,
+    **given: Any,
+) -> None:
+    """Find what was said, decided and learned, over every session.
+
+    QUERY is a question as you would ask it, or terms, "phrases", -not, FIELD:VALUE (session, kind, agent, channel, project, phase, tag, file). The
+    best events come first, each with those before and after it in its session, then the best sessions. Knowledge counts by its type, by how
+    fresh it is, and by how useful it proved to be. Nothing leaves this machine.
+
+    A query that begins with a word like feedback is asked with `cru recall ask feedback …`.
+
+    \b
+      cru recall what did we decide about the retry policy
+      cru recall '"token bucket" -sliding' --kind decision --since 30d
+      cru recall TokenBucket --project shop --format json
+      cru recall feedback retry-with-jitter --useful
+    """
+    door = ctx.ensure_object(Door)
+    project = given.pop("project")
+    question = Question(
+        " ".join(query),
+        kinds=frozenset(map(Kind, kinds)) or frozenset(Kind),
+        project=project or "",
+        **given,
+    )
+    with Reading() as reading:
+        opened = open_here(door, viewer_here(project), reading.show)
+        answer = opened.recall.ask(question, datetime.now(UTC))
+    write_answer(opened.vault.root, question, answer, format_, door, explain=explain)
+    for note in answer.notes:
+        say(f"cru: {note}", style="yellow")
+    items = [hit.event for hit in answer.hits if hit.event.kind is Kind.KNOWLEDGE]
+    if items and door.terminal and asks(opened.vault, opened.vault.settings.knowledge.ask_one_in):
+        say(f"Did “{items[0].title}” help? cru recall feedback {items[0].id} --useful, or --not-useful")

@@ -1,0 +1,153 @@
+"""Knowledge as recall searches it: which items there are, what they say, what they weigh for whom.
+
+Owns the small cache `.crucible/cache/knowledge.json`, derived like the index: what an item weighs must be known of every one that is found, and a
+question that changed nothing reads no note.  It knows a note by its stamp; whatever is wrong with it, it is made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crucible.errors import CrucibleError
+from crucible.knowledge.items import Item
+from crucible.knowledge.keeping import item_paths, load_item
+from crucible.knowledge.scopes import EVERYTHING, Place, sees
+from crucible.knowledge.weighing import Facts, weigh
+from crucible.recall.model import Document, Event, Kind
+from crucible.vault import files
+from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
+
+__all__ = ["ItemShelf"]
+
+_CACHE = ".crucible/cache/knowledge.json"
+_SCHEMA = 1
+
+
+class _Card(NamedTuple):
+    """What is known of an item without its note; `words` is a digest of all that is searched, "" for one that is not recalled."""
+
+    stamp: str
+    words: str
+    place: Place
+    facts: Facts
+
+
+class ItemShelf:
+    """Fulfils `recall.shelf.Shelf` over the folder `knowledge/`; what `viewer` does not see weighs nothing, and so is not found."""
+
+    def __init__(self, vault: Vault, viewer: Place = EVERYTHING) -> None:
+        self._vault = vault
+        self._viewer = viewer
+        self._cards: dict[str, _Card] = {}
+
+    def stamps(self) -> Mapping[str, str]:
+        """Every active item by its note's path, with what changes when its words do."""
+        cards = self._refreshed()
+        self._cards = {note_name(path.rpartition("/")[2]): card for path, card in cards.items() if card.words}
+        return {path: card.words for path, card in cards.items() if card.words}
+
+    def document(self, name: str) -> Document | None:
+        """The item of a note; None for one that is gone, retired, or not understood."""
+        try:
+            one = load_item(self._vault, self._vault.root / name)
+        except CrucibleError:
+            return None
+        return _document(name, one.id, one.item) if one.item and one.item.active else None
+
+    def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
+        """The factors by type, freshness and usefulness; 0 for what the viewer does not see."""
+        card = self._cards.get(identity)
+        if card is None or not sees(self._viewer, card.place):
+            return 0.0, {}
+        weight = weigh(card.facts, now, self._vault.settings.knowledge)
+        return weight.total, weight.parts
+
+    # --- the cache ----------------------------------------------------------------------------------------------------
+
+    def _refreshed(self) -> dict[str, _Card]:
+        path = self._vault.root / _CACHE
+        known = _load(path)
+        found = dict(self._looked(known))
+        if found != known and (found or known):
+            with suppress(CrucibleError):  # in a vault that may only be read it is made anew each time
+                files.make_folders(self._vault.root, path.parent)
+                files.write_atomic(path, _dumped(found), fsync=False)
+        return found
+
+    def _looked(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
+        for path in item_paths(self._vault):
+            name = self._vault.relative(path)
+            with suppress(OSError):
+                status = path.stat()
+                stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
+                card = known.get(name)
+                yield name, card if card and card.stamp == stamp else self._read(path, stamp)
+
+    def _read(self, path: Path, stamp: str) -> _Card:
+        try:
+            item = load_item(self._vault, path).item
+        except CrucibleError:
+            item = None
+        if item is None or not item.active:
+            return _Card(stamp, "", EVERYTHING, Facts(""))
+        return _Card(stamp, _digest(item), Place.of(item), Facts.of(item))
+
+
+def _document(path: str, name: str, item: Item) -> Document:
+    at = item.updated or item.created
+    event = Event(
+        name, name, Kind.KNOWLEDGE, item.searched, line=1, at=at, project=item.project, title=item.title
+    )
+    return Document(name, path, item.title, (event,), item.created, item.project, tags=item.tags)
+
+
+def _digest(item: Item) -> str:
+    told = (item.title, item.searched, item.project, *item.tags, str(item.updated or item.created))
+    return blake2b("\x1f".join(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _load(path: Path) -> dict[str, _Card]:
+    """What the cache tells; nothing for one that is damaged, or of another version."""
+    try:
+        told = json.loads(path.read_bytes())
+        if told["schema"] != _SCHEMA:
+            return {}
+        return {name: _card(row) for name, row in told["items"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _card(row: list[Any]) -> _Card:
+    stamp, words, place, facts = row
+    type_, verified, uses, useful, last_used, changed = facts
+    return _Card(
+        str(stamp),
+        str(words),
+        Place(*map(str, place)),
+        Facts(str(type_), bool(verified), int(uses), int(useful), _time(last_used), _time(changed)),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _dumped(cards: Mapping[str, _Card]) -> bytes:
+    rows = {
+        name: [
+            card.stamp,
+            card.words,
+            [*card.place],
+            [*card.facts[:4], *(time.isoformat() if time else None for time in card.facts[4:])],
+        ]
+        for name, card in cards.items()
+    }
+    return json.dumps({"schema": _SCHEMA, "items": rows}, ensure_ascii=True).encode() + os.linesep.encode()
