@@ -8,8 +8,7 @@ before, what was there stays.  An export of nothing writes nothing.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,20 +53,18 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What came of it: the files, the card (None where there is no place for one), the counts, and what was taken out by rule."""
+    """What came of it: the files, the card (None where there is no place for one), and the counts."""
 
     files: tuple[Written, ...]
     card: Path | None
     tally: Tally
-    redactions: Mapping[str, int]
 
 
 def export_stream(cases: Iterable[Case], export: Export, scrubber: Scrubber, out: BinaryIO) -> Exported:
     """Write all rows to a stream, whose `metadata` names their split; a stream has no card."""
     tally = Tally()
-    before = scrubber.counts.copy()
     out.writelines(_line(row, export) for _, row in _told(cases, export, scrubber, tally))
-    return Exported((), None, tally, scrubber.counts - before)
+    return Exported((), None, tally)
 
 
 def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, target: Path) -> Exported:
@@ -76,7 +73,6 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
     `UsageError` for a target that cannot be one, `VaultError` when the disk says no; `SecretsError` when secrets cannot be looked for.
     """
     tally = Tally()
-    before = scrubber.counts.copy()
     names = list(export.splits.shares) if export.splits else [""]
     places = {split: target_of(target, split) for split in names}
     try:
@@ -86,13 +82,12 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
                 drafts[split].write(_line(row, export))
             written = [draft.ended(split) for split, draft in drafts.items()]
             files = tuple(one for one in written if one.rows)
-            redactions = scrubber.counts - before
-            card = _card(export, tally, files, redactions, stack) if files else None
+            card = _card(export, tally, files, stack) if files else None
             for draft in (*drafts.values(), card) if card else ():
                 draft.put()
     except OSError as error:
         raise VaultError(f"{target}: {reason_of(error)}", "nothing was exported") from error
-    return Exported(files, card.path if card else None, tally, redactions)
+    return Exported(files, card.path if card else None, tally)
 
 
 def target_of(target: Path, split: str) -> Path:
@@ -125,10 +120,12 @@ def _rows(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tall
     for case in cases:
         split = export.splits.side(export.families.of(case.place.session)) if export.splits else ""
         provenance = Provenance(export.licence, export.source, split)
-        row = row_of(scrubber.clean(case), export.shape, provenance)
+        clean = scrubber.clean(case)
+        row = row_of(clean, export.shape, provenance)
         if row is None:
             tally.left_out[case.type.value] += 1
         else:
+            tally.redactions.update(clean.redactions)
             yield row
 
 
@@ -171,12 +168,10 @@ class _Draft:
         fsync_folder(self.path.parent)
 
 
-def _card(
-    export: Export, tally: Tally, files: tuple[Written, ...], redactions: Counter[str], stack: ExitStack
-) -> _Draft:
+def _card(export: Export, tally: Tally, files: tuple[Written, ...], stack: ExitStack) -> _Draft:
     """The card's draft: `README.md`, or where that is somebody else's, `cases.README.md` after the first file."""
     listed = [CardFile(one.path.name, one.split, one.rows) for one in files]
-    text = render_card(export.shape, tally, listed, redactions, Provenance(export.licence, export.source))
+    text = render_card(export.shape, tally, listed, Provenance(export.licence, export.source))
     path = files[0].path.with_name("README.md")
     if not _is_ours(path):
         path = files[0].path.with_suffix(".README.md")

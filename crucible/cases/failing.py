@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from crucible.acts.model import Deed
+from crucible.acts.needled import Needled
 from crucible.cases.attempts import Attempt, attempt_of, does_otherwise, is_same, mends, signature_of
 from crucible.cases.faults import fault_of, fault_told
 from crucible.cases.model import Fault
@@ -190,12 +191,27 @@ class _Follower:
 
 # --- tests that are written first ------------------------------------------------------------------------------------
 
-_REPRODUCES = late_pattern(r"\breproduc(?:e|es|ing|tion)\b|\bsee (?:it|this|that) fail\b", re.IGNORECASE)
-_WANTS_RED = late_pattern(
-    r"\b(?:tests?|red)[ -]first\b|\bTDD\b|\btest[- ]driven\b|\bfailing test\b|\bred\b[^.\n]{0,20}\b(?:at first|then green)\b"
-    r"|\b(?:must|should|has to|have to|ought to|needs to|will|expected to|supposed to|going to|expect \w+ to)\b(?: \w+){0,2} (?:fail|be red)\b"
-    r"|\btests?\b[^.\n]{0,20}\bbefore (?:the|any|writing|touching) (?:\w+ )?(?:code|implementation|fix|change|function)",
-    re.IGNORECASE,
+_REPRODUCES = Needled(
+    late_pattern(r"\breproduc(?:e|es|ing|tion)\b|\bsee (?:it|this|that) fail\b", re.IGNORECASE),
+    "reproduc",
+    "see it fail",
+    "see this fail",
+    "see that fail",
+)
+_WANTS_RED = Needled(
+    late_pattern(
+        r"\b(?:tests?|red)[ -]first\b|\bTDD\b|\btest[- ]driven\b|\bfailing test\b|\bred\b[^.\n]{0,20}\b(?:at first|then green)\b"
+        r"|\b(?:must|should|has to|have to|ought to|needs to|will|expected to|supposed to|going to|expect \w+ to)\b(?: \w+){0,2} (?:fail|be red)\b"
+        r"|\btests?\b[^.\n]{0,20}\bbefore (?:the|any|writing|touching) (?:\w+ )?(?:code|implementation|fix|change|function)",
+        re.IGNORECASE,
+    ),
+    "first",
+    "tdd",
+    "driven",
+    "fail",
+    "then green",
+    "be red",
+    "before",
 )
 _WAS_RED = late_pattern(
     r"(?:\w+[,:]? ){0,4}?(?:red|fails?|failing|failed)\b[^.\n]{0,40}\bas (?:it (?:should|must)|expected|planned|intended|wanted|desired|hoped)"
@@ -256,11 +272,29 @@ def _plain(text: str) -> str:
 
 # --- mended without a proof ------------------------------------------------------------------------------------------
 
-_GIVES_UP = late_pattern(
-    r"\b(?:could|can|did|do|does)(?: not|n['’]t) (?:find|solve|fix|mend|see|know|tell|reproduce|work out|figure|explain)\b|\bno idea\b|\b(?:leave|leaving|left) (?:it|this|that)\b"
-    r"|\b(?:remains?|stays?|still) (?:open|broken|failing|unsolved|unresolved|as it is)\b|\bgiv(?:e|ing) up\b|\bunresolved\b|\bskip(?:ping)? (?:it|this|that)\b|\bdon['’]t know why\b"
-    r"|\bsomebody (?:else )?(?:who|should)\b|\bshall i\b|\bfor (?:another day|a follow-up)\b|\bnot work yet\b",
-    re.IGNORECASE,
+_GIVES_UP = Needled(
+    late_pattern(
+        r"\b(?:could|can|did|do|does)(?: not|n['’]t) (?:find|solve|fix|mend|see|know|tell|reproduce|work out|figure|explain)\b|\bno idea\b|\b(?:leave|leaving|left) (?:it|this|that)\b"
+        r"|\b(?:remains?|stays?|still) (?:open|broken|failing|unsolved|unresolved|as it is)\b|\bgiv(?:e|ing) up\b|\bunresolved\b|\bskip(?:ping)? (?:it|this|that)\b|\bdon['’]t know why\b"
+        r"|\bsomebody (?:else )?(?:who|should)\b|\bshall i\b|\bfor (?:another day|a follow-up)\b|\bnot work yet\b",
+        re.IGNORECASE,
+    ),
+    " not",
+    "n't",
+    "n’t",
+    "no idea",
+    "leav",
+    "left",
+    "remain",
+    "stay",
+    "still",
+    "giv",
+    "unresolved",
+    "skip",
+    "somebody",
+    "shall",
+    "another day",
+    "follow-up",
 )
 _CLAIMS = late_pattern(
     r"\W*(?:(?:all|that['’]?s?|it['’]?s?|this|everything|now|and|is|are) ){0,3}(?:done|corrected|fixed|changed|updated|finished|mended|adjusted|applied|renamed|moved|added|removed|settled|complete)\b",

@@ -21,12 +21,9 @@ from crucible.note.source import Edit, Problem, Source, Span
 from crucible.patterns import late_pattern
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
-from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
+from crucible.vault.walk import CASES, OnError, find_notes, is_markdown, note_name
 
-__all__ = ["CASES", "CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
-
-CASES = "cases"
-"""The folder of the vault."""
+__all__ = ["CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
 
 _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 _ATTEMPTS = 5

@@ -21,7 +21,7 @@ from enum import StrEnum
 
 from crucible.cases.chat import Message, Row, chat_messages, conversation, plain_messages, spoken
 from crucible.cases.lessons import Lesson, lesson_of
-from crucible.cases.model import Case, Role
+from crucible.cases.model import Case, Puzzle, Role
 
 __all__ = ["Provenance", "Shape", "metadata_of", "row_of"]
 
@@ -54,6 +54,7 @@ def row_of(case: Case, shape: Shape, provenance: Provenance = Provenance()) -> R
 
 def metadata_of(case: Case, provenance: Provenance) -> Row:
     """What to filter rows by: texts, numbers and booleans, none of them null."""
+    why = case.body.attribution if isinstance(case.body, Puzzle) else None
     return {
         "id": case.id,
         "type": case.type.value,
@@ -71,6 +72,7 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
         "tokens": case.tokens,
         "verified": case.verification.verified,
         "fault": case.fault.value,
+        "category": why.category.value if why else "",
         "review": case.review.value,
         "complete": case.complete,
         "problems": "; ".join(case.problems),

@@ -8,13 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from typing import TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
 
 from crucible.cases.model import Call
 
-__all__ = ["mapped", "texts_of"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["mapped", "names_of", "texts_of"]
 
 _T = TypeVar("_T")
+
+
+@cache
+def names_of(kind: type[DataclassInstance]) -> tuple[str, ...]:
+    """The names of a dataclass's fields, in their order."""
+    return tuple(each.name for each in fields(kind))
 
 
 def texts_of(value: object) -> Iterator[str]:
@@ -31,8 +41,8 @@ def texts_of(value: object) -> Iterator[str]:
         for one in value:
             yield from texts_of(one)
     elif is_dataclass(value):
-        for each in fields(value):
-            yield from texts_of(getattr(value, each.name))
+        for name in names_of(type(value)):  # type: ignore[arg-type]  # it is no class
+            yield from texts_of(getattr(value, name))
 
 
 def mapped(value: _T, change: Callable[[str], str], change_call: Callable[[Call], Call]) -> _T:

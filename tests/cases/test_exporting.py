@@ -157,9 +157,11 @@ def test_secrets_and_persons_are_taken_out_and_counted(tmp_path: Path) -> None:
         assert token not in text
         assert "jane" not in text.lower()
         assert "Xk9!vQ2" not in text
-        assert exported.redactions["home-path"] == 5
-        assert (exported.redactions["email"], exported.redactions["home-folder"]) == (1, 1)
-        assert _rows(exported.files[0].path)[0]["metadata"]["redactions"] == sum(exported.redactions.values())
+        assert exported.tally.redactions["home-path"] == 5
+        assert (exported.tally.redactions["email"], exported.tally.redactions["home-folder"]) == (1, 1)
+        assert _rows(exported.files[0].path)[0]["metadata"]["redactions"] == sum(
+            exported.tally.redactions.values()
+        )
         assert exported.card is not None
         assert "| `home-path` | 5 |" in exported.card.read_text()
 

@@ -1,0 +1,75 @@
+"""Having an agent refine cases, or say where failures come from: who is asked, when, and what is told of it.
+
+Owns the options `--refine`, `--judge` and `--with` of `cru session learn`.  What an answer may change is `cases.refining`'s, what a category is
+`knowledge`'s.  Whatever an agent says, there is a case in the end; a case that one has refined or judged is not put to it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crucible.agents.asking import Asker
+from crucible.cases import attributing, refining
+from crucible.cases.gathering import REFINED
+from crucible.cases.model import Case, Puzzle
+from crucible.cli.asked_agents import agent_if_any, agent_named
+from crucible.cli.output import say
+from crucible.errors import UsageError
+from crucible.knowledge import judging
+from crucible.secrets.scanner import Redact
+from crucible.vault.store import Vault
+
+__all__ = ["Improver", "improver_of"]
+
+
+class Improver:
+    """Cases as they go out; `problems` counts those that an agent was to better and did not."""
+
+    def __init__(self, vault: Vault, redact: Redact, refiner: Asker | None, judge: Asker | None) -> None:
+        self.redact = redact
+        self.problems = 0
+        self._refiner = refiner
+        self._judge = judge
+        self._refining = refining.find_template(vault.root)
+        self._judging = judging.find_template(vault.root)
+
+    def improved(self, case: Case, text_of: Callable[[str], str]) -> Case:
+        """The case with its failure attributed, and what else was asked for; `text_of` gives a session's whole note."""
+        case = self._judged(case)
+        if self._refiner is None or REFINED in case.tags:
+            return case
+        found = refining.refine_case(
+            case,
+            (text_of(case.place.session),),
+            asker=self._refiner,
+            template=self._refining,
+            redact=self.redact,
+        )
+        self._tell(case, "not refined", found.problem)
+        return found.case
+
+    def _judged(self, case: Case) -> Case:
+        known = case.body.attribution if isinstance(case.body, Puzzle) else None
+        if known and not known.judge.startswith("rules"):
+            return case
+        if self._judge is None:
+            return attributing.attribute(case)
+        judged, problem = attributing.judge_case(case, self._judge, self.redact, self._judging)
+        self._tell(case, "judged by rules", problem)
+        return judged
+
+    def _tell(self, case: Case, what: str, problem: str) -> None:
+        if problem:
+            self.problems += 1
+            say(f"cru: {case.id}: {what}: {problem}", style="yellow")
+
+
+def improver_of(vault: Vault, redact: Redact, named: str | None, *, refine: bool, judge: bool) -> Improver:
+    """Who betters cases as the options say.  Nobody needs to be configured to judge: rules do it then, and say how sure they are."""
+    if named is not None and not (refine or judge):
+        raise UsageError("--with goes with --refine or --judge", "say what the agent is to do")
+    refiner = agent_named(named, "--refine", "refine cases") if refine else None
+    asked = agent_if_any(named, "--judge") if judge else None
+    if judge and asked is None:
+        say("no agent is configured, so rules say where failures come from, and how sure they are")
+    return Improver(vault, redact, refiner, asked)
