@@ -7,6 +7,7 @@ Owns the options `--refine`, `--judge` and `--with` of `cru session learn`.  Wha
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from crucible.agents.asking import Asker
 from crucible.cases import attributing, refining
@@ -25,17 +26,22 @@ __all__ = ["Improver", "improver_of"]
 class Improver:
     """Cases as they go out; `problems` counts those that an agent was to better and did not."""
 
-    def __init__(self, vault: Vault, redact: Redact, refiner: Asker | None, judge: Asker | None) -> None:
+    def __init__(
+        self, vault: Vault, redact: Redact, refiner: Asker | None, judge: Asker | None, *, by_rules: bool
+    ) -> None:
         self.redact = redact
         self.problems = 0
         self._refiner = refiner
         self._judge = judge
+        self._by_rules = by_rules
         self._refining = refining.find_template(vault.root)
         self._judging = judging.find_template(vault.root)
 
     def improved(self, case: Case, text_of: Callable[[str], str]) -> Case:
-        """The case with its failure attributed, and what else was asked for; `text_of` gives a session's whole note."""
-        case = self._judged(case)
+        """The case with what was asked for; `text_of` gives a session's whole note."""
+        return self._judged(self._refined(case, text_of))
+
+    def _refined(self, case: Case, text_of: Callable[[str], str]) -> Case:
         if self._refiner is None or REFINED in case.tags:
             return case
         found = refining.refine_case(
@@ -46,14 +52,16 @@ class Improver:
             redact=self.redact,
         )
         self._tell(case, "not refined", found.problem)
-        return found.case
+        if found.problem or not found.answers:
+            return found.case
+        return replace(found.case, tags=(*found.case.tags, REFINED))
 
     def _judged(self, case: Case) -> Case:
         known = case.body.attribution if isinstance(case.body, Puzzle) else None
         if known and not known.judge.startswith("rules"):
             return case
         if self._judge is None:
-            return attributing.attribute(case)
+            return attributing.attribute(case) if self._by_rules and not known else case
         judged, problem = attributing.judge_case(case, self._judge, self.redact, self._judging)
         self._tell(case, "judged by rules", problem)
         return judged
@@ -64,12 +72,17 @@ class Improver:
             say(f"cru: {case.id}: {what}: {problem}", style="yellow")
 
 
-def improver_of(vault: Vault, redact: Redact, named: str | None, *, refine: bool, judge: bool) -> Improver:
-    """Who betters cases as the options say.  Nobody needs to be configured to judge: rules do it then, and say how sure they are."""
+def improver_of(
+    vault: Vault, redact: Redact, named: str | None, *, refine: bool, judge: bool, by_rules: bool
+) -> Improver:
+    """Who betters cases as the options say.
+
+    Nobody needs to be configured to judge: rules do it then, as they do without `judge` where `by_rules` says so.
+    """
     if named is not None and not (refine or judge):
         raise UsageError("--with goes with --refine or --judge", "say what the agent is to do")
     refiner = agent_named(named, "--refine", "refine cases") if refine else None
     asked = agent_if_any(named, "--judge") if judge else None
     if judge and asked is None:
         say("no agent is configured, so rules say where failures come from, and how sure they are")
-    return Improver(vault, redact, refiner, asked)
+    return Improver(vault, redact, refiner, asked, by_rules=by_rules or judge)

@@ -189,7 +189,14 @@ def learn(
     vault = open_vault(door)
     chosen = choose(vault, sessions, given, every=every)
     redact = redact_of(vault.settings.secrets)
-    improve = improver_of(vault, redact, ways.named, refine=ways.refine, judge=ways.judge)
+    improve = improver_of(
+        vault,
+        redact,
+        ways.named,
+        refine=ways.refine,
+        judge=ways.judge,
+        by_rules=ways.export in (_MARKDOWN, _PUZZLE),  # in rows it would take as long as all the rest
+    )
     gatherer = Gatherer(vault, redact, wish.wanted)
     seen = Seen()
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:

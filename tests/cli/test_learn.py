@@ -508,3 +508,17 @@ def test_what_an_agent_made_up_is_refused_and_told(cru: Cru, vault: Vault, tmp_p
     assert result.exit_code == 3
     assert "not refined" in result.stderr
     assert [json.loads(line) for line in result.stdout.splitlines()] == before
+
+
+def test_a_case_is_refined_once_and_stays_so(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    goals = {"goal": "Fix the retry bug in app.py"}
+    script = f"open({str(tmp_path / 'asked')!r}, 'a').write('x'); print(json.dumps({goals!r} if 'Fix the retry' in said else {{}}))"
+    args = ("session", "learn", "--all", "--type", "workflow", "--export", "markdown")
+    assert cru(*args, "--refine", "--with", program(tmp_path, script)).exit_code == 0
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert "  - refined" in kept(vault, "workflow").read_text(encoding="utf-8")
+    cru(*args)
+    cru(*args, "--refine", "--with", program(tmp_path, script))
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
+    assert "  - refined" in kept(vault, "workflow").read_text(encoding="utf-8")
+    assert all("refined" in row["metadata"]["tags"] for row in export(cru, "--all", "--type", "workflow"))
