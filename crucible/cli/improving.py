@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from crucible.agents.asking import Asker
+from crucible.agents.asking import Answer, Asker
 from crucible.cases import attributing, refining
 from crucible.cases.gathering import REFINED
-from crucible.cases.model import Case, Puzzle
+from crucible.cases.model import Case, Puzzle, Review
 from crucible.cli.asked_agents import agent_if_any, agent_named
 from crucible.cli.output import say
-from crucible.errors import UsageError
+from crucible.errors import AgentFailed, UsageError
 from crucible.knowledge import judging
 from crucible.secrets.scanner import Redact
 from crucible.vault.store import Vault
 
 __all__ = ["Improver", "improver_of"]
+
+_PATIENCE = 4
+"""Questions in a row without an answer; a case has two of them."""
 
 
 class Improver:
@@ -31,18 +34,18 @@ class Improver:
     ) -> None:
         self.redact = redact
         self.problems = 0
-        self._refiner = refiner
-        self._judge = judge
+        self._refiner = _Patient(refiner) if refiner else None
+        self._judge = _Patient(judge) if judge else None
         self._by_rules = by_rules
         self._refining = refining.find_template(vault.root)
         self._judging = judging.find_template(vault.root)
 
     def improved(self, case: Case, text_of: Callable[[str], str]) -> Case:
-        """The case with what was asked for; `text_of` gives a session's whole note."""
-        return self._judged(self._refined(case, text_of))
+        """The case with what was asked for; `text_of` gives a session's whole note.  What a human reviewed is his."""
+        return case if case.review is not Review.PROPOSED else self._judged(self._refined(case, text_of))
 
     def _refined(self, case: Case, text_of: Callable[[str], str]) -> Case:
-        if self._refiner is None or REFINED in case.tags:
+        if self._refiner is None or self._refiner.is_over or REFINED in case.tags:
             return case
         found = refining.refine_case(
             case,
@@ -60,7 +63,7 @@ class Improver:
         known = case.body.attribution if isinstance(case.body, Puzzle) else None
         if known and not known.judge.startswith("rules"):
             return case
-        if self._judge is None:
+        if self._judge is None or self._judge.is_over:
             return attributing.attribute(case) if self._by_rules and not known else case
         judged, problem = attributing.judge_case(case, self._judge, self.redact, self._judging)
         self._tell(case, "judged by rules", problem)
@@ -70,6 +73,29 @@ class Improver:
         if problem:
             self.problems += 1
             say(f"cru: {case.id}: {what}: {problem}", style="yellow")
+            if any(one and one.is_over for one in (self._refiner, self._judge)):
+                say("cru: the agent gives no answers, so it is not asked again", style="yellow")
+
+
+class _Patient:
+    """An agent that is asked as long as it answers now and then; `is_over` when it failed too often in a row."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._failed = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._failed >= _PATIENCE
+
+    def ask(self, prompt: str) -> Answer:
+        try:
+            answer = self._asker.ask(prompt)
+        except AgentFailed:
+            self._failed += 1
+            raise
+        self._failed = 0
+        return answer
 
 
 def improver_of(

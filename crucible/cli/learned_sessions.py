@@ -51,13 +51,18 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
             "which sessions?", "name them, or say --all, or narrow them: --since 30d, --project shop"
         )
     named = {vault.relative(find_note(vault, ref)) for ref in refs}
-    query = query_from(filters)
+    query = query_from(filters)._replace(children=True)
     index = Index(vault.root, vault.settings, ask)
 
     def question(view: View) -> tuple[list[Row], list[Row]]:
         rows = list(view.rows("sessions"))
-        wanted = select(view, query)
-        return rows, [row for row in rows if path_of_cell(str(row["path"])) in named] if refs else wanted
+        if refs:
+            return rows, [row for row in rows if path_of_cell(str(row["path"])) in named]
+        if every and not narrowed:  # also those that are each other's subagents
+            return rows, rows
+        known = {row["id"] for row in rows}
+        # A subagent's comes with its parent's, where there is one.
+        return rows, [row for row in select(view, query) if row["parent"] not in known]
 
     (rows, wanted), now = asked(index, question)
     found = _with_subagents(rows, wanted)

@@ -177,8 +177,8 @@ def learn(
     \b
       cru session learn --all
       cru session learn --since 30d --export markdown
-      cru session learn --all --accepted --export jsonl -o cases.jsonl --licence cc-by-4.0
-      cru session learn --all --export jsonl --shape preference -o data --split train=0.9,test=0.1 --dedupe near
+      cru session learn --all --accepted --export jsonl -o cases.jsonl
+      cru session learn --all --export jsonl -o data --split train=0.9,test=0.1
       cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
     """
     ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
@@ -279,13 +279,13 @@ def _exported(
         return lambda format_, door: write_preview(rows, format_, door)
     cases = (improve.improved(case, gatherer.text) for case in picked)
     if ways.export == _MARKDOWN:
-        kept = keep_cases(vault, cases, gatherer.heading)
+        kept = keep_cases(vault, cases, gatherer.heading, gatherer.place)
         return lambda format_, _: tell_kept(vault, kept, format_)
     scrubber = Scrubber(improve.redact, os.path.expanduser("~"))
     if ways.export == _PUZZLE:
         put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
-    export = _export(vault, chosen, wish, ways)
+    export = _export(vault, chosen, wish, ways, improve)
     if ways.output in (None, _STDOUT):
         streamed = export_stream(cases, export, scrubber, sys.stdout.buffer)
         return lambda _, __: tell_exported(streamed, None)
@@ -294,14 +294,14 @@ def _exported(
     return lambda format_, _: tell_exported(done, format_)
 
 
-def _export(vault: Vault, chosen: Chosen, wish: _Wish, ways: _Ways) -> Export:
+def _export(vault: Vault, chosen: Chosen, wish: _Wish, ways: _Ways, improve: Improver) -> Export:
     splits = _splits(wish, ways)
     return Export(
         Shape(ways.shape or Shape.MESSAGES),
         splits,
         Families(kin_of(chosen)) if splits else Families(),
-        ways.licence or "unspecified",
-        vault.root.name,
+        improve.redact(ways.licence or "unspecified")[0],
+        improve.redact(vault.root.name)[0],
         metadata=not ways.no_metadata,
     )
 

@@ -370,6 +370,44 @@ def test_a_note_that_got_another_name_still_counts(cru: Cru, vault: Vault) -> No
     assert ids(export(cru, "--all", "--accepted")) == ["The floor of the jitter"]
 
 
+@pytest.mark.parametrize("place", ["read/{}.md", "The floor of the jitter.md", "{}-2.md"])
+@pytest.mark.parametrize("review", ["", "accept", "reject"])
+def test_a_note_that_was_moved_or_renamed_is_its_case_still(
+    place: str, review: str, cru: Cru, vault: Vault
+) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    path = kept(vault, "correction")
+    if review:
+        cru("cases", review, path.stem)
+    (path.parent / "read").mkdir()
+    path.rename(path.parent / place.format(path.stem))
+    before = {one: one.read_bytes() for one in path.parent.rglob("*.md")}
+    rows = export(cru, "--all")
+    assert len(rows) == (31 if review == "reject" else 32)
+    assert sum(row["metadata"]["review"] == "accepted" for row in rows) == (review == "accept")
+    cru("session", "learn", "--all", "--export", "markdown")
+    assert {one: one.read_bytes() for one in path.parent.rglob("*.md")} == before
+
+
+def test_a_review_outlives_that_the_session_is_renamed(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    session = one_of(vault, "2026-11-21-fix-retry").stem
+    no, yes = (
+        next(path.stem for path in sorted((vault.root / "cases").glob(f"{session}-{type_}-*.md")))
+        for type_ in ("correction", "decision")
+    )
+    cru("cases", "reject", no)
+    cru("cases", "accept", yes)
+    before = export(cru, "--all")
+    assert cru("session", "rename", session, "2026-11-21-backoff").exit_code == 0
+    after = export(cru, "--all")
+    assert sorted(ids(after)) == sorted(ids(before))
+    assert "2026-11-21-backoff" in {row["metadata"]["session"] for row in after}
+    assert yes in ids(export(cru, "2026-11-21-backoff", "--accepted"))
+    result = cru("session", "learn", "--all", "--export", "markdown")
+    assert "0 cases new, 0 replaced" in result.stderr
+
+
 def test_a_note_that_is_not_understood_is_named_and_the_rest_exported(cru: Cru, vault: Vault) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     path = kept(vault, "puzzle")
@@ -522,3 +560,11 @@ def test_a_case_is_refined_once_and_stays_so(cru: Cru, vault: Vault, tmp_path: P
     assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
     assert "  - refined" in kept(vault, "workflow").read_text(encoding="utf-8")
     assert all("refined" in row["metadata"]["tags"] for row in export(cru, "--all", "--type", "workflow"))
+
+
+def test_an_agent_that_never_answers_is_left_alone_soon(cru: Cru) -> None:
+    result = cru("session", "learn", "--all", "--export", "jsonl", "--refine", "--with", "/nowhere/agent")
+    assert result.exit_code == 3
+    assert result.stderr.count("not refined") == 2
+    assert "not asked again" in result.stderr
+    assert len(result.stdout.splitlines()) == 32
