@@ -116,13 +116,15 @@ class Files:
 
     def folder_of(self, folder: str) -> str:
         """A folder as seen from the project; "" for the project's own, for one outside of it and for what cannot be known."""
+        if not folder:
+            return ""
         path = posixpath.normpath(normal_line(_slashes(folder)))
         for root in self.roots:
             path = path.removeprefix(f"{root}/") if path != root else "."
         is_known = (
             not _UNKNOWN.search(path) and not _is_absolute(path) and path.split("/")[0] not in (".", "..")
         )
-        return path if folder and is_known else ""
+        return path if is_known else ""
 
     def is_root(self, folder: str) -> bool:
         """Whether a folder is the first of the roots, from which relative paths are seen."""

@@ -62,7 +62,7 @@ _REJECTED = Needled(
 )
 _NO_TOOL = Needled(
     late_pattern(
-        r"\bno such tool(?: available)?\b|\bunsupported (?:tool )?call\b|\bunavailable tool\b|\bunknown (?:tool|function)\b"
+        r"\bno such tool(?: available)?\b|\bunsupported (?:custom )?(?:tool )?call\b|\btools\.\w+ is not a function\b|\bunavailable tool\b|\bunknown (?:tool|function)\b"
         r"|\btool\b[^\n]{0,80}\b(?:is )?(?:not (?:found|available|registered|supported|enabled|exist)|does not exist|unavailable|disabled)\b"
         r"|\b(?:mcp )?server\b[^\n]{0,60}\b(?:not connected|is not available|disconnected)\b",
         re.IGNORECASE,
@@ -80,7 +80,7 @@ _NO_COMMAND = late_pattern(
     r"|\bexecutable file not found in (?:\$PATH|%PATH%)|\bis not recognized as (?:an internal or external command|the name of a cmdlet)"
     r"|\bspawn \S+ ENOENT\b|^(?:/\S+/)?python[\d.]*: No module named \w"
     r"|^(?:Unknown command|fish: Unknown command):? \S+|\bNo such command available in this (?:sandbox|environment)\b"
-    r"|^xcrun: error: unable to find utility|^sh: \d+: \S+: not found",
+    r"|^make(?:\[\d+\])?: (?P<d>[\w.+-]+): No such file or directory|^xcrun: error: unable to find utility|^sh: \d+: \S+: not found",
     re.MULTILINE | re.IGNORECASE,
 )
 _NOT_ALLOWED = Needled(
@@ -91,7 +91,7 @@ _NOT_ALLOWED = Needled(
         r"|\bnot (?:allowed|permitted) in this (?:workspace|environment|sandbox)\b|\bmust be (?:run as )?root\b|\bare you root\b"
         r"|['‘\"]?/(?:etc|usr|var|root|proc|sys|boot|opt|dev|lib)/[^\n:]{0,200}: permission denied|\bpermission denied \(publickey"
         r"|\bauthentication (?:failed|required) for\b|\bcould not read (?:username|password) for\b|\bterminal prompts disabled\b"
-        r"|\bpolkit\b|\bnot in the sudoers\b|\bSystem has not been booted with systemd\b",
+        r"|\bpermission to \S+ denied to\b|\bpolkit\b|\bnot in the sudoers\b|\bSystem has not been booted with systemd\b",
         re.MULTILINE | re.IGNORECASE,
     ),
     "read-only file",
@@ -107,6 +107,7 @@ _NOT_ALLOWED = Needled(
     "in this",
     "root",
     "permission denied",
+    "permission to",
     "could not read",
     "terminal prompts",
     "polkit",
@@ -170,7 +171,7 @@ _CLIENT_FAULT = late_pattern(
     r"\A\W*(?:API Error\b|(?:Internal )?API (?:request|call) failed\b|stream (?:disconnected|closed|error)|(?:you(?:['’]ve| have) )?(?:hit|reached|exceeded) your (?:\w+ ){0,3}(?:limit|quota)"
     r"|(?:Claude|Codex|Gemini|Copilot|ChatGPT)(?: \w+){0,3} (?:usage )?limit reached|usage limit (?:reached|exceeded)|(?:\d+[- ]hour|weekly|daily) limit reached"
     r"|(?:connection|network) error\W*\Z|fetch failed\W*\Z|request (?:timed out|was aborted)|overloaded\b|(?:http )?(?:429|5\d\d)\b|credit balance (?:is )?too low|insufficient (?:credits|quota)"
-    r"|rate limit(?:ed| (?:exceeded|reached|error))|exceeded retry limit|unexpected status 5\d\d|(?:the )?model (?:is )?(?:overloaded|currently unavailable)|service unavailable"
+    r"|we(?:['’]re| are) (?:currently )?experiencing high demand|rate limit(?:ed| (?:exceeded|reached|error))|exceeded retry limit|unexpected status 5\d\d|(?:the )?model (?:is )?(?:overloaded|currently unavailable)|service unavailable"
     r"|OAuth token|invalid api key|(?:please )?(?:run /login|log ?in again)|error sending request\b|prompt is too long|context (?:window|length) exceeded)",
     re.IGNORECASE,
 )
@@ -290,7 +291,8 @@ def _ends(text: str) -> str:
 def _lacks_command(text: str) -> bool:
     """Whether a program is not there, which is none of the project's own scripts."""
     return any(
-        "/" not in (found["a"] or found["b"] or found["c"] or "") for found in _NO_COMMAND.finditer(text)
+        "/" not in (found["a"] or found["b"] or found["c"] or found["d"] or "")
+        for found in _NO_COMMAND.finditer(text)
     )
 
 

@@ -61,7 +61,8 @@ class Finisher:
             body[name] = tuple([one.value for one in told]) if isinstance(value, tuple) else told[0].value
         if taken:
             changed["redactions"] = dict(Counter(case.redactions) + taken)
-        changed |= {"body": type(case.body)(**body), "tokens": size.tokens, "digest": size.digest}
+        told_body = type(case.body)(**body)  # type: ignore[arg-type]  # each part is of its kind
+        changed |= {"body": told_body, "tokens": size.tokens, "digest": size.digest}
         return replace(case, **changed)  # type: ignore[arg-type]  # each part is of its kind
 
     def _ready(self, value: object) -> _Ready:
@@ -79,6 +80,8 @@ class Finisher:
         return found
 
     def _made(self, value: object) -> _Ready:
+        if value is None or isinstance(value, bool) or value == "":
+            return _Ready(value, value, {})
         outer, self._scrubber.counts = self._scrubber.counts, Counter()
         if isinstance(value, Turn):
             clean: object = self._scrubber.turn(value)

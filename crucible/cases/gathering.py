@@ -11,18 +11,20 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.acts.evidence import load_evidence
+from crucible.acts.evidence import Evidence, load_evidence
 from crucible.cases.extracting import extract
 from crucible.cases.keeping import load_case
 from crucible.cases.model import Case, CaseType, Place, Puzzle, Review
 from crucible.cases.notes_reading import is_as_written
-from crucible.errors import CrucibleError
+from crucible.errors import BadSessionId, CrucibleError
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
+from crucible.session.identity import check_session_id
 from crucible.session.model import Session, Subagent
 from crucible.vault.store import Note, Vault
 from crucible.vault.walk import CASES, find_notes, note_name
@@ -34,7 +36,8 @@ REFINED = "refined"
 
 _HELD = 16
 """Sessions in memory: a parent and its subagents are asked for one after the other."""
-_CASE_ID = late_pattern(r"(?P<session>.+)-(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?")
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
+_CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
 
 
 class Wanted(NamedTuple):
@@ -73,7 +76,8 @@ class Gatherer:
         self._redact = redact
         self._wanted = wanted
         self._paths = {note_name(path.name): path for path in vault.session_paths()}
-        self._kept = _kept(vault)
+        self._kept = _kept(vault, self._paths.keys())
+        self._places: dict[str, Path] = {}
         self._note = lru_cache(_HELD)(vault.read)
 
     @property
@@ -88,7 +92,7 @@ class Gatherer:
         problems: list[CrucibleError] = []
         if not self._wanted.accepted:  # what a human accepted is a note
             try:
-                made = self._extracted(self._note(path).session)
+                made = tuple(_of_file(case, name) for case in self._extracted(name, self._note(path).session))
             except CrucibleError as error:
                 problems.append(error)
         return self._gathered(name, made, problems)
@@ -105,6 +109,10 @@ class Gatherer:
         except CrucibleError:
             return ""
         return "" if self._redact(heading)[1] else heading
+
+    def place(self, case: Case) -> Path | None:
+        """The note of a case, of those that were gathered; None for one that has none."""
+        return self._places.get(case.id)
 
     def text(self, session: str) -> str:
         """All that a session's note says; "" where it is gone."""
@@ -128,26 +136,42 @@ class Gatherer:
         except CrucibleError:
             return None
 
-    def _extracted(self, session: Session) -> tuple[Case, ...]:
+    def _extracted(self, name: str, session: Session) -> tuple[Case, ...]:
+        """The cases of a session, which is called what its file is, as everywhere; its records have the name that it tells."""
         links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
         children = {link: self._known(link) for link in links}
         parent = self._known(session.parent) if session.parent else None
-        return extract(session, children, partial(load_evidence, self._vault.root), self._redact, parent)
+
+        def evidence(id_: str) -> Evidence:
+            return load_evidence(self._vault.root, session.id if id_ == name else id_)
+
+        return extract(replace(session, id=name), children, evidence, self._redact, parent)
 
     # --- from its cases' notes ----------------------------------------------------------------------------------------
 
     def _settled(self, name: str, made: Iterable[Case], problems: list[CrucibleError]) -> Iterator[Case]:
         """Each case as it counts, then those that only notes tell of."""
-        notes = dict(self._noted(self._kept[name], problems))
+        notes = sorted(self._noted(self._kept[name], problems), key=lambda one: not one.touched)
+        # A file's name says more than what a copy of the note tells.
+        names = [*((one.case.id, one) for one in notes), *((one.told, one) for one in notes)]
+        known: dict[str, _Noted] = {}
+        for ident, one in names:
+            known.setdefault(_what(ident), one)
+        taken = set()
         for case in made:
-            noted, touched = notes.pop(case.id, (None, False))
-            yield _settled(case, noted, touched=touched)
-        yield from (case for case, touched in notes.values() if touched)
+            noted = known.get(_what(case.id))
+            settled = _settled(case, noted) if noted else case
+            if noted:
+                taken.add(noted.case.id)
+                self._places[settled.id] = noted.path
+            yield settled
+        for one in notes:
+            if one.touched and one.case.id not in taken:
+                taken.add(one.case.id)
+                self._places[one.case.id] = one.path
+                yield one.case
 
-    def _noted(
-        self, paths: Iterable[Path], problems: list[CrucibleError]
-    ) -> Iterator[tuple[str, tuple[Case, bool]]]:
-        """The cases of notes by the files' names, and whether each is a human's word, or was refined."""
+    def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> Iterator[_Noted]:
         for path in paths:
             try:
                 one = load_case(self._vault, path)
@@ -165,7 +189,33 @@ class Gatherer:
                 or REFINED in one.case.tags
                 or not is_as_written(one.note.source)
             )
-            yield one.id, (replace(one.case, id=one.id), touched)
+            yield _Noted(path, replace(one.case, id=one.id), one.case.id, touched)
+
+
+def _of_file(case: Case, name: str) -> Case:
+    """The case with an id that can be a file's name, whatever the session's is."""
+    with suppress(BadSessionId):
+        if check_session_id(name):
+            return case
+    # Two names may be the same without what no id holds.
+    digest = blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    plain = _NOT_PLAIN.sub("-", name).strip("-.")[:80]
+    return replace(case, id="-".join(part for part in (plain, digest, case.id[len(name) + 1 :]) if part))
+
+
+class _Noted(NamedTuple):
+    """A case by its note, whose name is its id; `told` is the id that stands in it, and `touched` says that it is a human's word, or was refined."""
+
+    path: Path
+    case: Case
+    told: str
+    touched: bool
+
+
+def _what(ident: str) -> str:
+    """What of an id stays when its session gets another name."""
+    told = _CASE_ID.fullmatch(ident)
+    return told["what"] if told else ident
 
 
 def _heading_of(note: Note, phase: str) -> str:
@@ -175,32 +225,36 @@ def _heading_of(note: Note, phase: str) -> str:
     return note.source.lines[line].strip().lstrip("#").strip() if line >= 0 else ""
 
 
-def _kept(vault: Vault) -> Mapping[str, list[Path]]:
-    """The notes in `cases/` by their session, which a name tells; what has another name is read."""
+def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
+    """The notes in `cases/` by their session, which a name tells; a note is read where it tells none of `sessions`."""
     found: defaultdict[str, list[Path]] = defaultdict(list)
     for folder, names in find_notes(vault.root, vault.root / CASES):
         for name in sorted(names):
             told = _CASE_ID.fullmatch(note_name(name))
-            session = told["session"] if told else _session_in(vault, folder / name)
+            session = told["session"] if told else ""
+            if session not in sessions:  # it got another name, or is gone
+                linked = _session_in(vault, folder / name)
+                session = linked if linked in sessions else session or linked
             if session:
                 found[session].append(folder / name)
     return found
 
 
 def _session_in(vault: Vault, path: Path) -> str:
-    """The session of a note that a human named; "" for what is no case, which `cru cases check` names."""
+    """The session that a note tells; "" for what is no case, which `cru cases check` names."""
     with suppress(CrucibleError):
         case = load_case(vault, path).case
         return case.place.session if case else ""
     return ""
 
 
-def _settled(case: Case, noted: Case | None, *, touched: bool) -> Case:
-    if noted is None:
-        return case
-    if touched:
-        return noted
-    told = noted.body.attribution if isinstance(noted.body, Puzzle) else None
+def _settled(case: Case, noted: _Noted) -> Case:
+    """The case as it counts by its note, which keeps its name."""
+    if noted.touched:
+        return noted.case
+    if _what(noted.case.id) == _what(case.id):
+        case = replace(case, id=noted.case.id)
+    told = noted.case.body.attribution if isinstance(noted.case.body, Puzzle) else None
     if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
         return replace(case, body=replace(case.body, attribution=told))
     return case

@@ -106,6 +106,11 @@ def measure(value: object) -> Measured:
         return Measured(_COUNTER.count(value), _digest(" ".join(value.split())))
     if not isinstance(value, Turn):
         return Measured(0, _digest(" ".join(str(value).split())))
+    if not value.calls:
+        told = " ".join(value.text.split())
+        return Measured(
+            _COUNTER.count(value.text), _digest(f"{value.role.value}\x1f{value.failed}\x1f{told}")
+        )
     texts = [value.role.value, str(value.failed), value.text]
     for call in value.calls:
         texts += [call.name, *texts_of(call.arguments)]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.cases.exporting import named_cleanly
 from crucible.cases.model import Case, Puzzle
 from crucible.cases.puzzle_files import puzzle_file_names, render_puzzle_file, render_solution_file
 from crucible.cases.scrubbing import Scrubber
@@ -40,7 +41,7 @@ def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, forc
             if not isinstance(case.body, Puzzle):
                 continue
             folder.mkdir(parents=True, exist_ok=True)
-            clean = scrubber.clean(case)
+            clean = named_cleanly(scrubber.clean(case), scrubber)
             redactions.update(clean.redactions)
             pair = {folder / name: text.encode() for name, text in _files(clean)}
             there = {path: _there(path) for path in pair}

@@ -170,17 +170,18 @@ class Scrubber:
         """A text without them; itself where there are none."""
         if not text:
             return text
-        known = self._texts.get(text)
-        if known is None:
-            known = self._looked(text)
-            self._room -= len(text) + _ROW
-            if self._room < 0:
-                self._texts.clear()
-                self._room = _ROOM - len(text) - _ROW
-            self._texts[text] = known
+        known = self._texts.get(text) or self._remembered(text)
         if known.counts:
             self.counts.update(known.counts)
-        return known.clean
+        return text if known.clean is known.given else known.clean
+
+    def _remembered(self, text: str) -> _Known[str]:
+        known = self._texts[text] = self._looked(text)
+        self._room -= len(text) + _ROW
+        if self._room < 0:
+            self._texts.clear()
+            self._room = _ROOM
+        return known
 
     def _looked(self, text: str) -> _Known[str]:
         whole = text
@@ -241,7 +242,7 @@ class Scrubber:
     def _values(self, values: Mapping[str, object]) -> Mapping[str, object]:
         clean = {self.text(str(key)): self._value(str(key), value) for key, value in values.items()}
         is_same = len(clean) == len(values) and all(
-            one is two and clean[one] is value  # type: ignore[comparison-overlap]
+            one is two and clean[one] is value
             for (two, value), one in zip(values.items(), clean, strict=True)
         )
         return values if is_same else clean

@@ -8,23 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from crucible.cases.model import Call
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 __all__ = ["mapped", "names_of", "texts_of"]
 
 _T = TypeVar("_T")
 
 
-@cache
-def names_of(kind: type[DataclassInstance]) -> tuple[str, ...]:
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def names_of(kind: type) -> tuple[str, ...]:
     """The names of a dataclass's fields, in their order."""
-    return tuple(each.name for each in fields(kind))
+    found = _NAMES.get(kind)
+    if found is None:
+        found = _NAMES[kind] = tuple(each.name for each in fields(kind))
+    return found
 
 
 def texts_of(value: object) -> Iterator[str]:
@@ -41,7 +42,7 @@ def texts_of(value: object) -> Iterator[str]:
         for one in value:
             yield from texts_of(one)
     elif is_dataclass(value):
-        for name in names_of(type(value)):  # type: ignore[arg-type]  # it is no class
+        for name in names_of(type(value)):
             yield from texts_of(getattr(value, name))
 
 

@@ -39,6 +39,7 @@ from crucible.cli.surroundings import from_here
 from crucible.errors import UsageError
 from crucible.secrets.redacting import redact_of
 from crucible.vault.store import Vault
+from crucible.vault.walk import CASES, WORKFLOWS
 
 __all__ = ["learn"]
 
@@ -187,6 +188,7 @@ def learn(
     _splits(wish, ways)  # before long work
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
+    _check_place(vault, ways.output)
     chosen = choose(vault, sessions, given, every=every)
     redact = redact_of(vault.settings.secrets)
     improve = improver_of(
@@ -250,6 +252,19 @@ def _check(ways: _Ways) -> None:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
 
 
+def _check_place(vault: Vault, output: str | None) -> None:
+    """What goes out is no note of the vault's, and would be read as one there."""
+    if output in (None, _STDOUT):
+        return
+    target = Path(os.path.realpath(from_here(str(output))))
+    own = (vault.sessions, *(vault.root / name for name in (CASES, WORKFLOWS, ".crucible")))
+    inside = next(filter(target.is_relative_to, own), None)
+    if inside:
+        raise UsageError(
+            f"{output}: lies in the vault's {vault.relative(inside)}/", "name a folder of its own: -o data"
+        )
+
+
 # --- from sessions to what goes out ----------------------------------------------------------------------------------
 
 
@@ -279,7 +294,7 @@ def _exported(
         return lambda format_, door: write_preview(rows, format_, door)
     cases = (improve.improved(case, gatherer.text) for case in picked)
     if ways.export == _MARKDOWN:
-        kept = keep_cases(vault, cases, gatherer.heading, gatherer.place)
+        kept = keep_cases(vault, cases, gatherer.heading, gatherer.place, seen.tell_problem)
         return lambda format_, _: tell_kept(vault, kept, format_)
     scrubber = Scrubber(improve.redact, os.path.expanduser("~"))
     if ways.export == _PUZZLE:

@@ -15,6 +15,7 @@ from crucible.cases.putting import Put
 from crucible.cli.door import Door
 from crucible.cli.output import say, write, write_json
 from crucible.cli.workflow_tables import write_cells
+from crucible.errors import CrucibleError
 from crucible.vault.store import Vault
 
 __all__ = ["Seen", "tell_exported", "tell_kept", "tell_put", "write_preview"]
@@ -42,16 +43,20 @@ class Seen:
         """The cases of a session; of those that go out, none that was rejected."""
         self.sessions += 1
         for problem in gathered.problems:
-            if str(problem) not in self._told:
-                self._told.add(str(problem))
-                self.problems += 1
-                say(f"cru: {problem}", style="yellow")
+            self.tell_problem(problem)
         for case in gathered.cases:
             if case.review is Review.REJECTED:
                 self.rejected += 1
                 if self.exporting:
                     continue
             yield case
+
+    def tell_problem(self, problem: CrucibleError) -> None:
+        """What was wrong, once."""
+        if str(problem) not in self._told:
+            self._told.add(str(problem))
+            self.problems += 1
+            say(f"cru: {problem}", style="yellow")
 
     def rows(self, cases: Iterable[Case]) -> list[dict[str, Any]]:
         """A row for each type, with what it comes to, and one for all."""

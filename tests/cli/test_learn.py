@@ -428,6 +428,63 @@ def test_a_session_that_cannot_be_read_is_named_and_the_rest_exported(cru: Cru, 
     assert len(result.stdout.splitlines()) == 32
 
 
+def test_what_is_no_note_does_not_stop_the_rest(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    path, other = kept(vault, "correction"), kept(vault, "puzzle")
+    path.unlink()
+    path.mkdir()
+    gone = max((vault.root / "cases").glob("*.md"))
+    gone.unlink()
+    result = cru("session", "learn", "--all", "--export", "markdown")
+    assert result.exit_code == 3
+    assert path.name in result.stderr
+    assert gone.is_file()
+    assert other.is_file()
+
+
+@pytest.mark.parametrize("name", ["My own note", "2026-11-20-ünï", "2026-11-21-renamed", "x" * 200])
+def test_a_session_has_its_files_name_whatever_it_tells(name: str, cru: Cru, vault: Vault) -> None:
+    path = one_of(vault, "2026-11-21-fix-retry")
+    text = path.read_text(encoding="utf-8").replace(f"session_id: {path.stem}", "session_id: ../../../x")
+    assert "../../../x" in text
+    path.unlink()
+    path.with_name(f"{name}.md").write_text(text, encoding="utf-8")
+    rows = [row for row in export(cru, "--all") if row["metadata"]["session"] == name]
+    assert rows
+    assert not any("/" in row["metadata"]["id"] for row in rows)
+    assert cru("session", "learn", "--all", "--export", "markdown").exit_code == 0
+    assert cru("cases", "reject", rows[0]["metadata"]["id"]).exit_code == 0
+    again = [row["metadata"]["id"] for row in export(cru, "--all") if row["metadata"]["session"] == name]
+    assert again == ids(rows)[1:]
+
+
+def test_sessions_without_a_parent_or_in_a_ring_are_learnt_from_too(cru: Cru, vault: Vault) -> None:
+    before = len(export(cru, "--all"))
+    one, other = one_of(vault, "2026-11-21-fix-retry"), one_of(vault, "2026-11-21-add-rate")
+    for path, parent in ((one, other.stem), (other, one.stem)):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(
+            text.replace("type: session\n", f'type: session\nparent: "[[{parent}]]"\n', 1), encoding="utf-8"
+        )
+    assert len(export(cru, "--all")) == before
+    other.unlink()
+    assert one.stem in {row["metadata"]["session"] for row in export(cru, "--since", "2020-01-01")}
+
+
+def test_no_secret_in_a_name_goes_out(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fJ2kL5"
+    path = one_of(vault, "2026-11-21-fix-retry")
+    path.rename(path.with_name(f"2026-11-21-{token}.md"))
+    vault.root.rename(vault.root.with_name(f"vault-{token}"))
+    where = ("--vault", str(vault.root.with_name(f"vault-{token}")), "session", "learn", "--all", "--export")
+    rows, puzzles = tmp_path / "rows", tmp_path / "puzzles"
+    assert cru(*where, "jsonl", "-o", rows, "--licence", f"of {token}").exit_code == 0
+    assert cru(*where, "puzzle", "-o", puzzles).exit_code == 0
+    out = [*rows.iterdir(), *puzzles.iterdir()]
+    assert len(out) > 4
+    assert not any(token in one.name or token in one.read_text(encoding="utf-8") for one in out)
+
+
 # --- puzzles ---------------------------------------------------------------------------------------------------------
 
 
@@ -452,6 +509,16 @@ def test_a_puzzle_that_somebody_changed_stays(cru: Cru, tmp_path: Path) -> None:
     assert "2 files left" in again.stderr
     assert cru(*args, "--force").exit_code == 0
     assert files[1].read_text(encoding="utf-8") != "mine\n"
+
+
+@pytest.mark.parametrize("way", ["jsonl", "puzzle"])
+@pytest.mark.parametrize("name", ["sessions", "sessions/x.jsonl", "cases/new", ".crucible"])
+def test_nothing_goes_out_into_the_vaults_own_folders(way: str, name: str, cru: Cru, vault: Vault) -> None:
+    before = sorted(vault.root.rglob("*"))
+    result = cru("session", "learn", "--all", "--export", way, "-o", vault.root / name)
+    assert result.exit_code == 2
+    assert "lies in the vault's" in result.stderr
+    assert {one for one in vault.root.rglob("*") if one.suffix in {".jsonl", ".md"}} <= {*before}
 
 
 def test_a_symlink_is_not_written_through(cru: Cru, tmp_path: Path) -> None:
