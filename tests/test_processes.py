@@ -15,7 +15,7 @@ import pytest
 from crucible.processes import cores, spread
 
 CHUNKS = [*range(40)]
-_BEGUN = []
+_BEGUN: list[str] = []
 
 
 def _square(chunk: int) -> int:

@@ -61,11 +61,15 @@ class Wanted(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The cases of a session, in the order of its note; `problems` are what kept some from being read."""
+    """The cases of a session, in the order of its note.
+
+    `problems` are what kept some from being read, `places` the notes of those that have one, by their ids.
+    """
 
     session: str
-    cases: tuple[Case, ...] = ()
-    problems: tuple[CrucibleError, ...] = ()
+    cases: tuple[Case, ...]
+    problems: tuple[CrucibleError, ...]
+    places: Mapping[str, Path]
 
 
 class Gatherer:
@@ -74,10 +78,9 @@ class Gatherer:
     def __init__(self, vault: Vault, redact: Redact, wanted: Wanted) -> None:
         self._vault = vault
         self._redact = redact
-        self._wanted = wanted
+        self.wanted = wanted
         self._paths = {note_name(path.name): path for path in vault.session_paths()}
         self._kept = _kept(vault, self._paths.keys())
-        self._places: dict[str, Path] = {}
         self._note = lru_cache(_HELD)(vault.read)
 
     @property
@@ -90,7 +93,7 @@ class Gatherer:
         name = note_name(path.name)
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
-        if not self._wanted.accepted:  # what a human accepted is a note
+        if not self.wanted.accepted:  # what a human accepted is a note
             try:
                 made = tuple(_of_file(case, name) for case in self._extracted(name, self._note(path).session))
             except CrucibleError as error:
@@ -110,10 +113,6 @@ class Gatherer:
             return ""
         return "" if self._redact(heading)[1] else heading
 
-    def place(self, case: Case) -> Path | None:
-        """The note of a case, of those that were gathered; None for one that has none."""
-        return self._places.get(case.id)
-
     def text(self, session: str) -> str:
         """All that a session's note says; "" where it is gone."""
         path = self._paths.get(session)
@@ -123,8 +122,9 @@ class Gatherer:
             return ""
 
     def _gathered(self, name: str, made: tuple[Case, ...], problems: list[CrucibleError]) -> Gathered:
-        found = self._settled(name, made, problems) if name in self._kept else made
-        return Gathered(name, tuple(filter(self._wanted.wants, found)), tuple(problems))
+        places: dict[str, Path] = {}
+        found = self._settled(name, made, problems, places) if name in self._kept else made
+        return Gathered(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places)
 
     # --- from the session ---------------------------------------------------------------------------------------------
 
@@ -149,8 +149,14 @@ class Gatherer:
 
     # --- from its cases' notes ----------------------------------------------------------------------------------------
 
-    def _settled(self, name: str, made: Iterable[Case], problems: list[CrucibleError]) -> Iterator[Case]:
-        """Each case as it counts, then those that only notes tell of."""
+    def _settled(
+        self,
+        name: str,
+        made: Iterable[Case],
+        problems: list[CrucibleError],
+        places: dict[str, Path],
+    ) -> Iterator[Case]:
+        """Each case as it counts, then those that only notes tell of; `places` gets their notes."""
         notes = sorted(self._noted(self._kept[name], problems), key=lambda one: not one.touched)
         # A file's name says more than what a copy of the note tells.
         names = [*((one.case.id, one) for one in notes), *((one.told, one) for one in notes)]
@@ -163,12 +169,12 @@ class Gatherer:
             settled = _settled(case, noted) if noted else case
             if noted:
                 taken.add(noted.case.id)
-                self._places[settled.id] = noted.path
+                places[settled.id] = noted.path
             yield settled
         for one in notes:
             if one.touched and one.case.id not in taken:
                 taken.add(one.case.id)
-                self._places[one.case.id] = one.path
+                places[one.case.id] = one.path
                 yield one.case
 
     def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> Iterator[_Noted]:

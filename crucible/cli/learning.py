@@ -23,6 +23,7 @@ from crucible.cases.picking import Picked
 from crucible.cases.putting import put_puzzles
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
+from crucible.cases.sharing import gather_all
 from crucible.cases.splitting import Families, Splits, parse_splits
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
@@ -37,7 +38,7 @@ from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
 from crucible.errors import UsageError
-from crucible.secrets.redacting import redact_of
+from crucible.secrets.redacting import redact_of, remembering
 from crucible.vault.store import Vault
 from crucible.vault.walk import CASES, WORKFLOWS
 
@@ -190,7 +191,7 @@ def learn(
     vault = open_vault(door)
     _check_place(vault, ways.output)
     chosen = choose(vault, sessions, given, every=every)
-    redact = redact_of(vault.settings.secrets)
+    redact = remembering(redact_of(vault.settings.secrets))
     improve = improver_of(
         vault,
         redact,
@@ -203,7 +204,7 @@ def learn(
     seen = Seen()
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
         picked = Picked(
-            lambda: _cases(gatherer, chosen, seen.begin(exporting=ways.export is not None), show),
+            lambda: _cases(vault, gatherer, chosen, seen.begin(exporting=ways.export is not None), show),
             dedupe=wish.dedupe,
             limit=wish.limit,
             seed=wish.seed,
@@ -268,11 +269,11 @@ def _check_place(vault: Vault, output: str | None) -> None:
 # --- from sessions to what goes out ----------------------------------------------------------------------------------
 
 
-def _cases(gatherer: Gatherer, chosen: Chosen, seen: Seen, show: Show) -> Iterator[Case]:
+def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, show: Show) -> Iterator[Case]:
     """The cases of all sessions that were chosen, in their order, and of those that only `cases/` tells of."""
-    for done, path in enumerate(chosen.paths):
+    for done, gathered in enumerate(gather_all(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
-        yield from seen.counted(gatherer.gather(path))
+        yield from seen.counted(gathered)
     if chosen.every:
         for session in sorted({*gatherer.reviewed} - chosen.known):
             yield from seen.counted(gatherer.kept_only(session))
@@ -294,7 +295,7 @@ def _exported(
         return lambda format_, door: write_preview(rows, format_, door)
     cases = (improve.improved(case, gatherer.text) for case in picked)
     if ways.export == _MARKDOWN:
-        kept = keep_cases(vault, cases, gatherer.heading, gatherer.place, seen.tell_problem)
+        kept = keep_cases(vault, cases, gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(vault, kept, format_)
     scrubber = Scrubber(improve.redact, os.path.expanduser("~"))
     if ways.export == _PUZZLE:

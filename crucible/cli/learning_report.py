@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from crucible.cases.exporting import Exported
@@ -32,6 +33,11 @@ class Seen:
     problems: int = 0
     exporting: bool = False
     _told: set[str] = field(default_factory=set)
+    _places: dict[str, Path] = field(default_factory=dict)
+
+    def place(self, case: Case) -> Path | None:
+        """The note of a case that came by; None for one that has none."""
+        return self._places.get(case.id)
 
     def begin(self, *, exporting: bool) -> Seen:
         """Once more from the start."""
@@ -42,6 +48,7 @@ class Seen:
     def counted(self, gathered: Gathered) -> Iterator[Case]:
         """The cases of a session; of those that go out, none that was rejected."""
         self.sessions += 1
+        self._places.update(gathered.places)
         for problem in gathered.problems:
             self.tell_problem(problem)
         for case in gathered.cases:
