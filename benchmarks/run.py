@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import (  # noqa: E402  the path is needed first
     hooks,
     import_speed,
+    learning,
     memory,
     querying,
     reading,
@@ -44,6 +45,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "redaction": redaction.measure,
     "resume": resume.measure,
     "workflows": workflows.measure,
+    "learning": learning.measure,
     "scanning": secrets_speed.measure,
 }
 

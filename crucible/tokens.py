@@ -26,7 +26,7 @@ class Estimate:
         """In twelfths of a token: 3 for a letter or blank, 9 for a digit, 8 for what else is ASCII, 6 for any other byte."""
         data = text.encode("utf-8", "surrogatepass")
         rest = data.translate(None, _LETTERS_AND_BLANKS)
-        beyond = rest.translate(None, _ASCII)
+        beyond = b"" if text.isascii() else rest.translate(None, _ASCII)
         digits = len(rest) - len(rest.translate(None, _DIGITS))
         marks = len(rest) - len(beyond) - digits
         return -(-(3 * (len(data) - len(rest)) + 9 * digits + 8 * marks + 6 * len(beyond)) // 12)

@@ -25,6 +25,7 @@ FLOORS = [
         "",
         "errors",
         "patterns",
+        "processes",
         "settings",
         "tidy_toml",
         "tokens",

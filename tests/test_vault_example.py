@@ -42,6 +42,13 @@ LIMITER, RETRY = "2026-11-21-add-rate-limiter-project", "2026-11-21-fix-retry-bu
 AVATARS, UPGRADE = "2026-11-20-move-avatars-to-object-storage", "2026-11-19-upgrade-the-database"
 SEARCH, UNTIDY = "2026-11-18-choose-a-search-index", "2026-11-17-tidy-the-readme"
 WORKFLOW = "add-a-rate-limiter-to-this-project"
+CASES = {
+    f"{LIMITER}-write-test-tokenbucket-puzzle-c670da6f": "accept",
+    f"{LIMITER}-correction-3f4fa94c": "accept",
+    f"{LIMITER}-decision-359a0753": None,
+    f"{RETRY}-workflow-0e79fdec": "reject",
+}
+"""With what the reviewer of the example said; one is still proposed."""
 
 NOTES = sorted(EXAMPLE.rglob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -69,7 +76,7 @@ def import_real(vault: Vault) -> ImportReport:
 
 
 def test_the_example_holds_the_notes_it_is_known_for() -> None:
-    assert len(NOTES) == 12
+    assert len(NOTES) == 16
 
 
 @pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
@@ -254,7 +261,7 @@ def test_every_link_of_the_start_note_leads_somewhere(example: Vault) -> None:
     source = Source.from_bytes((EXAMPLE / "Start here.md").read_bytes())
     links = LinkTable(map(example.relative, example.note_paths()))
     named = [link.target for link in find_links(source)]
-    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY, f"workflows/{WORKFLOW}"} < set(named)
+    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY, f"workflows/{WORKFLOW}", *CASES} < set(named)
     for target in named:
         assert links.resolve(target, "Start here.md").path or (EXAMPLE / target).exists(), target
 
@@ -312,6 +319,57 @@ def test_the_workflow_says_what_the_session_decided_and_has_nothing_wrong(copied
     assert '- Do not: repeat what was corrected: "It must be per user, not global"' in shown
     assert "- Decided: a token bucket over a sliding log" in shown
     assert (Cru(copied)("workflow", "validate").exit_code, f"[[{LIMITER}]]" in shown) == (0, True)
+
+
+# --- the cases ---------------------------------------------------------------------------------------------------
+
+
+def test_the_cases_are_what_learning_from_the_imported_sessions_writes(copied: Vault) -> None:
+    """`CRUCIBLE_GOLDEN=1` writes them anew; what an import keeps beside the notes is needed for it."""
+    for path in copied.session_paths():
+        if path.stem.startswith((LIMITER, RETRY)):
+            path.unlink()
+    import_real(copied)
+    shutil.rmtree(copied.root / "cases", ignore_errors=True)
+    (copied.root / "Cases.base").unlink(missing_ok=True)
+    cru = Cru(copied)
+    assert cru("session", "learn", LIMITER, RETRY, "--export", "markdown").exit_code == 0
+    for case, word in CASES.items():
+        assert word is None or cru("cases", word, case).exit_code == 0
+        (EXAMPLE / "cases").mkdir(exist_ok=True)
+        _compare_with_the_example(copied, f"cases/{case}.md")
+    _compare_with_the_example(copied, "Cases.base")
+
+
+def test_the_cases_of_the_example_are_understood_and_reviewed(copied: Vault) -> None:
+    rows = json.loads(Cru(copied)("cases", "list", "--format", "json").stdout)
+    words = {"accept": "accepted", "reject": "rejected", None: "proposed"}
+    assert {row["id"]: row["status"] for row in rows} == {case: words[word] for case, word in CASES.items()}
+    assert Cru(copied)("cases", "check").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/learn.md"])
+def test_a_page_shows_what_the_example_teaches(copied: Vault, name: str) -> None:
+    told = Cru(copied)("session", "learn", "2026-11-21-add").stdout
+    page = (ROOT / name).read_text(encoding="utf-8")
+    assert page.partition("$ cru session learn 2026-11-21-add\n")[2].partition("```")[0] == told
+
+
+def test_the_table_of_cases_names_properties_that_notes_have(example: Vault) -> None:
+    base = yaml.safe_load((EXAMPLE / "Cases.base").read_bytes())
+    known = {key for path in (EXAMPLE / "cases").iterdir() for key in example.read(path).session.properties}
+    for view in base["views"]:
+        assert set(view["order"]) - {"file.name"} <= known
+        assert {sort["property"] for sort in view["sort"]} <= known
+
+
+def test_an_accepted_correction_of_the_example_is_a_row_of_preference(copied: Vault) -> None:
+    told = Cru(copied)(
+        "session", "learn", "--all", "--accepted", "--export", "jsonl", "--shape", "preference"
+    )
+    rows = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [row["metadata"]["type"] for row in rows] == ["correction", "puzzle"]
+    assert rows[0]["chosen"] != rows[0]["rejected"]
 
 
 # --- what surrounds the notes ------------------------------------------------------------------------------------

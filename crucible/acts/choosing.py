@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
+from crucible.acts.needled import Needled, holds, lowered
 from crucible.acts.words import gist
 from crucible.patterns import late_pattern
 
@@ -38,54 +40,109 @@ class Settled(NamedTuple):
         return (self.over, self.choice) if first else (self.choice, self.over)
 
 
-_HINT = late_pattern(
-    r"deci[ds]|cho(?:se|os|ice)|opt(?:ed|ing)? |settl|go(?:ing)? with|went with|prefer|pick|approach|option| it is\b|instead of|rather than|\bnot\b|beats|solution",
-    re.IGNORECASE,
+# fmt: off
+_HINTS = (
+    "decid", "decis", "chose", "choos", "choice", "opt ", "opted ", "opting ", "settl", "go with", "going with", "went with", "prefer", "pick", "approach",
+    "option", "instead of", "rather than", "beats", "solution",
 )
+# fmt: on
+_HINT = Needled(late_pattern(r" it is\b|\bnot\b", re.IGNORECASE), " it is", "not")
 _SENTENCE = late_pattern(r"(?<=[.!?])[ \n]+(?=\S)|\n+")
 _ME = r"\b(?:i|we)"
 _NOW = r"(?:['’]m| am|['’]re| are|['’]ll| will)(?: going to)?(?: be)?(?: just| simply| therefore| now)?"
-_CHOSE = late_pattern(
-    _ME + r"(?:['’]ve| have)?(?: finally| just| then| therefore| deliberately)? "
-    r"(?:decided (?:on|for|in favou?r of|to (?:use|go with|take|make|keep|do|store|write|put|build)|to|that)\b|(?:chose|chosen)(?: to use| to)?\b|opted (?:for|to)\b"
-    r"|settled (?:on|for)\b|picked(?! up)\b|went with\b|ended up (?:choosing|picking|with|using|going with)\b)"
-    r"|"
-    + _ME
-    + _NOW
-    + r" (?:choos(?:e|ing)|pick(?:ing)?(?! up)|opt(?:ing)? for|settl(?:e|ing) (?:on|for)|go(?:ing)? with(?! (?:you|me|him|her|them|it)\b))\b"
-    r"|\blet['’]?s (?:go with|use|take|pick(?! up)|choose|settle on)\b(?=.*\b(?:because|since|over|rather than|instead of)\b)"
-    r"|" + _ME + r" (?:(?:clearly |much )?prefer|favou?r|choose|opt for|settle on|go with)\b"
-    r"|^(?:decided|decision|choice|chosen|verdict) ?: ?(?:to )?(?:use|go with|take)?"
-    r"|^(?:chose|decided (?:on|for|to)|opted for|settled on|went with|picked(?! up)|going with)\b"
-    r"|\b(?:my|our) (?:choice|decision|pick|preference)(?: here)?(?: is| was| falls on|:)"
-    r"|\bthe (?:better|best) (?:approach|option|choice|solution|design|fit|way)(?: here| for this| by far)?(?: is| would be|:)(?: to(?: use)?)?(?= )",
-    re.IGNORECASE,
+_CHOSE = Needled(
+    late_pattern(
+        _ME + r"(?:['’]ve| have)?(?: finally| just| then| therefore| deliberately)? "
+        r"(?:decided (?:on|for|in favou?r of|to (?:use|go with|take|make|keep|do|store|write|put|build)|to|that)\b|(?:chose|chosen)(?: to use| to)?\b|opted (?:for|to)\b"
+        r"|settled (?:on|for)\b|picked(?! up)\b|went with\b|ended up (?:choosing|picking|with|using|going with)\b)"
+        r"|"
+        + _ME
+        + _NOW
+        + r" (?:choos(?:e|ing)|pick(?:ing)?(?! up)|opt(?:ing)? for|settl(?:e|ing) (?:on|for)|go(?:ing)? with(?! (?:you|me|him|her|them|it)\b))\b"
+        r"|\blet['’]?s (?:go with|use|take|pick(?! up)|choose|settle on)\b(?=.*\b(?:because|since|over|rather than|instead of)\b)"
+        r"|" + _ME + r" (?:(?:clearly |much )?prefer|favou?r|choose|opt for|settle on|go with)\b"
+        r"|^(?:decided|decision|choice|chosen|verdict) ?: ?(?:to )?(?:use|go with|take)?"
+        r"|^(?:chose|decided (?:on|for|to)|opted for|settled on|went with|picked(?! up)|going with)\b"
+        r"|\b(?:my|our) (?:choice|decision|pick|preference)(?: here)?(?: is| was| falls on|:)"
+        r"|\bthe (?:better|best) (?:approach|option|choice|solution|design|fit|way)(?: here| for this| by far)?(?: is| would be|:)(?: to(?: use)?)?(?= )",
+        re.IGNORECASE,
+    ),
+    "decid",
+    "decis",
+    "cho",
+    "opt",
+    "settl",
+    "pick",
+    "went with",
+    "ended up",
+    "go with",
+    "going with",
+    "lets",
+    "let's",
+    "let’s",
+    "prefer",
+    "favo",
+    "verdict",
+    "the better",
+    "the best",
 )
 """What stands before the choice."""
-_AGAINST = late_pattern(_ME + r"(?:['’]ve| have)? decided against\b", re.IGNORECASE)
+_AGAINST = Needled(
+    late_pattern(_ME + r"(?:['’]ve| have)? decided against\b", re.IGNORECASE),
+    "decided against",
+)
 _BECOMES = late_pattern(
     r"(?:so|instead|therefore|hence|then|thus),? (?:it(?: becomes|['’]s| is| will be)|(?:i|we)(?:['’]ll| will|['’]m| am)? (?:use|using|take|taking|do|go with|going with)) ",
     re.IGNORECASE,
 )
-_USES = late_pattern(
-    _ME
-    + _NOW
-    + r" (?:us(?:e|ing)|tak(?:e|ing)|stick(?:ing)? (?:with|to)|stay(?:ing)? with|stor(?:e|ing) (?:it |them )?(?:in|as)|switch(?:ing)? to|implement(?:ing)?"
-    r"|build(?:ing)?|mak(?:e|ing) it|keep(?:ing)?)\b",
-    re.IGNORECASE,
+_USES = Needled(
+    late_pattern(
+        _ME
+        + _NOW
+        + r" (?:us(?:e|ing)|tak(?:e|ing)|stick(?:ing)? (?:with|to)|stay(?:ing)? with|stor(?:e|ing) (?:it |them )?(?:in|as)|switch(?:ing)? to|implement(?:ing)?"
+        r"|build(?:ing)?|mak(?:e|ing) it|keep(?:ing)?)\b",
+        re.IGNORECASE,
+    ),
+    "'m",
+    "’m",
+    " am",
+    "'re",
+    "’re",
+    " are",
+    "'ll",
+    "’ll",
+    " will",
 )
 """What stands before a choice where it is one over another."""
-_IT_IS = late_pattern(
-    r"^(?:so |then |ok,? )?(.{2,120}?) it is[,:;. –—-]+(?=because|since|as\b|given)", re.IGNORECASE
+_IT_IS = Needled(
+    late_pattern(
+        r"^(?:so |then |ok,? )?(.{2,120}?) it is[,:;. –—-]+(?=because|since|as\b|given)", re.IGNORECASE
+    ),
+    " it is",
 )
-_BEATS = late_pattern(
-    r"^(.{2,120}?) (?:beats|wins over|wins against|is (?:a |the )?(?:better (?:\w+ )?than|preferable to))\s(.{2,120}?)(?: here)?(?:,|;|:| because| since)",
-    re.IGNORECASE,
+_BEATS = Needled(
+    late_pattern(
+        r"^(.{2,120}?) (?:beats|wins over|wins against|is (?:a |the )?(?:better (?:\w+ )?than|preferable to))\s(.{2,120}?)(?: here)?(?:,|;|:| because| since)",
+        re.IGNORECASE,
+    ),
+    "beats",
+    "wins over",
+    "wins against",
+    "better",
+    "preferable to",
 )
-_BEST = late_pattern(
-    r"^(?:after [^,]{2,120}, )?(.{2,80}?) is (?:clearly )?the (?:better|best|right|simplest|safest|cleanest) (?:choice|option|fit|approach|solution|way)(?: here| for this)?[,;:]"
-    r"|^the (?:right|simplest|safest|cleanest) (?:choice|option|approach|solution|way)(?: here)? is (?:to use )?(.{2,80}?)[,;:] (?=so |therefore |hence )",
-    re.IGNORECASE,
+_BEST = Needled(
+    late_pattern(
+        r"^(?:after [^,]{2,120}, )?(.{2,80}?) is (?:clearly )?the (?:better|best|right|simplest|safest|cleanest) (?:choice|option|fit|approach|solution|way)(?: here| for this)?[,;:]"
+        r"|^the (?:right|simplest|safest|cleanest) (?:choice|option|approach|solution|way)(?: here)? is (?:to use )?(.{2,80}?)[,;:] (?=so |therefore |hence )",
+        re.IGNORECASE,
+    ),
+    "the better",
+    "the best",
+    "the right",
+    "the simplest",
+    "the safest",
+    "the cleanest",
 )
 """What is best: a choice where who says so acts on it."""
 _SO_I = late_pattern(r"\b(?:so|hence|therefore)[, ]+(?:i|we|it)(?:\b|['’])", re.IGNORECASE)
@@ -126,9 +183,19 @@ _OPEN = late_pattern(
 
 def settled_in(prose: str) -> Iterator[Settled]:
     """Each choice that an agent's words tell, in their order."""
-    text = prose[:_READ]
-    if not _HINT.search(text):
-        return
+    return iter(_all_in(prose[:_READ]))
+
+
+@lru_cache(maxsize=64)
+def _all_in(text: str) -> tuple[Settled, ...]:
+    """What was said just before, and what was asked for, is asked about again for the next choice."""
+    low = lowered(text)
+    if not holds(low, _HINTS) and not _HINT.search(text, low):
+        return ()
+    return tuple(_each_in(text))
+
+
+def _each_in(text: str) -> Iterator[Settled]:
     sentences = [one.strip() for one in _SENTENCE.split(text)]
     for at, sentence in enumerate(sentences):
         plain = sentence.replace("**", "").replace("__", "").lstrip("-*>#• ").strip()
@@ -141,22 +208,23 @@ def settled_in(prose: str) -> Iterator[Settled]:
 
 def _settled(sentence: str, then: Sequence[str]) -> tuple[str, str, str] | None:
     """The choice, over what, and why."""
-    if against := _AGAINST.search(sentence):
+    low = lowered(sentence)
+    if against := _AGAINST.search(sentence, low):
         over, why = _parted(sentence[against.end() :])
         becomes = _BECOMES.match(then[0]) if then else None
         choice = _clean(_parted(then[0][becomes.end() :])[0]) if becomes else f"not {_clean(over)}"
         return choice, _clean(over), gist(why)
-    if beats := _BEATS.match(sentence):
+    if beats := _BEATS.match(sentence, low):
         if _SO_I.search(sentence, beats.end()):
             why = _SO_I.split(sentence[beats.end() :])[0]
             return _clean(beats[1]), _clean(beats[2]), _told(why)
         return None
-    if (best := _BEST.match(sentence)) and _SO_I.search(sentence, best.end() - 1):
+    if (best := _BEST.match(sentence, low)) and _SO_I.search(sentence, best.end() - 1):
         return _clean(best[1] or best[2]), "", ""
-    if becomes := _IT_IS.match(sentence):
+    if becomes := _IT_IS.match(sentence, low):
         return _clean(becomes[1]), "", _told(_parted(" " + sentence[becomes.end() :])[1])
-    begins = _CHOSE.search(sentence)
-    uses = None if begins else _USES.search(sentence)
+    begins = _CHOSE.search(sentence, low)
+    uses = None if begins else _USES.search(sentence, low)
     found = begins or uses
     if found is None or _OPEN.search(sentence, found.start(), found.end() + 60):
         return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crucible.errors import CrucibleError
+from crucible.flight.place import may_have_records
 from crucible.flight.reading import Record, read_records
 from crucible.note.contain import normal_line
 from crucible.session.calls import call_line, one_line
@@ -95,6 +96,8 @@ class Evidence:
 def load_evidence(vault_root: Path, session_id: str) -> Evidence:
     """The evidence of a session's flight recorder, from the folder, the archive or both.  Never raises: what cannot be read is not there."""
     records: list[Record] = []
+    if not may_have_records(vault_root, session_id):
+        return Evidence()
     try:
         records.extend(read_records(vault_root, session_id))
     except (CrucibleError, OSError):

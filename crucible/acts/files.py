@@ -51,6 +51,10 @@ def _plain(name: str) -> bool:
 
 _LONGEST_PATH = 4096
 _ENDS_OF_FOLDERS = ("/", "/.", "/..")
+_SIMPLE = late_pattern(
+    r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}/){0,2}[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,30}[A-Za-z0-9_])?"
+)
+"""Relative paths, no longer than a name may be, that are their own names."""
 _HAS_LETTER = late_pattern(r"[^\W_]")
 _NOWHERE = ("/dev/", "/proc/", "/sys/")
 _SCHEME = late_pattern(r"[A-Za-z][\w+.-]+://")
@@ -65,14 +69,19 @@ class _File(NamedTuple):
     whole: bool = False
 
 
+_NOTHING = _File()
+
+
 class Files:
     """The files known so far; `roots` are the folders that absolute paths are seen from, the project's first.
 
     Share one between a session and those that it delegated to, so that what one wrote the other may import.
+    With `names_only` it is not asked what files import, and which are tests: an act tells no more than the files that it names.
     """
 
-    def __init__(self, roots: Sequence[str] = ()) -> None:
+    def __init__(self, roots: Sequence[str] = (), *, names_only: bool = False) -> None:
         self.roots: list[str] = []
+        self._names_only = names_only
         self._known: dict[str, _File] = {}
         self._inside: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._written: defaultdict[str | None, dict[str, int]] = defaultdict(dict)
@@ -107,13 +116,15 @@ class Files:
 
     def folder_of(self, folder: str) -> str:
         """A folder as seen from the project; "" for the project's own, for one outside of it and for what cannot be known."""
+        if not folder:
+            return ""
         path = posixpath.normpath(normal_line(_slashes(folder)))
         for root in self.roots:
             path = path.removeprefix(f"{root}/") if path != root else "."
         is_known = (
             not _UNKNOWN.search(path) and not _is_absolute(path) and path.split("/")[0] not in (".", "..")
         )
-        return path if folder and is_known else ""
+        return path if is_known else ""
 
     def is_root(self, folder: str) -> bool:
         """Whether a folder is the first of the roots, from which relative paths are seen."""
@@ -124,6 +135,13 @@ class Files:
 
         `folder` is where a relative path is seen from: a relative folder, or an absolute one.
         """
+        if (
+            not folder
+            and _SIMPLE.fullmatch(path)
+            and _HAS_LETTER.search(path)
+            and not self._inside_root(path)
+        ):
+            return path
         path = normal_line(_slashes(path[: _LONGEST_PATH + 1].strip()))
         if not path or len(path) > _LONGEST_PATH or path.endswith(_ENDS_OF_FOLDERS) or path == "-":
             return ""
@@ -133,6 +151,9 @@ class Files:
             path = f"{normal_line(_slashes(folder)).rstrip('/')}/{path}"
         name = datum_name(self._relative(path))
         return "" if name.startswith("/") or not _HAS_LETTER.search(name) or ".." in name.split("/") else name
+
+    def _inside_root(self, path: str) -> bool:
+        return any(path == root or path.startswith(f"{root}/") for root in self.roots)
 
     def _relative(self, path: str) -> str:
         path = posixpath.normpath(path)
@@ -156,14 +177,17 @@ class Files:
 
     def learn(self, name: str, text: str | None = None, *, whole: bool = False) -> None:
         """A file is there; `text` is its content or, unless that is `whole`, a part of it."""
-        before = self._known.get(name, _File())
-        found = _imported(name, text) if text else ()
-        imports = tuple(dict.fromkeys([*before.imports, *found]))[:_MOST]
-        if name not in self._known:
+        before = self._known.get(name)
+        if before is None:
+            before = self._known[name] = _NOTHING
             for folder in _above(name):
                 self._inside[folder][name] = None
-            if is_test_file(name):
+            if not self._names_only and is_test_file(name):
                 self._tests[type_of(name)][name] = None
+        if self._names_only:
+            return
+        found = _imported(name, text) if text else ()
+        imports = tuple(dict.fromkeys([*before.imports, *found]))[:_MOST]
         self._known[name] = _File(imports, before.whole or whole)
 
     def write(self, name: str, text: str | None) -> None:
@@ -195,6 +219,8 @@ class Files:
                 self._inside[folder].pop(gone, None)
 
     def _note_written(self, name: str) -> None:
+        if self._names_only:
+            return
         self._count += 1
         self._written[type_of(name)][name] = self._count
 
@@ -217,6 +243,8 @@ class Files:
 
     def imported_by(self, name: str) -> tuple[str, ...]:
         """The known files that a file imports; by its name, when its content is not known and it is one of tests."""
+        if self._names_only:
+            return ()
         file = self._known.get(name, _File())
         found = self._resolved(name, file.imports)
         if found or file.whole:
@@ -225,6 +253,8 @@ class Files:
 
     def imported_in(self, code: str, folder: str, ending: str) -> tuple[str, ...]:
         """The known files that a piece of code imports, which is run in a folder."""
+        if self._names_only:
+            return ()
         here = f"{folder}/-.{ending}" if folder and not _is_absolute(folder) else f"-.{ending}"
         return self._resolved(here, _imported(here, code))
 

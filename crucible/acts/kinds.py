@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from crucible.acts.toolchains import (
     ALONE,
@@ -61,7 +62,12 @@ _BY_NAME = {
 
 def type_of(path: str) -> str | None:
     """The type of a file, by its name: `Python` of `src/limiter.py`; None when that tells nothing."""
-    name = path.rpartition("/")[2].casefold()
+    return _type_of(path.rpartition("/")[2])
+
+
+@lru_cache(maxsize=1024)
+def _type_of(name: str) -> str | None:
+    name = name.casefold()
     if name in _BY_NAME:
         return _BY_NAME[name]
     stem, dot, ending = name.rpartition(".")
@@ -172,6 +178,11 @@ _TEST_STEM = late_pattern(
 
 def kind_of(words: Sequence[str]) -> Kind | None:
     """What a command checks or builds, of its `plain_words`; None when it does neither."""
+    return _kind_of(tuple(words))
+
+
+@lru_cache(maxsize=1024)
+def _kind_of(words: tuple[str, ...]) -> Kind | None:
     if not words or any(word in _ASKS for word in words[1:3]):
         return None
     name, rest = _SAME.get(words[0], words[0]), [word for word in words[1:] if word[:1] not in ("-", "")]

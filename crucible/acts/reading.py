@@ -38,6 +38,8 @@ class _Call(NamedTuple):
 
     def text(self, *names: str) -> str:
         """The first of some arguments that is a text."""
+        if not self.arguments:
+            return ""
         found = (self.arguments.get(name) for name in names)
         return next((value for value in found if isinstance(value, str) and value), "")
 

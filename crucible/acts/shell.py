@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 
 __all__ = ["Part", "take_apart"]
 
+_SHORT = 1000
+"""Code points of a script that is remembered."""
 _DEEPEST = 4
 """How deep scripts and substitutions are read within each other."""
 
@@ -41,6 +44,14 @@ class Part(NamedTuple):
 
 def take_apart(script: str, folder: str = "") -> tuple[Part, ...]:
     """All commands of a script in their order; those of a substitution or of a script within it stand before the command that has them."""
+    if len(script) > _SHORT:
+        return tuple(_parts(script, folder, 0))
+    return _taken_apart(script, folder)
+
+
+@lru_cache(maxsize=512)
+def _taken_apart(script: str, folder: str) -> tuple[Part, ...]:
+    """A session runs the same again and again, and several ask what it is."""
     return tuple(_parts(script, folder, 0))
 
 

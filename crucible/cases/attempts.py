@@ -16,7 +16,7 @@ from crucible.cases.faults import SHELLS, commands_in, message_of, script_of
 from crucible.cases.timeline import Moment
 from crucible.patterns import late_pattern
 
-__all__ = ["Attempt", "attempt_of", "does_otherwise", "is_same", "mends", "signature_of"]
+__all__ = ["Attempt", "attempt_of", "does_otherwise", "is_again", "is_same", "mends", "signature_of"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -108,6 +108,15 @@ def signature_of(message: str) -> str:
 def is_same(one: Attempt, other: Attempt) -> bool:
     """Whether both tried the very same."""
     return one.key == other.key
+
+
+def is_again(one: Attempt, other: Attempt) -> bool:
+    """Whether the one was simply made once more.  An edit of the same file is another edit, unless its arguments are known to be the same."""
+    if not is_same(one, other):
+        return False
+    if one.script or not (_is_edit(one) or _is_edit(other)):
+        return True
+    return one.moment.arguments is not None and one.moment.arguments == other.moment.arguments
 
 
 def mends(passed: Attempt, failed: Attempt) -> bool:

@@ -22,14 +22,14 @@ __all__ = ["CARD_MARK", "CardFile", "Tally", "render_card"]
 CARD_MARK = "<!-- written by cru session learn -->"
 """What tells a card of ours from a README of somebody else's."""
 
-_COUNTED = ("type", "split", "agent", "model", "difficulty", "project", "fault", "review")
+_COUNTED = ("type", "split", "agent", "model", "difficulty", "project", "fault", "category", "review")
 _MOST = 40
 """Rows of a table; the rest is told as a number."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of the rows that were written: by each column to filter by, and of what gave none, by its type."""
+    """Counts of the rows that were written: by each column to filter by; of what gave none, by its type; of what was taken out of them, by rule."""
 
     rows: int = 0
     tokens: int = 0
@@ -39,6 +39,7 @@ class Tally:
     by: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in _COUNTED})
     sessions: set[str] = field(default_factory=set)
     left_out: Counter[str] = field(default_factory=Counter)
+    redactions: Counter[str] = field(default_factory=Counter)
 
     def add(self, metadata: Row) -> None:
         """Count a row."""
@@ -65,7 +66,6 @@ def render_card(
     shape: Shape,
     tally: Tally,
     files: Sequence[CardFile],
-    redactions: Mapping[str, int],
     provenance: Provenance,
 ) -> str:
     """The card's text."""
@@ -87,7 +87,7 @@ def render_card(
         tally=tally,
         tables=tables,
         left_out=_table(tally.left_out),
-        redactions=_table(redactions),
+        redactions=_table(tally.redactions),
     )
 
 

@@ -61,7 +61,7 @@ class Message:
 
 def without_marks(text: str) -> str:
     """A text in which nothing reads as a chat template's own mark: `< |im_start|>`, which a person reads as before."""
-    return _MARK.sub(lambda found: found[0] + " ", text)
+    return _MARK.sub(lambda found: found[0] + " ", text) if "<" in text or "[" in text else text
 
 
 def quoted(label: str, text: str) -> str:

@@ -75,8 +75,11 @@ def _choices_at(timeline: Timeline, moment: Moment) -> Iterator[Choice]:
             yield _of_callout(timeline, moment, entry)
         case Prose() as entry:
             for one in settled_in(entry.text):
+                if _NOTHING.match(one.choice):
+                    continue
                 situation = _situation(timeline, moment, one.before)
-                yield Choice(situation, one.options, one.choice, one.why)
+                options = one.options or _options_before(entry.text.partition(one.sentence)[0], one.choice)
+                yield Choice(situation, options, one.choice, one.why)
         case Intervention() as entry:
             yield from _of_user(timeline, moment, untagged(entry.words))
         case _:
@@ -85,9 +88,59 @@ def _choices_at(timeline: Timeline, moment: Moment) -> Iterator[Choice]:
 
 
 def _of_callout(timeline: Timeline, moment: Moment, entry: Decision) -> Choice:
-    told = next(settled_in(f"Decision: {entry.text}"), Settled("", "", entry.text))
-    why = entry.rationale or told.why
-    return Choice(_situation(timeline, moment), told.options, entry.text, why)
+    text, options = _without_options(entry.text)
+    told = next(settled_in(f"Decision: {text}"), Settled("", "", text))
+    why = entry.rationale or (told.why if _is_reason(told.why, text) else "")
+    return Choice(_situation(timeline, moment), options or told.options, text, why)
+
+
+_NOTHING = late_pattern(r"(?:stop|pause)(?: here| now| for now| there)?$|(?:none|nothing)\b", re.IGNORECASE)
+"""What is chosen when nothing is."""
+_NAMED = late_pattern(
+    r"^[ \t]*\**(?:options?|alternatives?|candidates?|considered)(?: (?:were|considered|named))?\**:\**[ \t]*([^\n]*(?:\n[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t][^\n]*)*)\n?",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PARTED = late_pattern(r"[,;/]? +(?:or|vs\.?|versus|and) +|[,;] +", re.IGNORECASE)
+_COULD = late_pattern(
+    r"\b(?:could|can|may|might) (?:use |take |do |be |go with )?([^.?!:;\n]{2,200}?),? or ([^.?!:;,\n]{2,80})[.?!;]",
+    re.IGNORECASE,
+)
+_REASONED = late_pattern(
+    r"\b(?:because|since|as|given(?: that)?|so that|due to|in order to)[ \t]+$|[^\n]: ?$|[^\n] [–—-] ?$",
+    re.IGNORECASE,
+)
+
+
+_NEAR_TEXT = 2000
+
+
+def _without_options(text: str) -> tuple[str, tuple[str, ...]]:
+    """A callout's text without the line, or the list, that names the options, and these."""
+    found = _NAMED.search(text)
+    if not found:
+        return text, ()
+    line, _, items = found[1].partition("\n")
+    told = [*_PARTED.split(line.strip(" ."))] if line.strip() else _ITEM.findall(items)
+    options = tuple(said(one).strip(" *.") for one in told if one.strip(" *."))
+    rest = f"{text[: found.start()].rstrip()}\n{text[found.end() :]}".strip()
+    return (rest, options) if rest and len(options) > 1 else (text, ())
+
+
+def _is_reason(why: str, text: str) -> bool:
+    """Whether a text gives something as its reason, and does not merely say it next."""
+    at = text.find(why) if why else -1
+    return at > 0 and bool(_REASONED.search(text[:at]))
+
+
+def _options_before(before: str, choice: str) -> tuple[str, ...]:
+    """The options that a list or a sentence right before names, if the choice is one of them."""
+    before = before[-_NEAR_TEXT:]
+    could = next(reversed(list(_COULD.finditer(before))), None)
+    spoken = tuple(one.strip() for one in [*_PARTED.split(could[1]), could[2]]) if could else ()
+    for options in (tuple(said(item).strip(" *.") for item in _ITEM.findall(before)), spoken):
+        if len(options) > 1 and any(one.casefold() == choice.casefold() for one in options):
+            return options
+    return ()
 
 
 def _situation(timeline: Timeline, moment: Moment, before: str = "") -> str:
@@ -110,6 +163,7 @@ _EITHER = late_pattern(
     re.IGNORECASE,
 )
 _LEADS = late_pattern(r"^.*?\b(?:with|use|using|either|between|prefer|via)\s+", re.IGNORECASE)
+_AUXILIARY = late_pattern(r"(?:should|shall|do|does|would|will|can|could|may|is|are)\b", re.IGNORECASE)
 _NTH = (("first", "former", "option 1", "option a", "number 1", "#1", "1"), ("second", "latter", "option 2", "option b", "number 2", "#2", "2"),
     ("third", "option 3", "option c", "number 3", "#3", "3"), ("fourth", "option 4", "option d", "number 4", "#4", "4"))  # fmt: skip
 _BECAUSE = late_pattern(r"(?:,| because| since| as|:|;|-|–|—) (.{4,300})$", re.IGNORECASE | re.DOTALL)
@@ -121,7 +175,7 @@ def _of_user(timeline: Timeline, moment: Moment, words: str) -> Iterator[Choice]
     if before is None or not isinstance(before.entry, Prose) or not is_asking(before):
         return
     text = before.entry.text
-    options = _options_in(text)
+    options = _options_in(text.rpartition("\n\n")[2]) or _options_in(text)
     chosen = _chosen(options, words)
     if chosen and not is_question(words):
         why = _BECAUSE.search(words)
@@ -135,7 +189,12 @@ def _options_in(text: str) -> tuple[str, ...]:
     if len(items) > 1:
         return items
     either = _EITHER.search(text)
-    return (_LEADS.sub("", either[1]).strip(), either[2].strip()) if either else ()
+    if not either:
+        return ()
+    first, second = _LEADS.sub("", either[1]).strip(), either[2].strip()
+    if _AUXILIARY.match(first):  # "Should it go up or down?": as many words as the other one has
+        first = " ".join(first.split()[-len(second.split()) :])
+    return first, second
 
 
 def _chosen(options: tuple[str, ...], words: str) -> str:

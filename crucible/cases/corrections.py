@@ -16,6 +16,7 @@ from crucible.cases.model import Case, CaseType, Correction
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after
 from crucible.note.contain import normal_line
+from crucible.patterns import late_pattern
 from crucible.session.model import Callout, Intervention, Outcome, Prose
 
 __all__ = ["find_corrections", "is_asking", "is_taken_back"]
@@ -35,6 +36,8 @@ class _Walk:
     refused: list[Moment] = field(default_factory=list)
     stopped: bool = False
     last: Moment | None = None
+    earlier: tuple[str, int] | None = None
+    """The goal before this one, and since when."""
 
 
 class _Told(NamedTuple):
@@ -88,6 +91,7 @@ def _said(timeline: Timeline, walk: _Walk, moment: Moment, entry: Intervention) 
         yield _case(timeline, walk, _Told(moment, moment.at, entry.words))
         walk.since = moment.at + 1
     elif not is_chatter(words):
+        walk.earlier = walk.goal, walk.since
         walk.goal, walk.since = words, moment.at
     walk.refused, walk.stopped = [], False
     walk.last = None
@@ -97,11 +101,33 @@ def is_taken_back(words: str, before: Moment | None, reply: str, *, stopped: boo
     """Whether words correct the agent: `before` is what it did last, `reply` how it answers, `stopped` whether it was stopped."""
     if is_chatter(words) or (before is not None and is_asking(before)):
         return False
-    if is_correction(words):
+    text = normal_line(words[:_READ]).casefold()
+    if _DECLINES.match(text):
+        return False
+    if is_correction(words) or _TAKES_BACK.search(text):
         return True
     if is_question(words):
         return False
-    return is_conceded(reply, words) or (stopped and _is_otherwise(words))
+    is_owned = is_conceded(reply, words) or bool(_OWNS_UP.match(reply[:80].strip().casefold()))
+    return is_owned or (stopped and _is_otherwise(words))
+
+
+_READ = 2000
+_DECLINES = late_pattern(
+    r"(?:no|nein|nee|nö|non),? (?:danke|merci|gracias|passt|alles gut|kein problem|keine (?:fragen|eile))\b"
+)
+_TAKES_BACK = late_pattern(
+    r"\b(?:can|could|would|will) you\b[^.!?]*\brather than\b"
+    r"|^not an? (?!problem|big|bad|issue|bug|blocker|must|priority|fan|concern)\w"
+    r"|^(?:nee|nö|non|falsch|stopp|halt)\b|\bdas (?:ist|war|stimmt) (?:so )?(?:falsch|nicht(?: (?:richtig|was|so|das)\b|[,.!]|$))"
+    r"|\b(?:kein(?:e[nrs]?)?|nicht)\b[^.!?]{1,80}, sondern\b|^(?:bitte )?nicht (?:so|mit|in|als|auf|das|die|den|der)\b"
+    r"|\brückgängig\b|^(?:bitte )?(?:nimm|mach|verwende|benutze?|nutze?|schreib|setz|leg)\w*\b[^.!?]{1,120}\bstatt\b"
+    r"|^ich (?:wollte|meinte|sagte|hatte (?:doch )?gesagt|habe? (?:doch )?gesagt)\b|^pas (?:une?|comme|ça|cela)\b"
+)
+"""What takes something back in words that `is_correction` does not know: courteous, curt, or German and a little French."""
+_OWNS_UP = late_pattern(
+    r"(?:oh|ja|ah|oui)?[,.! ]*(?:du hast recht|sie haben recht|stimmt\b|entschuldig|tut mir leid|mein fehler|verzeihung|(?:tu as|vous avez) raison|désolée?\b)"
+)
 
 
 _GOES_ON = ("continue", "go on", "carry on", "proceed", "keep going", "resume", "go ahead", "wrong window", "by accident", "accidentally", "mistake", "my bad")  # fmt: skip
@@ -149,10 +175,13 @@ def _case(timeline: Timeline, walk: _Walk, told: _Told) -> Case:
     end, words, rejected = told.end, told.words, told.rejected
     moments = timeline.moments
     until = end if isinstance(moments[end].entry, Intervention) else end + 1
-    did = moments[max(walk.since, until - _DID) : until]
+    goal, since = walk.goal, walk.since
+    if walk.earlier and not any(one.call for one in moments[since:until]):
+        goal, since = walk.earlier  # since then it only spoke: what is taken back was done before
+    did = moments[max(since, until - _DID) : until]
     if did and isinstance(did[0].entry, Intervention):
         did = did[1:]
-    body = Correction(walk.goal, turns_of(did), words, turns_of(_what_followed(timeline, end)), rejected)
+    body = Correction(goal, turns_of(did), words, turns_of(_what_followed(timeline, end)), rejected)
     anchor = f"{words}\n{rejected}" if rejected else words
     found = verification_after(timeline, end)
     return make_case(timeline, CaseType.CORRECTION, told.moment, body, anchor, verification=found)

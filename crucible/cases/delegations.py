@@ -47,12 +47,26 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
         if not isinstance(entry, Subagent):
             continue
         child = children.get(entry.link) if entry.link else None
-        task, result = untagged(_task(timeline, moment, entry, child)), _result(entry, child)
-        used, evidence = _use(timeline, moment, task, result)
+        task, result = _plain(_task(timeline, moment, entry, child)), _result(entry, child)
+        used, evidence = (False, _FAILED) if _has_failed(entry) else _use(timeline, moment, task, result)
         body = Delegation(entry.agent.name, task, result, used, evidence)
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
         verification = verification_after(timeline, moment.at) if used else None
         yield make_case(timeline, CaseType.DELEGATION, moment, body, anchor, verification=verification)
+
+
+_FAILED = "the subagent failed"
+
+
+def _has_failed(entry: Subagent) -> bool:
+    """Whether a note says that the subagent came to no answer; what stands as its result is an error then."""
+    return any(line.strip(" .").casefold() == _FAILED for line in entry.text.split("\n"))
+
+
+def _plain(task: str) -> str:
+    """A task without what a client or a note writes before and behind it."""
+    lines = [line for line in task.strip().split("\n") if line.strip(" .").casefold() != _FAILED]
+    return untagged("\n".join(lines)).strip().removeprefix("Task:").strip()
 
 
 def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | None) -> str:
@@ -87,12 +101,14 @@ def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bo
     known = content_words(task) | _said_before(timeline, moment)
     news, names = content_words(result) - known, _names_in(result) - _names_in(task)
     seen: set[str] = set()
+    is_alone = True
     for later in timeline.moments[moment.at + 1 : moment.at + 1 + _LATER]:
         if isinstance(later.entry, Intervention):
             break
+        is_alone = is_alone and not isinstance(later.entry, Subagent)
         text = later.entry.text if isinstance(later.entry, Prose) else _made(later)
         if isinstance(later.entry, Prose):
-            if not seen and _UNUSED.search(text):
+            if is_alone and not seen and _UNUSED.search(text):
                 return False, said(text)
             if _NAMED.search(text):
                 return True, said(text)

@@ -8,10 +8,10 @@ before, what was there stays.  An export of nothing writes nothing.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,9 +25,12 @@ from crucible.cases.shapes import Provenance, Shape, row_of
 from crucible.cases.splitting import Families, Splits
 from crucible.cases.toolbox import with_tools
 from crucible.errors import UsageError, VaultError, reason_of
+from crucible.patterns import late_pattern
 from crucible.vault.files import fsync_folder
 
-__all__ = ["Export", "Exported", "Written", "export_files", "export_stream", "target_of"]
+__all__ = ["Export", "Exported", "Written", "export_files", "export_stream", "named_cleanly", "target_of"]
+
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +57,18 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What came of it: the files, the card (None where there is no place for one), the counts, and what was taken out by rule."""
+    """What came of it: the files, the card (None where there is no place for one), and the counts."""
 
     files: tuple[Written, ...]
     card: Path | None
     tally: Tally
-    redactions: Mapping[str, int]
 
 
 def export_stream(cases: Iterable[Case], export: Export, scrubber: Scrubber, out: BinaryIO) -> Exported:
     """Write all rows to a stream, whose `metadata` names their split; a stream has no card."""
     tally = Tally()
-    before = scrubber.counts.copy()
     out.writelines(_line(row, export) for _, row in _told(cases, export, scrubber, tally))
-    return Exported((), None, tally, scrubber.counts - before)
+    return Exported((), None, tally)
 
 
 def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, target: Path) -> Exported:
@@ -76,7 +77,6 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
     `UsageError` for a target that cannot be one, `VaultError` when the disk says no; `SecretsError` when secrets cannot be looked for.
     """
     tally = Tally()
-    before = scrubber.counts.copy()
     names = list(export.splits.shares) if export.splits else [""]
     places = {split: target_of(target, split) for split in names}
     try:
@@ -86,18 +86,20 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
                 drafts[split].write(_line(row, export))
             written = [draft.ended(split) for split, draft in drafts.items()]
             files = tuple(one for one in written if one.rows)
-            redactions = scrubber.counts - before
-            card = _card(export, tally, files, redactions, stack) if files else None
+            _check_others([one.path for one in written if not one.rows] if files else ())
+            card = _card(export, tally, files, stack) if files else None
             for draft in (*drafts.values(), card) if card else ():
                 draft.put()
     except OSError as error:
         raise VaultError(f"{target}: {reason_of(error)}", "nothing was exported") from error
-    return Exported(files, card.path if card else None, tally, redactions)
+    return Exported(files, card.path if card else None, tally)
 
 
 def target_of(target: Path, split: str) -> Path:
     """Where a split's rows go: `TARGET/train.jsonl` in a folder, or what has no ending; beside `cases.jsonl`, `cases.train.jsonl`."""
     if target.is_dir() or not target.suffix:
+        if target.exists() and not target.is_dir():
+            raise UsageError(f"{target}: no folder", "name another one, or a file such as -o cases.jsonl")
         return target / f"{split or 'train'}.jsonl"
     if target.suffix not in {".jsonl", ".json", ".ndjson"}:
         raise UsageError(
@@ -125,11 +127,22 @@ def _rows(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tall
     for case in cases:
         split = export.splits.side(export.families.of(case.place.session)) if export.splits else ""
         provenance = Provenance(export.licence, export.source, split)
-        row = row_of(scrubber.clean(case), export.shape, provenance)
+        clean = named_cleanly(scrubber.clean(case), scrubber)
+        row = row_of(clean, export.shape, provenance)
         if row is None:
             tally.left_out[case.type.value] += 1
         else:
+            tally.redactions.update(clean.redactions)
             yield row
+
+
+def named_cleanly(case: Case, scrubber: Scrubber) -> Case:
+    """The case without a secret in its session's name, of which its id is made."""
+    session = scrubber.text(case.place.session)
+    if session is case.place.session:
+        return case
+    plain = _NOT_PLAIN.sub("-", scrubber.text(case.id)).strip("-")
+    return replace(case, id=plain, place=case.place._replace(session=session))
 
 
 def _line(row: Row, export: Export) -> bytes:
@@ -146,7 +159,9 @@ class _Draft:
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self.path = path
         self._rows = 0
-        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed([one for one in (path.parent, *path.parent.parents) if not one.exists()]):
+            folder.mkdir(exist_ok=True)
+            stack.callback(_remove_empty, folder)
         self._beside = path.with_name(f".{path.name}.{os.getpid()}.part")
         stack.callback(self._beside.unlink, missing_ok=True)  # when it is closed
         self._file = stack.enter_context(self._beside.open("wb"))
@@ -171,23 +186,44 @@ class _Draft:
         fsync_folder(self.path.parent)
 
 
-def _card(
-    export: Export, tally: Tally, files: tuple[Written, ...], redactions: Counter[str], stack: ExitStack
-) -> _Draft:
-    """The card's draft: `README.md`, or where that is somebody else's, `cases.README.md` after the first file."""
+def _card(export: Export, tally: Tally, files: tuple[Written, ...], stack: ExitStack) -> _Draft:
+    """The card's draft: `README.md`, or where that is somebody else's, `cases.README.md` after the first file, or one with a number."""
     listed = [CardFile(one.path.name, one.split, one.rows) for one in files]
-    text = render_card(export.shape, tally, listed, redactions, Provenance(export.licence, export.source))
-    path = files[0].path.with_name("README.md")
-    if not _is_ours(path):
-        path = files[0].path.with_suffix(".README.md")
+    text = render_card(export.shape, tally, listed, Provenance(export.licence, export.source))
+    path = next(filter(_is_ours, _places_of_card(files[0].path)))
     draft = _Draft(path, stack)
     draft.write(text.encode())
     draft.ended("")
     return draft
 
 
+def _places_of_card(first: Path) -> Iterator[Path]:
+    yield first.with_name("README.md")
+    yield first.with_suffix(".README.md")
+    for number in count(2):
+        yield first.with_suffix(f".README-{number}.md")
+
+
 def _is_ours(path: Path) -> bool:
     """Whether a card may be written there."""
-    if not path.exists():
-        return True
+    if not path.is_file():
+        return not os.path.lexists(path)
     return CARD_MARK in path.read_text(encoding="utf-8", errors="replace")
+
+
+def _check_others(paths: Iterable[Path]) -> None:
+    """What would have to go, since no row comes there now, is of an earlier export: a card beside it names it."""
+    for path in paths:
+        beside = [path.with_name("README.md"), *path.parent.glob("*.README*.md")]
+        cards = [one.read_text(encoding="utf-8", errors="replace") for one in beside if one.is_file()]
+        name = orjson.dumps(path.name).decode()
+        if os.path.lexists(path) and not any(CARD_MARK in card and name in card for card in cards):
+            raise VaultError(
+                f"{path}: no row comes there now, and what is there is of no export",
+                "move it, or name another folder",
+            )
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # what holds anything stays
+        folder.rmdir()

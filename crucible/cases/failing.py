@@ -11,14 +11,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from crucible.acts.model import Deed
-from crucible.cases.attempts import Attempt, attempt_of, does_otherwise, is_same, mends, signature_of
+from crucible.acts.needled import Needled
+from crucible.cases.attempts import (
+    Attempt,
+    attempt_of,
+    does_otherwise,
+    is_again,
+    is_same,
+    mends,
+    signature_of,
+)
 from crucible.cases.faults import fault_of, fault_told
 from crucible.cases.model import Fault
+from crucible.cases.red_first import is_first_red
 from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.wordlike import content_words
 from crucible.patterns import late_pattern
 from crucible.session.model import Failure, Intervention, Outcome, Prose, Subagent
 
-__all__ = ["Trouble", "follow", "mend_by"]
+__all__ = ["Trouble", "follow", "gives_up", "mend_by"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -77,7 +88,7 @@ def follow(timeline: Timeline, known: Iterable[str] = ()) -> list[Trouble]:
         follower.see(moment)
     for trouble in follower.troubles:
         if not trouble.is_mended and trouble.tries:
-            trouble.changed = _changed(timeline.walk(trouble.last.at + 1))
+            trouble.changed = _changed(timeline.walk(trouble.last.at + 1), trouble)
     return [one for one in follower.troubles if not _is_passed_over(one, timeline)]
 
 
@@ -89,12 +100,14 @@ class _Follower:
         self._red: set[tuple[object, ...]] = set()
         self._open: list[Trouble] = []
         self._last_work = -1
+        self._gone: list[tuple[int, str]] = []
 
     def see(self, moment: Moment) -> None:
         if isinstance(moment.entry, Failure):
             self._tell(moment)
         elif moment.call is not None and moment.outcome is Outcome.OK:
             self._pass(moment)
+            self._gone += [(moment.at, act.what) for act in moment.acts if act.deed is Deed.DELETE]
         elif moment.call is not None and moment.outcome is not Outcome.PENDING:
             self._fail(moment)
         if moment.call is not None or isinstance(moment.entry, Subagent):
@@ -105,7 +118,7 @@ class _Follower:
         fault = fault_of(moment.result, moment.call, moment.outcome, attempt.script)
         if fault is None:
             return
-        if attempt.key in self._red or self._is_first_red(attempt):
+        if attempt.key in self._red or is_first_red(self._moments, attempt):
             self._red.add(attempt.key)
             return
         signature = signature_of(moment.result)
@@ -137,7 +150,10 @@ class _Follower:
             if not one.tries:
                 left.append(one)
             elif any(mends(attempt, tried) for tried in one.tries[-1:] + one.tries[:1]):
-                self._mend(one, moment, is_same(attempt, one.tries[-1]))
+                if attempt.key in (one.tries[0].key, one.tries[-1].key) or not self._dodges(one):
+                    self._mend(one, moment, is_again(attempt, one.tries[-1]))
+                else:
+                    left.append(one)
             elif (
                 one.passed is None
                 and moment.at - one.last.at <= _SOON
@@ -149,6 +165,10 @@ class _Follower:
                 left.append(one)
         self._open = left
 
+    def _dodges(self, one: Trouble) -> bool:
+        """Whether what failed was taken away since: that nothing fails then shows nothing."""
+        return any(at > one.last.at and _is_of(what, one) for at, what in self._gone)
+
     def _mend(self, one: Trouble, moment: Moment, again: bool) -> None:
         """A call that passes when it is simply made again was a matter of chance."""
         if again and self._last_work <= one.last.at and not one.resolution:
@@ -156,27 +176,15 @@ class _Follower:
         if one.passed is None or one.is_certain:
             one.passed = moment
 
-    def _is_first_red(self, attempt: Attempt) -> bool:
-        if not _is_test(attempt):
-            return False
-        before = self._moments[max(0, attempt.at - 4) : attempt.at]
-        words = [one.entry.text for one in before if isinstance(one.entry, Prose)]
-        after = next((one.entry for one in self._moments[attempt.at + 1 : attempt.at + 2]), None)
-        answer = after.text if isinstance(after, Prose) else ""
-        for said in reversed(words):  # the nearest words count
-            if _REPRODUCES.search(said):
-                return False
-            if _WANTS_RED.search(said):
-                return True
-        return bool(_WAS_RED.match(answer))
-
     def _tell(self, moment: Moment) -> None:
         entry = moment.entry
         assert isinstance(entry, Failure)  # noqa: S101  # `see` knows
         text = entry.text.strip()
         for one in reversed(self.troubles[-_MANY:]):
-            if _tells_of(text, one) or (
-                one.last.at >= self._last_work and one in self._open and one.fault is Fault.AGENT
+            if (
+                _tells_of(text, one)
+                or _tells_soon(text, moment, one)
+                or (one.last.at >= self._last_work and one in self._open and one.fault is Fault.AGENT)
             ):
                 one.told.append(moment)
                 return
@@ -186,27 +194,6 @@ class _Follower:
         trouble = Trouble(moment, fault, told=[moment], signature=signature_of(text))
         self.troubles.append(trouble)
         self._open = [*self._open[1 - _MANY :], trouble]
-
-
-# --- tests that are written first ------------------------------------------------------------------------------------
-
-_REPRODUCES = late_pattern(r"\breproduc(?:e|es|ing|tion)\b|\bsee (?:it|this|that) fail\b", re.IGNORECASE)
-_WANTS_RED = late_pattern(
-    r"\b(?:tests?|red)[ -]first\b|\bTDD\b|\btest[- ]driven\b|\bfailing test\b|\bred\b[^.\n]{0,20}\b(?:at first|then green)\b"
-    r"|\b(?:must|should|has to|have to|ought to|needs to|will|expected to|supposed to|going to|expect \w+ to)\b(?: \w+){0,2} (?:fail|be red)\b"
-    r"|\btests?\b[^.\n]{0,20}\bbefore (?:the|any|writing|touching) (?:\w+ )?(?:code|implementation|fix|change|function)",
-    re.IGNORECASE,
-)
-_WAS_RED = late_pattern(
-    r"(?:\w+[,:]? ){0,4}?(?:red|fails?|failing|failed)\b[^.\n]{0,40}\bas (?:it (?:should|must)|expected|planned|intended|wanted|desired|hoped)"
-    r"|(?:good|great|fine|right|perfect)[,:.]? (?:it(?:['’]s| is)? |the test (?:is )?)?(?:red|fails|failing)\b|red[,.:]|expected failure",
-    re.IGNORECASE,
-)
-_TESTISH = late_pattern(r"(?:^|[\W_])(?:tests?|specs?)(?:[\W_]|$)|Tests?\b", re.MULTILINE)
-
-
-def _is_test(attempt: Attempt) -> bool:
-    return any(act.deed is Deed.TEST for act in attempt.moment.acts) or bool(_TESTISH.search(attempt.script))
 
 
 # --- what belongs together -------------------------------------------------------------------------------------------
@@ -243,6 +230,31 @@ def _tells_of(text: str, trouble: Trouble) -> bool:
     return False
 
 
+_GENERIC = _words(
+    "error errors fatal failed failure module named missing cannot could found files lines tests exception traceback object value values undefined expected unexpected "
+    "invalid python import imports after before there which because their should would still other first build check about again command"
+)
+
+
+def _tells_soon(text: str, moment: Moment, one: Trouble) -> bool:
+    """Whether an error soon behind a failure, of which none has told yet, tells it: it says what mended it right behind what passed, or shares a name with its message, or two words that are no program's usual ones."""
+    since = moment.at - (one.passed or one.last).at
+    if one.told or not one.tries or since > _SOON or one.last.phase != moment.phase:
+        return False
+    is_behind = one.passed and since == 1 and isinstance(moment.entry, Failure) and moment.entry.resolution
+    if is_behind and content_words(text) & content_words(f"{one.signature} {one.tries[-1].script}"):
+        return True
+    asked = {word for tried in one.tries for word in _WORD.findall(tried.script.casefold())}
+    message = set(_WORD.findall(one.signature)) - _GENERIC - asked
+    words = {word for word in _WORD.findall(text) if len(word) >= 4 and word.casefold() in message}
+    names = [
+        word for word in words
+        if word[1:] != word[1:].lower() or any(not letter.isalpha() for letter in word)
+    ]  # fmt: skip
+    plain = {word.casefold() for word in words if len(word) > 4}
+    return any(not name.casefold().endswith(("error", "exception")) for name in names) or len(plain) > 1
+
+
 def _shared(told: str, other: str) -> bool:
     """Whether nearly all words that mean something are said there."""
     words = {word for word in _WORD.findall(told) if word not in _COMMON and len(word) > 1}
@@ -256,11 +268,29 @@ def _plain(text: str) -> str:
 
 # --- mended without a proof ------------------------------------------------------------------------------------------
 
-_GIVES_UP = late_pattern(
-    r"\b(?:could|can|did|do|does)(?: not|n['’]t) (?:find|solve|fix|mend|see|know|tell|reproduce|work out|figure|explain)\b|\bno idea\b|\b(?:leave|leaving|left) (?:it|this|that)\b"
-    r"|\b(?:remains?|stays?|still) (?:open|broken|failing|unsolved|unresolved|as it is)\b|\bgiv(?:e|ing) up\b|\bunresolved\b|\bskip(?:ping)? (?:it|this|that)\b|\bdon['’]t know why\b"
-    r"|\bsomebody (?:else )?(?:who|should)\b|\bshall i\b|\bfor (?:another day|a follow-up)\b|\bnot work yet\b",
-    re.IGNORECASE,
+_GIVES_UP = Needled(
+    late_pattern(
+        r"\b(?:could|can|did|do|does)(?: not|n['’]t) (?:find|solve|fix|mend|see|know|tell|reproduce|work out|figure|explain)\b|\bno idea\b|\b(?:leave|leaving|left) (?:it|this|that)\b"
+        r"|\b(?:remains?|stays?|still) (?:open|broken|failing|unsolved|unresolved|as it is)\b|\bgiv(?:e|ing) up\b|\bunresolved\b|\bskip(?:ping)? (?:it|this|that)\b|\bdon['’]t know why\b"
+        r"|\bsomebody (?:else )?(?:who|should)\b|\bshall i\b|\bfor (?:another day|a follow-up)\b|\bnot work yet\b",
+        re.IGNORECASE,
+    ),
+    "not",
+    "n't",
+    "n’t",
+    "no idea",
+    "leav",
+    "left",
+    "remain",
+    "stay",
+    "still",
+    "giv",
+    "unresolved",
+    "skip",
+    "somebody",
+    "shall",
+    "another day",
+    "follow-up",
 )
 _CLAIMS = late_pattern(
     r"\W*(?:(?:all|that['’]?s?|it['’]?s?|this|everything|now|and|is|are) ){0,3}(?:done|corrected|fixed|changed|updated|finished|mended|adjusted|applied|renamed|moved|added|removed|settled|complete)\b",
@@ -272,8 +302,21 @@ _TROUBLED = late_pattern(
 )
 
 
-def _changed(moments: Iterable[Moment]) -> Moment | None:
-    """The last of the changes that were made right after a failure, before anything else was begun; None when the agent gave up."""
+def gives_up(text: str) -> bool:
+    """Whether an agent says that it leaves something as it is, for now or for good."""
+    return bool(_GIVES_UP.search(text))
+
+
+def _is_of(path: str, trouble: Trouble) -> bool:
+    """Whether a file is what a failed command was asked to look at, such as its test."""
+    return bool(path) and any(path in tried.script for tried in (trouble.tries[0], trouble.tries[-1]))
+
+
+def _changed(moments: Iterable[Moment], trouble: Trouble) -> Moment | None:
+    """The last of the changes that were made right after a failure, before anything else was begun; None when the agent gave up.
+
+    Who takes away what failed has mended nothing.
+    """
     changed: Moment | None = None
     for moment in moments:
         if isinstance(moment.entry, Intervention | Failure) or (
@@ -281,11 +324,13 @@ def _changed(moments: Iterable[Moment]) -> Moment | None:
         ):
             break
         if isinstance(moment.entry, Prose):
-            if _GIVES_UP.search(moment.entry.text):
+            if gives_up(moment.entry.text):
                 break
             if changed:
                 return changed
         deeds = {act.deed for act in moment.acts}
+        if any(act.deed is Deed.DELETE and _is_of(act.what, trouble) for act in moment.acts):
+            break
         if deeds & {*_CHANGES}:
             changed = moment
         elif deeds - {Deed.READ, Deed.SEARCH, Deed.PLAN, Deed.FETCH}:
@@ -313,10 +358,11 @@ def _is_passed_over(trouble: Trouble, timeline: Timeline) -> bool:
 def mend_by(trouble: Trouble, parent: Timeline, since: int) -> None:
     """Look for what mended a subagent's failure in what its parent did from the moment `since` on."""
     changed: Moment | None = None
-    speaks = False
+    speaks = fails = False
     for moment in parent.walk(since, since + _FAR):
         if isinstance(moment.entry, Prose):
-            speaks = speaks or _shares_subject(moment.entry.text, trouble)
+            speaks = speaks or _shares_subject(moment.entry.text, trouble, by_name=fails)
+        fails = fails or moment.outcome is Outcome.FAILED
         if moment.call is None or moment.outcome is not Outcome.OK:
             continue
         attempt = attempt_of(moment)
@@ -333,9 +379,11 @@ def mend_by(trouble: Trouble, parent: Timeline, since: int) -> None:
 _FAILS = late_pattern(r"\b(?:fail\w*|error\w*|broke\w*|broken|red|crash\w*|exception)\b", re.IGNORECASE)
 
 
-def _shares_subject(text: str, trouble: Trouble) -> bool:
-    """Whether a parent speaks of a failure."""
-    return bool(_FAILS.search(text)) or bool(trouble.signature and trouble.signature[:60] in text.casefold())
+def _shares_subject(text: str, trouble: Trouble, *, by_name: bool) -> bool:
+    """Whether a parent speaks of a failure; once something of its own has failed, only its message shows that."""
+    if not by_name and _FAILS.search(text):
+        return True
+    return bool(trouble.signature and trouble.signature[:60] in text.casefold())
 
 
 def children_told(troubles: Iterable[Trouble]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
+from crucible.acts.needled import Needled
 from crucible.acts.shell import take_apart
 from crucible.cases.model import Fault
 from crucible.patterns import ANSI, late_pattern
@@ -35,24 +36,41 @@ _EXIT = late_pattern(
 )
 _WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
 
-_CANCELLED = late_pattern(
-    r"\b(?:cancell?ed|aborted|skipped)\b.{0,60}\b(?:parallel|sibling|other|another|previous|earlier)\b.{0,20}\b(?:tool|call)"
-    r"|\bsibling (?:tool )?calls?\b|\bparallel (?:tool )?calls?\b.{0,200}\b(?:errored|failed|cancell?ed)"
-    r"|^\W*(?:tool )?(?:call|execution|request|operation)? ?(?:was )?(?:cancell?ed|aborted)(?: by (?:the )?(?:user|client))?\W*$",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+_CANCELLED = Needled(
+    late_pattern(
+        r"\b(?:cancell?ed|aborted|skipped)\b.{0,60}\b(?:parallel|sibling|other|another|previous|earlier)\b.{0,20}\b(?:tool|call)"
+        r"|\bsibling (?:tool )?calls?\b|\bparallel (?:tool )?calls?\b.{0,200}\b(?:errored|failed|cancell?ed)"
+        r"|^\W*(?:tool )?(?:call|execution|request|operation)? ?(?:was )?(?:cancell?ed|aborted)(?: by (?:the )?(?:user|client))?\W*$",
+        re.DOTALL | re.IGNORECASE | re.MULTILINE,
+    ),
+    "cancel",
+    "abort",
+    "skipped",
+    "sibling",
+    "parallel",
 )
-_REJECTED = late_pattern(
-    r"\buser (?:doesn['’]t|does not|did not|didn['’]t) want to (?:proceed|take this action)"
-    r"|\b(?:rejected|denied|declined|refused|disallowed) by (?:the )?user\b"
-    r"|\b(?:the )?user (?:has )?(?:rejected|denied|declined|refused)\b"
-    r"|\bpermission to use \S+.{0,60}\bhas been denied|\brequested permissions? to use\b.{0,80}\bhaven['’]t granted",
-    re.DOTALL | re.IGNORECASE,
+_REJECTED = Needled(
+    late_pattern(
+        r"\buser (?:doesn['’]t|does not|did not|didn['’]t) want to (?:proceed|take this action)"
+        r"|\b(?:rejected|denied|declined|refused|disallowed) by (?:the )?user\b"
+        r"|\b(?:the )?user (?:has )?(?:rejected|denied|declined|refused)\b"
+        r"|\bpermission to use \S+.{0,60}\bhas been denied|\brequested permissions? to use\b.{0,80}\bhaven['’]t granted",
+        re.DOTALL | re.IGNORECASE,
+    ),
+    "user",
+    "permission",
 )
-_NO_TOOL = late_pattern(
-    r"\bno such tool(?: available)?\b|\bunsupported (?:tool )?call\b|\bunavailable tool\b|\bunknown (?:tool|function)\b"
-    r"|\btool\b[^\n]{0,80}\b(?:is )?(?:not (?:found|available|registered|supported|enabled|exist)|does not exist|unavailable|disabled)\b"
-    r"|\b(?:mcp )?server\b[^\n]{0,60}\b(?:not connected|is not available|disconnected)\b",
-    re.IGNORECASE,
+_NO_TOOL = Needled(
+    late_pattern(
+        r"\bno such tool(?: available)?\b|\bunsupported (?:custom )?(?:tool )?call\b|\btools\.\w+ is not a function\b|\bunavailable tool\b|\bunknown (?:tool|function)\b"
+        r"|\btool\b[^\n]{0,80}\b(?:is )?(?:not (?:found|available|registered|supported|enabled|exist)|does not exist|unavailable|disabled)\b"
+        r"|\b(?:mcp )?server\b[^\n]{0,60}\b(?:not connected|is not available|disconnected)\b",
+        re.IGNORECASE,
+    ),
+    "tool",
+    "call",
+    "function",
+    "server",
 )
 """What a client says of a tool that it does not have; looked for at a message's head alone."""
 
@@ -62,32 +80,80 @@ _NO_COMMAND = late_pattern(
     r"|\bexecutable file not found in (?:\$PATH|%PATH%)|\bis not recognized as (?:an internal or external command|the name of a cmdlet)"
     r"|\bspawn \S+ ENOENT\b|^(?:/\S+/)?python[\d.]*: No module named \w"
     r"|^(?:Unknown command|fish: Unknown command):? \S+|\bNo such command available in this (?:sandbox|environment)\b"
-    r"|^xcrun: error: unable to find utility|^sh: \d+: \S+: not found",
+    r"|^make(?:\[\d+\])?: (?P<d>[\w.+-]+): No such file or directory|^xcrun: error: unable to find utility|^sh: \d+: \S+: not found",
     re.MULTILINE | re.IGNORECASE,
 )
-_NOT_ALLOWED = late_pattern(
-    r"\bread-only file ?system\b|\boperation not permitted\b|\binteractive authentication (?:is )?required\b"
-    r"|^sudo: |\ba (?:terminal|password) is required\b|\bsandbox(?:ed)?\b[^\n]{0,60}\b(?:den(?:y|ied)|block(?:ed)?|prevent\w*|not (?:allowed|permitted)|forbid\w*|restrict\w*)"
-    r"|\b(?:denied|blocked|forbidden) by (?:the )?(?:sandbox|policy|seccomp|seatbelt|landlock)\b"
-    r"|\bnot (?:allowed|permitted) in this (?:workspace|environment|sandbox)\b|\bmust be (?:run as )?root\b|\bare you root\b"
-    r"|['‘\"]?/(?:etc|usr|var|root|proc|sys|boot|opt|dev|lib)/[^\n:]{0,200}: permission denied|\bpermission denied \(publickey"
-    r"|\bauthentication (?:failed|required) for\b|\bcould not read (?:username|password) for\b|\bterminal prompts disabled\b"
-    r"|\bpolkit\b|\bnot in the sudoers\b|\bSystem has not been booted with systemd\b",
-    re.MULTILINE | re.IGNORECASE,
+_NOT_ALLOWED = Needled(
+    late_pattern(
+        r"\bread-only file ?system\b|\boperation not permitted\b|\binteractive authentication (?:is )?required\b"
+        r"|^sudo: |\ba (?:terminal|password) is required\b|\bsandbox(?:ed)?\b[^\n]{0,60}\b(?:den(?:y|ied)|block(?:ed)?|prevent\w*|not (?:allowed|permitted)|forbid\w*|restrict\w*)"
+        r"|\b(?:denied|blocked|forbidden) by (?:the )?(?:sandbox|policy|seccomp|seatbelt|landlock)\b"
+        r"|\bnot (?:allowed|permitted) in this (?:workspace|environment|sandbox)\b|\bmust be (?:run as )?root\b|\bare you root\b"
+        r"|['‘\"]?/(?:etc|usr|var|root|proc|sys|boot|opt|dev|lib)/[^\n:]{0,200}: permission denied|\bpermission denied \(publickey"
+        r"|\bauthentication (?:failed|required) for\b|\bcould not read (?:username|password) for\b|\bterminal prompts disabled\b"
+        r"|\bpermission to \S+ denied to\b|\bpolkit\b|\bnot in the sudoers\b|\bSystem has not been booted with systemd\b",
+        re.MULTILINE | re.IGNORECASE,
+    ),
+    "read-only file",
+    "not permitted",
+    "authentication",
+    "sudo",
+    "is required",
+    "sandbox",
+    "policy",
+    "seccomp",
+    "seatbelt",
+    "landlock",
+    "in this",
+    "root",
+    "permission denied",
+    "permission to",
+    "could not read",
+    "terminal prompts",
+    "polkit",
+    "been booted",
 )
-_NO_PLACE = late_pattern(
-    r"\bno space left on device\b|\bENOSPC\b|\bdisk quota exceeded\b|\bdisk is full\b"
-    r"|\bcannot connect to the docker daemon\b|\bdocker daemon (?:is )?not running\b|\bis the docker daemon running\b"
-    r"|\berror during connect\b[^\n]{0,200}docker|\bcannot allocate memory\b|\bfailed to connect to bus\b|\bOut of memory: Killed process\b"
-    r"|\bunable to connect to (?:podman|containerd)|\bno usable (?:gpu|display)\b|\bcannot open display\b",
-    re.IGNORECASE,
+_NO_PLACE = Needled(
+    late_pattern(
+        r"\bno space left on device\b|\bENOSPC\b|\bdisk quota exceeded\b|\bdisk is full\b"
+        r"|\bcannot connect to the docker daemon\b|\bdocker daemon (?:is )?not running\b|\bis the docker daemon running\b"
+        r"|\berror during connect\b[^\n]{0,200}docker|\bcannot allocate memory\b|\bfailed to connect to bus\b|\bOut of memory: Killed process\b"
+        r"|\bunable to connect to (?:podman|containerd)|\bno usable (?:gpu|display)\b|\bcannot open display\b",
+        re.IGNORECASE,
+    ),
+    "no space",
+    "enospc",
+    "disk quota",
+    "disk is full",
+    "docker",
+    "cannot allocate",
+    "failed to connect",
+    "out of memory",
+    "unable to connect",
+    "no usable",
+    "cannot open display",
 )
-_NO_NETWORK = late_pattern(
-    r"\bcould ?n[o'’]t resolve (?:host|proxy|hostname)|\bnetwork is unreachable\b|\bname or service not known\b"
-    r"|\btemporary failure (?:in name resolution|resolving)|\bENOTFOUND\b|\bEAI_AGAIN\b|\bENETUNREACH\b|\bno route to host\b"
-    r"|\bdial tcp: lookup\b|\bno such host\b|\bnodename nor servname\b|\bunknown host\b|\bfailed to resolve\b|\bgetaddrinfo\b"
-    r"|\bnetwork (?:access )?(?:is )?(?:disabled|not available|blocked)\b",
-    re.IGNORECASE,
+_NO_NETWORK = Needled(
+    late_pattern(
+        r"\bcould ?n[o'’]t resolve (?:host|proxy|hostname)|\bnetwork is unreachable\b|\bname or service not known\b"
+        r"|\btemporary failure (?:in name resolution|resolving)|\bENOTFOUND\b|\bEAI_AGAIN\b|\bENETUNREACH\b|\bno route to host\b"
+        r"|\bdial tcp: lookup\b|\bno such host\b|\bnodename nor servname\b|\bunknown host\b|\bfailed to resolve\b|\bgetaddrinfo\b"
+        r"|\bnetwork (?:access )?(?:is )?(?:disabled|not available|blocked)\b",
+        re.IGNORECASE,
+    ),
+    "resolv",
+    "unreach",
+    "name or service",
+    "temporary failure",
+    "enotfound",
+    "eai_again",
+    "no route",
+    "dial tcp",
+    "no such host",
+    "nodename",
+    "unknown host",
+    "getaddrinfo",
+    "network",
 )
 _TRANSIENT = late_pattern(
     r"\bconnection (?:was )?(?:reset|timed? ?out|closed by|aborted|broken)\b|\bECONNRESET\b|\bETIMEDOUT\b|\bECONNABORTED\b|\bsocket hang up\b"
@@ -105,7 +171,7 @@ _CLIENT_FAULT = late_pattern(
     r"\A\W*(?:API Error\b|(?:Internal )?API (?:request|call) failed\b|stream (?:disconnected|closed|error)|(?:you(?:['’]ve| have) )?(?:hit|reached|exceeded) your (?:\w+ ){0,3}(?:limit|quota)"
     r"|(?:Claude|Codex|Gemini|Copilot|ChatGPT)(?: \w+){0,3} (?:usage )?limit reached|usage limit (?:reached|exceeded)|(?:\d+[- ]hour|weekly|daily) limit reached"
     r"|(?:connection|network) error\W*\Z|fetch failed\W*\Z|request (?:timed out|was aborted)|overloaded\b|(?:http )?(?:429|5\d\d)\b|credit balance (?:is )?too low|insufficient (?:credits|quota)"
-    r"|rate limit(?:ed| (?:exceeded|reached|error))|exceeded retry limit|unexpected status 5\d\d|(?:the )?model (?:is )?(?:overloaded|currently unavailable)|service unavailable"
+    r"|we(?:['’]re| are) (?:currently )?experiencing high demand|rate limit(?:ed| (?:exceeded|reached|error))|exceeded retry limit|unexpected status 5\d\d|(?:the )?model (?:is )?(?:overloaded|currently unavailable)|service unavailable"
     r"|OAuth token|invalid api key|(?:please )?(?:run /login|log ?in again)|error sending request\b|prompt is too long|context (?:window|length) exceeded)",
     re.IGNORECASE,
 )
@@ -225,7 +291,8 @@ def _ends(text: str) -> str:
 def _lacks_command(text: str) -> bool:
     """Whether a program is not there, which is none of the project's own scripts."""
     return any(
-        "/" not in (found["a"] or found["b"] or found["c"] or "") for found in _NO_COMMAND.finditer(text)
+        "/" not in (found["a"] or found["b"] or found["c"] or found["d"] or "")
+        for found in _NO_COMMAND.finditer(text)
     )
 
 

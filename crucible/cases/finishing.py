@@ -7,82 +7,92 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import NamedTuple
+from dataclasses import replace
 
-from crucible.cases.making import Measured, measure, measured
-from crucible.cases.model import Body, Case, Turn
+from crucible.cases.making import Measured, Size, measure
+from crucible.cases.model import Case, Turn
 from crucible.cases.scrubbing import Scrubber
-from crucible.cases.texts import mapped
+from crucible.cases.texts import names_of
 from crucible.secrets.scanner import Redact
 
 __all__ = ["Finisher"]
 
 
-class _Known(NamedTuple):
-    """A text or turn as it is told, with what was taken out of it, by rule."""
+class _Ready:
+    """A part of a body as it is told, with what was taken out of it, by rule; measured when that is asked for."""
 
-    value: str | Turn
-    counts: Mapping[str, int]
+    __slots__ = ("_measured", "counts", "given", "value")
+
+    def __init__(self, given: object, value: object, counts: Mapping[str, int]) -> None:
+        self.given = given
+        """What it was; while this is remembered, no other call has its place in memory."""
+        self.value = value
+        self.counts = counts
+        self._measured: Measured | None = None
+
+    def measured(self) -> Measured:
+        """Its tokens and digest."""
+        if self._measured is None:
+            self._measured = measure(self.value)
+        return self._measured
 
 
 class Finisher:
-    """Finishes the cases of one session; calls are told apart by their ids, which are places in its timeline."""
+    """Finishes the cases of one session."""
 
     def __init__(self, redact: Redact) -> None:
-        self._redact = redact
-        self._scrubber = Scrubber(self._redacted, personal=False)
-        self._seen: dict[str, tuple[str, Mapping[str, int]]] = {}
-        self._known: dict[object, _Known] = {}
-        self._sizes: dict[object, Measured] = {}
+        self._scrubber = Scrubber(redact, personal=False)
+        self._turns: dict[int, tuple[Turn, _Ready]] = {}
+        self._known: dict[object, _Ready] = {}
 
     def finish(self, case: Case) -> Case:
         """The case without what must not be told; its digest and tokens are of what is left."""
-        taken: Counter[str] = Counter()
-        self._scrubber.counts = taken
-        head = self._scrubber.head(case)
-        changed: dict[str, object] = {}
-        for each in fields(case.body):
-            value = getattr(case.body, each.name)
-            if isinstance(value, tuple):
-                changed[each.name] = tuple(self._clean(one, taken) for one in value)
-            elif isinstance(value, str):
-                changed[each.name] = self._clean(value, taken)
-            elif value is not None and not isinstance(value, bool):
-                changed[each.name] = mapped(value, self._scrubber.text, lambda call: call)
-        body: Body = replace(case.body, **changed)  # type: ignore[arg-type]
-        redactions = dict(Counter(case.redactions) + taken) if taken else case.redactions
-        return measured(replace(head, body=body, redactions=redactions), self._size)
+        self._scrubber.counts = taken = Counter[str]()
+        changed = self._scrubber.head(case)
+        body: dict[str, object] = {}
+        size = Size(case.type)
+        for name in names_of(type(case.body)):
+            value = getattr(case.body, name)
+            told = [self._ready(one) for one in (value if isinstance(value, tuple) else (value,))]
+            for one in told:
+                if one.counts:
+                    taken.update(one.counts)
+            size.add(name, map(_Ready.measured, told))
+            body[name] = tuple([one.value for one in told]) if isinstance(value, tuple) else told[0].value
+        if taken:
+            changed["redactions"] = dict(Counter(case.redactions) + taken)
+        told_body = type(case.body)(**body)  # type: ignore[arg-type]  # each part is of its kind
+        changed |= {"body": told_body, "tokens": size.tokens, "digest": size.digest}
+        return replace(case, **changed)  # type: ignore[arg-type]  # each part is of its kind
 
-    def _clean(self, value: str | Turn, taken: Counter[str]) -> str | Turn:
-        if not value:
-            return value
-        key = _key(value)
-        known = self._known.get(key)
-        if known is None:
-            outer, self._scrubber.counts = self._scrubber.counts, Counter()
-            clean = self._scrubber.text(value) if isinstance(value, str) else self._scrubber.turn(value)
-            known = self._known[key] = _Known(clean, self._scrubber.counts)
-            self._scrubber.counts = outer
-        if known.counts:
-            taken.update(known.counts)
-        return known.value
+    def _ready(self, value: object) -> _Ready:
+        if isinstance(value, Turn):
+            known = self._turns.get(id(value))
+            if known is None:
+                known = self._turns[id(value)] = value, self._alike(_key(value), value)
+            return known[1]
+        return self._alike((type(value), value), value)
 
-    def _size(self, value: str | Turn) -> Measured:
-        key = _key(value)
-        found = self._sizes.get(key)
+    def _alike(self, key: object, value: object) -> _Ready:
+        found = self._known.get(key)
         if found is None:
-            found = self._sizes[key] = measure(value)
+            found = self._known[key] = self._made(value)
         return found
 
-    def _redacted(self, text: str) -> tuple[str, Mapping[str, int]]:
-        found = self._seen.get(text)
-        if found is None:
-            found = self._seen[text] = self._redact(text)
-        return found
+    def _made(self, value: object) -> _Ready:
+        if value is None or isinstance(value, bool) or value == "":
+            return _Ready(value, value, {})
+        outer, self._scrubber.counts = self._scrubber.counts, Counter()
+        if isinstance(value, Turn):
+            clean: object = self._scrubber.turn(value)
+        elif type(value) is str:
+            clean = self._scrubber.text(value)
+        else:
+            clean = self._scrubber.other(value)
+        counts, self._scrubber.counts = self._scrubber.counts, outer
+        return _Ready(value, clean, counts)
 
 
-def _key(value: str | Turn) -> object:
-    if isinstance(value, str):
-        return value
-    return value.role, value.text, value.failed, value.answers, tuple(call.id for call in value.calls)
+def _key(turn: Turn) -> object:
+    """Turns of the same calls, not only of the same words, are the same; which calls those are, their places in memory tell."""
+    return turn.role, turn.text, turn.failed, turn.answers, tuple(map(id, turn.calls))

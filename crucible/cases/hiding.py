@@ -35,23 +35,25 @@ class _Grams(NamedTuple):
 
     kinds: tuple[set[tuple[str, ...]], set[tuple[str, ...]]]
 
-    def meets(self, other: _Grams) -> bool:
-        """Whether a run is in both."""
-        return any(not one.isdisjoint(two) for one, two in zip(self.kinds, other.kinds, strict=True))
+    def meets(self, texts: Iterable[str]) -> bool:
+        """Whether a run is in one of some texts."""
+        if not any(self.kinds):
+            return False
+        return any(not self.kinds[kind].isdisjoint(runs) for text in texts for kind, runs in _told(text))
 
 
 def withhold(puzzle: Puzzle) -> Puzzle:
     """The puzzle without a run of its solution in it; an open one as it is, a hint that would tell is left out."""
     if puzzle.is_open:
         return puzzle
-    exact = _grams((puzzle.goal, puzzle.failure))
     answer = _grams(_answer(puzzle))
-    if answer.meets(exact):
+    if answer.meets((puzzle.goal, puzzle.failure)):
+        exact = _grams((puzzle.goal, puzzle.failure))
         puzzle = replace(
             puzzle, solution=_masked_turns(puzzle.solution, exact), expected=_mask(puzzle.expected, exact)
         )
         answer = _grams(_answer(puzzle))
-    if not answer.meets(_grams((puzzle.state, *_texts(puzzle.tried), *puzzle.hints))):
+    if not answer.meets((puzzle.state, *_texts(puzzle.tried), *puzzle.hints)):
         return puzzle
     return replace(
         puzzle,
@@ -88,13 +90,19 @@ def _texts(turns: Iterable[Turn]) -> Iterator[str]:
 def _grams(texts: Iterable[str]) -> _Grams:
     kinds: tuple[set[tuple[str, ...]], set[tuple[str, ...]]] = (set(), set())
     for text in texts:
-        if len(text) < _LEAST:
-            continue
-        low = text.casefold()
-        for grams, words in zip(kinds, (_WORDS[0].findall(low), low.split()), strict=True):
-            if len(words) >= RUN:
-                grams.update(zip(*(words[at:] for at in range(RUN)), strict=False))
+        for kind, runs in _told(text):
+            kinds[kind].update(runs)
     return _Grams(kinds)
+
+
+def _told(text: str) -> Iterator[tuple[int, Iterator[tuple[str, ...]]]]:
+    """The runs of a text, by the kind of their words."""
+    if len(text) < _LEAST:
+        return
+    low = text.casefold()
+    for kind, words in enumerate((_WORDS[0].findall(low), low.split())):
+        if len(words) >= RUN:
+            yield kind, zip(*(words[at:] for at in range(RUN)), strict=False)
 
 
 def _runs(text: str, grams: _Grams) -> list[tuple[int, int]]:

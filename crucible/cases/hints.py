@@ -44,7 +44,9 @@ def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
     acts = [act for moment in solution for act in moment.acts]
     looked = _names(act.what for act in acts if act.deed is Deed.READ)
     changed = _names(act.what for act in acts if act.deed in (Deed.EDIT, Deed.WRITE, Deed.DELETE))
-    if looked and looked != changed:
+    if looked and not changed:
+        yield "It helps to look at what is there."  # its name would be the answer
+    elif looked and looked != changed:
         yield f"It helps to look at {looked}."
     if changed:
         yield f"What mended it was a change to {changed}."

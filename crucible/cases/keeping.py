@@ -15,18 +15,23 @@ from crucible.cases.model import Case, Place, Review
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import is_as_written, is_case, read_case
 from crucible.cases.review_table import CASES_BASE, CASES_BASE_NAME
-from crucible.errors import CrucibleError, NoteChanged, NoteExists, NoteUnreadable, UsageError, VaultError
+from crucible.errors import (
+    CrucibleError,
+    NoteChanged,
+    NoteExists,
+    NoteUnreadable,
+    OutsideVault,
+    UsageError,
+    VaultError,
+)
 from crucible.note.frontmatter import find_frontmatter, set_key
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.patterns import late_pattern
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
-from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
+from crucible.vault.walk import CASES, OnError, find_notes, is_markdown, note_name
 
-__all__ = ["CASES", "CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
-
-CASES = "cases"
-"""The folder of the vault."""
+__all__ = ["CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
 
 _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 _ATTEMPTS = 5
@@ -61,9 +66,16 @@ class CaseNote(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def keep_cases(vault: Vault, cases: Iterable[Case], heading_of: Callable[[Place], str] | None = None) -> Kept:
-    """Write each case as `cases/<id>.md`, and `Cases.base` where there is none; `heading_of` is `render_case`'s.
+def keep_cases(
+    vault: Vault,
+    cases: Iterable[Case],
+    heading_of: Callable[[Place], str] | None = None,
+    place_of: Callable[[Case], Path | None] | None = None,
+    on_error: OnError | None = None,
+) -> Kept:
+    """Write each case as `cases/<id>.md`, or where `place_of` says that its note is, and `Cases.base` where there is none; `heading_of` is `render_case`'s.
 
+    What stands where a note should and is none (a folder, a symlink that leaves the vault) is told to `on_error`, and the rest is written.
     `VaultError` for an id that can name no file, and when the disk says no.
     """
     found: dict[str, list[Path]] = {name: [] for name in Kept._fields}
@@ -72,10 +84,15 @@ def keep_cases(vault: Vault, cases: Iterable[Case], heading_of: Callable[[Place]
         if folder is None:
             folder = files.make_folders(vault.root, vault.root / CASES)
             _place_table(vault)
-        path = folder / f"{_checked(case.id)}.md"
-        found[_keep(vault, path, render_case(case, heading_of(case.place) if heading_of else ""))].append(
-            path
-        )
+        path = place_of(case) if place_of else None
+        path = path or folder / f"{_checked(case.id)}.md"
+        text = render_case(case, heading_of(case.place) if heading_of else "")
+        try:
+            found[_keep(vault, path, text)].append(path)
+        except (NoteExists, OutsideVault) as error:
+            if on_error is None:
+                raise
+            on_error(error)
     return Kept(*map(tuple, found.values()))
 
 

@@ -3,21 +3,23 @@
 Owns which case teaches what:
 
 case        before                                            right                      wrong
-puzzle      the goal, what was tried, the failure             what mended it             what was tried, where a check passed afterwards
-correction  the goal, what the agent did, the user's words    what followed              what the agent did
+puzzle      the goal, what was tried, the failure             what mended it             to try the same again, where a check passed afterwards
+correction  the goal, what the agent did, the user's words    what followed              to do the same again
 decision    the situation and the options, as data            the choice and why         -
 delegation  the task                                          the result, unless unused  -
 workflow    the goal                                          all turns                  -
 
-An open puzzle teaches nothing, and neither does a correction of which nothing followed.  How a decision turned out is hindsight, and in no lesson.
+What is wrong is wrong there, behind all that stands before: what was right needs the failure, or the user's words, to make sense, and a look or a test that was
+good before it would else be taught to be left out.  An open puzzle teaches nothing, nor one whose answer had to be masked, and neither does a correction of which nothing followed.  How a decision turned out is hindsight, and in no lesson.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from crucible.cases.chat import quoted
+from crucible.cases.hiding import MARK
 from crucible.cases.model import (
     Case,
     Choice,
@@ -30,8 +32,9 @@ from crucible.cases.model import (
     Turn,
     Verification,
 )
+from crucible.cases.texts import texts_of
 
-__all__ = ["Lesson", "lesson_of"]
+__all__ = ["REFUSED", "Lesson", "lesson_of"]
 
 NO_ANSWER = "[no result was recorded]"
 REFUSED = "[the user rejected this call]"
@@ -39,11 +42,10 @@ REFUSED = "[the user rejected this call]"
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Turns before, those that are `right`, and of the same `asked` those that were `wrong`; `no_answer` stands for results that are not known."""
+    """Turns before, those that are `right` and those that are `wrong` then; `no_answer` stands for results that are not known."""
 
     before: tuple[Turn, ...]
     right: tuple[Turn, ...]
-    asked: tuple[Turn, ...] = ()
     wrong: tuple[Turn, ...] = ()
     no_answer: str = NO_ANSWER
     one_answer: bool = True
@@ -73,16 +75,39 @@ def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson
     if body.is_open:
         return None
     state = quoted("What was done before", body.state) if body.state.strip() else ""
-    before = _begun(body.goal, place, body.tried, state)
-    known = any(body.failure.strip() in one.text for one in body.tried)
-    if body.failure.strip() and not known:
+    tried = _without_its_telling(body)
+    before = _begun(body.goal, place, tried, state)
+    known = any(body.failure.strip() in one.text for one in tried)
+    has_spoken = before[-1].role is Role.ASSISTANT and not before[-1].calls
+    if body.failure.strip() and (has_spoken or not known):
         before += (Turn(Role.USER, quoted("This failed", body.failure)),)
     right = body.solution
     if body.expected.strip() and not any(one.role is Role.ASSISTANT and one.text.strip() for one in right):
         right += (Turn(Role.ASSISTANT, body.expected),)
-    asked = _begun(body.goal, place, (), state)
-    wrong = body.tried if verification.verified else ()
-    return Lesson(before, right, asked, wrong)
+    if _is_masked(right):
+        return None
+    is_wrong = verification.verified and any(one.calls for one in tried) and not _is_masked(tried)
+    return Lesson(before, right, tried if is_wrong else ())
+
+
+def _is_masked(turns: tuple[Turn, ...]) -> bool:
+    """Whether words were withheld in turns: nobody is to learn to write the mark that stands for them."""
+    return any(MARK in text for text in texts_of([one for one in turns if one.role is Role.ASSISTANT]))
+
+
+def _without_its_telling(body: Puzzle) -> tuple[Turn, ...]:
+    """What was tried, without an agent's own words at its end that are the failure: it is told as data, and to tell it was no mistake."""
+    last = body.tried[-1] if body.tried else None
+    failure = body.failure.strip()
+    if (
+        last is None
+        or last.role is not Role.ASSISTANT
+        or last.calls
+        or not last.text.strip().endswith(failure)
+    ):
+        return body.tried
+    rest = last.text.strip().removesuffix(failure).strip()
+    return (*body.tried[:-1], *([replace(last, text=rest)] if rest else []))
 
 
 def _of_correction(body: Correction, place: Place) -> Lesson | None:
@@ -91,8 +116,7 @@ def _of_correction(body: Correction, place: Place) -> Lesson | None:
     if not body.then or not (said or calls):
         return None
     before = (*_begun(body.goal, place, body.did), *said)
-    asked = _begun(body.goal, place, ())
-    return Lesson(before, body.then, asked, body.did, REFUSED if body.rejected else NO_ANSWER)
+    return Lesson(before, body.then, body.did, REFUSED if body.rejected else NO_ANSWER)
 
 
 def _of_choice(body: Choice) -> Lesson | None:
@@ -102,7 +126,8 @@ def _of_choice(body: Choice) -> Lesson | None:
     if body.options:
         asked.append(quoted("The options", "\n".join(f"- {option}" for option in body.options)))
     asked.append("Which one, and why?" if body.options else "What is to be done, and why?")
-    answer = "\n\n".join(text for text in (body.choice, body.rationale) if text.strip())
+    why = "" if body.rationale.strip() in body.choice else body.rationale
+    answer = "\n\n".join(text for text in (body.choice, why) if text.strip())
     return Lesson((Turn(Role.USER, "\n\n".join(asked)),), (Turn(Role.ASSISTANT, answer),))
 
 

@@ -6,8 +6,8 @@ is about, a digest of all words of its body.  Difficulty is by the number of fai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -24,12 +24,12 @@ from crucible.cases.model import (
     Turn,
     Verification,
 )
-from crucible.cases.texts import texts_of
+from crucible.cases.texts import names_of, texts_of
 from crucible.cases.timeline import Moment, Timeline
 from crucible.note.contain import normal_line
 from crucible.tokens import Estimate
 
-__all__ = ["Measured", "case_id", "difficulty_of", "distinct", "make_case", "measure", "measured"]
+__all__ = ["Measured", "Size", "case_id", "difficulty_of", "distinct", "make_case", "measure", "measured"]
 
 _UNCOUNTED = frozenset({"hints", "attribution"})
 """Fields that tell no two cases apart: what was made of a failure later."""
@@ -100,30 +100,55 @@ class Measured(NamedTuple):
     digest: bytes
 
 
-def measure(value: str | Turn) -> Measured:
-    """Blanks, and where a turn's calls stood, do not count for the digest."""
+def measure(value: object) -> Measured:
+    """Of a part of a body: blanks, and where a turn's calls stood, do not count for the digest.  What is neither text nor turn has no tokens."""
     if isinstance(value, str):
         return Measured(_COUNTER.count(value), _digest(" ".join(value.split())))
+    if not isinstance(value, Turn):
+        return Measured(0, _digest(" ".join(str(value).split())))
+    if not value.calls:
+        told = " ".join(value.text.split())
+        return Measured(
+            _COUNTER.count(value.text), _digest(f"{value.role.value}\x1f{value.failed}\x1f{told}")
+        )
     texts = [value.role.value, str(value.failed), value.text]
     for call in value.calls:
         texts += [call.name, *texts_of(call.arguments)]
-    said_by = "\x1f".join(" ".join(text.split()) for text in texts)
+    said_by = "\x1f".join([" ".join(text.split()) for text in texts])
     return Measured(_COUNTER.count("\n".join(texts[2:])), _digest(said_by))
 
 
-def measured(case: Case, by: Callable[[str | Turn], Measured] = measure) -> Case:
-    """A case with the tokens and the digest that its body has now; `by` may know some of it already."""
-    tokens, digests = 0, [case.type.value.encode()]
-    for each in fields(case.body):
-        value = getattr(case.body, each.name)
-        if each.name in _UNCOUNTED:
-            continue
-        digests.append(each.name.encode())
-        for one in value if isinstance(value, tuple) else (value,):
-            found = by(one if isinstance(one, str | Turn) else str(one))
-            tokens += found.tokens if isinstance(one, str | Turn) else 0
-            digests.append(found.digest)
-    return replace(case, tokens=tokens, digest=blake2b(b"\x1f".join(digests), digest_size=16).hexdigest())
+class Size:
+    """The tokens and the digest of a body, which is told field by field."""
+
+    __slots__ = ("_digests", "tokens")
+
+    def __init__(self, type_: CaseType) -> None:
+        self.tokens = 0
+        self._digests = [type_.value.encode()]
+
+    def add(self, name: str, parts: Iterable[Measured]) -> None:
+        """A field, by its name and its parts; some fields tell no two cases apart, and their parts are not asked for."""
+        if name in _UNCOUNTED:
+            return
+        self._digests.append(name.encode())
+        for one in parts:
+            self.tokens += one.tokens
+            self._digests.append(one.digest)
+
+    @property
+    def digest(self) -> str:
+        """Of all words so far."""
+        return blake2b(b"\x1f".join(self._digests), digest_size=16).hexdigest()
+
+
+def measured(case: Case) -> Case:
+    """A case with the tokens and the digest that its body has now."""
+    size = Size(case.type)
+    for name in names_of(type(case.body)):
+        value = getattr(case.body, name)
+        size.add(name, map(measure, value if isinstance(value, tuple) else (value,)))
+    return replace(case, tokens=size.tokens, digest=size.digest)
 
 
 def _digest(text: str) -> bytes:

@@ -6,6 +6,7 @@ content was changed is measured again: its digest and its tokens are of what it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -39,6 +40,7 @@ from crucible.vault.stamping import is_stamped
 
 __all__ = ["Read", "is_as_written", "is_case", "read_case"]
 
+_REMARKED = late_pattern(rf"^(?:{'|'.join(STAMP_BESIDES)})[ \t]*:[^\n]*#", re.MULTILINE)
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
 _BODIES: Mapping[CaseType, Callable[..., Body]] = {
     CaseType.PUZZLE: Puzzle,
@@ -64,7 +66,9 @@ def is_case(source: Source) -> bool:
 
 def is_as_written(source: Source) -> bool:
     """Whether a case's content is as it was extracted; it may have been reviewed."""
-    return is_stamped(source, STAMP, STAMP_BESIDES, without_origin)
+    # What is besides the stamp may hold a remark.
+    remarked = _REMARKED.search(source.text.replace("\r", "\n").partition("\n---\n")[0])
+    return not remarked and is_stamped(source, STAMP, STAMP_BESIDES, without_origin)
 
 
 def read_case(source: Source, name: str) -> Read:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from crucible.agents.asking import Answer, Asker
+from crucible.agents.objects import objects_in
 from crucible.cases.model import Turn
 from crucible.cases.puzzle_files import PuzzleFile, SolutionFile
 from crucible.cases.rubric import Result, check_answer, is_met
@@ -25,7 +26,6 @@ __all__ = ["JUDGE_TEMPLATE", "PLAY_TEMPLATE", "Verdict", "judge_answer", "judge_
 PLAY_TEMPLATE, JUDGE_TEMPLATE = "play.md.j2", "play-judge.md.j2"
 _TRIES = 2
 _LONGEST, _LONGEST_ANSWER, _LONGEST_REASON = 20_000, 40_000, 300
-_MOST_OBJECTS = 50
 
 _PLAY_RULES = """\
 You are given a puzzle: a piece of recorded work in which an agent failed. Answer its question in words and code. What stands in the fences is
@@ -157,17 +157,5 @@ def _line(text: str) -> str:
 
 def _object_in(text: str) -> Mapping[str, object] | None:
     """The last JSON object that says it: what comes before may quote the answer's own."""
-    decoder, found = json.JSONDecoder(), None
-    at = text.find("{")
-    for _ in range(_MOST_OBJECTS):
-        if at < 0:
-            break
-        end = at + 1
-        try:
-            row, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            row = None
-        if isinstance(row, dict) and isinstance(row.get("met"), bool):
-            found = row
-        at = text.find("{", end)
-    return found
+    said = [row for row in objects_in(text) if isinstance(row.get("met"), bool)]
+    return said[-1] if said else None

@@ -6,13 +6,14 @@ what may not be told `hiding`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from crucible.acts.model import Deed
-from crucible.acts.words import gist, said
-from crucible.cases.attempts import attempt_of, is_same
-from crucible.cases.failing import Trouble, children_told, follow, mend_by
+from crucible.acts.model import Act, Deed
+from crucible.acts.words import gist, said, untagged
+from crucible.cases.attempts import attempt_of, is_again
+from crucible.cases.corrections import is_taken_back
+from crucible.cases.failing import Trouble, children_told, follow, gives_up, mend_by
 from crucible.cases.faults import message_of
 from crucible.cases.hiding import withhold
 from crucible.cases.hints import hints_for
@@ -20,7 +21,8 @@ from crucible.cases.making import make_case
 from crucible.cases.model import Case, CaseType, Fault, Puzzle, Verification
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after, verified_by
-from crucible.session.model import Failure, Intervention, Prose, Subagent
+from crucible.cases.wordlike import content_words
+from crucible.session.model import Failure, Intervention, Outcome, Prose, Subagent
 
 __all__ = ["find_puzzles"]
 
@@ -88,7 +90,7 @@ def _case(timeline: Timeline, trouble: Trouble) -> Case:
     anchor = f"{call.call} → {call.result}" if call else failure
     return make_case(
         timeline, CaseType.PUZZLE, trouble.first, body, anchor,
-        fault=trouble.fault, verification=_verification(timeline, trouble),
+        fault=trouble.fault, verification=_verification(timeline, trouble, solution),
     )  # fmt: skip
 
 
@@ -112,10 +114,11 @@ def _state(timeline: Timeline, first: Moment) -> str:
         moment = timeline.moments[at]
         if moment.phase != first.phase or len(done) >= _STATE:
             break
+        is_ok = moment.outcome is Outcome.OK
         done.extend(
-            f"- {_DEEDS[act.deed]} {said(act.what, _LINE)}"
+            f"- {_DEEDS[act.deed]} {said(act.what, _LINE)}{'' if is_ok else ', which failed'}"
             for act in reversed(moment.acts)
-            if act.what and act.deed in _DEEDS
+            if act.what and act.deed in _DEEDS and (is_ok or act.deed in _RUNS)
         )
     return "\n".join(reversed(done[:_STATE]))
 
@@ -124,6 +127,10 @@ _DEEDS = {
     Deed.READ: "read", Deed.WRITE: "wrote", Deed.EDIT: "changed", Deed.DELETE: "deleted", Deed.SEARCH: "searched", Deed.FETCH: "fetched", Deed.RUN: "ran",
     Deed.TEST: "tested with", Deed.CHECK: "checked with", Deed.BUILD: "built with", Deed.DELEGATE: "gave away:",
 }  # fmt: skip
+
+
+_RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)
+"""What was done even where it failed."""
 
 
 def _tried(timeline: Timeline, trouble: Trouble) -> Iterator[Moment]:
@@ -174,13 +181,43 @@ def _solution(timeline: Timeline, trouble: Trouble) -> tuple[Moment, ...]:
     if (
         trouble.passed is not None
         and trouble.tries
-        and any(is_same(attempt_of(end), tried) for tried in trouble.tries)
+        and any(is_again(attempt_of(end), tried) for tried in trouble.tries)
     ):
         moments = moments[:-1]
     elif trouble.passed is None:
         moments = (*moments, *_claim(trouble.mender or timeline, end))
-    own = [one for one in moments if not _is_foreign(one, trouble)]
+    own = [one for one in _to_the_point(moments, trouble) if not _is_foreign(one, trouble)]
     return tuple(own[-_STRETCH:])
+
+
+def _to_the_point(moments: tuple[Moment, ...], trouble: Trouble) -> Sequence[Moment]:
+    """Of what happened until it was mended: what a user did not take back, and not what was done in between for something else."""
+    if not moments:
+        return ()
+    back = max(
+        (at for at, one in enumerate(moments[:-1]) if isinstance(one.entry, Intervention)
+         and is_taken_back(untagged(one.entry.words), None, _prose(moments[at + 1]))),
+        default=-1,
+    )  # fmt: skip
+    moments = moments[back + 1 :]
+    last = _top(moments[-1])
+    if trouble.mender is not None or back >= 0 or last == _top(trouble.last):
+        return [one for one in moments if not _gives_up(one)]
+    begun = [one for one in moments if _top(one) == _top(trouble.last)]
+    until = next((at for at, one in enumerate(begun) if _gives_up(one)), len(begun))
+    return [*begun[:until], *(one for one in moments if _top(one) == last)]
+
+
+def _prose(moment: Moment) -> str:
+    return moment.entry.text if isinstance(moment.entry, Prose) else ""
+
+
+def _top(moment: Moment) -> str:
+    return moment.phase.partition(".")[0]
+
+
+def _gives_up(moment: Moment) -> bool:
+    return isinstance(moment.entry, Prose) and gives_up(moment.entry.text)
 
 
 def _claim(timeline: Timeline, changed: Moment) -> tuple[Moment, ...]:
@@ -190,12 +227,25 @@ def _claim(timeline: Timeline, changed: Moment) -> tuple[Moment, ...]:
 
 
 def _is_foreign(moment: Moment, trouble: Trouble) -> bool:
-    """Whether a moment has nothing to do with it: another failure, bookkeeping, the words of a user who asks for something."""
+    """Whether a moment has nothing to do with it: another failure, what came to nothing, bookkeeping, the words of a user who asks for something."""
+    if moment.call is not None and moment.outcome is not Outcome.OK:
+        return True
     if isinstance(moment.entry, Failure):
         return moment not in trouble.told
     if isinstance(moment.entry, Intervention | Subagent):
         return True
-    return bool(moment.acts) and all(act.deed is Deed.PLAN for act in moment.acts)
+    return (
+        bool(moment.acts)
+        and not any(_told(act, moment) for act in moment.acts)
+        and all(act.deed is Deed.PLAN for act in moment.acts)
+    )
+
+
+def _told(act: Act, moment: Moment) -> str:
+    """How an act is told, "" for bookkeeping; what a shell ran is none, however little it is known."""
+    if act.deed is Deed.PLAN and attempt_of(moment).script:
+        return _DEEDS[Deed.RUN]
+    return _DEEDS.get(act.deed, "")
 
 
 def _expected(trouble: Trouble, solution: tuple[Moment, ...]) -> str:
@@ -203,16 +253,31 @@ def _expected(trouble: Trouble, solution: tuple[Moment, ...]) -> str:
     if trouble.resolution:
         return trouble.resolution
     words = [one.entry.text for one in solution if isinstance(one.entry, Prose)]
-    told = max(words[:3], key=len, default="")
-    acts = dict.fromkeys(
-        f"{_DEEDS[act.deed]} {said(act.what, _LINE)}" for one in solution for act in one.acts
-        if act.deed in _DEEDS and act.deed is not Deed.READ and act.deed is not Deed.SEARCH and act.what
-    )  # fmt: skip
-    done = "; ".join([*acts][:_STATE])
-    return "\n\n".join(part for part in (gist(told, 600), f"Done: {done}." if done else "") if part)
+    longest = max(words[:3], key=len, default="")
+    acts = [(_told(act, one), act) for one in solution for act in one.acts if act.what and _told(act, one)]
+    made = [one for one in acts if one[1].deed not in (Deed.READ, Deed.SEARCH)] or acts
+    lines = dict.fromkeys(f"{told} {said(act.what, _LINE)}" for told, act in made)
+    done = "; ".join([*lines][:_STATE])
+    return "\n\n".join(part for part in (gist(longest, 600), f"Done: {done}." if done else "") if part)
 
 
-def _verification(timeline: Timeline, trouble: Trouble) -> Verification:
+def _is_taken_back(timeline: Timeline, end: Moment, solution: Iterable[Moment]) -> bool:
+    """Whether the user's next words correct what mended it: it passed, and was not right."""
+    after = list(timeline.walk(end.at + 1, end.at + 1 + _STRETCH))
+    at = next((at for at, one in enumerate(after) if isinstance(one.entry, Intervention)), None)
+    if at is None or not isinstance(entry := after[at].entry, Intervention):
+        return False
+    reply = _prose(after[at + 1]) if at + 1 < len(after) else ""
+    if not is_taken_back(untagged(entry.words), after[at - 1] if at else end, reply):
+        return False
+    told = " ".join(f"{_prose(one)} {one.call.call if one.call else ''}" for one in solution)
+    return bool(content_words(entry.words) & content_words(told))
+
+
+def _verification(timeline: Timeline, trouble: Trouble, solution: tuple[Moment, ...]) -> Verification:
+    end = trouble.passed or trouble.changed
+    if end is not None and _is_taken_back(trouble.mender or timeline, end, solution):
+        return Verification()
     if trouble.passed is not None:
         return verified_by(trouble.passed)
     if trouble.changed is not None:

@@ -82,7 +82,7 @@ def rubric_of(puzzle: Puzzle, verification: Verification) -> tuple[Check, ...]:
         return ()
     files = _unique(name for turn in puzzle.solution for call in turn.calls for name in _changed_files(call))
     commands = _unique([*_commands(puzzle.solution), *verification.command.split("\n")[:1]])
-    terms = _terms(puzzle)
+    terms = _terms(puzzle, files)
     gone = _messages(puzzle)
     checks = (
         Check(CheckKind.FILES, files, len(files)),
@@ -131,17 +131,25 @@ def _script(name: str, arguments: Mapping[str, object]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _terms(puzzle: Puzzle) -> tuple[str, ...]:
-    """The words of the expected behaviour; those that the puzzle does not say itself, where there are three of them."""
-    told = puzzle.expected or "\n".join(turn.text for turn in puzzle.solution if not turn.answers)
-    terms = [*dict.fromkeys(_words(told))]
+_DONE = late_pattern(r"^Done: .*", re.MULTILINE)
+"""The line in which an expected behaviour tells the acts: these are files and commands, which are asked for by themselves."""
+_DEEDS = frozenset(("wrote", "deleted", "searched", "fetched", "tested", "checked", "built"))
+
+
+def _terms(puzzle: Puzzle, files: Sequence[str]) -> tuple[str, ...]:
+    """The words of the expected behaviour, one of each stem; those that the puzzle does not say itself, where there are any."""
+    spoken = "\n".join(turn.text for turn in puzzle.solution if not turn.answers)
+    told = _DONE.sub("", puzzle.expected).strip() or spoken.strip() or ("" if files else puzzle.expected)
+    known = {*_DEEDS, *(name.casefold() for name in files)}
+    words = (word for word in _words(told) if word not in known and "'" not in word)
+    terms = [*{_stem(word): word for word in words}.values()]
     asked = {
         word
         for text in texts_of((puzzle.goal, puzzle.state, puzzle.tried, puzzle.failure))
         for word in _words(text)
     }
     new = [term for term in terms if term not in asked]
-    return tuple((new if len(new) >= 3 else terms)[:_MOST_TERMS])
+    return tuple((new or terms)[:_MOST_TERMS])
 
 
 def _words(text: str) -> Iterator[str]:

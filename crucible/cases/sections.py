@@ -5,12 +5,14 @@ Owns the tables by which `notes` writes and `notes_reading` reads, so that both 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.cases.model import CaseType
+from crucible.patterns import late_pattern
 
 __all__ = ["ORIGIN", "SECTIONS", "STAMP", "STAMP_BESIDES", "Form", "Section", "without_origin"]
 
@@ -77,6 +79,9 @@ ORIGIN = "From [["
 """How that line begins."""
 
 
+_ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
+
+
 def without_origin(text: str) -> str:
-    """The note without the line that links to where it comes from."""
-    return "\n".join(line for line in text.split("\n") if not line.startswith(ORIGIN))
+    """The note without the line that links to where it comes from, as long as that says nothing else."""
+    return _ORIGIN_LINE.sub("", text, count=1)

@@ -15,13 +15,18 @@ what it gave is `<tool_response>`, as Hermes and Qwen write them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 
+from crucible.acts.words import untagged
 from crucible.cases.chat import Message, Row, chat_messages, conversation, plain_messages, spoken
-from crucible.cases.lessons import Lesson, lesson_of
-from crucible.cases.model import Case, Role
+from crucible.cases.corrections import is_taken_back
+from crucible.cases.lessons import REFUSED, Lesson, lesson_of
+from crucible.cases.model import Case, Puzzle, Role
+from crucible.patterns import late_pattern
 
 __all__ = ["Provenance", "Shape", "metadata_of", "row_of"]
 
@@ -54,6 +59,7 @@ def row_of(case: Case, shape: Shape, provenance: Provenance = Provenance()) -> R
 
 def metadata_of(case: Case, provenance: Provenance) -> Row:
     """What to filter rows by: texts, numbers and booleans, none of them null."""
+    why = case.body.attribution if isinstance(case.body, Puzzle) else None
     return {
         "id": case.id,
         "type": case.type.value,
@@ -71,6 +77,7 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
         "tokens": case.tokens,
         "verified": case.verification.verified,
         "fault": case.fault.value,
+        "category": why.category.value if why else "",
         "review": case.review.value,
         "complete": case.complete,
         "problems": "; ".join(case.problems),
@@ -90,13 +97,13 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _messages(lesson: Lesson) -> Row | None:
-    messages = conversation(lesson.before, lesson.right)
+    messages = _worth_learning(lesson)
     return {"messages": chat_messages(messages, lesson.no_answer)} if messages else None
 
 
 def _tools(lesson: Lesson) -> Row | None:
     """The schemas come later, when all calls are known: see `toolbox`."""
-    messages = conversation(lesson.before, lesson.right)
+    messages = _worth_learning(lesson)
     if not any(message.calls for message in messages):
         return None
     return {"messages": chat_messages(messages, lesson.no_answer)}
@@ -104,24 +111,20 @@ def _tools(lesson: Lesson) -> Row | None:
 
 def _prompt_completion(lesson: Lesson) -> Row | None:
     messages = conversation(lesson.before, lesson.right)
-    if not messages or not lesson.one_answer:
+    prompt = _prompt(messages, lesson)
+    if not prompt or not lesson.one_answer:
         return None
-    return {"prompt": _prompt(messages, lesson), "completion": _answer(_taught(messages))}
+    return {"prompt": prompt, "completion": [_says(spoken(_first_step(_taught(messages))))]}
 
 
 def _preference(lesson: Lesson) -> Row | None:
-    chosen, rejected = (
-        spoken(_taught(conversation(lesson.asked, turns))) if turns else ""
-        for turns in (lesson.right, lesson.wrong)
-    )
-    if not chosen or not rejected or chosen == rejected:
+    messages = conversation(lesson.before, lesson.right)
+    prompt = _prompt(messages, lesson)
+    chosen = spoken(_first_step(_taught(messages)))
+    rejected = spoken(_last_step(conversation((), lesson.wrong), refused=lesson.no_answer == REFUSED))
+    if not prompt or not chosen or not rejected or chosen == rejected:
         return None
-    prompt = _prompt(conversation(lesson.asked), lesson)
-    return {
-        "prompt": prompt,
-        "chosen": [{"role": Role.ASSISTANT.value, "content": chosen}],
-        "rejected": [{"role": Role.ASSISTANT.value, "content": rejected}],
-    }
+    return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
 
 
 _SPEAKERS = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
@@ -143,19 +146,64 @@ _SHAPES: dict[Shape, Callable[[Lesson], Row | None]] = {
 }
 
 
+def _worth_learning(lesson: Lesson) -> list[Message]:
+    """The conversation, up to the last message that is taught: none of a call that failed, nor what a user then took back."""
+    messages = conversation(lesson.before, lesson.right)
+    failed = {turn.answers for turn in lesson.right if turn.failed}
+    words = {turn.text for turn in lesson.right if turn.role is Role.USER}  # and no tool's, which is quoted
+    work: list[Message] = []
+    for message, after in zip_longest(messages, messages[1:]):
+        if message.role is Role.USER:
+            reply = after.text if after and after.role is Role.ASSISTANT else ""
+            is_said = message.text in words and any(one.taught for one in work)
+            if is_said and is_taken_back(untagged(message.text), None, reply):
+                for one in work:
+                    one.taught = False
+            work = []
+        elif message.role is Role.ASSISTANT:
+            work.append(message)
+            message.taught = message.taught and not any(call.id in failed for call in message.calls)
+    last = max((at for at, one in enumerate(messages) if one.taught), default=-1)
+    return messages[: last + 1]
+
+
 def _taught(messages: Sequence[Message]) -> list[Message]:
     return [message for message in messages if message.taught]
 
 
+def _first_step(messages: Sequence[Message]) -> Sequence[Message]:
+    """An answer up to its first calls: what is said behind them knows what they gave, and who learns it without that learns to make it up."""
+    first = next((at for at, one in enumerate(messages) if one.calls), len(messages))
+    return messages[: first + 1]
+
+
+def _last_step(messages: Sequence[Message], *, refused: bool) -> Sequence[Message]:
+    """The last change that was made, since a test or bookkeeping behind it was not what was wrong; else the last thing that was done, or said.
+
+    Of what the user `refused` it is the last call, whatever that was.
+    """
+    spoke = [message for message in messages if message.role is Role.ASSISTANT]
+    did = [message for message in spoke if message.calls]
+    made = [message for message in did if any(_CHANGES.search(call.name) for call in message.calls)]
+    return (() if refused else made[-1:]) or did[-1:] or spoke[-1:]
+
+
+_CHANGES = late_pattern(
+    r"^(?!.*(?:todo|plan|memory)).*(?:write|edit|replace|patch|create_file)", re.IGNORECASE
+)
+"""Names of tools that change files, in any client."""
+
+
 def _prompt(messages: Sequence[Message], lesson: Lesson) -> list[Row]:
-    """All that is not taught: what stands before it, with the answers to its calls."""
-    before = [message for message in messages if not message.taught and message.role is not Role.ASSISTANT]
+    """All that stands before what is taught, with the answers to its calls; nothing where nobody but the assistant spoke last."""
     first = next((at for at, message in enumerate(messages) if message.taught), len(messages))
     # A message that nobody says stands for the answer: so the results of the last calls before it are told.
     end = [Message(Role.ASSISTANT, "")]
-    told = plain_messages([*messages[:first], *end], lesson.no_answer, Role.USER) if before else []
+    told = plain_messages([*messages[:first], *end], lesson.no_answer, Role.USER) if first else []
+    if not told or told[-1][0] is not Role.USER:
+        return []
     return [{"role": role.value, "content": text} for role, text in told]
 
 
-def _answer(messages: Sequence[Message]) -> list[Row]:
-    return [{"role": Role.ASSISTANT.value, "content": spoken(messages)}]
+def _says(text: str) -> Row:
+    return {"role": Role.ASSISTANT.value, "content": text}

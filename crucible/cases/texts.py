@@ -12,9 +12,20 @@ from typing import TypeVar
 
 from crucible.cases.model import Call
 
-__all__ = ["mapped", "texts_of"]
+__all__ = ["mapped", "names_of", "texts_of"]
 
 _T = TypeVar("_T")
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def names_of(kind: type) -> tuple[str, ...]:
+    """The names of a dataclass's fields, in their order."""
+    found = _NAMES.get(kind)
+    if found is None:
+        found = _NAMES[kind] = tuple(each.name for each in fields(kind))
+    return found
 
 
 def texts_of(value: object) -> Iterator[str]:
@@ -31,8 +42,8 @@ def texts_of(value: object) -> Iterator[str]:
         for one in value:
             yield from texts_of(one)
     elif is_dataclass(value):
-        for each in fields(value):
-            yield from texts_of(getattr(value, each.name))
+        for name in names_of(type(value)):
+            yield from texts_of(getattr(value, name))
 
 
 def mapped(value: _T, change: Callable[[str], str], change_call: Callable[[Call], Call]) -> _T:

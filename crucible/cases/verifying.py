@@ -5,6 +5,7 @@ Owns which calls count as a proof: a test, a check or a build that passed, else 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from crucible.acts.model import Deed
@@ -12,6 +13,7 @@ from crucible.acts.words import said
 from crucible.cases.attempts import attempt_of
 from crucible.cases.model import Verification
 from crucible.cases.timeline import Moment, Timeline
+from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
 
 __all__ = ["command_of", "verification_after", "verified_by"]
@@ -36,7 +38,41 @@ _SHOWS = (
     "pip install",
     "npm install",
     "npm i ",
+    "npm ci",
+    "yarn install",
+    "yarn add",
+    "pnpm install",
+    "pnpm add",
+    "pip3 install",
+    "python -m pip install",
+    "python3 -m pip install",
+    "uv pip install",
+    "uv add",
+    "uv sync",
+    "poetry add",
+    "poetry install",
+    "cargo add",
+    "go get ",
+    "apt ",
+    "apt-get ",
+    "brew install",
+    "sudo ",
+    "find ",
+    "head ",
+    "tail ",
+    "wc ",
+    "date",
+    "ps ",
+    "kill ",
+    "ln ",
 )
+"""How commands begin that look, or prepare, and show nothing when they end well."""
+_NOTHING_RAN = late_pattern(
+    r"\b(?:0|no) tests? (?:were )?(?:ran|run|collected|found|passed|executed)\b|\bcollected 0 items\b|\bran 0 tests\b|\brunning 0 tests\b|\[no test files\]",
+    re.IGNORECASE,
+)
+_SOME_RAN = late_pattern(r"\b[1-9]\d* (?:tests?|passed|passing|examples?)\b|^ok\s+\S", re.MULTILINE)
+_READ = 4000
 _LONGEST = 300
 
 
@@ -55,6 +91,8 @@ def verification_after(timeline: Timeline, at: int, until: int | None = None) ->
         if moment.outcome is not Outcome.OK:
             continue
         if _deeds(moment) & _PROOFS:
+            if _is_empty(moment):
+                continue
             return verified_by(moment)
         if not ran and Deed.RUN in _deeds(moment):
             ran = _run_in([moment])
@@ -62,14 +100,25 @@ def verification_after(timeline: Timeline, at: int, until: int | None = None) ->
 
 
 def verified_by(moment: Moment) -> Verification:
-    """A call that passed, as a proof; nothing where no command was run."""
-    return Verification(command_of(moment)) if attempt_of(moment).script else Verification()
+    """A call that passed, as a proof; nothing where no command was run, or a test that ran nothing."""
+    is_proof = attempt_of(moment).script and not _is_empty(moment)
+    return Verification(command_of(moment)) if is_proof else Verification()
+
+
+def _is_empty(moment: Moment) -> bool:
+    """Whether a test passed since there was none."""
+    if Deed.TEST not in _deeds(moment):
+        return False
+    text = moment.result[-_READ:]
+    return bool(_NOTHING_RAN.search(text)) and not _SOME_RAN.search(text)
 
 
 def command_of(moment: Moment) -> str:
     """A call's command in one line: of its acts the one that proves most, else its line."""
+    ran = [act.what for act in moment.acts if act.deed is Deed.RUN]
     proofs = [act.what for act in moment.acts if act.deed in _PROOFS] or [
-        act.what for act in moment.acts if act.deed is Deed.RUN
+        *(one for one in ran if not one.startswith(_SHOWS)),
+        *ran,
     ]
     line = moment.call.call.partition(" ")[2] if moment.call else ""
     return said(proofs[0] if proofs and proofs[0] else line.replace("⏎", " "), _LONGEST)

@@ -10,7 +10,7 @@ from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.cli.surroundings import user_settings
 from crucible.errors import UsageError
 
-__all__ = ["agent_named"]
+__all__ = ["agent_if_any", "agent_named"]
 
 
 def agent_named(named: str | None, option: str, purpose: str) -> Asker:
@@ -18,18 +18,23 @@ def agent_named(named: str | None, option: str, purpose: str) -> Asker:
 
     `UsageError` where nobody may be asked: nobody is configured, or we were started by an agent that `cru` itself asked.
     """
-    if os.environ.get(OWN_ENVIRONMENT):
-        raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")
-    settings = user_settings().agents
-    if named is not None:
-        return Program(_words(named), os.environ, settings.timeout_seconds)
-    asker = asker_of(settings, os.environ)
+    asker = agent_if_any(named, option)
     if asker is None:
         raise UsageError(
             f"no agent is configured that could {purpose}",
             "name one: --with 'claude -p'; or set agents.command or agents.model in your settings",
         )
     return asker
+
+
+def agent_if_any(named: str | None, option: str) -> Asker | None:
+    """The same, and None where nobody is configured."""
+    if os.environ.get(OWN_ENVIRONMENT):
+        raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")
+    settings = user_settings().agents
+    if named is not None:
+        return Program(_words(named), os.environ, settings.timeout_seconds)
+    return asker_of(settings, os.environ)
 
 
 def _words(named: str) -> tuple[str, ...]:

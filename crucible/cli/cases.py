@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from crucible.cases.hiding import leaks
-from crucible.cases.keeping import CASES, CaseNote, find_case, load_case, load_cases, review_case
+from crucible.cases.keeping import CaseNote, find_case, load_case, load_cases, review_case
 from crucible.cases.model import Body, Case, CaseType, Choice, Correction, Delegation, Puzzle, Review
+from crucible.cli.case_ref import CASE
 from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
 from crucible.cli.options import format_option
@@ -21,6 +22,7 @@ from crucible.index.schema import cell_of_path
 from crucible.note.contain import cut, normal_line
 from crucible.note.source import Problem
 from crucible.vault.store import Vault
+from crucible.vault.walk import CASES
 
 __all__ = ["accept", "check_cases", "list_cases", "reject"]
 
@@ -174,7 +176,7 @@ def _about(body: Body) -> str:
 
 
 @click.command
-@click.argument("cases", metavar="ID...", nargs=-1, required=True)
+@click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=True)
 @click.pass_context
 def accept(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
     """Accept cases: `status: accepted` in their notes, and nothing else is changed.
@@ -190,7 +192,7 @@ def accept(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
 
 
 @click.command
-@click.argument("cases", metavar="ID...", nargs=-1, required=True)
+@click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=True)
 @click.pass_context
 def reject(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
     """Reject cases: `status: rejected` in their notes, and nothing else is changed.
@@ -218,7 +220,7 @@ def _review(ctx: click.Context, refs: tuple[str, ...], review: Review) -> None:
 
 
 @click.command("check")
-@click.argument("cases", metavar="[ID]...", nargs=-1)
+@click.argument("cases", metavar="[ID]...", type=CASE, nargs=-1)
 @format_option("text", "json")
 @click.pass_context
 def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> None:

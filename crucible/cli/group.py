@@ -35,6 +35,7 @@ _ABOUT = """The work sessions of coding agents as Obsidian notes.
   cru session show 2026-11-21-add  one session, by the beginning of its id
   cru session resume               go on with the one that was left last
   cru session codify 2026-11-21    make a workflow of one, to be run again
+  cru session learn --all          what they teach, counted; --export has more
 
 The vault is the one named by --vault or CRUCIBLE_VAULT, else the nearest folder with a .crucible, else your default.
 

@@ -1,4 +1,4 @@
-"""`cru import`: a command for each client, and one that finds them all; a bar on stderr while they work.
+"""`cru import`: a command for each client, and one that finds them all.
 
 Owns the commands, which are made from the table of dialects; what is printed about the work is `import_report`'s.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +21,8 @@ from crucible.cli.given import GivenPath
 from crucible.cli.import_report import Part, tell_stop, write_all, write_one
 from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, given_width, room_of
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of
+from crucible.cli.progress import bar
 from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError
 from crucible.importing.finding import other_writer, searches_at, searches_here
@@ -98,9 +97,9 @@ def _command(dialect: Dialect) -> click.Command:
         others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
         theirs = {row.path for row in others}
         own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
-        with _bar() as bar:
+        with bar("importing") as show:
             stop = tell_stop(dry_run=options.dry_run)
-            report = import_transcripts(vault, dialect, own, options=options, progress=bar, on_stop=stop)
+            report = import_transcripts(vault, dialect, own, options=options, progress=show, on_stop=stop)
         drain(vault, options)
         if not report.sessions:
             others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
@@ -134,9 +133,9 @@ def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: 
     vault = open_vault(ctx.ensure_object(Door))
     options = _asked(**asked)
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
-    with _bar() as bar:
+    with bar("importing") as show:
         stop = tell_stop(dry_run=options.dry_run)
-        reports = import_all(vault, searches, options=options, progress=bar, on_stop=stop)
+        reports = import_all(vault, searches, options=options, progress=show, on_stop=stop)
     drain(vault, options)
     parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
     looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]
@@ -173,33 +172,6 @@ def _own_folder(dialect: Dialect) -> Path:
             f"name the transcripts: cru import {dialect.NAME} PATH",
         )
     return folder
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr when that is a terminal, gone when the work is done."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _total, _name: None
-        return
-    # Late: a script that imports has no use for a bar, and rich takes as long to load as all the rest.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import (  # noqa: PLC0415  late, as above
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True, width=given_width())
-    columns = (TextColumn("importing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("importing", total=None)
-
-        def show(done: int, total: int, _: str) -> None:
-            progress.update(task, completed=done, total=total)
-
-        yield show
 
 
 _COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIALECTS.items()}

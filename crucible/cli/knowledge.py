@@ -14,17 +14,16 @@ from crucible.cli.opening import here, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, say, say_problems, write_json
 from crucible.cli.recalling import recall
-from crucible.cli.recall_opening import viewer_here
 from crucible.cli.tables import write_paths
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import CrucibleError, UsageError
 from crucible.index.schema import cell_of_path
 from crucible.knowledge.items import ItemType, Scope
-from crucible.knowledge.keeping import KNOWLEDGE, Row, Wish, find_item, list_items, load_item, load_items
+from crucible.knowledge.keeping import Row, Wish, find_item, list_items, load_item, load_items
 from crucible.knowledge.scopes import EVERYTHING, Place
 from crucible.knowledge.surveying import Stats, check_items, stats_of
 from crucible.recall.model import Kind
-from crucible.vault.store import Vault
+from crucible.vault.walk import KNOWLEDGE
 
 __all__ = ["check_knowledge", "list_knowledge", "search", "show_knowledge", "stats"]
 
@@ -60,8 +59,12 @@ _COLUMNS = (
     help="Only these; may be repeated.",
 )
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; may be repeated.")
-@click.option("--project", metavar="NAME", help="What is seen from this project: its own, its domain's, everybody's.")
-@click.option("--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain.")
+@click.option(
+    "--project", metavar="NAME", help="What is seen from this project: its own, its domain's, everybody's."
+)
+@click.option(
+    "--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain."
+)
 @click.option("--global", "everybody", is_flag=True, help="Only what is everybody's.")
 @click.option("--retired", is_flag=True, help="Retired items instead.")
 @click.option("--to-verify", is_flag=True, help="Only what is old and was never verified.")
@@ -69,7 +72,9 @@ _COLUMNS = (
 @format_option("table", "json", "toon", "paths")
 @click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
 @click.pass_context
-def list_knowledge(ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> None:
+def list_knowledge(
+    ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any
+) -> None:
     """List items of knowledge, those that weigh most in recall first.
 
     Without --project, --domain or --global all are listed. What is not understood is counted on stderr; `cru knowledge check` names it.
@@ -177,7 +182,15 @@ def show_knowledge(ctx: click.Context, /, item: str) -> None:
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--project", metavar="NAME", help="As this project sees it.")
-@click.option("-n", "--limit", type=click.IntRange(1, 20), default=5, show_default=True, metavar="N", help="At most so many.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, 20),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="At most so many.",
+)
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @format_option("table", "json", "toon", "paths")
 @click.pass_context
@@ -187,27 +200,34 @@ def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
     \b
       cru knowledge search how are retries done
     """
-    ctx.invoke(recall, query=query, kinds=(Kind.KNOWLEDGE.value,), context=0, session="", agent="", channel="", **given)
+    ctx.invoke(
+        recall,
+        query=query,
+        kinds=(Kind.KNOWLEDGE.value,),
+        context=0,
+        session="",
+        agent="",
+        channel="",
+        **given,
+    )
 
 
 # --- stats and check -------------------------------------------------------------------------------------------------
 
 
 @click.command("stats")
-@click.option("--project", metavar="NAME", help="As this project sees it.")
 @format_option("table", "json")
 @click.pass_context
-def stats(ctx: click.Context, /, project: str | None, format_: str) -> None:
+def stats(ctx: click.Context, /, format_: str) -> None:
     """Say what is used, what never helped, what is old, and how full each place is.
 
     \b
       cru knowledge stats
-      cru knowledge stats --project shop --format json
+      cru knowledge stats --format json
     """
     vault = open_vault(ctx.ensure_object(Door))
     wrong: list[CrucibleError] = []
-    viewer = viewer_here(project) if project else EVERYTHING
-    found = stats_of(vault, load_items(vault, wrong.append), datetime.now(UTC), vault.settings.knowledge, viewer)
+    found = stats_of(vault, load_items(vault, wrong.append), datetime.now(UTC), vault.settings.knowledge)
     if format_ == "json":
         write_json(_exported(found))
     else:
@@ -228,8 +248,7 @@ def _exported(found: Stats) -> dict[str, Any]:
     numbers = {name: getattr(found, name) for name in ("active", "retired", "unread", "uses", "useful")}
     counts = {name: dict(getattr(found, name)) for name in ("by_type", "by_scope")}
     rows = {name: [_told(row) for row in getattr(found, name)] for name in _LISTS}
-    rooms = [{**room._asdict(), "place": list(room.place)} if hasattr(room, "place") else room._asdict() for room in found.rooms]
-    return {**numbers, **counts, **rows, "rooms": rooms}
+    return {**numbers, **counts, **rows, "rooms": [room._asdict() for room in found.rooms]}
 
 
 def _write_stats(found: Stats) -> None:
@@ -241,7 +260,10 @@ def _write_stats(found: Stats) -> None:
         rows = getattr(found, name)
         if rows:
             lines += ["", f"{title} ({len(rows)})"]
-            lines += [f"  {row.id}  {row.item.useful_count}/{row.item.use_count}  {row.item.title}" for row in rows[:_SHOWN]]
+            lines += [
+                f"  {row.id}  {row.item.useful_count}/{row.item.use_count}  {row.item.title}"
+                for row in rows[:_SHOWN]
+            ]
             lines += [f"  … and {len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else []
     for line in filter(None, lines) if not found.active else lines:
         click.echo(clean_line(line))
@@ -264,8 +286,8 @@ def check_knowledge(ctx: click.Context, /, format_: str) -> None:
         write_json(rows)
     else:
         for row in rows:
-            click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
+            click.echo(
+                f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}"
+            )
     say(f"{len(rows) or 'no'} problem{'' if len(rows) == 1 else 's'}")
     ctx.exit(PROBLEMS_FOUND if rows else 0)
-
-

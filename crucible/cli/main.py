@@ -53,7 +53,7 @@ GROUPS: Mapping[str, str] = {
     "log": "Tell what is being done, in the session that CRU_SESSION names.\n"
     '  cru log decision "Token bucket" --rationale "constant memory per key"',
     "install": "Put our entries into other programs' settings.\n  cru install claude-code",
-    "session": "Begin, pause, resume, end, list, count, show, codify, check and rename sessions.\n"
+    "session": "Begin, pause, resume, end, list, count, show, codify, learn from, check and rename sessions.\n"
     "  cru session list --since 7d --status failed\n"
     "  cru session resume",
     "workflow": "Workflows: list, show, check, draw and run them, and ask how they went.\n"
@@ -63,6 +63,7 @@ GROUPS: Mapping[str, str] = {
 """Each group's one line of help; the lines below it are examples."""
 
 _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
+_CASES = "crucible.cli.case_ref:CASES"
 _FLOW, _FLOWS = "crucible.cli.workflow_ref:ONE_WORKFLOW", "crucible.cli.workflow_ref:WORKFLOWS"
 
 COMMANDS: Mapping[str, Entry] = {
@@ -112,6 +113,7 @@ COMMANDS: Mapping[str, Entry] = {
     "session codify": Entry(
         "crucible.cli.codifying:codify_sessions", "Turn sessions into a workflow.", _MANY
     ),
+    "session learn": Entry("crucible.cli.learning:learn", "Extract what sessions teach.", _MANY),
     "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes.", _MANY),
     "session rename": Entry(
         "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
@@ -120,9 +122,9 @@ COMMANDS: Mapping[str, Entry] = {
     "bookmark show": Entry("crucible.cli.bookmarks:show_bookmark", "Show where a session stood.", _ONE),
     "bookmark add": Entry("crucible.cli.bookmarks:add_bookmark", "Keep where a session stands.", _ONE),
     "cases list": Entry("crucible.cli.cases:list_cases", "List cases, the newest session's first."),
-    "cases accept": Entry("crucible.cli.cases:accept", "Accept cases."),
-    "cases reject": Entry("crucible.cli.cases:reject", "Reject cases."),
-    "cases check": Entry("crucible.cli.cases:check_cases", "Name what is wrong with cases."),
+    "cases accept": Entry("crucible.cli.cases:accept", "Accept cases.", _CASES),
+    "cases reject": Entry("crucible.cli.cases:reject", "Reject cases.", _CASES),
+    "cases check": Entry("crucible.cli.cases:check_cases", "Name what is wrong with cases.", _CASES),
     "cases play": Entry("crucible.cli.playing:play", "Ask a puzzle, and judge the answer."),
     "flight list": Entry("crucible.cli.flight:list_flights", "List the sessions that have whole events."),
     "flight show": Entry("crucible.cli.flight:show_flight", "Show the whole events of a session.", _ONE),

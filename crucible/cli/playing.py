@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 import click
 
+from crucible.agents.asking import Asker
 from crucible.cases.model import Turn
 from crucible.cases.playing import Verdict, judge_answer, judge_by_model, prompt_of
 from crucible.cases.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
 from crucible.cases.rubric import CheckKind, Result
-from crucible.cli.asked_agents import agent_named
+from crucible.cli.asked_agents import agent_if_any, agent_named
 from crucible.cli.given import GivenPath
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
@@ -83,8 +84,8 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
         raise UsageError("--with and --answer exclude each other", "leave one of them out")
     path = Path(from_here(file))
     puzzle = _named(path, read_puzzle_file)
-    solution = _named(path.with_name(puzzle.solution), read_solution_file) if puzzle.solution else None
-    judge = agent_named(None, "--judge", "judge the answer") if wish.judge and solution else None
+    solution = _solution(path, puzzle)
+    judge = _judge() if wish.judge and solution else None
     answer = _answer(puzzle, wish)
     if judge and solution:
         verdict = judge_by_model(puzzle, solution, answer, asker=judge, redact=redact_of(SecretSettings()))
@@ -94,13 +95,28 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
     ctx.exit(PROBLEMS_FOUND if verdict.met is False else 0)
 
 
+def _solution(path: Path, puzzle: PuzzleFile) -> SolutionFile | None:
+    try:
+        return _named(path.with_name(puzzle.solution), read_solution_file) if puzzle.solution else None
+    except NoteUnreadable as error:
+        raise NoteUnreadable(str(error), error.hint or "a solution lies beside its puzzle") from error
+
+
+def _judge() -> Asker:
+    asker = agent_if_any(None, "--judge")
+    if asker is None:
+        raise UsageError(
+            "no agent is configured that could judge the answer",
+            "set agents.command or agents.model in your settings; who is named with --with answers the puzzle",
+        )
+    return asker
+
+
 def _named(path: Path, read: Callable[[Source], _File]) -> _File:
     try:
         return read(Source.from_bytes(read_bytes(path)[0]))
     except UsageError as error:
         raise UsageError(f"{path}: {error}", error.hint) from error
-    except NoteUnreadable as error:
-        raise NoteUnreadable(str(error), error.hint or "a solution lies beside its puzzle") from error
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------

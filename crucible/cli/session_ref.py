@@ -5,14 +5,13 @@ Imports little: a shell waits for this while somebody types.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.surroundings import user_settings, vault_root
-from crucible.errors import CrucibleError
+from crucible.cli.offering import offered
 from crucible.settings import load_vault_settings
 from crucible.vault.walk import find_notes, note_name
 
@@ -31,23 +30,12 @@ class SessionRef(click.ParamType):  # type: ignore[type-arg]  # older clicks tak
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Ids by the files' names; no note is opened."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
-
-        # Completion parses the options before this one but calls nothing, so there is no Door yet.
-        door = Door(vault=ctx.find_root().params.get("vault"))
-        try:
-            ids = _session_ids(door)
-        except (CrucibleError, OSError):
-            return []
-        # One line is one offer; a name that holds a line end is none that can be typed.
-        offered = (name for name in sorted(ids) if name.startswith(incomplete) and name.isprintable())
-        return [CompletionItem(name) for name in offered]
+        return offered(ctx, incomplete, _session_ids)
 
 
-def _session_ids(door: Door) -> set[str]:
-    root = Path(vault_root(door, user_settings()))
+def _session_ids(root: Path) -> Iterator[str]:
     start = root / load_vault_settings(root).sessions
-    return {note_name(name) for _, names in find_notes(root, start) for name in names}
+    return (note_name(name) for _, names in find_notes(root, start) for name in names)
 
 
 SESSION = SessionRef()

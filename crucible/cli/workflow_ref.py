@@ -5,14 +5,13 @@ Imports little: a shell waits for this while somebody types.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.surroundings import user_settings, vault_root
-from crucible.errors import CrucibleError
+from crucible.cli.offering import offered
 from crucible.vault.heads import is_for_rust, read_head
 from crucible.vault.walk import WORKFLOWS as FOLDER
 from crucible.vault.walk import find_notes, note_name
@@ -34,22 +33,16 @@ class WorkflowRef(click.ParamType):  # type: ignore[type-arg]  # older clicks ta
         """Names of the notes in `workflows/`; where none begins so, the shell's own files.  No note is read whole."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
 
-        # Completion parses the options before this one but calls nothing, so there is no Door yet.
-        door = Door(vault=ctx.find_root().params.get("vault"))
-        try:
-            root = Path(vault_root(door, user_settings()))
-            found = find_notes(root, root / FOLDER)
-            names = {
-                note_name(name)
-                for folder, names in found
-                for name in names
-                if name.startswith(incomplete) and not _is_foreign(folder / name)
-            }
-        except (CrucibleError, OSError):
-            names = set()
-        # One line is one offer; a name that holds a line end is none that can be typed.
-        offered = [name for name in sorted(names) if name.startswith(incomplete) and name.isprintable()]
-        return [CompletionItem(name) for name in offered] or [CompletionItem(incomplete, type="file")]
+        found = offered(ctx, incomplete, lambda root: _names(root, incomplete))
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+def _names(root: Path, start: str) -> Iterator[str]:
+    """Only of those that begin so is anything read."""
+    for folder, names in find_notes(root, root / FOLDER):
+        yield from (
+            note_name(name) for name in names if name.startswith(start) and not _is_foreign(folder / name)
+        )
 
 
 def _is_foreign(path: Path) -> bool:

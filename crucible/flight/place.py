@@ -26,6 +26,7 @@ __all__ = [
     "flight_folder",
     "flights_folder",
     "keys_path",
+    "may_have_records",
     "purged_path",
     "refusals",
 ]
@@ -59,6 +60,15 @@ def archive_folder(vault_root: Path) -> Path:
 def archive_path(vault_root: Path, session_id: str) -> Path:
     """The file that the records are compressed into; the same holds for it."""
     return _inside(vault_root, archive_folder(vault_root) / f"{check_session_id(session_id)}.jsonl.zst")
+
+
+def may_have_records(vault_root: Path, session_id: str) -> bool:
+    """Whether anything goes by the name of a session's records: quick to ask, and a promise neither that it is that nor where it lies."""
+    inner = os.path.join(vault_root, ".crucible")
+    # The folder first: a purge puts what it takes from it into the archive before.
+    return os.path.lexists(os.path.join(inner, "flight", session_id)) or os.path.lexists(
+        os.path.join(inner, "archive", f"{session_id}.jsonl.zst")
+    )
 
 
 def keys_path(vault_root: Path, session_id: str) -> Path:

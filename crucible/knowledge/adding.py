@@ -21,7 +21,7 @@ from crucible.knowledge.changing import retire_item
 from crucible.knowledge.item_notes import render_item, slug_of
 from crucible.knowledge.items import UNTITLED, Failure, Item, Verification
 from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
-from crucible.knowledge.keeping import KNOWLEDGE, ItemNote, items_by_id, load_items
+from crucible.knowledge.keeping import ItemNote, items_by_id, load_items
 from crucible.knowledge.merging import merge_edits
 from crucible.knowledge.noise import Alike, Room, Similar, first_to_go, room_for, same_or_alike
 from crucible.knowledge.weighing import Facts, type_weight
@@ -31,7 +31,7 @@ from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
 from crucible.vault import files
 from crucible.vault.store import Vault
-from crucible.vault.walk import OnError
+from crucible.vault.walk import KNOWLEDGE, OnError
 
 __all__ = ["Added", "Choice", "Outcome", "add_item", "merge_items", "redacted", "title_of"]
 

@@ -8,20 +8,33 @@ have prevented it is never the model's to say: the category's table does.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Protocol
 
 from crucible.agents.asking import Answer, Asker
+from crucible.agents.objects import objects_in
 from crucible.errors import AgentFailed
 from crucible.knowledge.classifying import LONGEST, classify, readable
 from crucible.knowledge.model import PREVENTABLE, Attribution, Category, FailureReport
-from crucible.note.contain import normal
-from crucible.patterns import UNSEEN, late_pattern
+from crucible.note.contain import normal, normal_line
+from crucible.note.fencing import fenced, hang, shorten, unmarked
+from crucible.patterns import UNSEEN
 from crucible.templates import OwnTemplate
+from crucible.vault.templates import load_template
 
-__all__ = ["RULES", "TEMPLATE", "TRIES", "VARIABLES", "Judged", "Renderer", "judge", "judge_fully"]
+__all__ = [
+    "RULES",
+    "TEMPLATE",
+    "TRIES",
+    "VARIABLES",
+    "Judged",
+    "Renderer",
+    "find_template",
+    "judge",
+    "judge_fully",
+]
 
 TEMPLATE = "attribution.md.j2"
 TRIES = 2
@@ -52,9 +65,6 @@ reports like this one."""
 _SHOWN = 4000
 """Code points of each part of a report, and of a refused answer, that are shown."""
 
-_LINE_ENDS = late_pattern("\r\n?|[\n\u0085\u2028\u2029]")
-_TICKS = late_pattern("`{3,}")
-
 
 class Renderer(Protocol):
     """A template: `crucible.templates` has two kinds."""
@@ -76,6 +86,11 @@ class Judged:
     answers: tuple[Answer, ...] = ()
 
 
+def find_template(root: Path) -> Renderer:
+    """The prompt's template for the vault at `root`: its own `.crucible/templates/attribution.md.j2` where there is one, else ours."""
+    return load_template(root, TEMPLATE, names=VARIABLES, required=VARIABLES)
+
+
 def judge(report: FailureReport, asker: Asker, redact: Callable[[str], tuple[str, object]]) -> Attribution:
     """`judge_fully` with our own template; where the rules had to do it, `judge` is “rules” and why."""
     came = judge_fully(report, asker=asker, redact=redact)
@@ -91,14 +106,18 @@ def judge_fully(
     redact: Callable[[str], tuple[str, object]],
     template: Renderer | None = None,
 ) -> Judged:
-    """Ask for an attribution, twice when the first answer is refused; never raises for what a model does or says."""
+    """Ask for an attribution, twice when the first answer is refused; never raises for what a model does or says.
+
+    Neither the model nor the rules see a secret of the report.
+    """
 
     def seen(text: str) -> str:
         """As a model is shown it, and as its answer is read."""
         return redact(normal(UNSEEN.sub("", text)))[0]
 
+    report = FailureReport(**{each.name: seen(getattr(report, each.name)) for each in fields(report)})
     renderer = template or OwnTemplate(TEMPLATE)
-    told = _fenced(_told(report, seen))
+    told = _data(_told(report))
     answers: list[Answer] = []
     problem = refused = ""
     for _ in range(TRIES):
@@ -109,17 +128,17 @@ def judge_fully(
             continue
         text = seen(answers[-1].text)
         try:
-            return Judged(_read_answer(text, readable(answers[-1].model, 100)), "", tuple(answers))
+            return Judged(_read_answer(text, readable(answers[-1].model, 100), seen), "", tuple(answers))
         except _Refused as error:
             problem = f"its answer was refused: {error.complaints[0]}"
-            refused = _fenced(_refusal(error.complaints, text))
+            refused = _data(_refusal(error.complaints, text))
     return Judged(classify(report), problem, tuple(answers))
 
 
 # --- what it is shown ------------------------------------------------------------------------------------------------
 
 
-def _told(report: FailureReport, seen: Callable[[str], str]) -> str:
+def _told(report: FailureReport) -> str:
     """The report's parts under labels of ours, which alone begin a line."""
     parts = {
         "what happened": report.happened,
@@ -129,24 +148,19 @@ def _told(report: FailureReport, seen: Callable[[str], str]) -> str:
         "call": report.call,
         "what mended it": report.resolution,
     }
-    return "\n".join(f"[{label}]\n{_indented(seen(text))}" for label, text in parts.items() if text.strip())
+    return "\n".join(f"[{label}]\n{_indented(text)}" for label, text in parts.items() if text.strip())
 
 
 def _indented(text: str) -> str:
-    if len(text) > _SHOWN:
-        left_out = len(text) - _SHOWN
-        text = f"{text[: _SHOWN // 2]}\n[… {left_out} characters left out …]\n{text[-_SHOWN // 2 :]}"
-    return "  " + _LINE_ENDS.sub("\n  ", text)
+    return "  " + hang(shorten(text, _SHOWN))
 
 
-def _fenced(text: str) -> str:
-    """Data: nothing in it closes its fence."""
-    marks = "`" * max([4, *(len(run) + 1 for run in _TICKS.findall(text))])
-    return f"{marks}text\n{text}\n{marks}"
+def _data(text: str) -> str:
+    return fenced(unmarked(text), least=4)
 
 
 def _refusal(complaints: tuple[str, ...], answer: str) -> str:
-    wrong = "\n".join(f"- {_LINE_ENDS.sub(' ', one)}" for one in complaints)
+    wrong = "\n".join(f"- {normal_line(hang(one))}" for one in complaints)
     return f"[what was wrong]\n{wrong}\n[the answer]\n{_indented(answer)}"
 
 
@@ -161,8 +175,8 @@ class _Refused(Exception):
         self.complaints = complaints
 
 
-def _read_answer(text: str, model: str) -> Attribution:
-    """The attribution that an answer is, or `_Refused`; its words are one line each, without what nobody sees."""
+def _read_answer(text: str, model: str, seen: Callable[[str], str]) -> Attribution:
+    """The attribution that an answer is, or `_Refused`; its words, whose escapes may have hidden something, are one line each."""
     row = _object_in(text)
     complaints = tuple(_complaints(row))
     if complaints:
@@ -170,42 +184,19 @@ def _read_answer(text: str, model: str) -> Attribution:
     category = Category(str(row["category"]).strip().lower())
     return Attribution(
         category,
-        readable(str(row["root_cause"]), LONGEST),
-        readable(str(row.get("preventable_with") or ""), LONGEST) if PREVENTABLE[category] else "",
+        readable(seen(str(row["root_cause"])), LONGEST),
+        readable(seen(str(row.get("preventable_with") or "")), LONGEST) if PREVENTABLE[category] else "",
         float(str(row["confidence"])),
         model or "model",
     )
 
 
-_JSON_FENCE = late_pattern(
-    r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE
-)
-_MOST_TRIES = 50
-
-
 def _object_in(text: str) -> Mapping[str, object]:
-    """The first JSON object with a category; one in a fence goes before others."""
-    fenced = [found[1] for found in _JSON_FENCE.finditer(text[:100_000])]
-    for place in (*fenced, text[:100_000]):
-        for row in _objects(place):
-            if "category" in row:
-                return row
+    """The first JSON object with a category."""
+    for row in objects_in(text):
+        if "category" in row:
+            return row
     raise _Refused("it holds no JSON object with a category: answer with one, and with nothing else")
-
-
-def _objects(text: str) -> Iterator[Mapping[str, object]]:
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    for _ in range(_MOST_TRIES):
-        if at < 0:
-            return
-        try:
-            row, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield row
-        at = text.find("{", end)
 
 
 def _complaints(row: Mapping[str, object]) -> Iterator[str]:

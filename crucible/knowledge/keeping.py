@@ -21,10 +21,9 @@ from crucible.note.source import Problem
 from crucible.settings import KnowledgeSettings
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
-from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
+from crucible.vault.walk import KNOWLEDGE, OnError, find_notes, is_markdown, note_name
 
 __all__ = [
-    "KNOWLEDGE",
     "ItemNote",
     "Row",
     "Wish",
@@ -35,9 +34,6 @@ __all__ = [
     "load_item",
     "load_items",
 ]
-
-KNOWLEDGE = "knowledge"
-"""The folder of the vault."""
 
 
 class ItemNote(NamedTuple):

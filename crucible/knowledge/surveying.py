@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from crucible.errors import CrucibleError
 from crucible.knowledge.items import Item, Origin, Scope
-from crucible.knowledge.keeping import KNOWLEDGE, ItemNote, Row, Wish, item_paths, list_items, load_item
+from crucible.knowledge.keeping import ItemNote, Row, Wish, item_paths, list_items, load_item
 from crucible.knowledge.noise import Room, room_for
 from crucible.knowledge.scopes import Place
 from crucible.note.source import Problem
 from crucible.settings import KnowledgeSettings
 from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.vault.walk import KNOWLEDGE, note_name
 
 __all__ = ["Found", "Stats", "check_items", "stats_of"]
 

@@ -75,6 +75,8 @@ def normal(text: str) -> str:
 
 def normal_line(text: str) -> str:
     """The normal form of a value of one line: runs of blanks and line ends are one space."""
+    if text.isprintable() and "  " not in text:  # no line end and no control among it, as in most
+        return text.strip(" ")
     return _BLANKS.sub(" ", normal(text)).strip(" ")
 
 

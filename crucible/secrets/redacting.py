@@ -5,11 +5,13 @@ Owns that nothing goes on when the scanner cannot run.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from crucible.errors import CrucibleError, VaultError
 from crucible.secrets.scanner import Redact, Scanner
 from crucible.settings import SecretSettings
 
-__all__ = ["redact_of", "unscanned"]
+__all__ = ["redact_of", "remembering", "unscanned"]
 
 
 def redact_of(settings: SecretSettings) -> Redact:
@@ -24,3 +26,27 @@ def unscanned(error: Exception) -> CrucibleError:
     """What is said of a scanner that cannot run, or broke."""
     hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
     return VaultError(f"the scan for secrets cannot run, so nothing is written: {error}", hint)
+
+
+_TEXTS, _LONGEST = 8_000, 2_000
+"""Texts that are remembered at most, and how long they may be, in code points: 64 MB in the worst case, a few as sessions go."""
+
+
+def remembering(redact: Redact) -> Redact:
+    """The same, which looks at a text once where it is asked again soon: sessions are told again and again.
+
+    It holds texts with their secrets as long as it is held itself.
+    """
+    known: dict[str, tuple[str, Mapping[str, int]]] = {}
+
+    def remembered(text: str) -> tuple[str, Mapping[str, int]]:
+        found = known.get(text)
+        if found is None:
+            found = redact(text)
+            if len(text) <= _LONGEST:
+                if len(known) >= _TEXTS:
+                    known.clear()
+                known[text] = found
+        return found
+
+    return remembered

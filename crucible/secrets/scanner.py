@@ -69,47 +69,53 @@ class Scanner:
     def find(self, text: str) -> list[Finding]:
         """Every secret of `text`, in order, none overlapping another."""
         shown = Visible(text)
-        hits = list(self._hits(shown.text))
+        hits = self._hits(shown.text)
         return _places(_joined(hits), shown) if hits else []
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
         """`text` without its secrets, and how many were taken out by rule.  `name` is what the text is the value of."""
+        found = self._find_named(text, name) if name else self.find(text)
+        if not found:
+            return text, {}
         counts: Counter[str] = Counter()
         for _ in range(_ROUNDS):  # what stands beside a secret may come to stand beside a name
+            counts.update(finding.rule for finding in found)
+            text = _without(text, found)
             found = self._find_named(text, name) if name else self.find(text)
             if not found:
                 break
-            counts.update(finding.rule for finding in found)
-            text = _without(text, found)
         return text, dict(counts)
 
     def _find_named(self, text: str, name: str) -> list[Finding]:
         shown = Visible(text)
-        hits = list(self._hits(shown.text))
+        hits = self._hits(shown.text)
         start = secret_part(shown.text)
         value = shown.text[start:].rstrip()
         if not _MARK.search(value) and is_value_of(name, value) and self._is_kept_out(value):
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
         return _places(_joined(hits), shown)
 
-    def _hits(self, text: str) -> Iterator[_Hit]:
-        hidden = None
-        for hit in self._all(text):
-            if hidden is None:
-                hidden = _hidden(text)
-            if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end]):
-                yield hit
-
-    def _all(self, text: str) -> Iterator[_Hit]:
+    def _hits(self, text: str) -> list[_Hit]:
         # One byte a character, so that places are the same; secrets are ASCII, what else there is stands as `?`.
         plain = text if text.isascii() else _ascii(text)
-        passed, seen = [0] * len(self._tries), _Seen()
-        for literal, start, end in self._automaton.find_matches_as_indexes(
-            plain.encode("ascii").lower(), overlapping=True
-        ):
-            if start >= passed[literal]:
+        literals = self._automaton.find_matches_as_indexes(plain.encode("ascii").lower(), overlapping=True)
+        if not literals and not self._custom:  # most texts
+            return []
+        hits = list(self._all(text, plain, literals))
+        hidden = _hidden(text) if hits else []
+        return [
+            hit
+            for hit in hits
+            if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
+        ]
+
+    def _all(self, text: str, plain: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
+        passed: dict[int, int] = {}
+        seen = _Seen()
+        for literal, start, end in literals:
+            if start >= passed.get(literal, 0):
                 for hit in self._tries[literal](plain, start, end, seen):
-                    passed[literal] = max(passed[literal], hit.end)
+                    passed[literal] = max(passed.get(literal, 0), hit.end)
                     yield hit
         for rank, (rule, pattern) in enumerate(self._custom, -len(self._custom)):
             for match in pattern.finditer(text):

@@ -24,6 +24,8 @@ _SIGNS = late_pattern(
 class Visible:
     """`text` is what shows of what was given."""
 
+    __slots__ = ("_shifts", "_starts", "text")
+
     def __init__(self, given: str) -> None:
         self.text = given
         self._starts: list[int] = []

@@ -36,6 +36,8 @@ _TELLING = (
 
 def one_line(text: str, limit: int) -> str:
     """The normal form of a text as one line with newlines as `⏎`, at most `limit` code points long."""
+    if len(text) <= limit and text.isprintable():  # no line end among it
+        return normal_line(text)
     text = normal(text[: 8 * limit + 4000])
     return cut(normal_line(_LINE_END.sub("⏎", text.strip(" \t"))), limit)
 

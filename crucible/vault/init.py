@@ -12,7 +12,7 @@ from pathlib import Path
 from crucible.errors import NoteExists, VaultError, reason_of
 from crucible.settings import DEFAULT_CONFIG, load_vault_settings, with_default_vault
 from crucible.vault import files
-from crucible.vault.walk import WORKFLOWS
+from crucible.vault.walk import CASES, KNOWLEDGE, WORKFLOWS
 
 __all__ = ["init_vault", "set_default_vault"]
 
@@ -35,6 +35,9 @@ _UNION_MERGED = (
 )
 """Of append-only files both sides of a merge keep their lines."""
 
+_OWNED = (CASES, KNOWLEDGE)
+"""Folders of notes that commands propose and humans own, made when there is a first one."""
+
 _FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
 
 
@@ -49,7 +52,7 @@ def init_vault(directory: Path) -> list[Path]:
     if settings.flight.track:
         made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
     # Notes are kept to the byte: git must convert no line ends in them.
-    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS))
+    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED))
     made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
     return list(dict.fromkeys(made))

@@ -15,8 +15,12 @@ from typing import TypeAlias
 from crucible.errors import CrucibleError, NoteUnreadable, OutsideVault, reason_of
 from crucible.vault.files import inside
 
-__all__ = ["WORKFLOWS", "OnError", "find_notes", "is_markdown", "note_name"]
+__all__ = ["CASES", "KNOWLEDGE", "WORKFLOWS", "OnError", "find_notes", "is_markdown", "note_name"]
 
+CASES = "cases"
+"""The folder of the vault in which what sessions teach is proposed."""
+KNOWLEDGE = "knowledge"
+"""The folder of the vault in which items of knowledge are kept."""
 WORKFLOWS = "workflows"
 """The folder of the vault in which a note is a workflow unless it says what else it is."""
 

@@ -502,3 +502,25 @@ def test_a_thousand_runs_of_all_tests_of_a_thousand_files_cost_little() -> None:
         command_acts("pytest -q", files)
         command_acts("ruff check src", files)
     assert time.process_time() - before < 5
+
+
+@given(st.lists(st.sampled_from([*"ABCDEF"]), max_size=12))
+def test_names_alone_tell_the_same_deeds(order: list[str]) -> None:
+    """Of what files import nothing is asked then; what was done, to what, and whether it made something is the same."""
+    calls = {
+        "A": "Write src/limiter.py",
+        "B": "Bash pytest tests/test_limiter.py -q > out.txt",
+        "C": "Read /srv/shop/src/limiter.py",
+        "D": "Bash rm -r src && make build -o app",
+        "E": "Bash python -c 'import limiter' && mypy limiter",
+        "F": "Bash cat > src/a.py <<X⏎import limiter⏎X",
+    }
+    told = [
+        [
+            (act.deed, act.what, bool(act.writes))
+            for name in order
+            for act in acts_of(ToolCall(calls[name], "ok", Outcome.OK), Evidence(), files)
+        ]
+        for files in (Files(), Files(names_only=True))
+    ]
+    assert told[0] == told[1]

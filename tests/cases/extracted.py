@@ -12,6 +12,7 @@ from crucible.cases.model import Case
 from crucible.cases.timeline import Timeline, build_timeline
 from crucible.importing.importing import ImportOptions, import_transcripts
 from crucible.note.source import Source
+from crucible.secrets.scanner import Redact
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
@@ -84,7 +85,7 @@ def cases_of(session: Session, children: Mapping[str, Session | None] | None = N
     return extract(session, children or {}, lambda _: Evidence(), kept)
 
 
-def extract_all(generated: Generated) -> list[Case]:
+def extract_all(generated: Generated, redact: Redact = kept) -> list[Case]:
     """Of a generated session and of its subagents' notes, as they are read back."""
     sessions = {ident: read_back(one) for ident, one in generated.sessions.items()}
     return [
@@ -94,7 +95,7 @@ def extract_all(generated: Generated) -> list[Case]:
             one,
             sessions,
             lambda ident: evidence_of(generated.records(ident)),
-            kept,
+            redact,
             sessions.get(one.parent or ""),
         )
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -20,10 +21,10 @@ MINE = Provenance("MIT", "vault", "train")
 
 
 def _card(shape: Shape = Shape.MESSAGES, provenance: Provenance = MINE) -> str:
-    tally = Tally()
+    tally = Tally(redactions=Counter(email=2, jwt=1))
     for case in made_cases():
         tally.add(metadata_of(case, provenance))
-    return render_card(shape, tally, FILES, {"email": 2, "jwt": 1}, provenance)
+    return render_card(shape, tally, FILES, provenance)
 
 
 def _head(card: str) -> Any:
@@ -69,8 +70,8 @@ def test_no_name_becomes_structure(name: str) -> None:
     clean = name.encode("utf-8", "replace").decode()
     tally = Tally()
     tally.add(metadata_of(case_of(PUZZLE, agent=clean, project=clean), Provenance(clean, clean)))
-    card = render_card(Shape.MESSAGES, tally, FILES, {}, Provenance(clean, clean))
-    plain = render_card(Shape.MESSAGES, tally, FILES, {}, Provenance("Some Own", "x"))
+    card = render_card(Shape.MESSAGES, tally, FILES, Provenance(clean, clean))
+    plain = render_card(Shape.MESSAGES, tally, FILES, Provenance("Some Own", "x"))
     assert _head(card)["configs"] == _head(plain)["configs"]
     headings = [line for line in card.split("\n") if line.startswith("#")]
     assert headings == [line for line in plain.split("\n") if line.startswith("#")]

@@ -119,3 +119,57 @@ def test_what_the_user_says_of_it_later_is_its_outcome() -> None:
     [case] = find_choices(build_timeline(told, Evidence()))
     assert isinstance(case.body, Choice)
     assert case.body.outcome == 'The user said later: "No, jitter must have a floor."'
+
+
+# --- as humans write them ---------------------------------------------------------------------------------------------
+
+
+def test_a_callout_may_name_its_options_on_a_line_of_their_own() -> None:
+    (one,) = found(
+        Decision("Postgres with SKIP LOCKED.\nOptions: Redis, RabbitMQ or Postgres.", "It is there.")
+    )
+    assert one.options == ("Redis", "RabbitMQ", "Postgres")
+    assert one.choice == "Postgres with SKIP LOCKED."
+    (one,) = found(Decision("LISTEN/NOTIFY.\nConsidered:\n- polling\n- LISTEN/NOTIFY"))
+    assert one.options == ("polling", "LISTEN/NOTIFY")
+    assert one.choice == "LISTEN/NOTIFY."
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Implementation complete. Ready for PR.", ""),
+        ("Frontmatter schema:\n- type, started (required)\n- channel (optional)", ""),
+        ("Ship it now. The rest comes later.", ""),
+        ("A heap, because order does not matter.", "order does not matter"),
+        ("SQLite: one file is enough.", "one file is enough"),
+    ],
+)
+def test_a_callouts_reason_is_only_what_is_said_as_one(text: str, why: str) -> None:
+    (one,) = found(Decision(text))
+    assert one.rationale == why
+
+
+def test_options_in_a_list_or_a_sentence_before_the_choice_are_its_options() -> None:
+    (one,) = found(
+        "I considered:\n\n1. polling\n2. LISTEN/NOTIFY\n\nI went with LISTEN/NOTIFY because it is instant."
+    )
+    assert one.options == ("polling", "LISTEN/NOTIFY")
+    (one,) = found("We could use cron, systemd timers or a loop. I chose systemd timers since they log.")
+    assert one.options == ("cron", "systemd timers", "a loop")
+    (one,) = found("- read a.py\n- read b.py\n\nI chose a heap because order does not matter.")
+    assert one.options == ()
+
+
+def test_an_answer_is_to_the_question_that_was_asked_last() -> None:
+    *_, one = found(
+        "We have:\n- a table\n- a worker\n\nShould retries back off linearly or exponentially?",
+        user("exponentially"),
+    )
+    assert one.choice == "exponentially"
+    assert one.options == ("linearly", "exponentially")
+
+
+@pytest.mark.parametrize("text", ["I decided to stop here.", "Decision: none needed for the name."])
+def test_to_do_nothing_more_is_no_decision(text: str) -> None:
+    assert found(text) == []

@@ -44,6 +44,15 @@ def words_of(*phases: tuple[Entry | str, ...]) -> list[str]:
         "Why did you delete the tests? Put them back.",
         "Never commit directly to main.",
         "Nein, das war anders gemeint.",
+        "Thank you! Could you please make it a page of its own rather than a dialog?",
+        "not a modal!!",
+        "Das ist falsch, es soll eine eigene Seite sein.",
+        "Kein Modal, sondern eine Seite!",
+        "Nicht so. Bitte rückgängig machen.",
+        "Nimm bitte SQLite statt Postgres.",
+        "Das stimmt nicht, die Reihenfolge ist umgekehrt.",
+        "Ich meinte die andere Datei.",
+        "Non, pas un modal, une page.",
     ],
 )
 def test_words_that_take_something_back_are_one(words: str) -> None:
@@ -59,6 +68,12 @@ def test_words_that_take_something_back_are_one(words: str) -> None:
         "You can commit now.",
         "No further changes, thanks.",
         "No problem.",
+        "Nein danke, das reicht so.",
+        "Nicht schlecht! Weiter so.",
+        "Super, jetzt noch ein Logout-Knopf.",
+        "Non merci.",
+        "not a problem",
+        "Das ist nicht schlimm.",
         "Add a retry so that it does not fail on a flaky network.",
         "Is there a reason not to cache this?",
         "Why did the first run fail?",
@@ -133,3 +148,17 @@ def test_a_question_that_the_user_did_not_answer_is_none() -> None:
 def test_the_goal_of_a_second_correction_is_what_was_asked_for() -> None:
     goals = [one.goal for one in found(START, (user("no, per user"), "Yes.", call("Edit a.py")), (user("still wrong"), "Ah."))]  # fmt: skip
     assert goals == ["Add a limiter.", "Add a limiter."]
+
+
+def test_an_agent_that_owns_up_in_german_was_corrected() -> None:
+    said = "Es soll eine eigene Seite sein."
+    assert words_of(START, (user(said), "Du hast recht, ich ändere es.", call("Edit a.py"))) == [said]
+    assert words_of(START, (user(said), "Ist drin.", call("Edit a.py"))) == []
+
+
+def test_what_is_taken_back_after_a_question_is_what_was_done_before_it() -> None:
+    (one,) = found(
+        (*START, user("What would an offset cost us?"), "It is slow.", user("No, rename `next`."), "Done.")
+    )
+    assert one.goal == "Add a limiter."
+    assert [call.name for turn in one.did for call in turn.calls] == ["Edit"]

@@ -71,3 +71,32 @@ def test_what_the_user_says_is_no_use_of_it() -> None:
 def test_nothing_that_came_back_was_not_used() -> None:
     one = found("I do it.", given=replace(GIVEN, summary=None), known=False)
     assert (one.result, one.used) == ("", False)
+
+
+def test_a_subagent_that_failed_brought_no_result_whatever_its_last_words_were() -> None:
+    failed = replace(
+        GIVEN, text="Find all callers of take.\nThe subagent failed.", summary="Agent stopped calling tools."
+    )
+    one = found("I look myself.", given=failed, known=False)
+    assert (one.task, one.used) == ("Find all callers of take.", False)
+    assert one.evidence == "the subagent failed"
+
+
+def test_a_task_is_told_without_its_label() -> None:
+    one = found("Going on.", given=replace(GIVEN, text="Task: Review the diff."), known=False)
+    assert one.task == "Review the diff."
+
+
+def test_what_is_put_aside_after_another_result_is_that_one() -> None:
+    told = timeline_of(
+        (
+            GOAL,
+            replace(GIVEN, link=None, text="Look up the licence.", summary="both MIT."),
+            replace(GIVEN, link=None, text="Review the diff.", summary="rename load."),
+            "I leave that aside, the names stay.",
+        )
+    )
+    first, second = (case.body for case in find_delegations(told, {}))
+    assert isinstance(first, Delegation)
+    assert isinstance(second, Delegation)
+    assert (first.used, second.used) == (None, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import orjson
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from crucible.cases.exporting import Export, export_files, export_stream, target_of
 from crucible.cases.model import Case
@@ -89,11 +91,40 @@ def test_an_export_of_nothing_writes_nothing_and_takes_nothing_away(tmp_path: Pa
 
 
 def test_a_split_without_rows_has_no_file_of_an_earlier_export(tmp_path: Path) -> None:
-    (tmp_path / "test.jsonl").write_text("{}\n")
+    both = [
+        replace(case, place=case.place._replace(session=f"s{number}"))
+        for number, case in enumerate(made_cases() * 8)
+    ]
+    export_files(both, Export(Shape.MESSAGES, SPLITS), _scrubber(), tmp_path)
+    assert (tmp_path / "test.jsonl").exists()
     one = [case for case in made_cases() if SPLITS.side(case.place.session) == "train"]
     exported = export_files(one, Export(Shape.MESSAGES, SPLITS), _scrubber(), tmp_path)
     assert [written.split for written in exported.files] == ["train"]
     assert not (tmp_path / "test.jsonl").exists()
+
+
+def test_a_file_that_is_of_no_export_is_not_taken_away(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text("mine\n")
+    one = [case for case in made_cases() if SPLITS.side(case.place.session) == "train"]
+    with pytest.raises(VaultError, match=r"test\.jsonl"):
+        export_files(one, Export(Shape.MESSAGES, SPLITS), _scrubber(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["test.jsonl"]
+
+
+def test_an_export_of_nothing_makes_no_folder(tmp_path: Path) -> None:
+    export_files([], Export(Shape.MESSAGES), _scrubber(), tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
+
+
+def test_no_card_is_written_over_what_is_no_card(tmp_path: Path) -> None:
+    (tmp_path / "README.md").mkdir()
+    (tmp_path / "cases.README.md").write_text("mine\n")
+    os.mkfifo(tmp_path / "cases.README-2.md")
+    (tmp_path / "cases.README-3.md").symlink_to(tmp_path / "nowhere")
+    for _ in range(2):
+        exported = export_files(made_cases(), Export(Shape.MESSAGES), _scrubber(), tmp_path / "cases.jsonl")
+        assert exported.card == tmp_path / "cases.README-4.md"
+    assert (tmp_path / "cases.README.md").read_text() == "mine\n"
 
 
 def test_somebody_elses_readme_stays(tmp_path: Path) -> None:
@@ -157,9 +188,11 @@ def test_secrets_and_persons_are_taken_out_and_counted(tmp_path: Path) -> None:
         assert token not in text
         assert "jane" not in text.lower()
         assert "Xk9!vQ2" not in text
-        assert exported.redactions["home-path"] == 5
-        assert (exported.redactions["email"], exported.redactions["home-folder"]) == (1, 1)
-        assert _rows(exported.files[0].path)[0]["metadata"]["redactions"] == sum(exported.redactions.values())
+        assert exported.tally.redactions["home-path"] == 5
+        assert (exported.tally.redactions["email"], exported.tally.redactions["home-folder"]) == (1, 1)
+        assert _rows(exported.files[0].path)[0]["metadata"]["redactions"] == sum(
+            exported.tally.redactions.values()
+        )
         assert exported.card is not None
         assert "| `home-path` | 5 |" in exported.card.read_text()
 
@@ -190,6 +223,16 @@ def test_a_clean_case_stays_as_it_is(case: Case) -> None:
     again = _scrubber()
     assert again.clean(once) == once
     assert again.counts == {}
+
+
+@given(st.lists(st.sampled_from(made_cases()), max_size=12), st.sampled_from(["", "/srv/people/jane"]))
+def test_a_scrubber_that_has_seen_a_case_cleans_the_next_alike(cases: list[Case], home: str) -> None:
+    kept = _scrubber(home)
+    dirty = [
+        replace(case, project=f"{home}/x of jane@corp.io", place=case.place._replace(phase_name=home))
+        for case in cases
+    ]
+    assert [kept.clean(case) for case in dirty] == [_scrubber(home).clean(case) for case in dirty]
 
 
 def test_half_a_pair_of_a_character_is_no_reason_to_stop() -> None:

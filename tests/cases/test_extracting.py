@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from crucible.acts.evidence import Evidence
 from crucible.cases.extracting import extract
+from crucible.cases.hiding import leaks
 from crucible.cases.making import measured
 from crucible.cases.model import (
     Case,
@@ -20,6 +22,7 @@ from crucible.cases.model import (
     Puzzle,
     Trajectory,
 )
+from crucible.cases.texts import texts_of
 from tests.cases.extracted import call, cases_of, extract_all, imported, session_of, user
 from tests.cases.planted import Generated, generate, score
 
@@ -206,3 +209,20 @@ def test_a_workflow_tells_all_turns() -> None:
     flow = next(case.body for case in cases_of(session_of(FIRST)) if case.type is CaseType.WORKFLOW)
     assert isinstance(flow, Trajectory)
     assert [turn.text for turn in flow.turns if turn.text][-1] == "Done."
+
+
+def test_no_extracted_puzzle_holds_its_solution(planted: list[tuple[Generated, list[Case]]]) -> None:
+    """What a workflow tells whole is not put back into the puzzle of the same calls."""
+    bodies = [case.body for _, cases in planted for case in cases if isinstance(case.body, Puzzle)]
+    assert any("[…]" in str(body.tried) for body in bodies)
+    assert [body for body in bodies if leaks(body)] == []
+
+
+def test_what_cases_share_is_cleaned_and_counted_in_each(planted: list[tuple[Generated, list[Case]]]) -> None:
+    def without(text: str) -> tuple[str, Mapping[str, int]]:
+        return text.replace("e", "#"), {"letter": text.count("e")} if "e" in text else {}
+
+    for generated, cases in planted[:10]:
+        for clean, plain in zip(extract_all(generated, without), cases, strict=True):
+            assert not any("e" in text for text in texts_of(clean.body))
+            assert sum(clean.redactions.values()) >= sum(text.count("e") for text in texts_of(plain.body))

@@ -68,6 +68,21 @@ def test_what_a_human_touched_is_left(vault: Vault, old: str, new: str) -> None:
     assert note(vault).read_bytes() == mine
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (", line 42.\n", ", line 42. Ask Bob first.\n"),
+        (", line 42.\n", ", line 42.\nFrom [[Bob]], line 42.\n"),
+        ("status: proposed\n", "status: proposed # ask Bob first\n"),
+    ],
+)
+def test_a_remark_beside_what_does_not_count_is_left_too(vault: Vault, old: str, new: str) -> None:
+    keep_cases(vault, [case_of(CHOICE)])
+    told = edit(note(vault), old, new)
+    assert keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == Kept(left=(note(vault),))
+    assert note(vault).read_bytes() == told
+
+
 def test_a_file_that_is_something_else_is_left(vault: Vault) -> None:
     note(vault).parent.mkdir()
     note(vault).write_text("# Mine\n")

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from crucible.agents.asking import Answer
+from crucible.cases.model import Verification
 from crucible.cases.playing import judge_answer, judge_by_model, prompt_of
 from crucible.cases.puzzle_files import (
     PuzzleFile,
@@ -19,7 +20,7 @@ from crucible.cases.puzzle_files import (
     render_puzzle_file,
     render_solution_file,
 )
-from crucible.cases.rubric import Check, CheckKind, check_answer
+from crucible.cases.rubric import Check, CheckKind, check_answer, rubric_of
 from crucible.errors import AgentFailed
 from crucible.note.source import Source
 from tests.cases.made import OPEN, PUZZLE, case_of
@@ -162,3 +163,17 @@ def test_no_answer_is_judged_without_a_model(file: PuzzleFile, solution: Solutio
     model = Model([])
     assert judge_by_model(file, solution, " ", asker=model, redact=plain).met is False
     assert not model.asked
+
+
+def test_the_words_that_are_wanted_are_the_answers_and_none_that_the_puzzle_or_our_own_list_of_acts_says() -> (
+    None
+):
+    told = replace(
+        PUZZLE,
+        expected="The first get fails since it starts cold; I'll start it warm.\n\nDone: changed app.py; tested with pytest.",
+    )
+    (terms,) = (check for check in rubric_of(told, Verification()) if check.kind is CheckKind.TERMS)
+    assert {"start", "cold", "warm"} <= {*terms.wants}
+    assert not {"app.py", "tested", "pytest", "i'll", "starts"} & {*terms.wants}
+    bare = replace(told, expected="Done: changed app.py.", solution=PUZZLE.solution[:2])
+    assert [check.kind for check in rubric_of(bare, Verification())] == [CheckKind.FILES, CheckKind.GONE]

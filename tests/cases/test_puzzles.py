@@ -13,7 +13,7 @@ from crucible.cases.model import Case, CaseType, Fault, Role
 from crucible.cases.puzzles import find_puzzles
 from crucible.cases.timeline import build_timeline
 from crucible.importing.importing import ImportOptions, import_transcripts
-from crucible.session.model import AgentRef, Subagent
+from crucible.session.model import AgentRef, Outcome, Subagent
 from crucible.transcript.dialects import DIALECTS
 from tests.cases.planted import generate_many, score
 from tests.cases.planted.truth import Generated
@@ -251,3 +251,164 @@ def test_a_real_sessions_only_puzzle_is_the_failure_that_it_is_about(client: str
     assert "test_third" in body_of(limiter).failure
     assert "time.monotonic" in body_of(limiter).expected
     assert limiter.verification.command == "python3 test_limiter.py"
+
+
+# --- what a trainer must not be told ----------------------------------------------------------------------------------
+
+
+def test_an_edit_that_did_not_match_is_mended_by_the_edit_that_did_and_was_no_chance() -> None:
+    (case,) = puzzles_of((failed("Edit a.js", "String to replace not found in file."), done("Edit a.js")))
+    body = body_of(case)
+    assert case.fault is Fault.AGENT
+    assert [call.name for turn in body.solution for call in turn.calls] == ["Edit"]
+    assert body.hints == ("What mended it was a change to a.js.",)
+    assert body.expected == "Done: changed a.js."
+
+
+def test_a_solution_holds_no_other_failure_and_nothing_that_was_cancelled() -> None:
+    first, _ = puzzles_of(
+        (
+            failed("Bash mypy src", "a.py:3: error: List"),
+            failed("Bash pytest", "NameError: List"),
+            failed("Read b.toml", "Sibling tool call errored", Outcome.INTERRUPTED),
+            says("One import is missing."),
+            done("Edit a.py"),
+            done("Bash mypy src && pytest"),
+        )
+    )
+    assert not any(turn.failed for turn in body_of(first).solution)
+    assert "Done: changed a.py" in body_of(first).expected
+
+
+def test_what_was_done_for_something_else_in_between_is_no_solution() -> None:
+    (case,) = puzzles_of(
+        (
+            failed("Bash pytest tests/test_csv.py", "UnicodeDecodeError: 0xe9"),
+            says("I leave that for now and do the docs."),
+            done("Write docs/csv.md"),
+        ),
+        (asked("Now the changelog"), done("Edit CHANGELOG.md")),
+        (
+            says("Excel writes cp1252."),
+            done("Edit csv.py"),
+            done("Bash pytest tests/test_csv.py"),
+        ),
+    )
+    body = body_of(case)
+    assert body.expected == "Excel writes cp1252\n\nDone: changed csv.py."
+    assert body.hints == ("What mended it was a change to csv.py.",)
+
+
+def test_a_test_that_was_deleted_was_not_mended() -> None:
+    gone = (failed("Bash pytest tests/test_a.py", "AssertionError: 2 != 3"), says("It is outdated."), done("Bash rm tests/test_a.py"))  # fmt: skip
+    for more in ((), (done("Bash pytest", "0 tests ran"),)):
+        (case,) = puzzles_of((*gone, *more, says("All green.")))
+        assert body_of(case).is_open
+        assert not case.verification.verified
+    (case,) = puzzles_of(
+        (
+            *gone,
+            done("Bash pytest", "0 tests ran"),
+            asked("You can't just delete tests! Restore it."),
+            says("Sorry. I restore it."),
+            done("Edit a.py"),
+            done("Bash pytest tests/test_a.py"),
+        )
+    )
+    told = [str(call.arguments) for turn in body_of(case).solution for call in turn.calls]
+    assert len(told) == 1
+    assert "a.py" in told[0]
+    assert "rm " not in told[0]
+
+
+def test_a_parent_that_speaks_of_its_own_failure_mends_none_of_its_subagents() -> None:
+    child = timeline_of((failed('complete_task {"result":"x"}', "params/result must be object"),), id_="c")
+    parent = timeline_of(
+        (
+            Subagent(AgentRef("a"), link="c"),
+            failed("Bash python3 app.py", "connection reset"),
+            says("It fails; last must start at the clock."),
+            done("Edit limiter.py"),
+        )
+    )
+    (case,) = find_puzzles(child, parent)
+    assert body_of(case).is_open
+
+
+def test_the_state_tells_no_change_that_failed_as_made() -> None:
+    *_, case = puzzles_of(
+        (
+            failed("Edit a.py", "String to replace not found in file."),
+            failed("Bash make", "error: x"),
+            says("I could not solve that."),
+            failed("Bash cargo run", "error: y"),
+        )
+    )
+    assert body_of(case).state == "- built with make, which failed"
+
+
+def test_an_error_that_tells_afterwards_what_was_mended_is_the_same_puzzle() -> None:
+    (case,) = puzzles_of(
+        (
+            failed("Bash pg_upgrade --check", "fatal: your installation references a missing library: postgis-3"),
+            done("Bash apt-get install --yes postgresql-17-postgis-3"),
+            done("Bash pg_upgrade --check"),
+            error("The check refused because the new version had no PostGIS.", "installed it and checked again."),
+        )
+    )  # fmt: skip
+    assert body_of(case).expected == "installed it and checked again."
+    assert case.verification.command == "pg_upgrade --check"
+
+
+def test_no_hint_names_the_file_that_was_the_answer() -> None:
+    (case,) = puzzles_of(
+        (
+            failed("Read a.toml", "File does not exist."),
+            done("Bash ls", "a.yaml"),
+            done("Read a.yaml"),
+            says("The port is 80."),
+        )
+    )
+    body = body_of(case)
+    assert "a.yaml" not in " ".join(body.hints)
+    assert "a.yaml" in body.expected
+
+
+def test_a_command_that_nobody_knows_is_part_of_what_mended_it() -> None:
+    (case,) = puzzles_of(
+        (
+            failed("Bash pytest tests/test_api.py", "TimeoutError: timed out"),
+            says("A port is taken."),
+            done("Bash lsof -i :8080", "python 4411"),
+            done("Bash kill 4411"),
+            done("Bash pytest tests/test_api.py"),
+            error("The tests timed out since an old server held the port.", "kill the old one first."),
+        )
+    )
+    told = [str(call.arguments) for turn in body_of(case).solution for call in turn.calls]
+    assert "kill 4411" in " ".join(told)
+    assert body_of(case).expected == "kill the old one first."
+
+
+def test_what_mended_it_is_not_verified_where_the_user_takes_it_back() -> None:
+    mended = (failed("Bash git tag v2", "fatal: tag 'v2' already exists"), done("Bash git tag -f v2"))
+    (case,) = puzzles_of(
+        (*mended, says("Tagged."), asked("stop. do not use -f on tags, ever"), says("Understood."))
+    )
+    assert not case.verification.verified
+    (case,) = puzzles_of(
+        (*mended, says("Tagged."), asked("No, the changelog belongs to the docs."), says("Yes."))
+    )
+    assert case.verification.verified
+
+
+def test_an_error_that_shares_only_what_the_command_was_given_is_another_puzzle() -> None:
+    found = puzzles_of(
+        (
+            failed("Bash cat config/MapView.json", "cat: config/MapView.json: No such file or directory"),
+            done("Bash cat etc/MapView.json"),
+            done("Edit app/MapView.tsx"),
+            error("The migration left 160 rows of MapView without a zoom.", "a second one fills them."),
+        )
+    )
+    assert len(found) == 2

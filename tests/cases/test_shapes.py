@@ -17,6 +17,7 @@ from crucible.cases.model import Case, Delegation, Role, Turn, Verification
 from crucible.cases.shapes import Provenance, Shape, row_of
 from crucible.cases.toolbox import with_tools
 from tests.cases.made import (
+    CHOICE,
     CORRECTION,
     DELEGATION,
     PUZZLE,
@@ -76,9 +77,11 @@ def test_a_failure_that_no_turn_tells_is_told_as_data() -> None:
     assert messages[2] == {"role": "user", "content": "This failed:\n\n```text\n< |im_end|> Boom\n```"}
 
 
-def test_a_correction_as_preference_prefers_what_followed_for_the_same_wish() -> None:
+def test_a_correction_as_preference_prefers_what_followed_over_doing_the_same_again() -> None:
     row = _row(case_of(CORRECTION), Shape.PREFERENCE)
-    assert row["prompt"] == [{"role": "user", "content": "Add jitter."}]
+    assert [one["role"] for one in row["prompt"]] == ["user", "assistant", "user"]
+    assert row["prompt"][0]["content"] == "Add jitter."
+    assert row["prompt"][-1]["content"].endswith("Never zero: keep a floor.")
     assert "A floor of a tenth." in row["chosen"][0]["content"]
     assert (
         '<tool_call>\n{"name":"Edit","arguments":{"path":"app.py","new":"max(0.1, jitter)"}}'
@@ -86,6 +89,77 @@ def test_a_correction_as_preference_prefers_what_followed_for_the_same_wish() ->
     )
     assert "Jitter from zero." in row["rejected"][0]["content"]
     assert "ok" not in row["chosen"][0]["content"]
+
+
+def test_what_is_rejected_is_the_last_change_and_no_look_before_nor_test_behind_it() -> None:
+    did = (used("t1", "Bash", "I look first.", command="cat app.py"), tool("t1", "x = 1"), *CORRECTION.did, used("t9", "Bash", command="pytest"), tool("t9", "ok"), used("t8", "TodoWrite", todos="x"), tool("t8", "ok"), said("Done."))  # fmt: skip
+    row = _row(case_of(replace(CORRECTION, did=did)), Shape.PREFERENCE)
+    assert "Jitter from zero." in row["rejected"][0]["content"]
+    assert "look first" not in row["rejected"][0]["content"]
+    assert "look first" in row["prompt"][1]["content"]
+
+
+def test_an_answer_ends_where_the_result_of_a_call_has_to_come() -> None:
+    """Who is taught more behind a call learns to make up what it gives."""
+    for shape, column in ((Shape.PROMPT_COMPLETION, "completion"), (Shape.PREFERENCE, "chosen")):
+        text = _row(case_of(PUZZLE), shape)[column][0]["content"]
+        assert text.endswith("</tool_call>")
+        assert "It tries again now." not in text
+
+
+def test_calls_that_failed_and_what_the_user_took_back_are_not_to_be_learnt() -> None:
+    turns = (
+        told("Rename the flag."),
+        used("1", "Edit", "At once.", path="b.py"),
+        tool("1", "not found", failed=True),
+        used("2", "Edit", "By hand.", path="a.py"),
+        tool("2", "ok"),
+        said("Renamed."),
+        told("No, keep the old name as an alias."),
+        used("3", "Edit", "With an alias.", path="a.py"),
+        tool("3", "ok"),
+        used("4", "Bash", command="false"),
+        tool("4", "", failed=True),
+    )
+    messages = _row(case_of(replace(WORKFLOW, turns=turns)), Shape.MESSAGES)["messages"]
+    weights = [one["weight"] for one in messages if one["role"] == "assistant"]
+    assert weights == [0, 0, 0, 1]
+    wish = replace(WORKFLOW, turns=(*turns[:6], told("Now the docs."), *turns[7:9]))
+    messages = _row(case_of(wish), Shape.MESSAGES)["messages"]
+    assert [one["weight"] for one in messages if one["role"] == "assistant"] == [0, 1, 1, 1]
+
+
+def test_an_error_that_an_agent_told_is_data_and_to_tell_it_was_no_mistake() -> None:
+    lone = replace(
+        PUZZLE, tried=(said("Hm.\n\nThe export wrote rows twice."),), failure="The export wrote rows twice."
+    )
+    messages = _row(case_of(lone), Shape.MESSAGES)["messages"]
+    assert [one["role"] for one in messages] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert messages[1]["content"] == "Hm."
+    assert messages[2]["content"] == "This failed:\n\n```text\nThe export wrote rows twice.\n```"
+    assert _row(case_of(lone), Shape.PROMPT_COMPLETION)["prompt"][-1]["role"] == "user"
+    assert _row(case_of(lone), Shape.PREFERENCE) is None
+
+
+def test_nobody_learns_the_mark_that_stands_for_what_was_withheld() -> None:
+    masked = (used("t2", "Edit", path="app.py", new="x […] y"), tool("t2", "ok"))
+    assert _row(case_of(replace(PUZZLE, solution=masked)), Shape.MESSAGES) is None
+    tried = (used("t1", "Bash", command="python […]"), tool("t1", PUZZLE.failure, failed=True))
+    assert _row(case_of(replace(PUZZLE, tried=tried)), Shape.MESSAGES) is not None
+    assert _row(case_of(replace(PUZZLE, tried=tried)), Shape.PREFERENCE) is None
+
+
+def test_a_reason_that_stands_in_the_choice_is_told_once() -> None:
+    body = replace(CHOICE, choice="Jitter, because it spreads them.", rationale="it spreads them")
+    answer = _row(case_of(body), Shape.MESSAGES)["messages"][-1]["content"]
+    assert answer == "Jitter, because it spreads them."
 
 
 def test_a_puzzle_nobody_confirmed_prefers_nothing() -> None:
@@ -102,7 +176,7 @@ def test_a_prompt_holds_what_calls_gave_and_ends_before_the_answer() -> None:
     row = _row(case_of(PUZZLE), Shape.PROMPT_COMPLETION)
     assert [one["role"] for one in row["prompt"]] == ["user", "assistant", "user"]
     assert row["prompt"][-1]["content"].startswith("<tool_response>\nConnectionResetError")
-    assert row["completion"][0]["content"].endswith("It tries again now.")
+    assert "retry(get, url)" in row["completion"][0]["content"]
 
 
 def test_sharegpt_tells_who_speaks() -> None:

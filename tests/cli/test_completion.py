@@ -42,6 +42,7 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "session",
         "log",
         "bookmark",
+        "cases",
         "flight",
         "workflow",
         "index",
@@ -51,6 +52,14 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
     ]
     assert _complete(cru_process, "cru session s") == ["start", "stats", "show"]
     assert _complete(cru_process, "cru session list --format t") == ["table", "toon"]
+
+
+def test_cases_are_completed_from_the_files_names(vault: Vault, cru_process: CruProcess) -> None:
+    (vault.root / "cases").mkdir()
+    for name in ("a-puzzle-00000001", "a-puzzle-00000002", "b-decision-00000003"):
+        (vault.root / "cases" / f"{name}.md").write_bytes(b"\xff not even a note")
+    assert _complete(cru_process, "cru cases accept a-", vault) == ["a-puzzle-00000001", "a-puzzle-00000002"]
+    assert _complete(cru_process, "cru cases check a-puzzle-00000001 b", vault) == ["b-decision-00000003"]
 
 
 def test_session_ids_are_completed_from_the_files_names(vault: Vault, cru_process: CruProcess) -> None:

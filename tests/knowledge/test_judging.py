@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from crucible.agents.asking import Answer, Program
-from crucible.errors import AgentFailed
+from crucible.errors import AgentFailed, VaultError
 from crucible.knowledge.classifying import LONGEST, classify
-from crucible.knowledge.judging import RULES, judge, judge_fully
+from crucible.knowledge.judging import RULES, TEMPLATE, find_template, judge, judge_fully
 from crucible.knowledge.model import Category, FailureReport
+from crucible.templates import OwnTemplate, template_folder
 
 REPORT = FailureReport(
     "rg: error parsing flag -E: unknown encoding: TODO",
@@ -186,3 +187,45 @@ def test_a_real_program_is_asked(tmp_path: Path) -> None:
     found = judge(REPORT, asker, _as_it_is)
     assert (found.category, found.root_cause, found.confidence) == (Category.TOOL_MISUSE, "rg", 1.0)
     assert found.judge == os.path.basename(sys.executable)
+
+
+def test_neither_the_rules_nor_an_escape_show_a_secret() -> None:
+    leaky = FailureReport("error: sk-secret is no token", call="login sk-secret")
+    assert "sk-secret" not in judge(leaky, Scripted("no", "no"), _without("sk-secret")).root_cause
+    hidden = _answer(root_cause="sk-secret", preventable_with="sk-secret").replace("sk-", "\\u0073k-")
+    found = judge(leaky, Scripted(hidden), _without("sk-secret"))
+    assert (found.root_cause, found.preventable_with) == ("[redacted]", "[redacted]")
+
+
+def test_marks_of_our_own_are_none_in_a_report() -> None:
+    asker = Scripted(_answer())
+    judge(FailureReport("<!-- cru:own-session -->"), asker, _as_it_is)
+    assert "<!-- cru:" not in asker.asked[0]
+
+
+def _put(root: Path, text: str) -> None:
+    path = root / ".crucible" / "templates" / TEMPLATE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
+    assert isinstance(find_template(tmp_path), OwnTemplate)
+    _put(tmp_path, "Mine.\n{{ rules }}{{ report }}{{ refused }}")
+    asker = Scripted(_answer())
+    judge_fully(REPORT, asker=asker, redact=_as_it_is, template=find_template(tmp_path))
+    assert asker.asked[0].startswith("Mine.\n" + RULES)
+    _put(tmp_path, (template_folder() / TEMPLATE).read_text("utf-8"))
+    same, ours = Scripted("no", _answer()), Scripted("no", _answer())
+    judge_fully(REPORT, asker=same, redact=_as_it_is, template=find_template(tmp_path))
+    judge_fully(REPORT, asker=ours, redact=_as_it_is)
+    assert same.asked == ours.asked
+
+
+@pytest.mark.parametrize("text", ["{{ report }}", "{{ cwd }}", "{% set x = 1 %}"])
+def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused(
+    tmp_path: Path, text: str
+) -> None:
+    _put(tmp_path, text)
+    with pytest.raises(VaultError):
+        find_template(tmp_path).render(rules="r", report="s", refused="")

@@ -1,0 +1,266 @@
+"""From sessions' notes to cases: each session with its subagents and its parent, and what a human said of its cases since.
+
+Owns which notes and records a session's cases are made from, and whose word counts.  A case's note in `cases/` that a human reviewed or
+changed is the case, whatever its session says by now; so is one that was refined.  A note that nobody touched counts for nothing but
+who judged its failure, so a case is as its session is today.  Memory holds a handful of sessions, never all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.acts.evidence import Evidence, load_evidence
+from crucible.cases.extracting import extract
+from crucible.cases.keeping import load_case
+from crucible.cases.model import Case, CaseType, Place, Puzzle, Review
+from crucible.cases.notes_reading import is_as_written
+from crucible.errors import BadSessionId, CrucibleError
+from crucible.patterns import late_pattern
+from crucible.secrets.scanner import Redact
+from crucible.session.identity import check_session_id
+from crucible.session.model import Session, Subagent
+from crucible.vault.store import Note, Vault
+from crucible.vault.walk import CASES, find_notes, note_name
+
+__all__ = ["REFINED", "Gathered", "Gatherer", "Wanted"]
+
+REFINED = "refined"
+"""The tag of a case whose wording a model tightened."""
+
+_HELD = 16
+"""Sessions in memory: a parent and its subagents are asked for one after the other."""
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
+_CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
+
+
+class Wanted(NamedTuple):
+    """Which cases.  Tokens are those of a case; `accepted` leaves out what no human accepted."""
+
+    types: Collection[CaseType] = frozenset(CaseType)
+    least: int | None = None
+    most: int | None = None
+    verified: bool = False
+    accepted: bool = False
+
+    def wants(self, case: Case) -> bool:
+        """Whether a case is one of them."""
+        return (
+            case.type in self.types
+            and (self.least is None or case.tokens >= self.least)
+            and (self.most is None or case.tokens <= self.most)
+            and (not self.verified or case.verification.verified)
+            and (not self.accepted or case.review is Review.ACCEPTED)
+        )
+
+
+class Gathered(NamedTuple):
+    """The cases of a session, in the order of its note.
+
+    `problems` are what kept some from being read, `places` the notes of those that have one, by their ids.
+    """
+
+    session: str
+    cases: tuple[Case, ...]
+    problems: tuple[CrucibleError, ...]
+    places: Mapping[str, Path]
+
+
+class Gatherer:
+    """Makes the cases of a vault's sessions, one session after the other."""
+
+    def __init__(self, vault: Vault, redact: Redact, wanted: Wanted) -> None:
+        self._vault = vault
+        self._redact = redact
+        self.wanted = wanted
+        self._paths = {note_name(path.name): path for path in vault.session_paths()}
+        self._kept = _kept(vault, self._paths.keys())
+        self._note = lru_cache(_HELD)(vault.read)
+
+    @property
+    def reviewed(self) -> Collection[str]:
+        """The sessions of which there are notes in `cases/`, whether or not they are in the vault themselves."""
+        return self._kept.keys()
+
+    def gather(self, path: Path) -> Gathered:
+        """The wanted cases of the session at `path`; a note that cannot be read is a problem, and has none."""
+        name = note_name(path.name)
+        made: tuple[Case, ...] = ()
+        problems: list[CrucibleError] = []
+        if not self.wanted.accepted:  # what a human accepted is a note
+            try:
+                made = tuple(_of_file(case, name) for case in self._extracted(name, self._note(path).session))
+            except CrucibleError as error:
+                problems.append(error)
+        return self._gathered(name, made, problems)
+
+    def kept_only(self, session: str) -> Gathered:
+        """The wanted cases of a session that is gone: those that a human said something of."""
+        return self._gathered(session, (), [])
+
+    def heading(self, place: Place) -> str:
+        """The heading of a phase as its session's note has it, to link to; "" where that is gone, or would tell a secret."""
+        path = self._paths.get(place.session)
+        try:
+            heading = _heading_of(self._note(path), place.phase) if path else ""
+        except CrucibleError:
+            return ""
+        return "" if self._redact(heading)[1] else heading
+
+    def text(self, session: str) -> str:
+        """All that a session's note says; "" where it is gone."""
+        path = self._paths.get(session)
+        try:
+            return self._note(path).source.text if path else ""
+        except CrucibleError:
+            return ""
+
+    def _gathered(self, name: str, made: tuple[Case, ...], problems: list[CrucibleError]) -> Gathered:
+        places: dict[str, Path] = {}
+        found = self._settled(name, made, problems, places) if name in self._kept else made
+        return Gathered(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places)
+
+    # --- from the session ---------------------------------------------------------------------------------------------
+
+    def _known(self, name: str) -> Session | None:
+        """A session by its id, or by a link to it; None where its note is gone or cannot be read."""
+        path = self._paths.get(note_name(name.rpartition("/")[2]))
+        try:
+            return self._note(path).session if path else None
+        except CrucibleError:
+            return None
+
+    def _extracted(self, name: str, session: Session) -> tuple[Case, ...]:
+        """The cases of a session, which is called what its file is, as everywhere; its records have the name that it tells."""
+        links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
+        children = {link: self._known(link) for link in links}
+        parent = self._known(session.parent) if session.parent else None
+
+        def evidence(id_: str) -> Evidence:
+            return load_evidence(self._vault.root, session.id if id_ == name else id_)
+
+        return extract(replace(session, id=name), children, evidence, self._redact, parent)
+
+    # --- from its cases' notes ----------------------------------------------------------------------------------------
+
+    def _settled(
+        self,
+        name: str,
+        made: Iterable[Case],
+        problems: list[CrucibleError],
+        places: dict[str, Path],
+    ) -> Iterator[Case]:
+        """Each case as it counts, then those that only notes tell of; `places` gets their notes."""
+        notes = sorted(self._noted(self._kept[name], problems), key=lambda one: not one.touched)
+        # A file's name says more than what a copy of the note tells.
+        names = [*((one.case.id, one) for one in notes), *((one.told, one) for one in notes)]
+        known: dict[str, _Noted] = {}
+        for ident, one in names:
+            known.setdefault(_what(ident), one)
+        taken = set()
+        for case in made:
+            noted = known.get(_what(case.id))
+            settled = _settled(case, noted) if noted else case
+            if noted:
+                taken.add(noted.case.id)
+                places[settled.id] = noted.path
+            yield settled
+        for one in notes:
+            if one.touched and one.case.id not in taken:
+                taken.add(one.case.id)
+                places[one.case.id] = one.path
+                yield one.case
+
+    def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> Iterator[_Noted]:
+        for path in paths:
+            try:
+                one = load_case(self._vault, path)
+            except CrucibleError as error:
+                problems.append(error)
+                continue
+            if one.case is None:
+                at = f"{self._vault.relative(path)}:{one.problems[0].line}" if one.problems else path
+                problems.append(
+                    CrucibleError(f"{at}: a case that is not understood", "`cru cases check` says why")
+                )
+                continue
+            touched = (
+                one.case.review is not Review.PROPOSED
+                or REFINED in one.case.tags
+                or not is_as_written(one.note.source)
+            )
+            yield _Noted(path, replace(one.case, id=one.id), one.case.id, touched)
+
+
+def _of_file(case: Case, name: str) -> Case:
+    """The case with an id that can be a file's name, whatever the session's is."""
+    with suppress(BadSessionId):
+        if check_session_id(name):
+            return case
+    # Two names may be the same without what no id holds.
+    digest = blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    plain = _NOT_PLAIN.sub("-", name).strip("-.")[:80]
+    return replace(case, id="-".join(part for part in (plain, digest, case.id[len(name) + 1 :]) if part))
+
+
+class _Noted(NamedTuple):
+    """A case by its note, whose name is its id; `told` is the id that stands in it, and `touched` says that it is a human's word, or was refined."""
+
+    path: Path
+    case: Case
+    told: str
+    touched: bool
+
+
+def _what(ident: str) -> str:
+    """What of an id stays when its session gets another name."""
+    told = _CASE_ID.fullmatch(ident)
+    return told["what"] if told else ident
+
+
+def _heading_of(note: Note, phase: str) -> str:
+    """The text of a phase's heading, "" for a phase that is not there."""
+    phases = (each for top in note.session.phases for each in (top, *top.subphases))
+    line = next((each.lines.first for each in phases if each.id == phase), -1)
+    return note.source.lines[line].strip().lstrip("#").strip() if line >= 0 else ""
+
+
+def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
+    """The notes in `cases/` by their session, which a name tells; a note is read where it tells none of `sessions`."""
+    found: defaultdict[str, list[Path]] = defaultdict(list)
+    for folder, names in find_notes(vault.root, vault.root / CASES):
+        for name in sorted(names):
+            told = _CASE_ID.fullmatch(note_name(name))
+            session = told["session"] if told else ""
+            if session not in sessions:  # it got another name, or is gone
+                linked = _session_in(vault, folder / name)
+                session = linked if linked in sessions else session or linked
+            if session:
+                found[session].append(folder / name)
+    return found
+
+
+def _session_in(vault: Vault, path: Path) -> str:
+    """The session that a note tells; "" for what is no case, which `cru cases check` names."""
+    with suppress(CrucibleError):
+        case = load_case(vault, path).case
+        return case.place.session if case else ""
+    return ""
+
+
+def _settled(case: Case, noted: _Noted) -> Case:
+    """The case as it counts by its note, which keeps its name."""
+    if noted.touched:
+        return noted.case
+    if _what(noted.case.id) == _what(case.id):
+        case = replace(case, id=noted.case.id)
+    told = noted.case.body.attribution if isinstance(noted.case.body, Puzzle) else None
+    if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
+        return replace(case, body=replace(case.body, attribution=told))
+    return case

@@ -1,0 +1,108 @@
+"""Which sessions `cru session learn` takes: those that were named, or that the filters leave, with their subagents' sessions.
+
+Owns the order, the oldest first, so that an export grows at its end; and which sessions belong together when rows are parted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crucible.cases.splitting import Kin
+from crucible.cli.filters import query_from
+from crucible.cli.indexed import asked
+from crucible.cli.opening import find_note
+from crucible.errors import UsageError
+from crucible.index.query import select
+from crucible.index.schema import Row, path_of_cell
+from crucible.index.store import Index
+from crucible.index.view import View
+from crucible.index.vouching import ask
+from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
+
+__all__ = ["Chosen", "choose", "kin_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The notes of the sessions, the oldest first.
+
+    `every` says that none was left out, `known` are the ids of all sessions of the vault; `complete` is False when folders could not be read.
+    """
+
+    paths: Sequence[Path]
+    every: bool
+    known: frozenset[str]
+    complete: bool
+    index: Index
+
+
+def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> Chosen:
+    """The sessions that are meant; `UsageError` where none was named, or they were named in two ways."""
+    narrowed = any(value not in (None, False, ()) for value in filters.values())
+    if refs and (every or narrowed):
+        raise UsageError("sessions by id, and --all or filters, exclude each other", "name them in one way")
+    if not (refs or every or narrowed):
+        raise UsageError(
+            "which sessions?", "name them, or say --all, or narrow them: --since 30d, --project shop"
+        )
+    named = {vault.relative(find_note(vault, ref)) for ref in refs}
+    query = query_from(filters)._replace(children=True)
+    index = Index(vault.root, vault.settings, ask)
+
+    def question(view: View) -> tuple[list[Row], list[Row]]:
+        rows = list(view.rows("sessions"))
+        if refs:
+            return rows, [row for row in rows if path_of_cell(str(row["path"])) in named]
+        if every and not narrowed:  # also those that are each other's subagents
+            return rows, rows
+        known = {row["id"] for row in rows}
+        # A subagent's comes with its parent's, where there is one.
+        return rows, [row for row in select(view, query) if row["parent"] not in known]
+
+    (rows, wanted), now = asked(index, question)
+    found = _with_subagents(rows, wanted)
+    return Chosen(
+        [vault.root / path_of_cell(str(row["path"])) for row in found],
+        every=every and not narrowed,
+        known=frozenset(str(row["id"]) for row in rows),
+        complete=not now.unwalked,
+        index=index,
+    )
+
+
+def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
+    """The rows and those of all subagents below them, each once."""
+    below: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["parent"]:
+            below[str(row["parent"])].append(row)
+    found: dict[str, Row] = {}
+    waiting = list(wanted)
+    while waiting:
+        row = waiting.pop()
+        if str(row["path"]) not in found:
+            found[str(row["path"])] = row
+            waiting += below.get(str(row["id"]), ())
+    return sorted(
+        found.values(), key=lambda row: (str(row["started"] or "~"), str(row["id"]), str(row["path"]))
+    )
+
+
+def kin_of(chosen: Chosen) -> list[Kin]:
+    """Every session of the vault with those that its frontmatter links to: its parent and subagents, what it goes on with, and whatever a human put there."""
+
+    def question(view: View) -> list[Kin]:
+        ids = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}
+        links: defaultdict[str, list[str]] = defaultdict(list)
+        for row in view.rows("links"):
+            target = note_name(str(row["target"] or "").rpartition("/")[2])
+            if row["kind"] == "property" and target in chosen.known:
+                links[str(row["path"])].append(target)
+        return [Kin(ids[path], tuple(others)) for path, others in links.items() if path in ids]
+
+    return asked(chosen.index, question)[0]

@@ -1,0 +1,326 @@
+"""`cru session learn`: which sessions, which of their cases, and where they go.
+
+Owns the command and what goes with what.  Choosing sessions is `learned_sessions`', telling what there is or was written `learning_report`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from crucible.cases.exporting import Export, export_files, export_stream
+from crucible.cases.gathering import Gatherer, Wanted
+from crucible.cases.keeping import keep_cases
+from crucible.cases.likeness import Dedupe
+from crucible.cases.model import Case, CaseType
+from crucible.cases.picking import Picked
+from crucible.cases.putting import put_puzzles
+from crucible.cases.scrubbing import Scrubber
+from crucible.cases.shapes import Shape
+from crucible.cases.sharing import gather_all
+from crucible.cases.splitting import Families, Splits, parse_splits
+from crucible.cli.door import Door
+from crucible.cli.filters import session_filters
+from crucible.cli.given import GivenPath
+from crucible.cli.improving import Improver, improver_of
+from crucible.cli.learned_sessions import Chosen, choose, kin_of
+from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
+from crucible.cli.opening import open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND
+from crucible.cli.progress import Show, bar
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import from_here
+from crucible.errors import UsageError
+from crucible.secrets.redacting import redact_of, remembering
+from crucible.vault.store import Vault
+from crucible.vault.walk import CASES, WORKFLOWS
+
+__all__ = ["learn"]
+
+_STDOUT = "-"
+_JSONL, _MARKDOWN, _PUZZLE = "jsonl", "markdown", "puzzle"
+_FOLDER = "puzzles"
+_CHOICES = (
+    click.option(
+        "--type",
+        "types",
+        multiple=True,
+        type=click.Choice([one.value for one in CaseType]),
+        help="Only these; may be repeated.",
+    ),
+    click.option(
+        "--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."
+    ),
+    click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right."),
+    click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru cases accept`."),
+    click.option(
+        "--dedupe",
+        type=click.Choice([one.value for one in Dedupe]),
+        help="Of those that say the same, or nearly, only the best.",
+    ),
+    click.option(
+        "-n",
+        "--limit",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="At most N cases: the first ones, or with --seed a sample.",
+    ),
+    click.option(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="Draw --limit and --split by chance, the same way for the same N.",
+    ),
+)
+_WAYS = (
+    click.option(
+        "--export",
+        type=click.Choice([_JSONL, _MARKDOWN, _PUZZLE]),
+        help="Rows for training, notes in the vault's cases/, or puzzle files. Without it only counts are told.",
+    ),
+    click.option(
+        "--shape",
+        type=click.Choice([one.value for one in Shape]),
+        help="How rows are laid out.  [default: messages]",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=GivenPath(),
+        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default puzzles/).",
+    ),
+    click.option("--split", metavar="NAME=SHARE,…", help="Part rows by session: train=0.9,test=0.1."),
+    click.option("--licence", metavar="NAME", help="The licence that every row tells, such as cc-by-4.0."),
+    click.option(
+        "--no-metadata", is_flag=True, help="Rows without the column that tells where they come from."
+    ),
+    click.option(
+        "--refine",
+        is_flag=True,
+        help="Have an agent tighten the wording of what was made of a session, within checks.",
+    ),
+    click.option(
+        "--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."
+    ),
+    click.option(
+        "--with",
+        "named",
+        metavar="COMMAND",
+        help="Who refines or judges: claude, codex, opencode or a command line; by default the one of your settings.",
+    ),
+    click.option("--force", is_flag=True, help="Write puzzle files also over what was changed there."),
+)
+
+
+class _Ways(NamedTuple):
+    """Where cases go, and as what."""
+
+    export: str | None
+    shape: str | None
+    output: str | None
+    split: str | None
+    licence: str | None
+    no_metadata: bool
+    refine: bool
+    judge: bool
+    named: str | None
+    force: bool
+
+
+class _Wish(NamedTuple):
+    """Which cases, and how many."""
+
+    wanted: Wanted
+    dedupe: Dedupe | None
+    limit: int | None
+    seed: int | None
+
+
+def _with(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+@click.command
+@click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Of all sessions, or of all that the filters leave.")
+@session_filters
+@_with(_CHOICES)
+@_with(_WAYS)
+@format_option("table", "json", "toon")
+@click.pass_context
+def learn(
+    ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any
+) -> None:
+    """Extract what sessions teach: failures and what mended them, corrections, decisions, delegated work, whole pieces of work.
+
+    Without --export the cases are only counted. `--export jsonl` writes rows that trainers load, with a card beside them; `markdown` a note
+    a case into cases/, for you to read, edit, and accept or reject; `puzzle` files to be played. Subagents' sessions come with the one that
+    they worked for. What you changed or reviewed in cases/ is what is exported, and what you rejected is not.
+
+    Secrets are taken out again, and from what leaves the vault also e-mail addresses and the names in home folders. The exit code is 3 when
+    a note could not be read.
+
+    \b
+      cru session learn --all
+      cru session learn --since 30d --export markdown
+      cru session learn --all --accepted --export jsonl -o cases.jsonl
+      cru session learn --all --export jsonl -o data --split train=0.9,test=0.1
+      cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
+    """
+    ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
+    wish = _wish(given)
+    _check(ways)
+    _splits(wish, ways)  # before long work
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    _check_place(vault, ways.output)
+    chosen = choose(vault, sessions, given, every=every)
+    redact = remembering(redact_of(vault.settings.secrets))
+    improve = improver_of(
+        vault,
+        redact,
+        ways.named,
+        refine=ways.refine,
+        judge=ways.judge,
+        by_rules=ways.export in (_MARKDOWN, _PUZZLE),  # in rows it would take as long as all the rest
+    )
+    gatherer = Gatherer(vault, redact, wish.wanted)
+    seen = Seen()
+    with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
+        picked = Picked(
+            lambda: _cases(vault, gatherer, chosen, seen.begin(exporting=ways.export is not None), show),
+            dedupe=wish.dedupe,
+            limit=wish.limit,
+            seed=wish.seed,
+        )
+        report = _exported(vault, gatherer, picked, seen, chosen, wish, ways, improve)
+    report(format_, door)
+    seen.tell(picked.dropped)
+    ctx.exit(PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0)
+
+
+def _wish(given: dict[str, Any]) -> _Wish:
+    types = given.pop("types")
+    wanted = Wanted(
+        frozenset(map(CaseType, types)) or frozenset(CaseType),
+        given.pop("min_tokens"),
+        given.pop("max_tokens"),
+        verified=given.pop("verified"),
+        accepted=given.pop("accepted"),
+    )
+    if wanted.least is not None and wanted.most is not None and wanted.least > wanted.most:
+        raise UsageError("--min-tokens is more than --max-tokens", "no case is both")
+    dedupe = given.pop("dedupe")
+    return _Wish(wanted, Dedupe(dedupe) if dedupe else None, given.pop("limit"), given.pop("seed"))
+
+
+_GOES_WITH = {
+    "shape": (_JSONL,),
+    "split": (_JSONL,),
+    "licence": (_JSONL,),
+    "no_metadata": (_JSONL,),
+    "output": (_JSONL, _PUZZLE),
+    "force": (_PUZZLE,),
+    "refine": (_JSONL, _MARKDOWN, _PUZZLE),
+    "judge": (_JSONL, _MARKDOWN, _PUZZLE),
+}
+
+
+def _check(ways: _Ways) -> None:
+    for name, exports in _GOES_WITH.items():
+        if getattr(ways, name) not in (None, False) and ways.export not in exports:
+            option = "--" + name.replace("_", "-")
+            raise UsageError(
+                f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so"
+            )
+    if ways.export == _PUZZLE and ways.output == _STDOUT:
+        raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
+
+
+def _check_place(vault: Vault, output: str | None) -> None:
+    """What goes out is no note of the vault's, and would be read as one there."""
+    if output in (None, _STDOUT):
+        return
+    target = Path(os.path.realpath(from_here(str(output))))
+    own = (vault.sessions, *(vault.root / name for name in (CASES, WORKFLOWS, ".crucible")))
+    inside = next(filter(target.is_relative_to, own), None)
+    if inside:
+        raise UsageError(
+            f"{output}: lies in the vault's {vault.relative(inside)}/", "name a folder of its own: -o data"
+        )
+
+
+# --- from sessions to what goes out ----------------------------------------------------------------------------------
+
+
+def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, show: Show) -> Iterator[Case]:
+    """The cases of all sessions that were chosen, in their order, and of those that only `cases/` tells of."""
+    for done, gathered in enumerate(gather_all(vault, gatherer, chosen.paths)):
+        show(done, len(chosen.paths))
+        yield from seen.counted(gathered)
+    if chosen.every:
+        for session in sorted({*gatherer.reviewed} - chosen.known):
+            yield from seen.counted(gatherer.kept_only(session))
+
+
+def _exported(
+    vault: Vault,
+    gatherer: Gatherer,
+    picked: Picked,
+    seen: Seen,
+    chosen: Chosen,
+    wish: _Wish,
+    ways: _Ways,
+    improve: Improver,
+) -> Callable[[str, Door], None]:
+    """Do what was asked for; the answer tells of it."""
+    if ways.export is None:
+        rows = seen.rows(picked)
+        return lambda format_, door: write_preview(rows, format_, door)
+    cases = (improve.improved(case, gatherer.text) for case in picked)
+    if ways.export == _MARKDOWN:
+        kept = keep_cases(vault, cases, gatherer.heading, seen.place, seen.tell_problem)
+        return lambda format_, _: tell_kept(vault, kept, format_)
+    scrubber = Scrubber(improve.redact, os.path.expanduser("~"))
+    if ways.export == _PUZZLE:
+        put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
+        return lambda format_, _: tell_put(put, format_)
+    export = _export(vault, chosen, wish, ways, improve)
+    if ways.output in (None, _STDOUT):
+        streamed = export_stream(cases, export, scrubber, sys.stdout.buffer)
+        return lambda _, __: tell_exported(streamed, None)
+    target = Path(from_here(str(ways.output)))
+    done = export_files(cases, export, scrubber, target)
+    return lambda format_, _: tell_exported(done, format_)
+
+
+def _export(vault: Vault, chosen: Chosen, wish: _Wish, ways: _Ways, improve: Improver) -> Export:
+    splits = _splits(wish, ways)
+    return Export(
+        Shape(ways.shape or Shape.MESSAGES),
+        splits,
+        Families(kin_of(chosen)) if splits else Families(),
+        improve.redact(ways.licence or "unspecified")[0],
+        improve.redact(vault.root.name)[0],
+        metadata=not ways.no_metadata,
+    )
+
+
+def _splits(wish: _Wish, ways: _Ways) -> Splits | None:
+    return parse_splits(ways.split, seed=wish.seed or 0) if ways.split else None

@@ -1,0 +1,189 @@
+"""What `cru session learn` found and wrote: counts as a table, paths on stdout, a sentence or two on stderr."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crucible.cases.exporting import Exported
+from crucible.cases.gathering import Gathered
+from crucible.cases.keeping import Kept
+from crucible.cases.model import Case, CaseType, Puzzle, Review
+from crucible.cases.putting import Put
+from crucible.cli.door import Door
+from crucible.cli.output import say, write, write_json
+from crucible.cli.workflow_tables import write_cells
+from crucible.errors import CrucibleError
+from crucible.vault.store import Vault
+
+__all__ = ["Seen", "tell_exported", "tell_kept", "tell_put", "write_preview"]
+
+_COLUMNS = ("type", "cases", "verified", "open", "accepted", "rejected", "sessions", "tokens")
+
+
+@dataclass
+class Seen:
+    """What came by while cases were gathered; of a second time the problems are those of the first."""
+
+    sessions: int = 0
+    rejected: int = 0
+    problems: int = 0
+    exporting: bool = False
+    _told: set[str] = field(default_factory=set)
+    _places: dict[str, Path] = field(default_factory=dict)
+
+    def place(self, case: Case) -> Path | None:
+        """The note of a case that came by; None for one that has none."""
+        return self._places.get(case.id)
+
+    def begin(self, *, exporting: bool) -> Seen:
+        """Once more from the start."""
+        self.sessions = self.rejected = 0
+        self.exporting = exporting
+        return self
+
+    def counted(self, gathered: Gathered) -> Iterator[Case]:
+        """The cases of a session; of those that go out, none that was rejected."""
+        self.sessions += 1
+        self._places.update(gathered.places)
+        for problem in gathered.problems:
+            self.tell_problem(problem)
+        for case in gathered.cases:
+            if case.review is Review.REJECTED:
+                self.rejected += 1
+                if self.exporting:
+                    continue
+            yield case
+
+    def tell_problem(self, problem: CrucibleError) -> None:
+        """What was wrong, once."""
+        if str(problem) not in self._told:
+            self._told.add(str(problem))
+            self.problems += 1
+            say(f"cru: {problem}", style="yellow")
+
+    def rows(self, cases: Iterable[Case]) -> list[dict[str, Any]]:
+        """A row for each type, with what it comes to, and one for all."""
+        counts = {type_: _Row(type_.value) for type_ in CaseType}
+        total = _Row("all")
+        for case in cases:
+            for row in (counts[case.type], total):
+                row.add(case)
+        return [row.told() for row in (*counts.values(), total)]
+
+    def tell(self, dropped: int) -> None:
+        """What was left out, and of how many sessions."""
+        told = [f"{_many(self.sessions, 'session')} looked at"]
+        told += [f"{_many(dropped, 'duplicate')} left out"] if dropped else []
+        told += (
+            [f"{self.rejected} rejected {'left out' if self.exporting else 'among them'}"]
+            if self.rejected
+            else []
+        )
+        say("; ".join(told))
+
+
+@dataclass
+class _Row:
+    """Counts of the cases of one type."""
+
+    type: str
+    cases: int = 0
+    verified: int = 0
+    open: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    tokens: int = 0
+    of: set[str] = field(default_factory=set)
+
+    def add(self, case: Case) -> None:
+        self.cases += 1
+        self.verified += case.verification.verified
+        self.open += isinstance(case.body, Puzzle) and case.body.is_open
+        self.accepted += case.review is Review.ACCEPTED
+        self.rejected += case.review is Review.REJECTED
+        self.tokens += case.tokens
+        self.of.add(case.place.session)
+
+    def told(self) -> dict[str, Any]:
+        counts = asdict(self)
+        counts["sessions"] = len(counts.pop("of"))
+        return counts
+
+
+def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -> None:
+    """The table of counts."""
+    write_cells(rows, _COLUMNS, format_, "cases", door)
+
+
+def tell_exported(done: Exported, format_: str | None) -> None:
+    """The files and the card, a path a line, or all as JSON; a stream (`format_` None) is told of on stderr alone."""
+    if format_ == "json":
+        write_json(
+            {
+                "files": [
+                    {"path": str(one.path), "split": one.split, "rows": one.rows, "bytes": one.size}
+                    for one in done.files
+                ],
+                "card": str(done.card) if done.card else None,
+                "rows": done.tally.rows,
+                "left_out": dict(sorted(done.tally.left_out.items())),
+                "redactions": dict(sorted(done.tally.redactions.items())),
+            }
+        )
+    elif format_ is not None:
+        for path in (*(one.path for one in done.files), *([done.card] if done.card else [])):
+            write(str(path))
+    left = ", ".join(f"{count} {name}" for name, count in sorted(done.tally.left_out.items()))
+    say(f"{_many(done.tally.rows, 'row')}" + (f"; of no use in this shape: {left}" if left else ""))
+    if not done.tally.rows and format_ is not None:
+        say("nothing was written")
+    _tell_redactions(done.tally.redactions)
+
+
+def tell_kept(vault: Vault, kept: Kept, format_: str) -> None:
+    """The notes that are new or replaced, a path a line, or all as JSON; the others are counted."""
+    if format_ == "json":
+        write_json({name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()})
+    else:
+        for path in (*kept.new, *kept.replaced):
+            write(str(path))
+    say(
+        f"{_many(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} as they were, "
+        f"{len(kept.left)} left as you reviewed or changed them"
+    )
+    if kept.new or kept.replaced:
+        say("`cru cases list --status proposed` tells them; so does Cases.base in Obsidian")
+
+
+def tell_put(put: Put, format_: str) -> None:
+    """The files of puzzles, a path a line, or all as JSON."""
+    if format_ == "json":
+        found = {name: [str(path) for path in getattr(put, name)] for name in ("written", "same", "left")}
+        write_json({**found, "redactions": dict(sorted(put.redactions.items()))})
+    else:
+        for path in (*put.written, *put.same):
+            write(str(path))
+    say(f"{_many(len(put.written), 'file')} written, {len(put.same)} as they were")
+    if put.left:
+        say(
+            f"{_many(len(put.left), 'file')} left, since other words stand there: --force writes over them",
+            style="yellow",
+        )
+        for path in put.left:
+            say(f"  {path}")
+    _tell_redactions(put.redactions)
+
+
+def _tell_redactions(redactions: Mapping[str, int]) -> None:
+    found = Counter(redactions)
+    if found:
+        told = ", ".join(f"{count} {rule}" for rule, count in sorted(found.items()))
+        say(f"taken out: {told}")
+
+
+def _many(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

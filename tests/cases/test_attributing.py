@@ -1,0 +1,228 @@
+"""What a puzzle's failure is attributed to: the report that is made of it, and that nothing else of the case changes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from crucible.agents.asking import Answer
+from crucible.cases.attributing import attribute, judge_case, report_of
+from crucible.cases.making import measured
+from crucible.cases.model import Case, Fault, Puzzle, Verification
+from crucible.cases.notes import render_case
+from crucible.cases.notes_reading import read_case
+from crucible.errors import AgentFailed
+from crucible.knowledge.classifying import classify
+from crucible.knowledge.judging import find_template
+from crucible.knowledge.model import Category, FailureReport
+from crucible.note.source import Source
+from crucible.secrets.redacting import redact_of
+from crucible.settings import SecretSettings
+from crucible.templates import OwnTemplate
+from tests.cases.made import OPEN, PUZZLE, any_case, case_of, made_cases, said, told, tool, used
+
+REDACT = redact_of(SecretSettings())
+SECRET = "ghp_" + "a1B2" * 9
+SED = Puzzle(
+    goal="Replace it.",
+    state="",
+    tried=(
+        used("t1", "Read", path="a.txt"),
+        tool("t1", "a/b"),
+        used("t2", "Bash", "Now I replace it.", command="sed -i 's/a/b/c/' a.txt"),
+        tool("t2", "sed: -e expression #1, char 8: unknown option to `s'", failed=True),
+        said("The slash ends the pattern."),
+        told("Hm."),
+        used("t3", "Bash", command="sed -i 's/a\\/b\\/c/' a.txt"),
+        tool("t3", "sed: unterminated", failed=True),
+    ),
+    failure="sed: -e expression #1, char 8: unknown option to `s'",
+    expected="Another delimiter.",
+    solution=(used("t4", "Bash", command="sed -i 's|a/b|c|' a.txt"), tool("t4", "")),
+)
+
+
+class Says:
+    """Answers with these texts, one after the other; an exception is raised."""
+
+    def __init__(self, *answers: str | AgentFailed) -> None:
+        self.answers, self.prompts = list(answers), list[str]()
+
+    def ask(self, prompt: str) -> Answer:
+        self.prompts.append(prompt)
+        answer = self.answers.pop(0)
+        if isinstance(answer, AgentFailed):
+            raise answer
+        return Answer(answer, "small-model")
+
+
+GOOD = json.dumps(
+    {
+        "category": "knowledge_gap",
+        "root_cause": "What s takes.",
+        "preventable_with": "A note.",
+        "confidence": 0.7,
+    }
+)
+
+
+def body(case: Case) -> Puzzle:
+    assert isinstance(case.body, Puzzle)
+    return case.body
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_tells_the_message_the_call_that_gave_it_and_what_mended_it() -> None:
+    assert report_of(case_of(SED)) == FailureReport(
+        error=SED.failure,
+        happened="The slash ends the pattern.",
+        context="Replace it.",
+        tool="Bash",
+        call="sed -i 's/a/b/c/' a.txt",
+        resolution="sed -i 's|a/b|c|' a.txt",
+    )
+
+
+def test_of_another_kind_of_mending_the_words_are_told() -> None:
+    report = report_of(case_of(PUZZLE))
+    assert report is not None
+    assert (report.call, report.resolution) == ("python app.py --fail", "It tries again with backoff.")
+
+
+def test_the_call_of_a_message_that_no_result_is_is_the_first_that_failed() -> None:
+    report = report_of(case_of(replace(SED, failure="[!error] it")))
+    assert report is not None
+    assert report.call == "sed -i 's/a/b/c/' a.txt"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({"input": "pytest -q"}, "pytest -q"),
+        ({"command": ["bash", "-lc", "make\n  test"]}, "bash -lc make test"),
+        ({"description": "Look", "command": "ls"}, "ls"),
+        ({"old": "a", "file_path": "src/a.py"}, "src/a.py"),
+        ({"todos": [{"content": "one", "done": False}], "n": None}, "one False"),
+        ({}, ""),
+    ],
+)
+def test_a_call_is_its_command_or_its_file_in_one_line(arguments: dict[str, Any], line: str) -> None:
+    tried = (used("t1", "Any", **arguments), tool("t1", "no", failed=True))
+    report = report_of(case_of(replace(SED, tried=tried)))
+    assert report is not None
+    assert report.call == line
+
+
+def test_a_call_is_bounded() -> None:
+    tried = (used("t1", "Bash", command="x " * 100_000), tool("t1", "no", failed=True))
+    report = report_of(case_of(replace(SED, tried=tried)))
+    assert report is not None
+    assert len(report.call) == 500
+
+
+def test_a_puzzle_without_a_call_tells_none() -> None:
+    report = report_of(case_of(OPEN))
+    assert report == FailureReport("Permission denied", context="Deploy.")
+
+
+def test_the_same_call_that_passed_another_time_was_chance() -> None:
+    tried = (used("t1", "Bash", command="make test"), tool("t1", "E: assert 1 == 2", failed=True))
+    puzzle = Puzzle("Go.", "", tried, "E: assert 1 == 2")
+    passed = attribute(case_of(puzzle, verification=Verification("make test")))
+    found = body(passed).attribution
+    assert found is not None
+    assert found.category is Category.EXECUTION_ERROR
+
+
+@pytest.mark.parametrize("fault", [one for one in Fault if one is not Fault.AGENT])
+def test_a_failure_that_was_not_the_agents_has_no_report(fault: Fault) -> None:
+    case = case_of(PUZZLE, fault=fault)
+    assert report_of(case) is None
+    assert attribute(case) is case
+
+
+def test_only_puzzles_have_one() -> None:
+    others = [case for case in made_cases() if not isinstance(case.body, Puzzle)]
+    assert len(others) == 5
+    for case in others:
+        assert report_of(case) is None
+        assert attribute(case) is case
+        assert judge_case(case, Says(), REDACT) == (case, "")
+
+
+# --- by rules --------------------------------------------------------------------------------------------------------
+
+
+def test_the_rules_attribution_is_the_classifiers_and_nothing_else_changes() -> None:
+    case = measured(case_of(SED))
+    report = report_of(case)
+    assert report is not None
+    found = attribute(case)
+    assert found == replace(case, body=replace(SED, attribution=classify(report)))
+    assert body(found).attribution == classify(report)
+    assert classify(report).category is Category.TOOL_MISUSE
+    assert measured(found) == found
+    assert attribute(found) == found
+
+
+@settings(max_examples=50)
+@given(any_case())
+def test_any_case_is_attributed_and_reads_back(case: Case) -> None:
+    found = attribute(case)
+    assert (found.id, found.digest, found.tokens) == (case.id, case.digest, case.tokens)
+    assert read_case(Source(render_case(found)), found.id).case == found
+
+
+# --- by a model ------------------------------------------------------------------------------------------------------
+
+
+def test_a_models_attribution_takes_the_place_of_the_rules() -> None:
+    case = attribute(case_of(SED))
+    found, problem = judge_case(case, Says(GOOD), REDACT)
+    attribution = body(found).attribution
+    assert problem == ""
+    assert attribution is not None
+    assert (attribution.category, attribution.judge) == (Category.KNOWLEDGE_GAP, "small-model")
+    assert replace(found, body=SED) == case_of(SED)
+
+
+def test_a_model_that_gives_none_leaves_the_rules_and_a_line() -> None:
+    asker = Says("no", AgentFailed("it is\ndown"))
+    found, problem = judge_case(case_of(SED), asker, REDACT)
+    assert found == attribute(case_of(SED))
+    assert problem == "it is down"
+    assert len(asker.prompts) == 2
+
+
+def test_neither_a_model_nor_the_rules_see_a_secret() -> None:
+    leaky = replace(
+        SED,
+        goal=f"With {SECRET}.",
+        failure=f"error: {SECRET}",
+        tried=(used("t1", "Bash", command=f"login {SECRET}"), tool("t1", f"error: {SECRET}", failed=True)),
+        expected=f"As {SECRET}.",
+    )
+    asker = Says("no", GOOD.replace("What s takes.", SECRET))
+    found, problem = judge_case(case_of(leaky), asker, REDACT)
+    assert problem == ""
+    by_rules, _ = judge_case(case_of(leaky), Says("no", "no"), REDACT)
+    for told_ in (*asker.prompts, str(body(found).attribution), str(body(by_rules).attribution)):
+        assert SECRET not in told_
+    assert "[REDACTED" in str(body(by_rules).attribution)
+
+
+def test_a_template_of_the_vaults_is_used(tmp_path: Path) -> None:
+    path = tmp_path / ".crucible" / "templates" / "attribution.md.j2"
+    path.parent.mkdir(parents=True)
+    path.write_text("Mine.\n{{ rules }}{{ report }}{{ refused }}", encoding="utf-8")
+    asker = Says(GOOD)
+    judge_case(case_of(SED), asker, REDACT, find_template(tmp_path))
+    assert asker.prompts[0].startswith("Mine.\nYou are given")
+    assert isinstance(find_template(path), OwnTemplate)

@@ -1,0 +1,637 @@
+"""`cru session learn` as a user meets it, on the sessions of real clients."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from crucible.importing.importing import ImportOptions, import_transcripts
+from crucible.note.wikilinks import strip_heading_for_link
+from crucible.transcript.dialects import DIALECTS
+from crucible.vault.init import init_vault
+from crucible.vault.store import Vault
+from tests.running import Cru, CruProcess
+
+DATA = Path(__file__).resolve().parent.parent / "data" / "transcripts"
+KEY = "sk-ant-api03-" + "Zx9" * 31 + "AA"
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both scenarios, played by Claude Code and by Codex."""
+    root = tmp_path_factory.mktemp("real") / "vault"
+    init_vault(root)
+    vault = Vault(root)
+    for client in ("claude-code", "codex"):
+        options = ImportOptions(datetime(2026, 12, 1, tzinfo=UTC))
+        import_transcripts(
+            vault, DIALECTS[client], [DATA / client / name for name in ("limiter", "retry")], options=options
+        )
+    return root
+
+
+@pytest.fixture
+def vault(real: Path, tmp_path: Path) -> Vault:
+    shutil.copytree(real, tmp_path / "vault")
+    return Vault(tmp_path / "vault")
+
+
+def export(cru: Cru, *args: str | Path) -> list[dict[str, Any]]:
+    """The rows that go to stdout."""
+    result = cru("session", "learn", "--export", "jsonl", *args)
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def counts(result: Result) -> dict[str, int]:
+    assert result.exit_code == 0, result.stderr
+    return {row["type"]: row["cases"] for row in json.loads(result.stdout)}
+
+
+def ids(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["metadata"]["id"] for row in rows]
+
+
+def one_of(vault: Vault, start: str) -> Path:
+    """A session's note whose id begins so, the shortest."""
+    return min(
+        (path for path in vault.session_paths() if path.name.startswith(start)),
+        key=lambda path: len(path.name),
+    )
+
+
+def kept(vault: Vault, type_: str) -> Path:
+    return min((vault.root / "cases").glob(f"*-{type_}-*.md"))
+
+
+# --- what there is ---------------------------------------------------------------------------------------------------
+
+
+def test_without_an_export_cases_are_counted_by_type(cru: Cru) -> None:
+    found = counts(cru("session", "learn", "--all", "--format", "json"))
+    assert found == {"puzzle": 4, "correction": 4, "decision": 6, "delegation": 6, "workflow": 12, "all": 32}
+    table = cru("session", "learn", "--all")
+    assert table.stdout.splitlines()[0].split()[:3] == ["type", "cases", "verified"]
+    assert "10 sessions looked at" in table.stderr
+    assert not (cru.vault.root / "cases").exists()  # type: ignore[union-attr]
+
+
+def test_toon_is_a_format_too(cru: Cru) -> None:
+    assert cru("session", "learn", "--all", "--format", "toon").stdout.startswith("cases[6]{type,")
+
+
+def test_a_session_comes_with_its_subagents(cru: Cru, vault: Vault) -> None:
+    name = one_of(vault, "2026-11-21-add-rate").stem
+    rows = export(cru, name)
+    sessions = {row["metadata"]["session"] for row in rows}
+    assert name in sessions
+    assert len(sessions) == 3
+    assert [row["metadata"]["type"] for row in rows].count("puzzle") == 1
+
+
+def test_filters_choose_sessions(cru: Cru) -> None:
+    everything = counts(cru("session", "learn", "--all", "--format", "json"))
+    claude = counts(cru("session", "learn", "--agent", "claude-code", "--format", "json"))
+    codex = counts(cru("session", "learn", "--agent", "codex", "--format", "json"))
+    assert {name: claude[name] + codex[name] for name in claude} == everything
+    assert claude["all"]
+    assert counts(cru("session", "learn", "--all", "--since", "2030-01-01", "--format", "json"))["all"] == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        ("--all", "2026-11-21-fix"),
+        ("2026-11-21-fix", "--status", "completed"),
+        ("--all", "--shape", "messages"),
+        ("--all", "--export", "markdown", "-o", "there"),
+        ("--all", "--export", "puzzle", "-o", "-"),
+        ("--all", "--export", "puzzle", "--split", "train=1"),
+        ("--all", "--export", "jsonl", "--split", "train=0.5"),
+        ("--all", "--export", "jsonl", "--force"),
+        ("--all", "--min-tokens", "5", "--max-tokens", "4"),
+        ("--all", "--refine"),
+        ("--all", "--export", "jsonl", "--with", "cat"),
+        ("--all", "--export", "jsonl", "--refine"),
+        ("--all", "--export", "jsonl", "-o", "rows.txt"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_a_way_out(args: tuple[str, ...], cru: Cru) -> None:
+    result = cru("session", "learn", *args)
+    assert result.exit_code == 2
+    assert len(result.stderr.strip().splitlines()) == 2, result.stderr
+    assert result.stdout == ""
+
+
+# --- which of them ---------------------------------------------------------------------------------------------------
+
+
+def test_cases_are_chosen_by_type_tokens_and_verification(cru: Cru) -> None:
+    rows = export(cru, "--all")
+    puzzles = export(cru, "--all", "--type", "puzzle", "--type", "correction")
+    assert ids(puzzles) == [
+        row["metadata"]["id"] for row in rows if row["metadata"]["type"] in {"puzzle", "correction"}
+    ]
+    short = export(cru, "--all", "--max-tokens", "200")
+    long = export(cru, "--all", "--min-tokens", "201")
+    assert short
+    assert long
+    assert sorted(ids(short) + ids(long)) == sorted(ids(rows))
+    verified = export(cru, "--all", "--verified")
+    assert ids(verified) == [row["metadata"]["id"] for row in rows if row["metadata"]["verified"]]
+    assert 0 < len(verified) < len(rows)
+
+
+def test_the_same_export_has_the_same_bytes(cru: Cru, tmp_path: Path) -> None:
+    once = cru("session", "learn", "--all", "--export", "jsonl").stdout
+    again = cru("session", "learn", "--all", "--export", "jsonl").stdout
+    filed = cru("session", "learn", "--all", "--export", "jsonl", "-o", tmp_path / "rows.jsonl")
+    assert once == again == (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
+    assert filed.stdout.splitlines() == [str(tmp_path / "rows.jsonl"), str(tmp_path / "README.md")]
+
+
+def test_a_limit_takes_the_first_ones_and_with_a_seed_a_sample(cru: Cru) -> None:
+    rows = ids(export(cru, "--all"))
+    assert ids(export(cru, "--all", "--limit", "3")) == rows[:3]
+    sample = ids(export(cru, "--all", "--limit", "5", "--seed", "7"))
+    assert len(sample) == 5
+    assert sample == [one for one in rows if one in sample]
+    assert sample == ids(export(cru, "--all", "--limit", "5", "--seed", "7"))
+    drawn = {tuple(ids(export(cru, "--all", "--limit", "5", "--seed", str(seed)))) for seed in range(4)}
+    assert len(drawn) > 1
+    assert set(sample) < set(ids(export(cru, "--all", "--limit", "9", "--seed", "7")))
+
+
+def test_duplicates_go_and_are_counted(cru: Cru, vault: Vault) -> None:
+    shutil.rmtree(
+        vault.root / ".crucible" / "flight"
+    )  # of what only one of them has whole, no two are the same
+    path = one_of(vault, "2026-11-21-fix")
+    twin = path.with_name("2026-11-22-again.md")
+    twin.write_bytes(
+        path.read_bytes().replace(f"session_id: {path.stem}".encode(), b"session_id: 2026-11-22-again")
+    )
+    before = ids(export(cru, "--all", "--type", "correction"))
+    result = cru(
+        "session", "learn", "--all", "--type", "correction", "--export", "jsonl", "--dedupe", "exact"
+    )
+    left = ids([json.loads(line) for line in result.stdout.splitlines()])
+    assert set(left) < set(before)
+    assert not any(one.startswith("2026-11-22-again") for one in left)
+    assert f"{len(before) - len(left)} duplicate" in result.stderr
+    near = ids(export(cru, "--all", "--type", "correction", "--dedupe", "near"))
+    assert set(near) <= set(left)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def test_no_family_of_sessions_stands_in_two_splits(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    sides: dict[str, set[str]] = {}
+    parents = {path.stem: vault.read(path).session.parent for path in vault.session_paths()}
+    seen = set()
+    for seed in range(8):
+        out = tmp_path / str(seed)
+        done = cru(
+            "session",
+            "learn",
+            "--all",
+            "--export",
+            "jsonl",
+            "--split",
+            "train=0.5,test=0.5",
+            "--seed",
+            str(seed),
+            "-o",
+            out,
+        )
+        assert done.exit_code == 0, done.stderr
+        sides = {}
+        for path in out.glob("*.jsonl"):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                session = json.loads(line)["metadata"]["session"]
+                sides.setdefault(parents[session] or session, set()).add(path.stem)
+        assert all(len(splits) == 1 for splits in sides.values()), sides
+        seen.add(frozenset(next(iter(splits)) for splits in sides.values()))
+    assert frozenset({"train", "test"}) in seen
+
+
+def test_sessions_that_go_on_with_each_other_stay_together(cru: Cru, vault: Vault) -> None:
+    first, second = one_of(vault, "2026-11-21-fix"), one_of(vault, "2026-11-21-add")
+    text = second.read_text(encoding="utf-8")
+    second.write_text(
+        text.replace("\nstatus:", f'\ncontinues: "[[{first.stem}]]"\nstatus:', 1), encoding="utf-8"
+    )
+    for seed in range(12):
+        rows = export(cru, "--all", "--split", "a=0.5,b=0.5", "--seed", str(seed))
+        split = {row["metadata"]["session"]: row["metadata"]["split"] for row in rows}
+        assert split[first.stem] == split[second.stem]
+
+
+def test_licence_and_source_stand_in_every_row_and_on_the_card(cru: Cru, tmp_path: Path) -> None:
+    cru("session", "learn", "--all", "--export", "jsonl", "--licence", "cc-by-4.0", "-o", tmp_path / "out")
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    assert {(row["metadata"]["licence"], row["metadata"]["source"]) for row in rows} == {
+        ("cc-by-4.0", "vault")
+    }
+    assert "license: " in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    bare = export(cru, "--all", "--no-metadata")
+    assert all("metadata" not in row for row in bare)
+
+
+@pytest.mark.parametrize(
+    ("shape", "columns"),
+    [
+        ("messages", {"messages"}),
+        ("preference", {"prompt", "chosen", "rejected"}),
+        ("prompt-completion", {"prompt", "completion"}),
+        ("tools", {"messages", "tools"}),
+        ("sharegpt", {"conversations"}),
+    ],
+)
+def test_each_shape_has_its_columns(shape: str, columns: set[str], cru: Cru) -> None:
+    rows = export(cru, "--all", "--shape", shape)
+    assert rows
+    assert all(row.keys() == columns | {"metadata"} for row in rows)
+
+
+def test_files_are_told_as_json(cru: Cru, tmp_path: Path) -> None:
+    result = cru(
+        "session", "learn", "--all", "--export", "jsonl", "-o", tmp_path / "o.jsonl", "--format", "json"
+    )
+    told = json.loads(result.stdout)
+    assert told["rows"] == told["files"][0]["rows"] == 32
+    assert Path(told["card"]).is_file()
+
+
+def test_a_pipe_that_closes_early_is_no_failure_of_ours(cru_process: CruProcess, vault: Vault) -> None:
+    done = cru_process("--vault", vault.root, "session", "learn", "--all", "--export", "jsonl")
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 32
+    line = shlex.join(
+        [sys.executable, "-m", "crucible", "--vault", str(vault.root), "session", "learn", "--all"]
+    )
+    assert os.system(f"{line} --export jsonl 2>/dev/null | head -n1 >/dev/null") == 0
+
+
+# --- notes, and what a human says of them ----------------------------------------------------------------------------
+
+
+def test_notes_are_written_once_and_then_as_they_were(cru: Cru, vault: Vault) -> None:
+    first = cru("session", "learn", "--all", "--export", "markdown")
+    assert first.exit_code == 0
+    assert len(first.stdout.splitlines()) == 32
+    assert (vault.root / "Cases.base").is_file()
+    again = cru("session", "learn", "--all", "--export", "markdown", "--format", "json")
+    assert {name: len(paths) for name, paths in json.loads(again.stdout).items()} == {
+        "new": 0,
+        "replaced": 0,
+        "same": 32,
+        "left": 0,
+    }
+    assert cru("cases", "check").exit_code == 0
+
+
+def test_a_note_links_to_its_session_and_phase(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--type", "puzzle", "--export", "markdown")
+    text = kept(vault, "puzzle").read_text(encoding="utf-8")
+    link = next(line for line in text.splitlines() if line.startswith("From [["))
+    target, _, heading = link.removeprefix("From [[").partition("|")[0].partition("#")
+    note = (vault.root / "sessions" / f"{target}.md").read_text(encoding="utf-8")
+    headings = [line.removeprefix("## ") for line in note.splitlines() if line.startswith("## ")]
+    assert strip_heading_for_link(heading) in map(strip_heading_for_link, headings)
+
+
+def test_untouched_notes_change_no_byte_of_an_export(cru: Cru) -> None:
+    before = cru("session", "learn", "--all", "--export", "jsonl").stdout
+    cru("session", "learn", "--all", "--export", "markdown")
+    assert cru("session", "learn", "--all", "--export", "jsonl").stdout == before
+
+
+def test_an_edit_of_a_note_is_what_is_exported(cru: Cru, vault: Vault) -> None:
+    before = export(cru, "--all")
+    cru("session", "learn", "--all", "--export", "markdown")
+    path = kept(vault, "decision")
+    text = path.read_text(encoding="utf-8")
+    head, section, rest = text.partition("## Choice\n\n")
+    path.write_text(f"{head}{section}Take the leaky bucket\n\n{rest.split(chr(10), 2)[2]}", encoding="utf-8")
+    after = {row["metadata"]["id"]: row for row in export(cru, "--all")}
+    was = {row["metadata"]["id"]: row for row in before}
+    changed = [one for one in was if after[one] != was[one]]
+    assert changed == [path.stem]
+    assert "Take the leaky bucket" in json.dumps(after[path.stem]["messages"])
+    cru("session", "learn", "--all", "--export", "markdown")
+    assert "Take the leaky bucket" in path.read_text(encoding="utf-8")
+
+
+def test_rejected_cases_go_nowhere_and_accepted_ones_can_go_alone(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    yes, no = kept(vault, "puzzle").stem, kept(vault, "correction").stem
+    cru("cases", "accept", yes)
+    cru("cases", "reject", no)
+    rows = export(cru, "--all")
+    assert yes in ids(rows)
+    assert no not in ids(rows)
+    only = export(cru, "--all", "--accepted")
+    assert ids(only) == [yes]
+    assert only[0]["metadata"]["review"] == "accepted"
+    told = json.loads(cru("session", "learn", "--all", "--format", "json").stdout)[-1]
+    assert (told["accepted"], told["rejected"]) == (1, 1)
+
+
+def test_an_accepted_case_outlives_its_session(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    path = kept(vault, "correction")
+    cru("cases", "accept", path.stem)
+    session = next(one for one in vault.session_paths() if path.stem.startswith(f"{one.stem}-correction-"))
+    session.unlink()
+    assert path.stem in ids(export(cru, "--all"))
+    assert ids(export(cru, "--all", "--accepted")) == [path.stem]
+
+
+def test_a_note_that_got_another_name_still_counts(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    path = kept(vault, "correction")
+    cru("cases", "accept", path.stem)
+    path.rename(path.with_name("The floor of the jitter.md"))
+    assert ids(export(cru, "--all", "--accepted")) == ["The floor of the jitter"]
+
+
+@pytest.mark.parametrize("place", ["read/{}.md", "The floor of the jitter.md", "{}-2.md"])
+@pytest.mark.parametrize("review", ["", "accept", "reject"])
+def test_a_note_that_was_moved_or_renamed_is_its_case_still(
+    place: str, review: str, cru: Cru, vault: Vault
+) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    path = kept(vault, "correction")
+    if review:
+        cru("cases", review, path.stem)
+    (path.parent / "read").mkdir()
+    path.rename(path.parent / place.format(path.stem))
+    before = {one: one.read_bytes() for one in path.parent.rglob("*.md")}
+    rows = export(cru, "--all")
+    assert len(rows) == (31 if review == "reject" else 32)
+    assert sum(row["metadata"]["review"] == "accepted" for row in rows) == (review == "accept")
+    cru("session", "learn", "--all", "--export", "markdown")
+    assert {one: one.read_bytes() for one in path.parent.rglob("*.md")} == before
+
+
+def test_a_review_outlives_that_the_session_is_renamed(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    session = one_of(vault, "2026-11-21-fix-retry").stem
+    no, yes = (
+        next(path.stem for path in sorted((vault.root / "cases").glob(f"{session}-{type_}-*.md")))
+        for type_ in ("correction", "decision")
+    )
+    cru("cases", "reject", no)
+    cru("cases", "accept", yes)
+    before = export(cru, "--all")
+    assert cru("session", "rename", session, "2026-11-21-backoff").exit_code == 0
+    after = export(cru, "--all")
+    assert sorted(ids(after)) == sorted(ids(before))
+    assert "2026-11-21-backoff" in {row["metadata"]["session"] for row in after}
+    assert yes in ids(export(cru, "2026-11-21-backoff", "--accepted"))
+    result = cru("session", "learn", "--all", "--export", "markdown")
+    assert "0 cases new, 0 replaced" in result.stderr
+
+
+def test_a_note_that_is_not_understood_is_named_and_the_rest_exported(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    path = kept(vault, "puzzle")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("case_type: puzzle", "case_type: riddle"), encoding="utf-8"
+    )
+    result = cru("session", "learn", "--all", "--export", "jsonl")
+    assert result.exit_code == 3
+    assert path.name in result.stderr
+    assert len(result.stdout.splitlines()) == 32  # its session still gives it
+
+
+def test_a_session_that_cannot_be_read_is_named_and_the_rest_exported(cru: Cru, vault: Vault) -> None:
+    os.mkfifo(vault.root / "sessions" / "2026-11-23-broken.md")
+    result = cru("session", "learn", "--all", "--export", "jsonl")
+    assert result.exit_code == 3
+    assert "2026-11-23-broken" in result.stderr
+    assert len(result.stdout.splitlines()) == 32
+
+
+def test_what_is_no_note_does_not_stop_the_rest(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    path, other = kept(vault, "correction"), kept(vault, "puzzle")
+    path.unlink()
+    path.mkdir()
+    gone = max((vault.root / "cases").glob("*.md"))
+    gone.unlink()
+    result = cru("session", "learn", "--all", "--export", "markdown")
+    assert result.exit_code == 3
+    assert path.name in result.stderr
+    assert gone.is_file()
+    assert other.is_file()
+
+
+@pytest.mark.parametrize("name", ["My own note", "2026-11-20-ünï", "2026-11-21-renamed", "x" * 200])
+def test_a_session_has_its_files_name_whatever_it_tells(name: str, cru: Cru, vault: Vault) -> None:
+    path = one_of(vault, "2026-11-21-fix-retry")
+    text = path.read_text(encoding="utf-8").replace(f"session_id: {path.stem}", "session_id: ../../../x")
+    assert "../../../x" in text
+    path.unlink()
+    path.with_name(f"{name}.md").write_text(text, encoding="utf-8")
+    rows = [row for row in export(cru, "--all") if row["metadata"]["session"] == name]
+    assert rows
+    assert not any("/" in row["metadata"]["id"] for row in rows)
+    assert cru("session", "learn", "--all", "--export", "markdown").exit_code == 0
+    assert cru("cases", "reject", rows[0]["metadata"]["id"]).exit_code == 0
+    again = [row["metadata"]["id"] for row in export(cru, "--all") if row["metadata"]["session"] == name]
+    assert again == ids(rows)[1:]
+
+
+def test_sessions_without_a_parent_or_in_a_ring_are_learnt_from_too(cru: Cru, vault: Vault) -> None:
+    before = len(export(cru, "--all"))
+    one, other = one_of(vault, "2026-11-21-fix-retry"), one_of(vault, "2026-11-21-add-rate")
+    for path, parent in ((one, other.stem), (other, one.stem)):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(
+            text.replace("type: session\n", f'type: session\nparent: "[[{parent}]]"\n', 1), encoding="utf-8"
+        )
+    assert len(export(cru, "--all")) == before
+    other.unlink()
+    assert one.stem in {row["metadata"]["session"] for row in export(cru, "--since", "2020-01-01")}
+
+
+def test_no_secret_in_a_name_goes_out(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fJ2kL5"
+    path = one_of(vault, "2026-11-21-fix-retry")
+    path.rename(path.with_name(f"2026-11-21-{token}.md"))
+    vault.root.rename(vault.root.with_name(f"vault-{token}"))
+    where = ("--vault", str(vault.root.with_name(f"vault-{token}")), "session", "learn", "--all", "--export")
+    rows, puzzles = tmp_path / "rows", tmp_path / "puzzles"
+    assert cru(*where, "jsonl", "-o", rows, "--licence", f"of {token}").exit_code == 0
+    assert cru(*where, "puzzle", "-o", puzzles).exit_code == 0
+    out = [*rows.iterdir(), *puzzles.iterdir()]
+    assert len(out) > 4
+    assert not any(token in one.name or token in one.read_text(encoding="utf-8") for one in out)
+
+
+# --- puzzles ---------------------------------------------------------------------------------------------------------
+
+
+def test_puzzles_come_with_solutions_and_can_be_played(cru: Cru, tmp_path: Path) -> None:
+    result = cru("session", "learn", "--all", "--export", "puzzle", "-o", tmp_path / "p")
+    files = [Path(line) for line in result.stdout.splitlines()]
+    assert len(files) == 8
+    puzzle = next(path for path in files if path.name.endswith(".puzzle.md"))
+    solution = puzzle.with_name(puzzle.name.replace(".puzzle.", ".solution."))
+    assert solution in files
+    answer = tmp_path / "answer.md"
+    answer.write_text(solution.read_text(encoding="utf-8").split("## Rubric")[0], encoding="utf-8")
+    assert cru("cases", "play", puzzle, "--answer", answer).exit_code == 0
+
+
+def test_a_puzzle_that_somebody_changed_stays(cru: Cru, tmp_path: Path) -> None:
+    args = ("session", "learn", "--all", "--export", "puzzle", "-o", tmp_path / "p")
+    files = [Path(line) for line in cru(*args).stdout.splitlines()]
+    files[1].write_text("mine\n", encoding="utf-8")
+    again = cru(*args)
+    assert files[1].read_text(encoding="utf-8") == "mine\n"
+    assert "2 files left" in again.stderr
+    assert cru(*args, "--force").exit_code == 0
+    assert files[1].read_text(encoding="utf-8") != "mine\n"
+
+
+@pytest.mark.parametrize("way", ["jsonl", "puzzle"])
+@pytest.mark.parametrize("name", ["sessions", "sessions/x.jsonl", "cases/new", ".crucible"])
+def test_nothing_goes_out_into_the_vaults_own_folders(way: str, name: str, cru: Cru, vault: Vault) -> None:
+    before = sorted(vault.root.rglob("*"))
+    result = cru("session", "learn", "--all", "--export", way, "-o", vault.root / name)
+    assert result.exit_code == 2
+    assert "lies in the vault's" in result.stderr
+    assert {one for one in vault.root.rglob("*") if one.suffix in {".jsonl", ".md"}} <= {*before}
+
+
+def test_a_symlink_is_not_written_through(cru: Cru, tmp_path: Path) -> None:
+    args = ("session", "learn", "--all", "--export", "puzzle", "-o", tmp_path / "p")
+    first = Path(cru(*args).stdout.splitlines()[0])
+    first.unlink()
+    (tmp_path / "precious").write_text("precious", encoding="utf-8")
+    first.symlink_to(tmp_path / "precious")
+    assert cru(*args, "--force").exit_code == 1
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"
+
+
+# --- what must not leave ---------------------------------------------------------------------------------------------
+
+
+def test_no_secret_and_no_name_of_a_person_leaves_the_vault(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    path = one_of(vault, "2026-11-21-fix")
+    text = path.read_text(encoding="utf-8")
+    planted = f"Use {KEY} from /home/maria/keys, ask maria.lopez@corp.io."
+    path.write_text(
+        text.replace("jitter must never be zero", f"jitter must never be zero. {planted}"), encoding="utf-8"
+    )
+    told = cru("session", "learn", "--all", "--export", "jsonl", "-o", tmp_path / "rows")
+    cru("session", "learn", "--all", "--export", "puzzle", "-o", tmp_path / "puzzles")
+    cru("session", "learn", "--all", "--export", "markdown")
+    files = [one for folder in (tmp_path / "rows", tmp_path / "puzzles") for one in folder.iterdir()]
+    left = "".join(one.read_text(encoding="utf-8") for one in files)
+    assert "jitter must never be zero" in left
+    for word in (KEY, "maria", "corp.io"):
+        assert word not in left
+    kept_notes = "".join(one.read_text(encoding="utf-8") for one in (vault.root / "cases").iterdir())
+    assert KEY not in kept_notes
+    assert "anthropic-key" in told.stderr
+    assert "home-path" in told.stderr
+    assert "email" in told.stderr
+    assert "home-path" in (tmp_path / "rows" / "README.md").read_text(encoding="utf-8")
+
+
+# --- judgement -------------------------------------------------------------------------------------------------------
+
+
+def program(tmp_path: Path, script: str) -> str:
+    path = tmp_path / "agent.py"
+    path.write_text(f"import sys, json\nsaid = sys.stdin.read()\n{script}\n", encoding="utf-8")
+    return shlex.join([sys.executable, str(path)])
+
+
+def test_rules_say_where_a_failure_comes_from_and_how_sure_they_are(cru: Cru, vault: Vault) -> None:
+    result = cru("session", "learn", "--all", "--type", "puzzle", "--export", "markdown", "--judge")
+    assert "no agent is configured" in result.stderr
+    text = kept(vault, "puzzle").read_text(encoding="utf-8")
+    assert "judge: rules" in text
+    assert "confidence: 0." in text
+
+
+def test_an_agent_judges_once_and_its_word_stays(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    told = {
+        "category": "external_dep",
+        "root_cause": "The server reset it.",
+        "preventable_with": "",
+        "confidence": 0.8,
+    }
+    judge = program(
+        tmp_path, f"open({str(tmp_path / 'asked')!r}, 'a').write('x'); print(json.dumps({told!r}))"
+    )
+    args = (
+        "session",
+        "learn",
+        "--all",
+        "--type",
+        "puzzle",
+        "--export",
+        "markdown",
+        "--judge",
+        "--with",
+        judge,
+    )
+    assert cru(*args).exit_code == 0
+    assert "category: external_dep" in kept(vault, "puzzle").read_text(encoding="utf-8")
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert len(asked) == 4
+    assert cru(*args).exit_code == 0
+    cru("session", "learn", "--all", "--export", "markdown")
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
+    assert "category: external_dep" in kept(vault, "puzzle").read_text(encoding="utf-8")
+
+
+def test_what_an_agent_made_up_is_refused_and_told(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    before = export(cru, "--all")
+    liar = program(tmp_path, 'print(json.dumps({"goal": "The log says \\"disk full at /dev/sdb\\"."}))')
+    result = cru("session", "learn", "--all", "--export", "jsonl", "--refine", "--with", liar)
+    assert result.exit_code == 3
+    assert "not refined" in result.stderr
+    assert [json.loads(line) for line in result.stdout.splitlines()] == before
+
+
+def test_a_case_is_refined_once_and_stays_so(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    goals = {"goal": "Fix the retry bug in app.py"}
+    script = f"open({str(tmp_path / 'asked')!r}, 'a').write('x'); print(json.dumps({goals!r} if 'Fix the retry' in said else {{}}))"
+    args = ("session", "learn", "--all", "--type", "workflow", "--export", "markdown")
+    assert cru(*args, "--refine", "--with", program(tmp_path, script)).exit_code == 0
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert "  - refined" in kept(vault, "workflow").read_text(encoding="utf-8")
+    cru(*args)
+    cru(*args, "--refine", "--with", program(tmp_path, script))
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
+    assert "  - refined" in kept(vault, "workflow").read_text(encoding="utf-8")
+    assert all("refined" in row["metadata"]["tags"] for row in export(cru, "--all", "--type", "workflow"))
+
+
+def test_an_agent_that_never_answers_is_left_alone_soon(cru: Cru) -> None:
+    result = cru("session", "learn", "--all", "--export", "jsonl", "--refine", "--with", "/nowhere/agent")
+    assert result.exit_code == 3
+    assert result.stderr.count("not refined") == 2
+    assert "not asked again" in result.stderr
+    assert len(result.stdout.splitlines()) == 32
