@@ -71,6 +71,7 @@ LATE = {
             for name in ("context", "drift", "gathering", "model", "template", "tokens")
         ),
     },
+    "crucible.knowledge.shelving": {"crucible.knowledge.keeping"},
     "crucible.hooks.starting": {"crucible.hooks.syncing"},
     "crucible.idling.noticing": {"crucible.idling.timing_out"},
     "crucible.mcp.server": {"crucible.mcp.desk"},

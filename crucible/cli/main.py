@@ -50,9 +50,13 @@ GROUPS: Mapping[str, str] = {
     "import": "Bring other agents' logs into the vault.\n  cru import auto --since 7d",
     "index": "What the notes say, as tables that every list and figure is made from.\n"
     "  cru index show phases --sort -tokens_used -n 20",
+    "knowledge": "What is worth knowing again: add, list, find, verify and retire items.\n"
+    '  cru knowledge add decision "Retry with jitter" "At most five times."\n'
+    "  cru knowledge list --to-verify",
     "log": "Tell what is being done, in the session that CRU_SESSION names.\n"
     '  cru log decision "Token bucket" --rationale "constant memory per key"',
     "install": "Put our entries into other programs' settings.\n  cru install claude-code",
+    "recall": "Find what was said, decided and learned, over every session.",
     "session": "Begin, pause, resume, end, list, count, show, codify, learn from, check and rename sessions.\n"
     "  cru session list --since 7d --status failed\n"
     "  cru session resume",
@@ -64,6 +68,7 @@ GROUPS: Mapping[str, str] = {
 
 _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
 _CASES = "crucible.cli.case_ref:CASES"
+_ITEM, _ITEMS = "crucible.cli.knowledge_ref:ONE_ITEM", "crucible.cli.knowledge_ref:ITEMS"
 _FLOW, _FLOWS = "crucible.cli.workflow_ref:ONE_WORKFLOW", "crucible.cli.workflow_ref:WORKFLOWS"
 
 COMMANDS: Mapping[str, Entry] = {
@@ -126,6 +131,18 @@ COMMANDS: Mapping[str, Entry] = {
     "cases reject": Entry("crucible.cli.cases:reject", "Reject cases.", _CASES),
     "cases check": Entry("crucible.cli.cases:check_cases", "Name what is wrong with cases.", _CASES),
     "cases play": Entry("crucible.cli.playing:play", "Ask a puzzle, and judge the answer."),
+    "recall ask": Entry("crucible.cli.recalling:recall", "Find what was said, decided and learned."),
+    "recall feedback": Entry(
+        "crucible.cli.knowledge_changes:feedback", "Tell whether an item helped.", _ITEM
+    ),
+    "knowledge add": Entry("crucible.cli.knowledge_changes:add", "Keep something worth knowing again."),
+    "knowledge list": Entry("crucible.cli.knowledge:list_knowledge", "List items, the weightiest first."),
+    "knowledge show": Entry("crucible.cli.knowledge:show_knowledge", "Show an item's note.", _ITEM),
+    "knowledge search": Entry("crucible.cli.knowledge:search", "Find items by words."),
+    "knowledge retire": Entry("crucible.cli.knowledge_changes:retire", "Take items out of recall.", _ITEMS),
+    "knowledge verify": Entry("crucible.cli.knowledge_changes:verify", "Note that an item holds.", _ITEM),
+    "knowledge stats": Entry("crucible.cli.knowledge:stats", "Say what is used, and what never helped."),
+    "knowledge check": Entry("crucible.cli.knowledge:check_knowledge", "Name what is wrong with items."),
     "flight list": Entry("crucible.cli.flight:list_flights", "List the sessions that have whole events."),
     "flight show": Entry("crucible.cli.flight:show_flight", "Show the whole events of a session.", _ONE),
     "flight purge": Entry("crucible.cli.flight:purge_flights", "Put old whole events away, or delete them."),

@@ -13,8 +13,8 @@ from crucible.cli.output import say
 from crucible.cli.recall_opening import Reading, open_here, viewer_here
 from crucible.cli.recall_showing import write_answer
 from crucible.cli.session_ref import SESSION
-from crucible.knowledge.changing import asks
-from crucible.recall.model import MOST, USUAL, Kind, Question
+from crucible.recall.model import MOST, USUAL, Event, Kind, Question
+from crucible.vault.store import Vault
 
 __all__ = ["recall"]
 
@@ -106,5 +106,13 @@ def recall(
     for note in answer.notes:
         say(f"cru: {note}", style="yellow")
     items = [hit.event for hit in answer.hits if hit.event.kind is Kind.KNOWLEDGE]
-    if items and door.terminal and asks(opened.vault, opened.vault.settings.knowledge.ask_one_in):
-        say(f"Did “{items[0].title}” help? cru recall feedback {items[0].id} --useful, or --not-useful")
+    if items and door.terminal:
+        _ask_whether_it_helped(opened.vault, items[0])
+
+
+def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
+    """Now and then, as the settings say."""
+    from crucible.knowledge.changing import asks  # noqa: PLC0415  few questions come to it, and it takes long to import
+
+    if asks(vault, vault.settings.knowledge.ask_one_in):
+        say(f"Did “{item.title}” help? cru recall feedback {item.id} --useful, or --not-useful")

@@ -13,17 +13,18 @@ from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.errors import CrucibleError
-from crucible.knowledge.items import Item
-from crucible.knowledge.keeping import item_paths, load_item
 from crucible.knowledge.scopes import EVERYTHING, Place, sees
 from crucible.knowledge.weighing import Facts, weigh
 from crucible.recall.model import Document, Event, Kind
 from crucible.vault import files
 from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.vault.walk import KNOWLEDGE, find_notes, note_name
+
+if TYPE_CHECKING:
+    from crucible.knowledge.items import Item
 
 __all__ = ["ItemShelf"]
 
@@ -56,11 +57,8 @@ class ItemShelf:
 
     def document(self, name: str) -> Document | None:
         """The item of a note; None for one that is gone, retired, or not understood."""
-        try:
-            one = load_item(self._vault, self._vault.root / name)
-        except CrucibleError:
-            return None
-        return _document(name, one.id, one.item) if one.item and one.item.active else None
+        item = self._item(self._vault.root / name)
+        return _document(name, note_name(name.rpartition("/")[2]), item) if item and item.active else None
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
         """The factors by type, freshness and usefulness; 0 for what the viewer does not see."""
@@ -83,7 +81,8 @@ class ItemShelf:
         return found
 
     def _looked(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
-        for path in item_paths(self._vault):
+        walk = find_notes(self._vault.root, self._vault.root / KNOWLEDGE)
+        for path in sorted(folder / name for folder, names in walk for name in names):
             name = self._vault.relative(path)
             with suppress(OSError):
                 status = path.stat()
@@ -91,11 +90,18 @@ class ItemShelf:
                 card = known.get(name)
                 yield name, card if card and card.stamp == stamp else self._read(path, stamp)
 
-    def _read(self, path: Path, stamp: str) -> _Card:
+    def _item(self, path: Path) -> Item | None:
+        """None for a note that cannot be read or is not understood: `check` names it."""
+        # Late: a question that changed nothing reads no note, and reading one takes long to import.
+        from crucible.knowledge.keeping import load_item  # noqa: PLC0415
+
         try:
-            item = load_item(self._vault, path).item
+            return load_item(self._vault, path).item
         except CrucibleError:
-            item = None
+            return None
+
+    def _read(self, path: Path, stamp: str) -> _Card:
+        item = self._item(path)
         if item is None or not item.active:
             return _Card(stamp, "", EVERYTHING, Facts(""))
         return _Card(stamp, _digest(item), Place.of(item), Facts.of(item))

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeVar
 from weakref import finalize
 
 from crucible.errors import IndexBroken, reason_of
+from crucible.recall.alike import alike_to, candidates_for
 from crucible.recall.gathering import Progress
 from crucible.recall.keeping import Store
 from crucible.recall.manifest import ITEM
@@ -121,6 +122,16 @@ class Embedded:
                 return ()
             earlier, later = shown.neighbours(place, before, after)
             return shown.events([*earlier, place, *later])
+
+        return self._attempt(look_up)
+
+    def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
+        """Ids of items of the shelf that are like a text, and how much, from 0 to 1, the likest first."""
+
+        def look_up(searchers: Searchers, _: list[str]) -> list[tuple[str, float]]:
+            found = candidates_for(searchers, text)
+            shown = self._shown(searchers, [one.path for one in found])
+            return alike_to(searchers, text, shown.events((one.path, one.number) for one in found))[:limit]
 
         return self._attempt(look_up)
 

@@ -204,18 +204,21 @@ def _loosened(asked: Asked) -> Asked:
 
 
 _ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at"
-_EVENTS = (
-    """crucible.session_events AS e ON e.session_no = s.no AND e.project = s.project AND e.month = s.month"""
-)
+_OF_SESSION = """
+    CROSS JOIN LATERAL (
+        SELECT o.* FROM crucible.session_events AS o
+        WHERE o.session_no = s.no AND o.project = s.project AND o.month = s.month {more} OFFSET 0
+    ) AS e"""
+"""`OFFSET 0` has the server look up each session in the partition of its month, and in no other."""
 _SPANS = f"""
     SELECT DISTINCT ON (e.session_no, e.sequence) {_ROW}
     FROM unnest(%(nos)s::bigint[], %(firsts)s::int[], %(lasts)s::int[]) AS w (no, first, last)
-    JOIN crucible.sessions AS s ON s.no = w.no
-    JOIN {_EVENTS} AND e.sequence BETWEEN w.first AND w.last ORDER BY e.session_no, e.sequence
+    JOIN crucible.sessions AS s ON s.no = w.no {_OF_SESSION.format(more="AND o.sequence BETWEEN w.first AND w.last")}
+    ORDER BY e.session_no, e.sequence
 """  # noqa: S608  our own pieces
 _BY_ID = f"""
-    SELECT {_ROW} FROM crucible.sessions AS s JOIN {_EVENTS}
-    WHERE s.session_id = ANY (%(sessions)s::text[]) AND e.id = ANY (%(ids)s::text[]) ORDER BY e.session_no, e.sequence
+    SELECT {_ROW} FROM crucible.sessions AS s {_OF_SESSION.format(more="AND o.id = ANY (%(ids)s::text[])")}
+    WHERE s.session_id = ANY (%(sessions)s::text[]) ORDER BY e.session_no, e.sequence
 """  # noqa: S608  our own pieces
 _TOLD = """
     SELECT s.no, s.title, s.session_id, p.name, s.started, s.whole

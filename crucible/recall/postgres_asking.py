@@ -266,5 +266,8 @@ _TEXTS = """
     SELECT e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at
     FROM unnest(%(nos)s::bigint[], %(sequences)s::int[]) AS w (no, sequence)
     JOIN crucible.sessions AS s ON s.no = w.no
-    JOIN crucible.session_events AS e ON e.session_no = s.no AND e.sequence = w.sequence AND e.project = s.project AND e.month = s.month
+    CROSS JOIN LATERAL (
+        SELECT o.* FROM crucible.session_events AS o
+        WHERE o.session_no = s.no AND o.project = s.project AND o.month = s.month AND o.sequence = w.sequence OFFSET 0
+    ) AS e
 """

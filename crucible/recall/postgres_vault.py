@@ -1,24 +1,58 @@
-"""A vault's notes and items as what is pushed to a team's server.
+"""A vault as what is pushed to a team's server.
 
-Owns which of them there are and when one changed: as the embedded index knows it, by the hash of a note and the state of its flight record.
+Owns which notes and items there are and when one changed, as the embedded index knows it, by the hash of a note and the state of its flight
+record; and by which ids a server knows the vault and this copy of it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
+from typing import NamedTuple
 
-from crucible.errors import CrucibleError
+from crucible.errors import CrucibleError, NoteExists, VaultError
 from crucible.index.store import Index
+from crucible.patterns import late_pattern
 from crucible.recall.deriving import place_note
 from crucible.recall.model import Document
 from crucible.recall.noticing import flight_states, look
 from crucible.recall.shelf import NOTHING, Shelf
 from crucible.settings import VaultSettings
-from crucible.vault.files import inside, read_bytes
+from crucible.vault.files import create_exclusive, inside, make_folders, read_bytes
 
-__all__ = ["VaultDocuments"]
+__all__ = ["Identities", "VaultDocuments", "identities"]
+
+_VAULT, _CLONE = ".crucible/memory/vault-id", ".crucible/clone-id"
+"""The first is in a folder that git keeps, the second in none."""
+_ID = late_pattern(r"[0-9a-f]{32}")
+
+
+class Identities(NamedTuple):
+    """Random texts: `vault` is the same in every copy of a vault, `clone` is this copy's own."""
+
+    vault: str
+    clone: str
+
+
+def identities(root: Path) -> Identities:
+    """The ids of the vault at `root`, made when they are first asked for.  Raises `VaultError` where one is spoilt or cannot be written."""
+    return Identities(_identity(root, _VAULT), _identity(root, _CLONE))
+
+
+def _identity(root: Path, name: str) -> str:
+    path = root / name
+    if not path.exists():
+        make_folders(root, path.parent)
+        with suppress(NoteExists):  # somebody else was faster: theirs counts
+            create_exclusive(inside(root, path), f"{token_hex(16)}\n".encode())
+    found = read_bytes(inside(root, path))[0].decode("utf-8", "replace").strip()
+    if not _ID.fullmatch(found):
+        hint = "take it from another copy of the vault; a new one would have everything pushed again beside what is there"
+        raise VaultError(f"{path}: no id of a vault", hint)
+    return found
 
 
 class VaultDocuments:

@@ -188,6 +188,7 @@ class Pusher:
 
     def _write(self, connection: _Connection, head: Mapping[str, Any], rows: Rows, known: _Known) -> str:
         """In a transaction.  Raises `_NotNeeded`, which rolls it back."""
+        # Who comes second waits here, and need not write what is there then; the key's being unique is what keeps it single.
         connection.execute(_LOCK, head)
         keys = [head["key"], *known.moved.get(head["session"], ())]
         old = connection.execute(_DELETE, {**head, "keys": keys}).fetchall()

@@ -77,7 +77,7 @@ def rank_sessions(events: Sequence[Found], sessions: Sequence[Found], now: datet
 def rank_events(
     events: Sequence[Found], sessions: Sequence[Ranked], now: datetime, weigh: Weigh
 ) -> list[Ranked]:
-    """The events, best first; `sessions` are as `rank_sessions` gave them."""
+    """The events, best first, without what weighs nothing; `sessions` are as `rank_sessions` gave them."""
     sums = {one.found.path: one.parts["text"] + one.parts["events"] for one in sessions}
     ranked, seconds = [], now.timestamp()
     for event in events:
@@ -85,6 +85,8 @@ def rank_events(
         # An item stands for itself, as a session of one event would.
         share = _OF_SESSION * (sums.get(event.path, 0.0) if item is None else 2 * event.score)
         factor, more = item or (recency(event.first, seconds), {})
+        if factor <= 0:  # it is not for whoever asks
+            continue
         name = "recency" if item is None else "factor"
         parts = {"text": event.score, "session": share, **more, name: factor}
         ranked.append(Ranked(event, (event.score + share) * factor, parts))

@@ -5,6 +5,7 @@ Owns which notes are indexed anew, when parts become one, and that a damaged par
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +14,7 @@ from crucible.recall.gathering import Progress, derive_all
 from crucible.recall.keeping import Store
 from crucible.recall.manifest import EMPTY, ITEM, Manifest, Part, Row
 from crucible.recall.noticing import Notes, Vouched, flight_states, look
-from crucible.recall.segments import engine, join_parts, write_part
+from crucible.recall.segments import engine, join_parts, refusals, write_part
 from crucible.recall.shelf import Shelf
 from crucible.settings import VaultSettings
 
@@ -186,7 +187,7 @@ class _Writing:
         numbered = {first + at: one for at, (_, one, _) in enumerate(batch) if one}
         groups = [{number: one} for number, one in numbered.items()]
         for group in groups if len(groups) <= _APART else [numbered]:
-            with self._store.building() as folder:
+            with self._store.building() as folder, refusals(_refused):
                 written = write_part(folder, group)
                 parts.append(self._store.take(written))
                 heads = written.heads
@@ -212,10 +213,14 @@ class _Writing:
             least = most
             if len(some) < many:
                 continue
-            with self._store.building() as folder:
+            with self._store.building() as folder, refusals(_refused):
                 written = join_parts(folder, some, self._store.folder, self._manifest.heads, self._rows)
                 one = self._store.take(written)
             self._commit([*(part for part in self._manifest.parts if part not in some), one], "")
+
+
+def _refused(reason: str) -> OSError:
+    return OSError(errno.EIO, reason)
 
 
 def _row(path: str, derived: Derived | None, flight: str, number: int, sha: str) -> Row:

@@ -13,7 +13,7 @@ from crucible.recall.cards import Card, load_card, seconds_of
 from crucible.recall.keeping import Store
 from crucible.recall.manifest import SIDES, Manifest
 from crucible.recall.model import Kind, Question
-from crucible.recall.segments import analyze, open_side, schema_of
+from crucible.recall.segments import analyze, open_side, refusals, schema_of
 from crucible.recall.words import Asked, names_in, words_in
 
 if TYPE_CHECKING:
@@ -68,10 +68,8 @@ def open_searchers(store: Store, manifest: Manifest) -> Searchers:
     paths = {row.number: path for path, row in manifest.rows.items()}
     if not manifest.parts:
         return Searchers(manifest, {}, paths)
-    try:
+    with refusals(IndexBroken):
         sides = {side: open_side(store.folder / side) for side in SIDES}
-    except (ValueError, OSError) as error:
-        raise IndexBroken(f"{store.folder}: {error}") from error
     if not store.is_current(manifest):
         raise IndexBroken(f"{store.folder}: replaced while it was opened")
     return Searchers(manifest, sides, paths)
@@ -96,8 +94,10 @@ def best(searchers: Searchers, side: str, sought: Sought, most: int) -> list[Fou
     by_time = not (sought.stems or sought.names or sought.phrases)
     limit = most
     for _ in range(_TRIES):
-        hits = searcher.search(query, limit, count=False, order_by_field="first" if by_time else None).hits
-        found = _live(searchers, side, hits, by_time)
+        with refusals(IndexBroken):
+            by = "first" if by_time else None
+            hits = searcher.search(query, limit, count=False, order_by_field=by).hits
+            found = _live(searchers, side, hits, by_time)
         if len(found) >= most or len(hits) < limit:
             break
         limit *= 4
@@ -134,11 +134,9 @@ def load_cards(searchers: Searchers, paths: Iterable[str]) -> dict[str, Card]:
         if row is None or searcher is None:
             continue
         query = tantivy.Query.term_query(schema_of("sessions"), "note", row.number)
-        for _, place in searcher.search(query, 1, count=False).hits:
-            try:
+        with refusals(IndexBroken):
+            for _, place in searcher.search(query, 1, count=False).hits:
                 found[path] = load_card(bytes(searcher.doc(place)["card"][0]))
-            except ValueError as error:
-                raise IndexBroken(str(error)) from error
     return found
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from crucible.recall.deriving import Derived, Indexed
 
-__all__ = ["Written", "analyze", "engine", "join_parts", "open_side", "schema_of", "write_part"]
+__all__ = ["Written", "analyze", "engine", "join_parts", "open_side", "refusals", "schema_of", "write_part"]
 
 _LONGEST_WORD = 72
 """Bytes: a hash of 64 digits is found, a line of base64 is not kept."""
@@ -40,6 +41,22 @@ class Written(NamedTuple):
     members: Mapping[str, int]
     segments: Mapping[str, list[dict[str, Any]]]
     heads: Mapping[str, dict[str, Any]]
+
+
+@contextmanager
+def refusals(kind: Callable[[str], Exception]) -> Iterator[None]:
+    """What the engine cannot do, as an error that somebody expects.
+
+    A full disk and a damaged file are both a `ValueError` of its own, or a panic that is no `Exception`.
+    """
+    try:
+        yield
+    except (ValueError, SystemError) as error:
+        raise kind(str(error)) from error
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise kind(str(error)) from error
+        raise
 
 
 def engine() -> str:

@@ -10,11 +10,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible.recall import refreshing, segments
 from crucible.recall.embedded import open_embedded
 from crucible.recall.model import Document, Event, Kind, Question
 from crucible.session.model import (
@@ -397,6 +399,22 @@ def test_a_vault_that_may_only_be_read_is_answered(root: Path) -> None:
     assert ask(root, "token").hits
 
 
+def test_on_a_full_disk_the_answer_is_the_same_and_says_that_nothing_was_kept(root: Path) -> None:
+    write_part, calls = segments.write_part, []
+
+    def full_once(*given: object) -> object:
+        calls.append(given)
+        if len(calls) == 1:
+            raise ValueError("No space left on device")
+        return write_part(*given)  # type: ignore[arg-type]
+
+    with mock.patch.object(refreshing, "write_part", full_once):
+        answer = ask(root, "token")
+    assert answer.hits
+    assert "no space left" in answer.notes[0]
+    assert not ask(root, "token").notes
+
+
 # --- items beside sessions -------------------------------------------------------------------------------------------
 
 
@@ -438,6 +456,11 @@ def test_items_are_found_beside_sessions_and_weighed(root: Path) -> None:
     assert weighed.score == pytest.approx(hit.score / 100)
     assert weighed.parts["type"] == 0.01
     assert one.get(["limits"])[0].text == items.texts["knowledge/limits.md"]
+    ((identity, likeness),) = one.similar('Limits: "token buckets" need -constant memory', 5)
+    assert identity == "limits"
+    assert likeness == pytest.approx(1)
+    assert one.similar("memory of an elephant in kind:user words", 5)[0][1] < 0.5
+    assert one.similar("", 5) == one.similar("zzz", 5) == []
     items.texts["knowledge/limits.md"] = "quokka"
     assert one.ask(Question("quokka"), NOW).hits
     only = one.ask(Question("quokka", kinds=frozenset({Kind.KNOWLEDGE})), NOW)

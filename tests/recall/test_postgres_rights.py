@@ -162,6 +162,17 @@ def test_rows_that_name_somebody_else_s_session_are_never_seen(filled: Team) -> 
     assert recall.get([ZEUS.events[0].id]) == ZEUS.events[:1]
 
 
+def test_nobody_pushes_in_somebody_else_s_name(filled: Team) -> None:
+    filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
+    row = """INSERT INTO crucible.sessions (project, month, vault, key, digest, clone, session_id, path, title, branch, tags, parent, first, last,
+        events, event_words, event_names, words, names, whole, times, pushed_by)
+        SELECT project, month, 'v', %s, '', '', '', '', '', '', '{}', '', 0, 0, 0, 0, 0, 0, 0, true, '{}', %s
+        FROM crucible.sessions WHERE session_id = 's-00001'"""
+    with pytest.raises(ServerFailed, match="lets this user"):
+        filled.run(row, ["a", "owner"], role="ben")
+    filled.run(row, ["b", "ben"], role="ben")
+
+
 def test_an_insert_that_fails_tells_nothing_of_what_is_hidden(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     (number,) = filled.run("SELECT no FROM crucible.sessions WHERE session_id = 's-00002'")[0]

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from crucible.errors import ServerFailed, UsageError
+from crucible.errors import ServerFailed, UsageError, VaultError
 from crucible.recall.model import Document, Kind
 from crucible.recall.postgres import open_postgres, open_pusher, set_up_server
 from crucible.recall.postgres_schema import VERSION
-from crucible.recall.postgres_vault import VaultDocuments
+from crucible.recall.postgres_vault import VaultDocuments, identities
 from crucible.settings import VaultSettings
 from tests.recall.pushing import Held, document, documents, everything
 from tests.recall.server import Running, Team
@@ -221,6 +221,21 @@ def test_a_vault_is_pushed_by_what_changed_in_it(team: Team, tmp_path: Path) -> 
         ("Why a bucket?",),
         ("It is simple",),
     ]
+
+
+def test_a_vault_s_id_travels_with_it_and_a_copy_s_does_not(tmp_path: Path) -> None:
+    root = vault_of(tmp_path / "v")
+    first = identities(root)
+    assert identities(root) == first
+    assert len({*first}) == 2
+    subprocess.run(["git", "init", "-q", root], check=True)
+    subprocess.run(["git", "-C", root, "add", "."], check=True)
+    kept = subprocess.run(["git", "-C", root, "ls-files"], check=True, capture_output=True, text=True).stdout
+    assert ".crucible/memory/vault-id" in kept
+    assert "clone-id" not in kept
+    (root / ".crucible/memory/vault-id").write_text("<<<<<<< HEAD")
+    with pytest.raises(VaultError, match="no id of a vault"):
+        identities(root)
 
 
 def test_an_item_of_knowledge_is_pushed_as_one(team: Team) -> None:

@@ -14,6 +14,7 @@ from crucible.flight.entries import append_entry
 from crucible.recall import rereading
 from crucible.recall.cards import load_card
 from crucible.recall.deriving import derive_note
+from crucible.recall.model import Question
 from crucible.session.markup import render_session
 from crucible.session.model import Phase, Session, ToolCall, ToolCalls
 from crucible.vault.init import init_vault
@@ -47,14 +48,8 @@ def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
     session = replace(session, phases=(*session.phases, Phase("b", entries=(calls,))))
     root = vault_of(tmp_path / "v", session)
     with mock.patch.object(rereading, "_whole", side_effect=AssertionError):
-        first = recall(root).ask(_question("question"), NOW).hits[0].event
+        first = recall(root).ask(Question("question"), NOW).hits[0].event
         assert len(recall(root).around(first.id, 0, 9)) == 4
-
-
-def _question(text: str):  # noqa: ANN202  a test's own
-    from crucible.recall.model import Question
-
-    return Question(text)
 
 
 def test_what_a_note_cuts_is_found_whole_in_the_flight_recorder_and_gone_with_it(tmp_path: Path) -> None:

@@ -1,0 +1,123 @@
+"""`cru recall` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from crucible.vault.store import Vault
+from tests.cli.notes import LIMITER, note, write
+from tests.running import Cru, CruProcess
+
+
+@pytest.fixture
+def told(vault: Vault) -> Vault:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    write(vault, "2026-11-20-other", note("2026-11-20-other"))
+    return vault
+
+
+def found(cru: Cru, *args: str) -> dict[str, Any]:
+    result = cru("recall", *args, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
+
+
+def test_a_question_is_answered_with_places_and_links(told: Vault, cru: Cru) -> None:
+    answer = found(cru, "who", "writes", "the", "bucket?")
+    assert answer["query"] == "who writes the bucket?"
+    hit = answer["hits"][0]
+    assert hit["session"] == "2026-11-21-limiter"
+    assert hit["path"] == "sessions/2026-11-21-limiter.md"
+    lines = (told.root / hit["path"]).read_text(encoding="utf-8").split("\n")
+    assert lines[hit["line"] - 1].strip()
+    assert "parts" not in hit
+    link = parse_qs(urlsplit(hit["link"]).query)
+    assert link["vault"] == [told.root.name]
+    assert link["file"][0].startswith("sessions/2026-11-21-limiter#")
+    marked = [hit["snippet"]["text"][first:last].lower() for first, last in hit["snippet"]["marks"]]
+    assert any("bucket" in word for word in marked)
+    assert answer["sessions"][0]["session"] == "2026-11-21-limiter"
+
+
+def test_a_reader_sees_the_words_marked_and_the_neighbours(told: Vault, cru: Cru) -> None:
+    shown = cru("recall", "bucket").stdout
+    assert "**bucket**" in shown.lower()
+    assert "Sessions" in shown
+    bare = cru("recall", "bucket", "--context", "0").stdout
+    assert len(bare.splitlines()) < len(shown.splitlines())
+    assert "text " in cru("recall", "bucket", "--explain").stdout
+
+
+def test_filters_narrow(told: Vault, cru: Cru) -> None:
+    every = found(cru, "bucket")["hits"]
+    assert {hit["kind"] for hit in found(cru, "bucket", "--kind", "decision")["hits"]} <= {"decision"}
+    assert found(cru, "bucket", "--since", "2030-01-01")["hits"] == []
+    assert found(cru, "bucket", "--until", "2020-01-01")["hits"] == []
+    assert found(cru, "bucket", "--project", "nothing-of-the-kind")["hits"] == []
+    assert found(cru, "bucket", "--session", "2026-11-21")["hits"] == every
+    assert len(found(cru, "bucket", "--limit", "1")["hits"]) == 1
+
+
+def test_paths_and_toon(told: Vault, cru: Cru) -> None:
+    assert (
+        cru("recall", "bucket", "--format", "paths").stdout.splitlines()[0].endswith("2026-11-21-limiter.md")
+    )
+    assert cru("recall", "bucket", "--format", "toon").stdout.startswith("hits[")
+    assert cru("recall", "zzzqqq", "--format", "toon").stdout.startswith("hits[0]{id,")
+
+
+def test_nothing_found_is_said_and_is_no_failure(told: Vault, cru: Cru) -> None:
+    result = cru("recall", "zzzqqq")
+    assert result.exit_code == 0
+    assert "nothing found" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   ", "-", '"', "the of and", "'; DROP TABLE x; --", "\x1b[31m", "a" * 100_000, "NOT AND OR ()"],
+)
+def test_no_question_is_an_error(query: str, told: Vault, cru: Cru) -> None:
+    result = cru("recall", "ask", "--format", "json", "--", query)
+    assert result.exit_code == 0, result.stderr
+    assert isinstance(json.loads(result.stdout)["hits"], list)
+
+
+def test_a_command_of_the_group_is_one_and_its_name_can_be_asked_for(told: Vault, cru: Cru) -> None:
+    assert cru("recall", "feedback").exit_code == 2
+    assert "hits" in json.loads(cru("recall", "ask", "feedback", "--format", "json").stdout)
+    assert "QUERY" in cru("recall", "--help").stdout
+
+
+def test_a_note_that_changes_is_found_by_its_new_words(told: Vault, cru: Cru) -> None:
+    assert found(cru, "xylophone")["hits"] == []
+    path = told.root / "sessions" / "2026-11-21-limiter.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\nA xylophone was mentioned.\n", encoding="utf-8")
+    assert found(cru, "xylophone")["hits"][0]["session"] == "2026-11-21-limiter"
+    path.unlink()
+    assert found(cru, "xylophone")["hits"] == []
+
+
+def test_text_of_notes_does_not_steer_a_terminal(vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER.replace("What it is for.", "What it is for."))
+    path = vault.root / "sessions" / "2026-11-21-limiter.md"
+    path.write_text(
+        path.read_text(encoding="utf-8") + "\nA gong \x1b]0;owned\x07\x1b[2J sounds.\n", encoding="utf-8"
+    )
+    assert "\x1b" not in cru("recall", "gong").stdout
+    assert "\x07" not in cru("recall", "gong").stdout
+
+
+def test_no_model_and_no_network_is_asked(told: Vault, cru_process: CruProcess) -> None:
+    # Whatever opens a socket fails.
+    blocked = "import socket\ndef no(*_, **__): raise OSError('no network')\nsocket.socket.connect = no\n"
+    (told.root.parent / "sitecustomize.py").write_text(blocked, encoding="utf-8")
+    env = {"PYTHONPATH": f"{told.root.parent}:{Path(__file__).resolve().parents[2]}"}
+    done = cru_process("--vault", told.root, "recall", "bucket", "--format", "json", env=env)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["hits"]
