@@ -208,6 +208,7 @@ def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
         session="",
         agent="",
         channel="",
+        here=True,
         **given,
     )
 

@@ -153,7 +153,7 @@ class _Similar:
 
     def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
         with suppress(CrucibleError):
-            return list(open_here(self._door).recall.similar(text, limit))
+            return list(open_here(self._door)[1].similar(text, limit))
         return []
 
 

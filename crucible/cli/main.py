@@ -135,6 +135,10 @@ COMMANDS: Mapping[str, Entry] = {
     "recall feedback": Entry(
         "crucible.cli.knowledge_changes:feedback", "Tell whether an item helped.", _ITEM
     ),
+    "recall push": Entry("crucible.cli.recall_team:push", "Send what is new to the team's server."),
+    "recall sync": Entry("crucible.cli.recall_team:sync", "Push, and remove what is gone."),
+    "recall status": Entry("crucible.cli.recall_team:status", "Say what you may see on the server."),
+    "recall set-up": Entry("crucible.cli.recall_team:set_up", "Make the server's tables."),
     "knowledge add": Entry("crucible.cli.knowledge_changes:add", "Keep something worth knowing again."),
     "knowledge list": Entry("crucible.cli.knowledge:list_knowledge", "List items, the weightiest first."),
     "knowledge show": Entry("crucible.cli.knowledge:show_knowledge", "Show an item's note.", _ITEM),

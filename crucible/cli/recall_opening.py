@@ -5,8 +5,8 @@ Imports little: a question is to be answered in the time that its process takes 
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -14,35 +14,55 @@ from typing import NamedTuple, Self
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.surroundings import vault_place, whence
+from crucible.cli.surroundings import user_settings, vault_place, whence
 from crucible.index.vouching import ask
 from crucible.knowledge.scopes import EVERYTHING, Place
 from crucible.knowledge.shelving import ItemShelf
-from crucible.recall.embedded import Embedded, open_embedded
+from crucible.recall.embedded import Embedded, Progress, open_embedded
+from crucible.recall.model import Recall
 from crucible.vault.projects import named_project_of
 from crucible.vault.store import Vault
 
-__all__ = ["Opened", "open_here", "viewer_here"]
+__all__ = ["Opened", "Reading", "open_asked", "open_here", "viewer_here"]
+
+VARIABLE = "CRUCIBLE_RECALL_BACKEND"
+"""As `recall.postgres_address` has it, which only those load who have a server."""
 
 _LONG = 100
 """Notes to read; fewer are read before anybody wonders."""
 
 
 class Opened(NamedTuple):
-    """A vault, and what searches it."""
+    """A vault, and what searches it, or the server that is asked instead."""
 
     vault: Vault
-    recall: Embedded
+    recall: Recall
+
+
+def open_asked(door: Door, viewer: Place, progress: Progress, *, embedded: bool) -> Opened:
+    """What answers questions: the server of the user's settings, unless there is none or the vault's own index is wanted."""
+    own = user_settings().recall
+    if not embedded and (own.backend or VARIABLE in os.environ):
+        # Late: few have a server, and its modules take longer to load than a question takes.
+        from crucible.recall.postgres import open_postgres  # noqa: PLC0415
+        from crucible.recall.postgres_address import chosen_address  # noqa: PLC0415  as above
+
+        address = chosen_address(own.backend, os.environ)
+        if address is not None:
+            root, settings = vault_place(door)
+            return Opened(Vault(Path(root), settings), open_postgres(address, seconds=own.timeout_seconds))
+    vault, recall = open_here(door, viewer, progress)
+    return Opened(vault, recall)
 
 
 def open_here(
-    door: Door, viewer: Place = EVERYTHING, progress: Callable[[int, int], None] | None = None
-) -> Opened:
+    door: Door, viewer: Place = EVERYTHING, progress: Progress | None = None
+) -> tuple[Vault, Embedded]:
     """The embedded engine over the vault that was named, or is around us, or is the default."""
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
     shelf = ItemShelf(vault, viewer)
-    return Opened(vault, open_embedded(vault.root, settings, vouched=ask, shelf=shelf, progress=progress))
+    return vault, open_embedded(vault.root, settings, vouched=ask, shelf=shelf, progress=progress)
 
 
 def viewer_here(project: str | None) -> Place:

@@ -10,7 +10,7 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import say
-from crucible.cli.recall_opening import Reading, open_here, viewer_here
+from crucible.cli.recall_opening import Reading, open_asked, viewer_here
 from crucible.cli.recall_showing import write_answer
 from crucible.cli.session_ref import SESSION
 from crucible.recall.model import MOST, USUAL, Event, Kind, Question
@@ -64,6 +64,7 @@ __all__ = ["recall"]
     metavar="N",
     help="Events that are shown before and after each.",
 )
+@click.option("--here", is_flag=True, help="Ask this vault's own index, also where a team's server is set.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @format_option("table", "json", "toon", "paths")
 @click.pass_context
@@ -75,13 +76,15 @@ def recall(
     format_: str,
     *,
     explain: bool,
+    here: bool,
     **given: Any,
 ) -> None:
     """Find what was said, decided and learned, over every session.
 
     QUERY is a question as you would ask it, or terms, "phrases", -not, FIELD:VALUE (session, kind, agent, channel, project, phase, tag, file). The
     best events come first, each with those before and after it in its session, then the best sessions. Knowledge counts by its type, by how
-    fresh it is, and by how useful it proved to be. Nothing leaves this machine.
+    fresh it is, and by how useful it proved to be. Nothing leaves
+    this machine, unless your settings name a team's server, which is asked instead then.
 
     A query that begins with a word like feedback is asked with `cru recall ask feedback …`.
 
@@ -100,7 +103,7 @@ def recall(
         **given,
     )
     with Reading() as reading:
-        opened = open_here(door, viewer_here(project), reading.show)
+        opened = open_asked(door, viewer_here(project), reading.show, embedded=here)
         answer = opened.recall.ask(question, datetime.now(UTC))
     write_answer(opened.vault.root, question, answer, format_, door, explain=explain)
     for note in answer.notes:

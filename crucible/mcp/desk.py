@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from crucible.mcp import knowing, sessions
 from crucible.mcp.knowing import Noted
-from crucible.mcp.opening import open_recall, vault_of
+from crucible.mcp.opening import open_own, open_recall, vault_of
 from crucible.mcp.place import Caller, Place
 from crucible.mcp.recalling import Recalling
 from crucible.mcp.replying import Quoting
@@ -52,7 +52,9 @@ class Desk:
         """An item of knowledge; it comes from the running session when no other one is named."""
         told["session"] = told["session"] or self._running.known()
         return knowing.add(
-            self._place, Noted(type_, tags=tags, failure=failure, confidence=confidence, **told)
+            self._place,
+            Noted(type_, tags=tags, failure=failure, confidence=confidence, **told),
+            open_own(self._place),
         )
 
     def feedback(self, ref: str, *, useful: bool) -> str:

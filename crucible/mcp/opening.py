@@ -15,11 +15,13 @@ from crucible.knowledge.scopes import EVERYTHING
 from crucible.knowledge.scopes import Place as Viewer
 from crucible.knowledge.shelving import ItemShelf
 from crucible.mcp.place import Place
-from crucible.recall.embedded import open_embedded
+from crucible.recall.embedded import Embedded, open_embedded
 from crucible.recall.model import Recall
+from crucible.recall.postgres import open_postgres
+from crucible.recall.postgres_address import chosen_address
 from crucible.vault.store import Vault
 
-__all__ = ["index_of", "now", "open_recall", "vault_of"]
+__all__ = ["index_of", "now", "open_own", "open_recall", "vault_of"]
 
 
 def now() -> datetime:
@@ -38,7 +40,14 @@ def index_of(vault: Vault) -> Index:
 
 
 def open_recall(place: Place) -> Recall:
-    """What answers for the vault: its own index, over sessions and the knowledge that is seen from where the client works."""
+    """What answers: the server of the user's settings, else the vault's own index, with the knowledge that is seen from where the client works."""
+    own = place.user.recall
+    address = chosen_address(own.backend, place.env)
+    return open_postgres(address, seconds=own.timeout_seconds) if address else open_own(place)
+
+
+def open_own(place: Place) -> Embedded:
+    """The vault's own index."""
     vault, project = vault_of(place), place.project
     viewer = Viewer(Scope.PROJECT, project) if project else EVERYTHING
     return open_embedded(vault.root, vault.settings, vouched=ask, shelf=ItemShelf(vault, viewer))

@@ -1,0 +1,147 @@
+"""`cru recall push`, `sync`, `status` and `set-up`: a team's server that holds what many vaults say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.opening import open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json
+from crucible.cli.progress import bar
+from crucible.cli.surroundings import user_settings
+from crucible.errors import UsageError
+from crucible.knowledge.shelving import ItemShelf
+from crucible.recall.postgres import open_postgres, open_pusher, set_up_server
+from crucible.recall.postgres_address import VARIABLE, chosen_address, place_of
+from crucible.recall.postgres_vault import VaultDocuments, identities
+from crucible.recall.postgres_writing import Pushed
+
+__all__ = ["push", "set_up", "status", "sync"]
+
+_FORCE = click.option(
+    "--force", is_flag=True, help="Also where another copy pushed a later state, or this vault is empty."
+)
+_SHOWN = 5
+
+
+@click.command("push")
+@_FORCE
+@format_option("text", "json")
+@click.pass_context
+def push(ctx: click.Context, /, format_: str, *, force: bool) -> None:
+    """Send to the team's server what is new or changed in this vault.
+
+    The server is `recall.backend` of your own settings, or CRUCIBLE_RECALL_BACKEND. Whatever ends a push, what was sent is there whole, and the
+    next one goes on. The exit code is 3 when something was not taken.
+
+    \b
+      cru recall push
+      CRUCIBLE_RECALL_BACKEND=postgresql://ann@db.example.org/team cru recall push
+    """
+    _send(ctx, format_, force=force, removing=False)
+
+
+@click.command("sync")
+@_FORCE
+@format_option("text", "json")
+@click.pass_context
+def sync(ctx: click.Context, /, format_: str, *, force: bool) -> None:
+    """Push, and remove from the server what this copy of the vault had pushed and has no more.
+
+    \b
+      cru recall sync
+      cru recall sync --format json
+    """
+    _send(ctx, format_, force=force, removing=True)
+
+
+def _send(ctx: click.Context, format_: str, *, force: bool, removing: bool) -> None:
+    address = _address()
+    vault = open_vault(ctx.ensure_object(Door))
+    ids = identities(vault.root)
+    source = VaultDocuments(vault.root, vault.settings, ItemShelf(vault))
+    pusher = open_pusher(address, ids.vault, ids.clone)
+    try:
+        with bar("pushing") as show:
+            send = pusher.sync if removing else pusher.push
+            pushed = send(source, force=force, progress=show)
+    finally:
+        pusher.close()
+    _tell(pushed, format_)
+    ctx.exit(PROBLEMS_FOUND if pushed.refused or pushed.older or pushed.unread or pushed.failed else 0)
+
+
+def _address() -> str:
+    address = chosen_address(user_settings().recall.backend, os.environ)
+    if address is None:
+        raise UsageError(
+            "no server is set", f"recall.backend in your settings names it, or {VARIABLE}: see docs/teams.md"
+        )
+    return address
+
+
+def _tell(pushed: Pushed, format_: str) -> None:
+    if format_ == "json":
+        write_json({**pushed._asdict(), "refused": dict(pushed.refused)})
+        return
+    told = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
+    say(told + (f", {pushed.removed} removed" if pushed.removed else ""))
+    for project, count in pushed.refused.items():
+        say(f"{count} of project {project or '(none)'}: you may not write there", style="yellow")
+    _name("another copy of the vault pushed a later state of", pushed.older)
+    _name("cannot be read", pushed.unread)
+    _name("the server did not take", pushed.failed)
+
+
+def _name(what: str, paths: Sequence[str]) -> None:
+    if paths:
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        say(f"{what}: {', '.join(paths[:_SHOWN])}{more}", style="yellow")
+
+
+@click.command("status")
+@format_option("text", "json")
+def status(format_: str) -> None:
+    """Say as whom the server knows you, which projects you may read and write there, and how much it holds of them.
+
+    \b
+      cru recall status
+    """
+    address = _address()
+    place = place_of(address)
+    team = open_postgres(address, seconds=user_settings().recall.timeout_seconds)
+    try:
+        found = team.state()
+    finally:
+        team.close()
+    if format_ == "json":
+        write_json({"server": str(place), **found._asdict()})
+        return
+    lines = [
+        f"{place}, as {found.role}",
+        f"may read: {', '.join(found.readable) or 'nothing'}",
+        f"may write: {', '.join(found.writable) or 'nothing'}",
+        f"{found.sessions:,} sessions, {found.events:,} events",
+    ]
+    for line in lines:
+        click.echo(clean_line(line))
+    if found.unbound:
+        say(
+            "cru: this role is a superuser or the like: the server shows it everything, whatever was granted",
+            style="yellow",
+        )
+
+
+@click.command("set-up")
+def set_up() -> None:
+    """Make the server's tables, or bring them up to date; for who runs it, once and after an update.
+
+    \b
+      CRUCIBLE_RECALL_BACKEND=postgresql://owner@db.example.org/team cru recall set-up
+    """
+    made = set_up_server(_address())
+    say("set up" if made else "nothing to do")

@@ -1,0 +1,60 @@
+"""The vault that the questions are asked of: the example vault, real clients' sessions, and this folder's notes.
+
+Real clients played the scenarios of `tests/data/transcripts` with the scripted model; the same two scenarios were played by each of
+them, so an answer to a question about one of them stands in several notes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from crucible.knowledge.shelving import ItemShelf
+from crucible.recall.deriving import place_note
+from crucible.recall.embedded import Embedded, open_embedded
+from crucible.recall.model import Document
+from crucible.settings import VaultSettings
+from crucible.vault.store import Vault
+from tests.running import Cru
+
+__all__ = ["build_vault", "documents", "open_recall"]
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+CLIENTS = ("claude-code", "codex", "opencode", "gemini")
+
+
+def build_vault(root: Path) -> Vault:
+    """The whole vault, anew."""
+    left_out = shutil.ignore_patterns("cache", "index", "flight-recorder", "*rate-limiter*", "*retry-bug*")
+    shutil.copytree(ROOT / "vault-example", root, ignore=left_out)
+    for folder in ("sessions", "knowledge"):
+        shutil.copytree(HERE / folder, root / folder, dirs_exist_ok=True)
+    vault = Vault(root)
+    transcripts = ROOT / "tests" / "data" / "transcripts"
+    for client in CLIENTS:
+        found = Cru(vault)("import", client, *_sessions(transcripts / client))
+        assert found.exit_code in (0, 3), found.output
+    return vault
+
+
+def _sessions(folder: Path) -> Iterator[Path]:
+    """What a client left: the scenarios, and no table of what to expect of them."""
+    yield from (one for one in sorted(folder.iterdir()) if one.is_dir() and one.name != "golden")
+
+
+def open_recall(vault: Vault) -> Embedded:
+    """As `cru recall` opens it."""
+    return open_embedded(vault.root, VaultSettings(), shelf=ItemShelf(vault))
+
+
+def documents(vault: Vault) -> Iterator[Document]:
+    """Every session and every item, as they are searched."""
+    for path in sorted((vault.root / "sessions").rglob("*.md")):
+        name = path.relative_to(vault.root).as_posix()
+        yield place_note(str(vault.root), name, path.read_bytes())[0]
+    shelf = ItemShelf(vault)
+    for name in shelf.stamps():
+        if document := shelf.document(name):
+            yield document
