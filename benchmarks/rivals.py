@@ -140,6 +140,11 @@ class Qmd:
         """The best few notes for the words."""
         return [*self._start, "search", " ".join(words)]
 
+    def script(self, script: Path, *arguments: Path) -> list[str | Path]:
+        """Run a script under bun; its first argument is the path of qmd's library."""
+        bun, qmd = self._start
+        return [bun, script, qmd.parents[1] / "index.js", *arguments]
+
     @staticmethod
     def forget(home: Path) -> None:
         """As if nothing had ever been indexed; what bun has compiled stays."""

@@ -47,12 +47,16 @@ class ItemShelf:
     def __init__(self, vault: Vault, viewer: Place = EVERYTHING) -> None:
         self._vault = vault
         self._viewer = viewer
-        self._cards: dict[str, _Card] = {}
+        self._cards: dict[str, list[_Card]] = {}
+        """By id; several notes may have one name."""
 
     def stamps(self) -> Mapping[str, str]:
         """Every active item by its note's path, with what changes when its words do."""
         cards = self._refreshed()
-        self._cards = {note_name(path.rpartition("/")[2]): card for path, card in cards.items() if card.words}
+        self._cards = {}
+        for path, card in cards.items():
+            if card.words:
+                self._cards.setdefault(note_name(path.rpartition("/")[2]), []).append(card)
         return {path: card.words for path, card in cards.items() if card.words}
 
     def document(self, name: str) -> Document | None:
@@ -62,17 +66,18 @@ class ItemShelf:
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
         """The factors by type, freshness and usefulness; 0 for what the viewer does not see."""
-        card = self._cards.get(identity)
-        if card is None or not sees(self._viewer, card.place):
+        cards = self._cards.get(identity, [])
+        # Which of several notes of one name was found nobody can tell here: what one of them hides is hidden.
+        if not cards or not all(sees(self._viewer, card.place) for card in cards):
             return 0.0, {}
-        weight = weigh(card.facts, now, self._vault.settings.knowledge)
+        weight = weigh(cards[0].facts, now, self._vault.settings.knowledge)
         return weight.total, weight.parts
 
     # --- the cache ----------------------------------------------------------------------------------------------------
 
     def _refreshed(self) -> dict[str, _Card]:
         path = self._vault.root / _CACHE
-        known = _load(path)
+        known = _load(self._vault.root)
         found = dict(self._looked(known))
         if found != known and (found or known):
             with suppress(CrucibleError):  # in a vault that may only be read it is made anew each time
@@ -120,14 +125,14 @@ def _digest(item: Item) -> str:
     return blake2b("\x1f".join(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _load(path: Path) -> dict[str, _Card]:
+def _load(root: Path) -> dict[str, _Card]:
     """What the cache tells; nothing for one that is damaged, or of another version."""
     try:
-        told = json.loads(path.read_bytes())
+        told = json.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
         if told["schema"] != _SCHEMA:
             return {}
         return {name: _card(row) for name, row in told["items"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (CrucibleError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 

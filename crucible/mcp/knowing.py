@@ -66,6 +66,8 @@ def _item(place: Place, noted: Noted) -> Item:
     tags = noted.tags[:_MOST_TAGS]
     failure = {name: checked(name, text, _LONGEST_TEXT) for name, text in noted.failure.items()}
     category = failure.pop("category", "").strip()
+    if scope is Scope.DOMAIN and not noted.domain.strip():
+        raise UsageError("an item of a domain needs its name", "say which domain, or take another scope")
     session = noted.session.strip()
     return Item(
         _word("type", noted.type, ItemType),

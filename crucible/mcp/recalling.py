@@ -139,7 +139,8 @@ class Recalling:
         with self._turn:
             found = self._opened().ask(question, now())
         # What weighs nothing is not for who works here: another project's knowledge.
-        return replace(found, hits=tuple(hit for hit in found.hits if hit.score > 0))
+        fits = (hit for hit in found.hits if hit.score > 0 and _is_of(question.project, hit.event))
+        return replace(found, hits=tuple(fits))
 
     def _opened(self) -> Recall:
         """What searches the vault that is meant now."""
@@ -150,6 +151,11 @@ class Recalling:
 
     def _quoting(self) -> Quoting:
         return Quoting(redact_of(vault_of(self._place).settings.secrets))
+
+
+def _is_of(project: str, event: Event) -> bool:
+    """Whether an item is that project's or no other's: what our own project sees of itself was not asked for."""
+    return not project or event.kind is not Kind.KNOWLEDGE or event.project in ("", project)
 
 
 # --- what was asked --------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from crucible.recall.echoes import without_echoes
 from crucible.recall.events import Placed, document_of, events_of
 from crucible.recall.model import Document, Event
 from crucible.recall.wholes import recorded_calls
-from crucible.recall.words import names_in, plain, spoken
+from crucible.recall.words import names_in, plain, spoken, value_of
 from crucible.session.model import Session
 from crucible.session.reading import read_session
 from crucible.vault.files import inside, read_bytes
@@ -164,4 +164,4 @@ def facts_of(event: Event) -> tuple[str, ...]:
 
 
 def _facts(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    return (f"{field}:{plain(value).lower()[:200]}" for field, value in pairs if value)
+    return (f"{field}:{value_of(value)}" for field, value in pairs if value)

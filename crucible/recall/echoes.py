@@ -14,10 +14,13 @@ RECALLED, RECALLED_END = "<!-- cru:recalled -->", "<!-- /cru:recalled -->"
 """Lines around what recall prints for a model; a note shows them escaped or not."""
 
 _TOOL = late_pattern(
-    r"(?:mcp__\w*__|[\w-]*[./])?(?:recall_(?:context|search|timeline|get)|session_(?:resume_context|show|list))\b"
+    r"(?:mcp__\w*__|[\w-]*[./]|crucible_)?(?:recall_(?:context|search|timeline|get)|session_(?:resume_context|show|list))\b"
+    # Another name of our server, as OpenCode puts it before a tool's.
+    r"|[\w-]+_recall_(?:context|search|timeline|get)\b"
 )
+_FLAGS = r"(?:-\S+\s+(?:(?:\"[^\"]*\"|'[^']*'|[^\s\"'-]\S*)\s+)?)*"
 _COMMAND = late_pattern(
-    r"(?:^|[\s;&|(`\"'/])(?:cru|crucible) (?:-\S+ )*(?:recall|knowledge (?:search|show|list)|session (?:show|resume))\b"
+    rf"(?:^|[\s;&|(`\"'/])(?:cru|crucible)\s+{_FLAGS}(?:recall|knowledge (?:search|show|list)|session (?:show|resume))\b"
 )
 _MARKED = late_pattern(r"\\?<!-- cru:recalled -->[\s\S]*?(?:\\?<!-- /cru:recalled -->|$)")
 _RESUMED = "<!-- cru:resume "
@@ -30,8 +33,9 @@ def without_echoes(event: Event) -> str:
     text = event.text
     if event.kind is Kind.TOOL:
         head = text[:_LOOKED_AT]
-        return "" if _TOOL.match(head) or _COMMAND.search(head) else text
-    if _RESUMED in text[:200] and event.kind is Kind.USER:
+        if _TOOL.match(head) or _COMMAND.search(head):
+            return ""
+    elif _RESUMED in text[:200] and event.kind is Kind.USER:
         # A prompt with which `cru` had a client go on: a digest of the session that it stands in.
         return ""
     return _MARKED.sub(" ", text) if RECALLED in text else text

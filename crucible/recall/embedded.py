@@ -23,13 +23,22 @@ from crucible.errors import IndexBroken, reason_of
 from crucible.recall.alike import alike_to, candidates_for
 from crucible.recall.gathering import Progress
 from crucible.recall.keeping import Store
-from crucible.recall.manifest import ITEM
+from crucible.recall.manifest import ITEM, Manifest
 from crucible.recall.model import MOST, Answer, Event, Kind, Question
 from crucible.recall.noticing import Vouched
 from crucible.recall.phrases import CANDIDATES, is_exact, said_so
 from crucible.recall.ranking import EVENTS, SESSIONS, rank_events, rank_sessions
 from crucible.recall.refreshing import Source, State, refresh
-from crucible.recall.searching import Found, Searchers, Sought, best, load_cards, open_searchers, sought_of
+from crucible.recall.searching import (
+    TOO_LONG,
+    Found,
+    Searchers,
+    Sought,
+    best,
+    load_cards,
+    open_searchers,
+    sought_of,
+)
 from crucible.recall.shelf import NOTHING, Shelf
 from crucible.recall.showing import Shown, hits_of, session_hits
 from crucible.recall.words import Asked, read_question
@@ -39,9 +48,11 @@ __all__ = ["Embedded", "Figures", "Progress", "open_embedded"]
 
 T = TypeVar("T")
 
-_ATTEMPTS = 6
+_ATTEMPTS = 10
 _PAUSE = 0.02
 """Seconds, times the attempt: so long a writer may be between two files that belong together."""
+_DOUBTED = 3
+"""After so many attempts an index that stays as it is, and cannot be read, is built anew."""
 
 
 class Figures(NamedTuple):
@@ -140,16 +151,17 @@ class Embedded:
 
     def _attempt(self, work: Callable[[Searchers, list[str]], T]) -> T:
         """Do it again when a writer was faster, or what was found cannot be read."""
+        failed: Manifest | None = None
         for attempt in range(_ATTEMPTS):
             notes: list[str] = []
             try:
                 return work(self._searchers(notes), notes)
             except IndexBroken:
                 self._opened = None
-                if attempt == _ATTEMPTS // 2:
-                    # Every file is what was written, and still it cannot be read.
-                    with suppress(OSError):
-                        self._store.forget()
+                now = self._store.load()
+                if attempt >= _DOUBTED and now is failed:
+                    self._store.doubt(now)
+                failed = now
                 time.sleep(_PAUSE * attempt)
         raise IndexBroken("the index of recall cannot be read", "delete .crucible/cache/recall and try again")
 
@@ -184,6 +196,8 @@ class Embedded:
         if asked.is_empty() and (question.text.strip() or not _narrows(question)):
             return Answer(notes=(*notes, "the question has no words"))
         sought = sought_of(asked, question)
+        if sought.is_vain:
+            return Answer(notes=(*notes, TOO_LONG))
         events = self._events(searchers, sought)
         if not events and sought.phrases:
             notes.append("nothing says exactly that; these have some of its words")

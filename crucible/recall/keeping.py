@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -33,6 +34,8 @@ from crucible.vault.locking import hold
 __all__ = ["Store"]
 
 _MANIFEST, _META, _LOCK, _BUILDING = "index.json", "meta.json", "lock", "building"
+_ENGINES = (".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json")
+"""What tantivy opens by itself in the folder of a side, through symlinks and pipes, too."""
 _LARGEST_MANIFEST = 1024 * 1024 * 1024
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -139,6 +142,12 @@ class Store:
         with suppress(FileNotFoundError):
             (self.folder / _MANIFEST).unlink()
 
+    def doubt(self, manifest: Manifest) -> None:
+        """Forget this one, of which every file is what was written and which cannot be read all the same; a busy writer's is none."""
+        with suppress(OSError), self.locked(0) as is_ours:
+            if is_ours and self.load() is manifest:
+                self.forget()
+
     def size(self) -> int:
         """Bytes of all files."""
         return sum(path.lstat().st_size for path in self.folder.rglob("*") if path.is_file())
@@ -171,6 +180,17 @@ class Store:
                 raise PermissionError(f"{path}: a symlink")
         if Path(os.path.realpath(self.folder)) != self.folder:
             raise PermissionError(f"{self.folder}: reached through a symlink")
+        for side in SIDES:
+            for name in _ENGINES:
+                _clear(self.folder / side / name)
+
+
+def _clear(path: Path) -> None:
+    """Nothing but an empty file stays: what the engine leaves itself."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size:
+            _remove_tree(path)
 
 
 def _numbers(path: Path) -> tuple[int, int, int, int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -154,13 +154,25 @@ def load_manifest(data: bytes) -> Manifest | None:
         found = Manifest(*told)
         rows = {path: Row(*row) for path, row in found.rows.items()}
         parts = tuple(_part(*part) for part in told[-2])
-    except (ValueError, TypeError, AttributeError):
+        _check(found, parts, rows.values())
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
         return None
     return found._replace(rows=rows, parts=parts) if _is_plausible(parts) else None
 
 
 def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> Part:
     return Part(documents, members, segments, {name: FileStamp(*stamp) for name, stamp in files.items()})
+
+
+def _check(found: Manifest, parts: Iterable[Part], rows: Iterable[Row]) -> None:
+    """Raises `ValueError` for numbers that were never ours."""
+    members = (at for part in parts for at in part.members.values())
+    numbers = (found.writing, found.numbers, *members, *(row.number for row in rows))
+    if not all(type(number) is int and 0 <= number < _ENDLESS for number in numbers):
+        raise ValueError("no numbers")
+
+
+_ENDLESS = 2**60
 
 
 def _is_plausible(parts: tuple[Part, ...]) -> bool:

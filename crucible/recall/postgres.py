@@ -19,7 +19,7 @@ from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of
 from crucible.recall.postgres_writing import Pusher
 from crucible.recall.ranking import EVENTS, SESSIONS, Ranked, rank_events, rank_sessions
-from crucible.recall.searching import Found, Sought, sought_of
+from crucible.recall.searching import TOO_LONG, Found, Sought, sought_of
 from crucible.recall.segments import analyze
 from crucible.recall.snippets import snippet_of
 from crucible.recall.words import Asked, plain, read_question
@@ -91,6 +91,8 @@ class Team:
         if asked.is_empty() and (question.text.strip() or not _narrows(question)):
             return Answer(notes=(*notes, "the question has no words"))
         server, sought = self._ready(), sought_of(asked, question)
+        if sought.is_vain:
+            return Answer(notes=(*notes, TOO_LONG))
         events = _found(server, sought)
         if not events and sought.phrases:
             notes.append("nothing says exactly that; these have some of its words")

@@ -14,13 +14,15 @@ from crucible.recall.keeping import Store
 from crucible.recall.manifest import SIDES, Manifest
 from crucible.recall.model import Kind, Question
 from crucible.recall.segments import analyze, open_side, refusals, schema_of
-from crucible.recall.words import Asked, names_in, words_in
+from crucible.recall.words import Asked, names_in, value_of, words_in
 
 if TYPE_CHECKING:
     import tantivy
 
-__all__ = ["Found", "Searchers", "Sought", "best", "load_cards", "open_searchers", "sought_of"]
+__all__ = ["TOO_LONG", "Found", "Searchers", "Sought", "best", "load_cards", "open_searchers", "sought_of"]
 
+TOO_LONG = "the words of the question are too long to be searched for"
+"""What is said of a question that is vain."""
 _TRIES = 4
 """How often more is asked for because too much of what was found is dead."""
 _MOST_SESSIONS = 500
@@ -56,6 +58,12 @@ class Sought(NamedTuple):
     nots: tuple[tuple[str, ...], ...]
     asked: Asked
     question: Question
+
+    @property
+    def is_vain(self) -> bool:
+        """Whether words were asked for, and none of them can be in an index: they are too long."""
+        given = self.asked.words or self.asked.phrases
+        return bool(given) and not (self.stems or self.names or self.phrases)
 
     @property
     def marked(self) -> frozenset[str]:
@@ -185,13 +193,19 @@ def _words(side: str, words: Sequence[str]) -> tantivy.Query:
 
 
 def _filters(searchers: Searchers, side: str, sought: Sought) -> list[tantivy.Query]:
+    import tantivy  # noqa: PLC0415  as above
+
     question = sought.question
     wanted: dict[str, list[str]] = {}
     for field, value in sought.asked.facts:
         wanted.setdefault(field, []).append(value)
     found = [_fact(searchers, side, field, values) for field, values in wanted.items()]
     given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
-    found += [_fact(searchers, side, field, [value.lower()]) for field, value in given.items() if value]
+    found += [_fact(searchers, side, field, [value_of(value)]) for field, value in given.items() if value]
+    if question.project and side == "events":
+        # Which knowledge a project sees, the shelf knows: its domain's and everybody's, too.
+        own = [found.pop(), _fact(searchers, side, "kind", [Kind.KNOWLEDGE.value])]
+        found.append(tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in own]))
     if question.kinds != frozenset(Kind) and side == "events":
         found.append(_fact(searchers, side, "kind", sorted(kind.value for kind in question.kinds)))
     return found + _times(side, question)
@@ -224,7 +238,7 @@ def _fact(searchers: Searchers, side: str, field: str, values: Sequence[str]) ->
         values = _sessions(searchers.manifest, values)
     if not values:
         return tantivy.Query.empty_query()
-    return tantivy.Query.term_set_query(schema, "facts", [f"{field}:{value}" for value in values])
+    return tantivy.Query.term_set_query(schema, "facts", [f"{field}:{value_of(value)}" for value in values])
 
 
 def _sessions(manifest: Manifest, values: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ __all__ = [
     "plain",
     "read_question",
     "spoken",
+    "value_of",
     "words_in",
 ]
 
@@ -35,6 +36,7 @@ _LONGEST_QUESTION = 20_000
 _MOST_WORDS = 100
 """Distinct words that are searched for: beyond these a question is a text that somebody pasted, and its first words tell what it is."""
 _LONGEST_NAME = 120
+_LONGEST_VALUE = 200
 
 _WORD = late_pattern(r"[^\W_]+")
 _HUMP = late_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -53,6 +55,11 @@ _UNSAID = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
 def plain(text: str) -> str:
     """The text without what no index takes: lone surrogates and control characters."""
     return text if text.isascii() and text.isprintable() else _UNSAID.sub(" ", text)
+
+
+def value_of(text: str) -> str:
+    """The value of a field as it is indexed, and looked for: in small letters, of a long one its beginning."""
+    return plain(text).lower()[:_LONGEST_VALUE]
 
 
 def spoken(text: str) -> str:

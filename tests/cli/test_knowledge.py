@@ -126,6 +126,20 @@ def test_another_projects_knowledge_is_not_found(known: Vault, cru: Cru) -> None
     assert seen["hits"] == []
 
 
+def test_everybodys_knowledge_is_found_from_a_project(known: Vault, cru: Cru) -> None:
+    told = cru("knowledge", "search", "locks around caches", "--project", "site", "--format", "json").stdout
+    assert [hit["id"] for hit in json.loads(told)["hits"]] == ["locks-around-caches"]
+
+
+def test_a_second_note_of_a_name_makes_the_first_no_less_hidden(known: Vault, cru: Cru) -> None:
+    sub = known.root / "knowledge" / "sub"
+    sub.mkdir()
+    open_to_all = item(known, "locks-around-caches").read_text(encoding="utf-8")
+    (sub / "retry-with-jitter.md").write_text(open_to_all, encoding="utf-8")
+    told = cru("knowledge", "search", "jitter", "--project", "site", "--format", "json").stdout
+    assert json.loads(told)["hits"] == []
+
+
 def test_a_retired_item_is_not_recalled_until_it_is_back(known: Vault, cru: Cru) -> None:
     search = ("knowledge", "search", "jitter", "--project", "shop", "--format", "json")
     assert json.loads(cru(*search).stdout)["hits"]

@@ -182,6 +182,7 @@ def test_what_happened_around_an_event_comes_in_order(told: Vault) -> None:
         ("recall_add", {"type": "rumour", "title": "x"}, "type: Input should be"),
         ("recall_add", {"type": "decision"}, "without a title"),
         ("recall_add", {"type": "decision", "title": "x", "confidence": 7}, "from 0 to 1"),
+        ("recall_add", {"type": "decision", "title": "x", "scope": "domain"}, "say which domain"),
         ("session_show", {"id": "../../etc/passwd"}, "is no session id"),
         ("session_show", {"id": "/etc/passwd"}, "is no session id"),
         ("session_show", {"id": "nobody"}, "session list"),

@@ -45,9 +45,9 @@ class Outcome(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """The means over `count` questions."""
+    """The means over so many questions."""
 
-    count: int
+    questions: int
     means: Scored
 
 
@@ -84,12 +84,10 @@ def score(found: Sequence[str], grades: Mapping[str, int]) -> Scored:
 
 
 def _gain(grades: Sequence[int]) -> float:
-    return sum((2**grade - 1) / log2(rank + 1) for rank, grade in enumerate(grades, 1))
+    return sum(((1 << grade) - 1) / log2(rank + 1) for rank, grade in enumerate(grades, 1))
 
 
-def figures_by(
-    outcomes: Iterable[Outcome], side: str, key: Callable[[Outcome], str]
-) -> dict[str, Figures]:
+def figures_by(outcomes: Iterable[Outcome], side: str, key: Callable[[Outcome], str]) -> dict[str, Figures]:
     """The means of one side, `events` or `sessions`, by what `key` says of a question, and of all."""
     by: dict[str, list[Scored]] = {"all": []}
     for one in outcomes:

@@ -4,7 +4,7 @@
      "answers": [{"session": "2026-07-16-atlas-pmtiles", "says": "PMTiles replaces RocksDB", "grade": 2},
                  {"item": "show-a-read-only-file-swap-it-by-a-rename", "grade": 1}]}
 
-Grade 2 is what was asked for, grade 1 helps too.  An answer is every event of the session that says these words; `*` in a session
+`kinds` are asked for alone, as `--kind` does; kind `mixed` asks what `knowledge` asks among everything.  Grade 2 is what was asked for, grade 1 helps too.  An answer is every event of the session that says these words; `*` in a session
 stands for anything.  `split` parts the questions in two: what is tried for ranking is tried on `open`, and told of both.
 """
 
@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crucible.recall.model import Document, Event, Question
+from crucible.recall.model import Document, Event, Kind, Question
 
 __all__ = ["Asked", "Graded", "Wanted", "grade_all", "read_questions"]
 
@@ -42,10 +42,11 @@ class Asked(NamedTuple):
     answers: tuple[Wanted, ...]
     since: datetime | None = None
     until: datetime | None = None
+    kinds: frozenset[Kind] = frozenset(Kind)
 
     def question(self, limit: int) -> Question:
         """As it is put to recall."""
-        return Question(self.text, limit=limit, context=0, since=self.since, until=self.until)
+        return Question(self.text, self.kinds, limit=limit, context=0, since=self.since, until=self.until)
 
 
 class Graded(NamedTuple):
@@ -70,6 +71,7 @@ def _asked(row: Mapping[str, Any]) -> Asked:
         tuple(Wanted(**answer) for answer in row["answers"]),
         _day(row.get("since")),
         until and until + timedelta(days=1, seconds=-1),
+        frozenset(map(Kind, row.get("kinds", Kind))),
     )
 
 

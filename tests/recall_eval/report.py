@@ -1,8 +1,11 @@
 """The figures as tables, and the questions that fail: `make recall-eval`, or `python -m tests.recall_eval.report [--misses]`."""
 
+# ruff: noqa: T201  what is asked for is printed
+
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,6 +33,8 @@ def main() -> None:
     parser.add_argument("--question", help="ask one question and show each score's parts")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        # Nobody's own settings change what is measured.
+        os.environ["HOME"] = os.environ["CRUCIBLE_CONFIG"] = folder
         vault = build_vault(Path(folder, "vault"))
         if chosen.question:
             _explain(vault, chosen.question)
@@ -51,7 +56,11 @@ def _tables(outcomes: Sequence[Outcome]) -> None:
                 f"\n{side} by {name}\n\n| {name} | questions | R@1 | R@5 | R@10 | MRR | nDCG@10 |\n|---|---|---|---|---|---|---|"
             )
             for row, figures in sorted(figures_by(outcomes, side, key).items(), key=_last_all):
-                print(f"| {row} | {figures.count} | " + " | ".join(f"{100 * one:.1f}" for one in figures.means) + " |")
+                print(
+                    f"| {row} | {figures.questions} | "
+                    + " | ".join(f"{100 * one:.1f}" for one in figures.means)
+                    + " |"
+                )
     print(f"\n{len(outcomes)} questions, {sum(one.empty for one in outcomes)} came back empty")
 
 
@@ -67,11 +76,12 @@ def _misses(outcomes: Sequence[Outcome]) -> None:
             if scored and not scored.r5:
                 found = one.found_sessions if side == "sessions" else one.found_events
                 wanted = [name for name, grade in getattr(one.graded, side).items() if grade > 1]
-                print(f"{asked.kind} {asked.split}: {asked.text}\n  {side}: {found[:3]}\n  wanted: {wanted[:3]}")
+                print(
+                    f"{asked.kind} {asked.split}: {asked.text}\n  {side}: {found[:3]}\n  wanted: {wanted[:3]}"
+                )
 
 
 def _explain(vault: Vault, text: str) -> None:
-
 
     answer = open_recall(vault).ask(Question(text, limit=10, context=0), NOW)
     for hit in answer.hits:
