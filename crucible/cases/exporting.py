@@ -157,11 +157,14 @@ class _Draft:
     """A file in the making, beside its place; gone when the stack closes, unless it was put there."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
+        if path.is_symlink():
+            raise VaultError(f"{path}: a symbolic link, which is not written through", "name another place")
         self.path = path
         self._rows = 0
         for folder in reversed([one for one in (path.parent, *path.parent.parents) if not one.exists()]):
             folder.mkdir(exist_ok=True)
             stack.callback(_remove_empty, folder)
+        _remove_leftovers(path)
         self._beside = path.with_name(f".{path.name}.{os.getpid()}.part")
         stack.callback(self._beside.unlink, missing_ok=True)  # when it is closed
         self._file = stack.enter_context(self._beside.open("wb"))
@@ -206,7 +209,7 @@ def _places_of_card(first: Path) -> Iterator[Path]:
 
 def _is_ours(path: Path) -> bool:
     """Whether a card may be written there."""
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return not os.path.lexists(path)
     return CARD_MARK in path.read_text(encoding="utf-8", errors="replace")
 
@@ -222,6 +225,30 @@ def _check_others(paths: Iterable[Path]) -> None:
                 f"{path}: no row comes there now, and what is there is of no export",
                 "move it, or name another folder",
             )
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what killed exports to `path` left beside it: drafts of processes that are gone."""
+    head, end = f".{path.name}.", ".part"
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            pid = entry.name[len(head) : -len(end)]
+            ours = entry.name.startswith(head) and entry.name.endswith(end) and pid.isascii()
+            if ours and pid.isdecimal() and entry.is_file(follow_symlinks=False) and _is_gone(int(pid)):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether no process has this number, as far as this machine can tell; where asking would end it, none is gone."""
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False  # somebody else's
+    return pid == 0  # which would be ourselves
 
 
 def _remove_empty(folder: Path) -> None:

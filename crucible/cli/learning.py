@@ -33,7 +33,7 @@ from crucible.cli.learned_sessions import Chosen, choose, kin_of
 from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
 from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
@@ -185,11 +185,11 @@ def learn(
     """
     ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
     wish = _wish(given)
-    _check(ways)
+    _check(ways, wish, format_)
     _splits(wish, ways)  # before long work
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    _check_place(vault, ways.output)
+    _check_place(vault, ways.output or (_FOLDER if ways.export == _PUZZLE else None))
     chosen = choose(vault, sessions, given, every=every)
     redact = remembering(redact_of(vault.settings.secrets))
     improve = improver_of(
@@ -212,6 +212,8 @@ def learn(
         report = _exported(vault, gatherer, picked, seen, chosen, wish, ways, improve)
     report(format_, door)
     seen.tell(picked.dropped)
+    if wish.wanted.accepted and not seen.cases:
+        say("none of these cases is accepted: `cru cases accept` does that, `cru cases list` tells them")
     ctx.exit(PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0)
 
 
@@ -242,7 +244,7 @@ _GOES_WITH = {
 }
 
 
-def _check(ways: _Ways) -> None:
+def _check(ways: _Ways, wish: _Wish, format_: str) -> None:
     for name, exports in _GOES_WITH.items():
         if getattr(ways, name) not in (None, False) and ways.export not in exports:
             option = "--" + name.replace("_", "-")
@@ -251,6 +253,12 @@ def _check(ways: _Ways) -> None:
             )
     if ways.export == _PUZZLE and ways.output == _STDOUT:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
+    if ways.export == _JSONL and ways.output in (None, _STDOUT) and format_ != "table":
+        raise UsageError(
+            f"--format {format_} would stand among the rows on standard output", "name a file: -o cases.jsonl"
+        )
+    if wish.seed is not None and wish.limit is None and ways.split is None:
+        raise UsageError("--seed goes with --limit or --split", "leave it out, or say what is to be drawn")
 
 
 def _check_place(vault: Vault, output: str | None) -> None:
@@ -263,6 +271,11 @@ def _check_place(vault: Vault, output: str | None) -> None:
     if inside:
         raise UsageError(
             f"{output}: lies in the vault's {vault.relative(inside)}/", "name a folder of its own: -o data"
+        )
+    within = target.relative_to(vault.root).parts if target.is_relative_to(vault.root) else (".",)
+    if not any(part.startswith(".") for part in within):
+        say(
+            f"{clean_line(str(output))} lies in the vault, where Obsidian shows it: a folder outside keeps the vault clean"
         )
 
 
@@ -293,8 +306,10 @@ def _exported(
     if ways.export is None:
         rows = seen.rows(picked)
         return lambda format_, door: write_preview(rows, format_, door)
-    cases = (improve.improved(case, gatherer.text) for case in picked)
-    if ways.export == _MARKDOWN:
+    # The note of what a human edited is not written over, so no agent need say anything of it.
+    keeps = ways.export == _MARKDOWN
+    cases = (improve.improved(case, gatherer.text, settled=keeps and seen.is_edited(case)) for case in picked)
+    if keeps:
         kept = keep_cases(vault, cases, gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(vault, kept, format_)
     scrubber = Scrubber(improve.redact, os.path.expanduser("~"))
@@ -302,12 +317,13 @@ def _exported(
         put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
     export = _export(vault, chosen, wish, ways, improve)
+    sides = [*export.splits.shares] if export.splits else []
     if ways.output in (None, _STDOUT):
         streamed = export_stream(cases, export, scrubber, sys.stdout.buffer)
-        return lambda _, __: tell_exported(streamed, None)
+        return lambda _, __: tell_exported(streamed, None, sides)
     target = Path(from_here(str(ways.output)))
     done = export_files(cases, export, scrubber, target)
-    return lambda format_, _: tell_exported(done, format_)
+    return lambda format_, _: tell_exported(done, format_, sides)
 
 
 def _export(vault: Vault, chosen: Chosen, wish: _Wish, ways: _Ways, improve: Improver) -> Export:
