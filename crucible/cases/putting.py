@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.cases.exporting import named_cleanly
 from crucible.cases.model import Case, Puzzle
 from crucible.cases.puzzle_files import puzzle_file_names, render_puzzle_file, render_solution_file
+from crucible.cases.rows import named_cleanly
 from crucible.cases.scrubbing import Scrubber
 from crucible.errors import NoteExists, VaultError, reason_of
 from crucible.vault import files

@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cases.exporting import Export, export_files, export_stream
+from crucible.cases.card import Tally
+from crucible.cases.exporting import export_files, export_stream
 from crucible.cases.gathering import Gatherer, Wanted
 from crucible.cases.keeping import keep_cases
 from crucible.cases.likeness import Dedupe
 from crucible.cases.model import Case, CaseType
 from crucible.cases.picking import Picked
 from crucible.cases.putting import put_puzzles
+from crucible.cases.rows import Export, Line, lines_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
-from crucible.cases.sharing import gather_all
+from crucible.cases.sharing import gather_all, make_rows, worth_sharing
 from crucible.cases.splitting import Families, Splits, parse_splits
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
@@ -209,7 +211,7 @@ def learn(
             limit=wish.limit,
             seed=wish.seed,
         )
-        report = _exported(vault, gatherer, picked, seen, chosen, wish, ways, improve)
+        report = _exported(vault, gatherer, picked, seen, chosen, wish, ways, improve, show)
     report(format_, door)
     seen.tell(picked.dropped)
     if wish.wanted.accepted and not seen.cases:
@@ -287,9 +289,12 @@ def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, show: S
     for done, gathered in enumerate(gather_all(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
-    if chosen.every:
-        for session in sorted({*gatherer.reviewed} - chosen.known):
-            yield from seen.counted(gatherer.kept_only(session))
+    yield from _kept_cases(gatherer, chosen, seen)
+
+
+def _kept_cases(gatherer: Gatherer, chosen: Chosen, seen: Seen) -> Iterator[Case]:
+    for session in sorted({*gatherer.reviewed} - chosen.known) if chosen.every else ():
+        yield from seen.counted(gatherer.kept_only(session))
 
 
 def _exported(
@@ -301,6 +306,7 @@ def _exported(
     wish: _Wish,
     ways: _Ways,
     improve: Improver,
+    show: Show,
 ) -> Callable[[str, Door], None]:
     """Do what was asked for; the answer tells of it."""
     if ways.export is None:
@@ -316,14 +322,39 @@ def _exported(
     if ways.export == _PUZZLE:
         put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
-    export = _export(vault, chosen, wish, ways, improve)
+    export, tally = _export(vault, chosen, wish, ways, improve), Tally()
     sides = [*export.splits.shares] if export.splits else []
+    if _is_each_for_itself(wish, ways) and worth_sharing(chosen.paths):
+        lines = _made_lines(vault, gatherer, chosen, seen, export, tally, show)
+    else:
+        lines = lines_of(cases, export, scrubber, tally)
     if ways.output in (None, _STDOUT):
-        streamed = export_stream(cases, export, scrubber, sys.stdout.buffer)
+        streamed = export_stream(lines, tally, sys.stdout.buffer)
         return lambda _, __: tell_exported(streamed, None, sides)
-    target = Path(from_here(str(ways.output)))
-    done = export_files(cases, export, scrubber, target)
+    done = export_files(lines, tally, export, Path(from_here(str(ways.output))))
     return lambda format_, _: tell_exported(done, format_, sides)
+
+
+def _is_each_for_itself(wish: _Wish, ways: _Ways) -> bool:
+    """Whether a row can be made without a look at the others, or an agent's word."""
+    return not (wish.dedupe or wish.limit or ways.refine or ways.judge or ways.shape == Shape.TOOLS)
+
+
+def _made_lines(
+    vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, export: Export, tally: Tally, show: Show
+) -> Iterator[Line]:
+    """The rows of all sessions, made on all cores; of what only `cases/` tells of, here."""
+    home = os.path.expanduser("~")
+    for made in make_rows(vault, gatherer.wanted, chosen.paths, export, home):
+        for gathered in made.gathered:
+            seen.note(gathered)
+        seen.rejected += made.rejected
+        show(seen.sessions, len(chosen.paths))
+        tally.merge(made.tally)
+        yield from made.lines
+    yield from lines_of(
+        _kept_cases(gatherer, chosen, seen), export, Scrubber(redact_of(vault.settings.secrets), home), tally
+    )
 
 
 def _export(vault: Vault, chosen: Chosen, wish: _Wish, ways: _Ways, improve: Improver) -> Export:

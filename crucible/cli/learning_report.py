@@ -51,13 +51,17 @@ class Seen:
         self.exporting = exporting
         return self
 
-    def counted(self, gathered: Gathered) -> Iterator[Case]:
-        """The cases of a session; of those that go out, none that was rejected."""
+    def note(self, gathered: Gathered) -> None:
+        """One session more."""
         self.sessions += 1
         self._places.update(gathered.places)
         self._edited |= gathered.edited
         for problem in gathered.problems:
             self.tell_problem(problem)
+
+    def counted(self, gathered: Gathered) -> Iterator[Case]:
+        """The cases of a session; of those that go out, none that was rejected."""
+        self.note(gathered)
         for case in gathered.cases:
             if case.review is Review.REJECTED:
                 self.rejected += 1

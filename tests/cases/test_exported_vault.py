@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cases.exporting import Export, export_files
 from crucible.cases.gathering import Gatherer, Wanted
 from crucible.cases.keeping import keep_cases
 from crucible.cases.model import Case
 from crucible.cases.putting import put_puzzles
+from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.secrets.redacting import redact_of
 from crucible.session.markup import render_session
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
+from tests.cases.exported import export_files
 from tests.cases.planted import generate_many
 
 SECRETS = (

@@ -17,13 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.cases.exporting import Export, export_files, export_stream, target_of
+from crucible.cases.exporting import target_of
 from crucible.cases.model import Case
+from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.cases.splitting import Families, Kin, parse_splits
 from crucible.errors import UsageError, VaultError
 from crucible.secrets.scanner import Scanner
+from tests.cases.exported import export_files, export_stream
 from tests.cases.made import PUZZLE, WORKFLOW, any_case, case_of, made_cases, many_cases, said, used
 
 SPLITS = parse_splits("train=0.6,test=0.4")

@@ -14,14 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.cases.chat import quoted, without_marks
-from crucible.cases.exporting import Export, export_stream
 from crucible.cases.model import Case, Delegation, Role, Turn, Verification
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import read_case
+from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Provenance, Shape, row_of
 from crucible.cases.toolbox import with_tools
 from crucible.note.source import Source
+from tests.cases.exported import export_stream
 from tests.cases.made import (
     CHOICE,
     CORRECTION,
