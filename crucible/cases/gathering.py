@@ -286,6 +286,10 @@ def _settled(case: Case, noted: _Noted) -> Case:
         return noted.case
     if _what(noted.id) == _what(case.id):
         case = replace(case, id=noted.id)
+    if (
+        noted.case.complete and not case.complete
+    ):  # whole events are put away some day, and a clone never had them
+        return noted.case
     told = noted.case.body.attribution if isinstance(noted.case.body, Puzzle) else None
     if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
         return replace(case, body=replace(case.body, attribution=told))

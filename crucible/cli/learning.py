@@ -200,7 +200,7 @@ def learn(
         ways.named,
         refine=ways.refine,
         judge=ways.judge,
-        by_rules=ways.export in (_MARKDOWN, _PUZZLE),  # in rows it would take as long as all the rest
+        by_rules=ways.export == _MARKDOWN,  # in rows it would take as long as all the rest
     )
     gatherer = Gatherer(vault, redact, wish.wanted)
     seen = Seen()
@@ -242,7 +242,7 @@ _GOES_WITH = {
     "output": (_JSONL, _PUZZLE),
     "force": (_PUZZLE,),
     "refine": (_JSONL, _MARKDOWN, _PUZZLE),
-    "judge": (_JSONL, _MARKDOWN, _PUZZLE),
+    "judge": (_JSONL, _MARKDOWN),  # puzzle files hold no judgement
 }
 
 

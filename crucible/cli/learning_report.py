@@ -91,7 +91,7 @@ class Seen:
         told = [f"{_many(self.sessions, 'session')} looked at"]
         told += [f"{_many(dropped, 'duplicate')} left out"] if dropped else []
         told += (
-            [f"{self.rejected} rejected {'left out' if self.exporting else 'among them'}"]
+            [f"{_many(self.rejected, 'rejected case')} {'left out' if self.exporting else 'counted'}"]
             if self.rejected
             else []
         )

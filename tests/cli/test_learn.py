@@ -748,3 +748,18 @@ def test_an_agent_that_never_answers_is_left_alone_soon(cru: Cru) -> None:
     assert result.stderr.count("not refined") == 2
     assert "not asked again" in result.stderr
     assert len(result.stdout.splitlines()) == 32
+
+
+def test_a_note_of_whole_events_outlives_them(cru: Cru, vault: Vault) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    before = {path: path.read_bytes() for path in (vault.root / "cases").iterdir()}
+    shutil.rmtree(vault.root / ".crucible" / "flight")
+    again = cru("session", "learn", "--all", "--export", "markdown", "--format", "json")
+    assert json.loads(again.stdout)["replaced"] == []
+    assert {path: path.read_bytes() for path in (vault.root / "cases").iterdir()} == before
+
+
+def test_a_subagent_is_looked_for_when_that_is_asked_for(cru: Cru) -> None:
+    assert counts(cru("session", "learn", "--agent", "general-purpose", "--format", "json"))["all"] == 0
+    found = counts(cru("session", "learn", "--children", "--agent", "general-purpose", "--format", "json"))
+    assert found["all"] > 0
