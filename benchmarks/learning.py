@@ -19,9 +19,11 @@ from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, good_run, seconds_of
 from benchmarks.vaults import session_texts
 from crucible.acts.evidence import Evidence, evidence_of
-from crucible.cases.exporting import Export, export_stream
+from crucible.cases.card import Tally
+from crucible.cases.exporting import export_stream
 from crucible.cases.extracting import extract
 from crucible.cases.model import Case
+from crucible.cases.rows import Export, lines_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.flight.reading import Record
@@ -80,7 +82,8 @@ def stages(families: Sequence[Family], shapes: Sequence[Shape] = (Shape.MESSAGES
             cases = list(_extracted(notes, family, redact))
         for shape, scrubber in scrubbers.items():
             with _clock(taken, shape.value):
-                export_stream(cases, Export(shape), scrubber, io.BytesIO())
+                tally = Tally()
+                export_stream(lines_of(cases, Export(shape), scrubber, tally), tally, io.BytesIO())
         with _clock(taken, "markdown-it"):
             for text in family.texts.values():
                 parser.parse(text)

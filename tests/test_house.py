@@ -26,6 +26,7 @@ FLOORS = [
         "errors",
         "patterns",
         "processes",
+        "rendering",
         "settings",
         "tidy_toml",
         "tokens",

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -69,13 +70,19 @@ def test_an_error_of_the_work_is_the_callers() -> None:
         list(spread(_fail, CHUNKS, 2))
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
 def test_who_takes_no_more_leaves_no_process_behind() -> None:
+    before = _children()
     results = spread(_square, CHUNKS, 2)
     assert next(results) == 0
+    assert len(_children() - before) >= 2
     results.close()
-    children = Path(f"/proc/self/task/{os.getpid()}/children")
-    if children.exists():
-        assert not children.read_text().split()
+    assert not _children() - before
+
+
+def _children() -> set[str]:
+    """Processes that this thread began, another test's too."""
+    return {*Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()}
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")

@@ -46,7 +46,7 @@ CASES = {
     f"{LIMITER}-write-test-tokenbucket-puzzle-c670da6f": "accept",
     f"{LIMITER}-correction-3f4fa94c": "accept",
     f"{LIMITER}-decision-359a0753": None,
-    f"{RETRY}-workflow-0e79fdec": "reject",
+    f"{RETRY}-workflow-3384d3bf": "reject",
 }
 """With what the reviewer of the example said; one is still proposed."""
 

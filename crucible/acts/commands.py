@@ -22,7 +22,7 @@ from crucible.acts.kinds import (
 from crucible.acts.model import Act, Deed
 from crucible.acts.programs import touched_files
 from crucible.acts.shell import Part, take_apart
-from crucible.acts.shell_tools import SEARCHES, TELLERS
+from crucible.acts.shell_tools import CHANGERS, SEARCHES, TELLERS
 from crucible.acts.toolchains import BUILD, TEST, Kind
 from crucible.acts.touching import Command, change_file, outputs_of, patch_acts, write_file
 from crucible.session.model import Outcome
@@ -34,21 +34,24 @@ __all__ = ["command_acts", "is_command"]
 def command_acts(
     script: str, files: Files, outcome: Outcome = Outcome.OK, result: str = ""
 ) -> tuple[Act, ...]:
-    """What a script did, command by command; one act of bookkeeping when that is nothing.
+    """What a script did, command by command; when that is nothing that can be named, one act: of bookkeeping, or run where it changed files.
 
     `files` learns what was written.  `result` is what came back, whole or cut: a search's names the files that it found.
     Which command of a script failed is not known, so all of them have the call's outcome.
     """
     acts: list[Act] = []
     unclaimed = result
+    untold = Deed.PLAN
     for part in take_apart(script):
         is_search = bool(SEARCHES.intersection(part.words[:2]))
         told = _acts(part, files, unclaimed if is_search else "")
         unclaimed = "" if is_search else unclaimed  # the first search's: reading it for each would take hours
         acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in told)
+        if not told and part.words and part.words[0] in CHANGERS:  # `rm -rf "$OUT"`
+            untold = Deed.RUN
     if len(acts) == 1 and acts[0].deed is Deed.READ and outcome is Outcome.OK:
         files.learn(acts[0].what, result)
-    return tuple(acts) or (Act(Deed.PLAN, files.shown(script), outcome=outcome),)
+    return tuple(acts) or (Act(untold, files.shown(script), outcome=outcome),)
 
 
 def is_command(name: str) -> bool:

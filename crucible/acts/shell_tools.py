@@ -13,7 +13,7 @@ from crucible.acts.model import Act, Deed
 from crucible.acts.naming import found_files
 from crucible.acts.touching import Command, Teller, arguments_of, change_file, outputs_of, write_file
 
-__all__ = ["SEARCHES", "TELLERS"]
+__all__ = ["CHANGERS", "SEARCHES", "TELLERS"]
 
 
 def _nothing(_: Command) -> Iterator[Act]:
@@ -136,11 +136,46 @@ def _grep(step: Command) -> Iterator[Act]:
     yield Act(Deed.SEARCH, step.told, tuple(map(as_datum, reads)))
 
 
-_LOOKS = """
-    status log diff show blame branch remote rev-parse ls-files ls-tree describe config shortlog reflog tag cat-file rev-list
-    version whatchanged
-"""
+_LOOKS = frozenset(
+    """
+    status log diff show blame rev-parse ls-files ls-tree describe shortlog cat-file rev-list version whatchanged
+    for-each-ref show-ref name-rev merge-base ls-remote count-objects cherry
+    """.split()  # noqa: SIM905
+)
 """What `git` only shows."""
+_LISTS = {
+    "tag": frozenset({"-l", "--list", "-n", "-v", "--verify", "--contains", "--points-at", "--merged", "--no-merged", "--sort"}),
+    "branch": frozenset({"-a", "--all", "-r", "--remotes", "-l", "--list", "--show-current", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "--sort"}),
+    "config": frozenset({"-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--show-origin", "get", "list"}),
+    "remote": frozenset({"show", "get-url"}),
+    "reflog": frozenset({"show", "exists"}),
+    "stash": frozenset({"list", "show"}),
+    "worktree": frozenset({"list"}),
+    "submodule": frozenset({"status", "summary"}),
+    "notes": frozenset({"list", "show"}),
+    "symbolic-ref": frozenset(),
+}  # fmt: skip
+"""What `git` shows or changes, with the words by which it only shows."""
+_SHOWS_ALONE = {"stash": -1, "symbolic-ref": 1, "config": 1, "reflog": 1}
+"""How many plain words it takes at most to show something where no word says so; -1 where none do; else 0."""
+
+
+def _only_shows(verb: str, words: Sequence[str]) -> bool:
+    """Whether `git`, by its verb and the words behind it, changes nothing."""
+    lists = _LISTS.get(verb)
+    if lists is None:
+        return verb in _LOOKS
+    plain = [word for word in words if word[:1] != "-"]
+    flags = {word.partition("=")[0] for word in words if word[:1] == "-"}
+    if lists & (flags | {*plain[:1]}):
+        return True
+    if verb == "reflog" and plain[:1] in (["expire"], ["delete"]):
+        return False
+    return len(plain) <= _SHOWS_ALONE.get(verb, 0) and not flags & _CHANGES
+
+
+_CHANGES = frozenset({"-d", "-D", "--delete", "-m", "-M", "--move", "-e", "--edit", "--unset", "--edit-description", "-u", "--unset-upstream"})  # fmt: skip
+"""Flags that change something without a plain word."""
 
 
 def _git(step: Command) -> Iterator[Act]:
@@ -150,7 +185,7 @@ def _git(step: Command) -> Iterator[Act]:
         return _grep(step._replace(words=("grep", *plain[1:])))
     if verb in ("rm", "mv"):
         return (_remove if verb == "rm" else _copy)(step._replace(words=tuple(plain)))
-    if verb in _LOOKS.split():
+    if _only_shows(verb, step.words[step.words.index(verb) + 1 :] if verb else ()):
         return iter(() if step.part.piped else (Act(Deed.SEARCH, step.told),))
     if verb in ("checkout", "restore") and (names := _taken_back(step, step.words[step.words.index(verb) :])):
         return (change_file(step.files, name) for name in names)
@@ -192,6 +227,9 @@ _FILTERS = """
 
 SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep"})
 """Commands whose result names the files that they found."""
+
+CHANGERS = frozenset({"cp", "mv", "install", "ln", "rm", "unlink", "shred", "trash", "tee", "touch"})
+"""Commands that change files, also where none of them is one of the project's."""
 
 TELLERS: Mapping[str, Teller] = {
     **dict.fromkeys(_NOISE.split(), _nothing),

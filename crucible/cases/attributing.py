@@ -12,9 +12,10 @@ from dataclasses import replace
 from crucible.agents.asking import Asker
 from crucible.cases.model import Call, Case, Fault, Puzzle, Role, Turn
 from crucible.knowledge.classifying import classify
-from crucible.knowledge.judging import Renderer, judge_fully
+from crucible.knowledge.judging import judge_fully
 from crucible.knowledge.model import Attribution, FailureReport
 from crucible.note.contain import cut, normal_line
+from crucible.rendering import Renderer
 
 __all__ = ["attribute", "judge_case", "report_of"]
 

@@ -52,6 +52,19 @@ class Tally:
         for name, counts in self.by.items():
             counts[str(metadata[name])] += 1
 
+    def merge(self, other: Tally) -> None:
+        """Count what another one counted."""
+        self.rows += other.rows
+        self.tokens += other.tokens
+        self.verified += other.verified
+        self.partial += other.partial
+        self.troubled += other.troubled
+        self.sessions |= other.sessions
+        self.left_out.update(other.left_out)
+        self.redactions.update(other.redactions)
+        for name, counts in self.by.items():
+            counts.update(other.by[name])
+
 
 @dataclass(frozen=True, slots=True)
 class CardFile:

@@ -45,13 +45,18 @@ _RUN = late_pattern(r"`{3,}")
 
 @dataclass(slots=True)
 class Message:
-    """One message.  `answers` are those of its calls, in their order, None where there is none; `taught` is what is to be learnt."""
+    """One message.
+
+    `answers` are those of its calls, in their order, None where there is none; `taught` is what is to be learnt; `words` are the user's own, without what
+    is quoted beside them.
+    """
 
     role: Role
     text: str
     taught: bool = False
     calls: list[Call] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
+    words: str = ""
 
     @property
     def is_answered(self) -> bool:
@@ -103,8 +108,10 @@ class _Making:
         elif turn.text.strip():
             if turn.role is Role.SYSTEM and not self.messages:
                 self.messages.append(Message(Role.SYSTEM, turn.text))
+            elif turn.role is Role.USER:
+                self._user(turn.text, turn.text)
             else:
-                self._user(turn.text if turn.role is Role.USER else quoted("The system said", turn.text))
+                self._user(quoted("The system said", turn.text))
 
     def _assistant(self, turn: Turn, *, taught: bool) -> None:
         if not turn.text.strip() and not turn.calls:
@@ -130,11 +137,12 @@ class _Making:
         if not waiting:
             self._waiting.pop(key, None)
 
-    def _user(self, text: str) -> None:
-        if self.messages and self.messages[-1].role is Role.USER:
-            self.messages[-1].text = _joined(self.messages[-1].text, text)
-        else:
-            self.messages.append(Message(Role.USER, text))
+    def _user(self, text: str, words: str = "") -> None:
+        last = self.messages[-1] if self.messages else None
+        if last is None or last.role is not Role.USER:
+            last = Message(Role.USER, "")
+            self.messages.append(last)
+        last.text, last.words = _joined(last.text, text), _joined(last.words, words)
 
 
 def _joined(one: str, other: str) -> str:

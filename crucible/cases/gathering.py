@@ -2,13 +2,14 @@
 
 Owns which notes and records a session's cases are made from, and whose word counts.  A case's note in `cases/` that a human reviewed or
 changed is the case, whatever its session says by now; so is one that was refined.  A note that nobody touched counts for nothing but
-who judged its failure, so a case is as its session is today.  Memory holds a handful of sessions, never all.
+who judged its failure, so a case is as its session is today; one of which it is not clear what he made of it keeps its case from going
+anywhere.  Memory holds a handful of sessions, never all.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -20,7 +21,6 @@ from crucible.acts.evidence import Evidence, load_evidence
 from crucible.cases.extracting import extract
 from crucible.cases.keeping import load_case
 from crucible.cases.model import Case, CaseType, Place, Puzzle, Review
-from crucible.cases.notes_reading import is_as_written
 from crucible.errors import BadSessionId, CrucibleError
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
@@ -63,13 +63,15 @@ class Wanted(NamedTuple):
 class Gathered(NamedTuple):
     """The cases of a session, in the order of its note.
 
-    `problems` are what kept some from being read, `places` the notes of those that have one, by their ids.
+    `problems` are what kept some from being read, `places` the notes of those that have one, by their ids; `edited` are the ids of those
+    whose note is a human's word, which is never written over.
     """
 
     session: str
     cases: tuple[Case, ...]
     problems: tuple[CrucibleError, ...]
     places: Mapping[str, Path]
+    edited: frozenset[str] = frozenset()
 
 
 class Gatherer:
@@ -79,7 +81,9 @@ class Gatherer:
         self._vault = vault
         self._redact = redact
         self.wanted = wanted
-        self._paths = {note_name(path.name): path for path in vault.session_paths()}
+        self._paths: dict[str, Path] = {}
+        for path in vault.session_paths():  # of two of one name the first one counts
+            self._paths.setdefault(note_name(path.name), path)
         self._kept = _kept(vault, self._paths.keys())
         self._note = lru_cache(_HELD)(vault.read)
 
@@ -89,8 +93,18 @@ class Gatherer:
         return self._kept.keys()
 
     def gather(self, path: Path) -> Gathered:
-        """The wanted cases of the session at `path`; a note that cannot be read is a problem, and has none."""
+        """The wanted cases of the session at `path`.
+
+        A note that cannot be read is a problem, and has none; so is one whose name another one has before it, since both would
+        have cases of the same ids.
+        """
         name = note_name(path.name)
+        first = self._paths.get(name, path)
+        if first != path:
+            message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name, and its cases alone are taken"
+            return Gathered(
+                name, (), (CrucibleError(message, "`cru session rename` gives one of them another"),), {}
+            )
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
         if not self.wanted.accepted:  # what a human accepted is a note
@@ -123,8 +137,17 @@ class Gatherer:
 
     def _gathered(self, name: str, made: tuple[Case, ...], problems: list[CrucibleError]) -> Gathered:
         places: dict[str, Path] = {}
-        found = self._settled(name, made, problems, places) if name in self._kept else made
-        return Gathered(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places)
+        edited: set[str] = set()
+        found: Iterable[Case] = made
+        if name in self._kept:
+            notes = self._noted(self._kept[name], problems)
+            settled = [*_settled_all(made, notes)]
+            places = {case.id: one.path for case, one in settled if one}
+            edited = {case.id for case, one in settled if one and one.edited}
+            found = (case for case, _ in settled)
+        return Gathered(
+            name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited)
+        )
 
     # --- from the session ---------------------------------------------------------------------------------------------
 
@@ -149,53 +172,26 @@ class Gatherer:
 
     # --- from its cases' notes ----------------------------------------------------------------------------------------
 
-    def _settled(
-        self,
-        name: str,
-        made: Iterable[Case],
-        problems: list[CrucibleError],
-        places: dict[str, Path],
-    ) -> Iterator[Case]:
-        """Each case as it counts, then those that only notes tell of; `places` gets their notes."""
-        notes = sorted(self._noted(self._kept[name], problems), key=lambda one: not one.touched)
-        # A file's name says more than what a copy of the note tells.
-        names = [*((one.case.id, one) for one in notes), *((one.told, one) for one in notes)]
-        known: dict[str, _Noted] = {}
-        for ident, one in names:
-            known.setdefault(_what(ident), one)
-        taken = set()
-        for case in made:
-            noted = known.get(_what(case.id))
-            settled = _settled(case, noted) if noted else case
-            if noted:
-                taken.add(noted.case.id)
-                places[settled.id] = noted.path
-            yield settled
-        for one in notes:
-            if one.touched and one.case.id not in taken:
-                taken.add(one.case.id)
-                places[one.case.id] = one.path
-                yield one.case
-
-    def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> Iterator[_Noted]:
+    def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> list[_Noted]:
+        """What the notes say, those first that are somebody's word."""
+        found = []
         for path in paths:
             try:
                 one = load_case(self._vault, path)
             except CrucibleError as error:
                 problems.append(error)
+                found.append(_Noted(path, None, note_name(path.name), ""))
                 continue
-            if one.case is None:
-                at = f"{self._vault.relative(path)}:{one.problems[0].line}" if one.problems else path
-                problems.append(
-                    CrucibleError(f"{at}: a case that is not understood", "`cru cases check` says why")
-                )
+            if one.case is None or not one.read.clear:
+                at = f"{self._vault.relative(path)}:{one.problems[0].line if one.problems else 1}"
+                message = f"{at}: a case that is not understood, and is left out"
+                problems.append(CrucibleError(message, "`cru cases check` says why"))
+                found.append(_Noted(path, None, one.id, one.read.told if one.read.says_case else ""))
                 continue
-            touched = (
-                one.case.review is not Review.PROPOSED
-                or REFINED in one.case.tags
-                or not is_as_written(one.note.source)
-            )
-            yield _Noted(path, replace(one.case, id=one.id), one.case.id, touched)
+            refined = REFINED in one.case.tags
+            case = replace(one.case, id=one.id)
+            found.append(_Noted(path, case, one.id, one.case.id, one.is_edited or refined, one.is_edited))
+        return sorted(found, key=lambda one: not one.touched)
 
 
 def _of_file(case: Case, name: str) -> Case:
@@ -210,12 +206,18 @@ def _of_file(case: Case, name: str) -> Case:
 
 
 class _Noted(NamedTuple):
-    """A case by its note, whose name is its id; `told` is the id that stands in it, and `touched` says that it is a human's word, or was refined."""
+    """A case by its note, None for one that is not understood.
+
+    Its name `id` is the case's; `told` is the id that stands in it.  `touched` says that it is a human's word, or was refined, `edited` that it is
+    a human's.
+    """
 
     path: Path
-    case: Case
+    case: Case | None
+    id: str
     told: str
-    touched: bool
+    touched: bool = False
+    edited: bool = False
 
 
 def _what(ident: str) -> str:
@@ -249,17 +251,45 @@ def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
 def _session_in(vault: Vault, path: Path) -> str:
     """The session that a note tells; "" for what is no case, which `cru cases check` names."""
     with suppress(CrucibleError):
-        case = load_case(vault, path).case
-        return case.place.session if case else ""
+        read = load_case(vault, path).read
+        return read.session if read.says_case else ""
     return ""
+
+
+def _settled_all(made: Iterable[Case], notes: Sequence[_Noted]) -> Iterator[tuple[Case, _Noted | None]]:
+    """Each case as it counts, with its note, then those that only notes tell of; none of which a note says what is not understood."""
+    # A file's name says more than what a copy of the note tells.
+    names = [*((one.id, one) for one in notes), *((one.told, one) for one in notes if one.told)]
+    known: dict[str, _Noted] = {}
+    for ident, one in names:
+        known.setdefault(_what(ident), one)
+    unclear = {_what(ident) for ident, one in names if one.case is None}
+    taken = set()
+    for case in made:
+        what = _what(case.id)
+        noted = known.get(what)
+        if what in unclear and not (noted and noted.touched):
+            continue
+        if noted:
+            taken.add(noted.id)
+        yield _settled(case, noted) if noted else case, noted
+    for one in notes:
+        if one.touched and one.case and one.id not in taken:
+            taken.add(one.id)
+            yield one.case, one
 
 
 def _settled(case: Case, noted: _Noted) -> Case:
     """The case as it counts by its note, which keeps its name."""
+    assert noted.case is not None  # noqa: S101  else it is left out
     if noted.touched:
         return noted.case
-    if _what(noted.case.id) == _what(case.id):
-        case = replace(case, id=noted.case.id)
+    if _what(noted.id) == _what(case.id):
+        case = replace(case, id=noted.id)
+    if (
+        noted.case.complete and not case.complete
+    ):  # whole events are put away some day, and a clone never had them
+        return noted.case
     told = noted.case.body.attribution if isinstance(noted.case.body, Puzzle) else None
     if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
         return replace(case, body=replace(case.body, attribution=told))

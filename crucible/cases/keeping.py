@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crucible.cases.model import Case, Place, Review
 from crucible.cases.notes import render_case
-from crucible.cases.notes_reading import is_as_written, is_case, read_case
+from crucible.cases.notes_reading import Read, is_as_written, is_case, read_case
 from crucible.cases.review_table import CASES_BASE, CASES_BASE_NAME
 from crucible.errors import (
     CrucibleError,
@@ -51,11 +51,26 @@ class Kept(NamedTuple):
 
 
 class CaseNote(NamedTuple):
-    """A case's note: `case` is None where it is not understood, and `problems` say why."""
+    """A case's note and what was read of it."""
 
     note: Note
-    case: Case | None
-    problems: tuple[Problem, ...]
+    read: Read
+
+    @property
+    def case(self) -> Case | None:
+        """None where it is not understood, and `problems` say why."""
+        return self.read.case
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with it."""
+        return self.read.problems
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it is a human's word: he reviewed it, or changed it."""
+        reviewed = self.case is None or self.case.review is not Review.PROPOSED
+        return reviewed or not self.read.as_written
 
     @property
     def id(self) -> str:
@@ -133,8 +148,9 @@ def _keep_once(vault: Vault, path: Path, text: str) -> str:
 
 def _is_ours(source: Source) -> bool:
     """Whether nobody reviewed it and nobody changed it."""
-    status = find_frontmatter(source).values.get("status")
-    return status == Review.PROPOSED.value and is_case(source) and is_as_written(source)
+    found = find_frontmatter(source)
+    proposed = found.values.get("status") == Review.PROPOSED.value
+    return proposed and is_case(source, found) and is_as_written(source, found)
 
 
 def _check_size(path: Path, data: bytes) -> None:
@@ -160,14 +176,14 @@ def load_cases(vault: Vault, on_error: OnError | None = None) -> Iterator[CaseNo
             if on_error:
                 on_error(error)
             continue
-        if one.case or is_case(one.note.source):
+        if one.read.says_case:
             yield one
 
 
 def load_case(vault: Vault, path: Path) -> CaseNote:
     """The case of a note, read without a guess."""
     note = vault.read(path)
-    return CaseNote(note, *read_case(note.source, note.name))
+    return CaseNote(note, read_case(note.source, note.name))
 
 
 def find_case(vault: Vault, ref: str, cwd: Path | None = None) -> Path:
@@ -205,9 +221,10 @@ def review_case(vault: Vault, path: Path, review: Review) -> bool:
 
     def edits(note: Note) -> list[Edit]:
         nonlocal changed
-        if not is_case(note.source):
+        found = find_frontmatter(note.source)
+        if not is_case(note.source, found):
             raise UsageError(f"{path}: no case", "`cru cases list` tells the cases")
-        made = set_key(note.source, find_frontmatter(note.source), "status", review.value)
+        made = set_key(note.source, found, "status", review.value)
         changed = bool(made)
         return made
 

@@ -12,7 +12,9 @@ library's next version may hash otherwise, where an export has the same bytes fo
 from __future__ import annotations
 
 import re
+import sys
 from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -41,11 +43,17 @@ _MOST = 64
 """Cases that are compared with one, for each band."""
 
 
+_LOW = int.from_bytes(b"\xff" * 7 + b"\x7f", "little") * sum(1 << (64 * at) for at in range(_BINS))
+_HIGH = _LOW + sum(1 << (64 * at) for at in range(_BINS))
+"""The lowest 63 bits of each lane, and the highest one."""
+
+
 class _Seen(NamedTuple):
     rank: tuple[bool, bool, str, str]
     type: str
     digest: str
-    sketch: array[int] | None
+    lanes: int
+    keys: tuple[int, ...]
 
 
 class Duplicates:
@@ -59,20 +67,22 @@ class Duplicates:
         """Take a case into account."""
         started = case.started.isoformat() if case.started else "~"
         rank = not case.verification.verified, case.review is not Review.ACCEPTED, started, case.id
-        sketch = sketch_of(case) if self._mode is Dedupe.NEAR else None
-        self._seen.append(_Seen(rank, case.type.value, case.digest, sketch))
+        sketch = sketch_of(case) if self._mode is Dedupe.NEAR else array("Q")
+        keys = tuple(_keys(case.type.value, sketch))
+        self._seen.append(_Seen(rank, case.type.value, case.digest, _lanes(sketch), keys))
 
     def dropped(self) -> dict[str, str]:
         """The ids of those that another one stands for, each with that one's."""
         kept: dict[tuple[str, str], str] = {}
-        bands: dict[int, list[_Seen]] = {}
+        bands: dict[int, list[int]] = {}
         dropped: dict[str, str] = {}
-        for one in sorted(self._seen, key=lambda seen: seen.rank):
+        ranked = sorted(self._seen, key=lambda seen: seen.rank)
+        for at, one in enumerate(ranked):
             own = one.rank[-1]
             same = kept.get((one.type, one.digest)) if one.digest else None
-            same = same or _near(one, bands)
+            same = same or _near(one, ranked, bands)
             if same is None:
-                _keep(one, bands)
+                _keep(at, one, bands)
             elif same != own:
                 dropped[own] = same
             if one.digest:
@@ -80,34 +90,40 @@ class Duplicates:
         return dropped
 
 
-def _near(one: _Seen, bands: dict[int, list[_Seen]]) -> str | None:
+def _near(one: _Seen, ranked: Sequence[_Seen], bands: Mapping[int, Sequence[int]]) -> str | None:
     """Who of those that stay is most like it, the best of them where several are."""
-    if one.sketch is None:
-        return None
-    others = {other.rank: other for key in _keys(one) for other in bands.get(key, ())}
-    alike = ((likeness(one.sketch, other.sketch), other) for other in others.values() if other.sketch)
-    found = [(-share, other.rank) for share, other in alike if share >= _ALIKE]
-    return min(found)[1][-1] if found else None
+    others = {other for key in one.keys for other in bands.get(key, ())}
+    found = [(_apart(one.lanes, ranked[other].lanes), other) for other in others]
+    apart, best = min(found, default=(_BINS, -1))
+    return ranked[best].rank[-1] if 1 - apart / _BINS >= _ALIKE else None
 
 
-def _keep(one: _Seen, bands: dict[int, list[_Seen]]) -> None:
-    for key in _keys(one):
+def _keep(at: int, one: _Seen, bands: dict[int, list[int]]) -> None:
+    for key in one.keys:
         there = bands.setdefault(key, [])
         if len(there) < _MOST:
-            there.append(one)
+            there.append(at)
 
 
-def _keys(one: _Seen) -> list[int]:
-    sketch = one.sketch or array("Q")
-    start = crc32(one.type.encode())
-    return [
-        crc32(sketch[at:end].tobytes(), start + at) for at, end in pairwise(range(0, len(sketch) + 1, _BAND))
-    ]
+def _keys(type_: str, sketch: array[int]) -> Iterator[int]:
+    start = crc32(type_.encode())
+    for at, end in pairwise(range(0, len(sketch) + 1, _BAND)):
+        yield crc32(sketch[at:end].tobytes(), start + at)
 
 
 def likeness(one: array[int], other: array[int]) -> float:
     """The part of all runs of words that both have, as two sketches tell it."""
-    return sum(map(int.__eq__, one, other)) / _BINS
+    return 1 - _apart(_lanes(one), _lanes(other)) / _BINS
+
+
+def _lanes(sketch: array[int]) -> int:
+    """All values side by side, so that two sketches are compared in a few steps, and not in 128."""
+    return int.from_bytes(sketch.tobytes(), sys.byteorder)
+
+
+def _apart(one: int, other: int) -> int:
+    """How many values differ: what is not 0 in the lowest 63 bits of a lane carries into its highest one, which no value has."""
+    return (((one ^ other) + _LOW) & _HIGH).bit_count()
 
 
 def sketch_of(case: Case) -> array[int]:

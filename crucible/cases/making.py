@@ -45,8 +45,13 @@ def make_case(
     fault: Fault = Fault.AGENT,
     verification: Verification | None = None,
     difficulty: Difficulty | None = None,
+    complete: bool = True,
 ) -> Case:
-    """The case of a body, not yet `measured`.  `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands."""
+    """The case of a body, not yet `measured`.
+
+    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands.  `complete` is False where it tells of
+    another session's calls, too, and not all that those were given is known.
+    """
     session, phase = timeline.session, timeline.phase_of(moment.at)
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)
     agent = phase.agent or above.agent or next(iter(session.participants), None)
@@ -66,7 +71,7 @@ def make_case(
         difficulty=difficulty or difficulty_of(turns),
         fault=fault,
         verification=verification or Verification(),
-        complete=timeline.complete,
+        complete=timeline.complete and complete,
         problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
     )
 
@@ -85,7 +90,7 @@ def distinct(cases: Iterable[Case]) -> Iterator[Case]:
         nth, ident = 0, case.id
         while ident in taken:
             nth += 1
-            ident = case_id(case.place.session, case.type, case.id, nth)
+            ident = case_id(case.place.session, case.type, case.id.removeprefix(case.place.session), nth)
         taken.add(ident)
         yield case if ident == case.id else replace(case, id=ident)
 

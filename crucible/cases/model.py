@@ -82,7 +82,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call: its name and arguments (as JSON values; `{"input": line}` where only the note's one line is known)."""
+    """A tool call: its name and arguments, as JSON values.
+
+    Where only the note's one line is known that is all: `{"input": line}`, or a shell's `{"command": line}` where the line is whole.
+    """
 
     id: str
     name: str

@@ -63,35 +63,42 @@ class _Fence(NamedTuple):
 
 def parts_of(lines: Sequence[str], level: int, line: int = 1) -> list[Part]:
     """The lines parted at the headings of a level (2 or 3) that stand outside of fences; `line` is the number of the first."""
-    found = [Part("", [], line)]
-    fences = iter([*_fences(lines), _Fence("", len(lines), len(lines))])
-    fence = next(fences)
-    for at, text in enumerate(lines):
-        if at >= fence.end:
-            fence = next(fences, fence)
-        heading = _HEADING.fullmatch(text) if at < fence.first else None
+    found: list[Part] = []
+    title, first = "", 0
+    for at, heading in _headings(lines, level):
+        found.append(Part(title, [*lines[first:at]], line + first))
+        title, first = heading, at + 1
+    return [*found, Part(title, [*lines[first:]], line + first)]
+
+
+def _headings(lines: Sequence[str], level: int) -> Iterator[tuple[int, str]]:
+    """The place and the text of each heading outside of fences."""
+    marked = [at for at, line in enumerate(lines) if line[:2] == "##"]
+    fences = _fences(lines) if marked else iter(())
+    fence = next(fences, None)
+    for at in marked:
+        while fence and at >= fence.end:
+            fence = next(fences, None)
+        heading = None if fence and at >= fence.first else _HEADING.fullmatch(lines[at])
         if heading and len(heading[1]) == level:
-            found.append(Part(heading[2].strip(" \t#"), [], line + at + 1))
-        else:
-            found[-1].lines.append(text)
-    return found
+            yield at, heading[2].strip(" \t#")
 
 
 def _fences(lines: Sequence[str]) -> Iterator[_Fence]:
     """Every fence, in order; one that is not closed goes to the end."""
-    at = 0
-    while at < len(lines):
-        opener = _OPENER.fullmatch(lines[at]) if "```" in lines[at] or "~~~" in lines[at] else None
-        if opener is None:
-            at += 1
-            continue
-        end = _end_of(lines, at, opener[1] or opener[3])
-        yield _Fence((opener[2] if opener[1] else opener[4]).strip(), at, end)
-        at = end
+    marked = [at for at, line in enumerate(lines) if "```" in line or "~~~" in line]
+    end = 0
+    for nth, at in enumerate(marked):
+        opener = _OPENER.fullmatch(lines[at]) if at >= end else None
+        if opener:
+            end = _end_of(lines, marked, nth, opener[1] or opener[3])
+            yield _Fence((opener[2] if opener[1] else opener[4]).strip(), at, end)
 
 
-def _end_of(lines: Sequence[str], first: int, marks: str) -> int:
-    for at in range(first + 1, len(lines)):
+def _end_of(lines: Sequence[str], marked: Sequence[int], nth: int, marks: str) -> int:
+    """Behind the line that closes the fence which the `nth` of the marked lines opens."""
+    for place in range(nth + 1, len(marked)):
+        at = marked[place]
         text = lines[at].strip(" \t")
         if len(text) >= len(marks) and not text.strip(marks[0]) and not lines[at].startswith("    "):
             return at + 1

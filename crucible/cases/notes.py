@@ -10,7 +10,16 @@ from contextlib import suppress
 
 from crucible.cases.model import Body, Case, Choice, Correction, Delegation, Place, Puzzle, Trajectory
 from crucible.cases.note_blocks import render_exact, render_items, render_text, render_turns
-from crucible.cases.sections import ORIGIN, SECTIONS, STAMP, STAMP_BESIDES, Form, Section, without_origin
+from crucible.cases.sections import (
+    ORIGIN,
+    SECTIONS,
+    STAMP,
+    STAMP_BESIDES,
+    Form,
+    Section,
+    without_brackets,
+    without_origin,
+)
 from crucible.errors import BadSessionId, EditRefused
 from crucible.knowledge.model import Attribution
 from crucible.note.contain import contain_line, cut, normal_line
@@ -65,11 +74,19 @@ def _properties(case: Case) -> dict[str, Value]:
         "tags": [*case.tags],
         "digest": case.digest,
     }
-    return {key: value for key, value in found.items() if value not in ("", [])}
+    told = {key: value for key, value in found.items() if value not in ("", [])}
+    return {key: value if key == "session" else _no_link(value) for key, value in told.items()}
+
+
+def _no_link(value: Value) -> Value:
+    """Foreign text leads nowhere."""
+    if isinstance(value, list):
+        return [_no_link(one) for one in value]
+    return without_brackets(value) if isinstance(value, str) else value
 
 
 def _session_link(session: str) -> str:
-    return f"[[{session}]]" if _can_be_linked(session) else session
+    return f"[[{session}]]" if _can_be_linked(session) else without_brackets(session)
 
 
 def _can_be_linked(session: str) -> bool:

@@ -6,7 +6,6 @@ content was changed is measured again: its digest and its tokens are of what it 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -29,7 +28,15 @@ from crucible.cases.model import (
     Verification,
 )
 from crucible.cases.note_blocks import Part, parts_of, read_items, read_text, read_turns
-from crucible.cases.sections import SECTIONS, STAMP, STAMP_BESIDES, Form, Section, without_origin
+from crucible.cases.sections import (
+    SECTIONS,
+    STAMP,
+    STAMP_BESIDES,
+    Form,
+    Section,
+    with_brackets,
+    without_origin,
+)
 from crucible.knowledge.model import Attribution, Category
 from crucible.note.frontmatter import Frontmatter, find_frontmatter
 from crucible.note.scalars import Value
@@ -40,7 +47,6 @@ from crucible.vault.stamping import is_stamped
 
 __all__ = ["Read", "is_as_written", "is_case", "read_case"]
 
-_REMARKED = late_pattern(rf"^(?:{'|'.join(STAMP_BESIDES)})[ \t]*:[^\n]*#", re.MULTILINE)
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
 _BODIES: Mapping[CaseType, Callable[..., Body]] = {
     CaseType.PUZZLE: Puzzle,
@@ -50,25 +56,38 @@ _BODIES: Mapping[CaseType, Callable[..., Body]] = {
     CaseType.WORKFLOW: Trajectory,
 }
 _E = TypeVar("_E", bound=StrEnum)
+_BROKEN = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter"})
+"""Problems of a frontmatter of which not all could be read."""
 
 
 class Read(NamedTuple):
-    """A case, None for a note that is none, and what is wrong with the note."""
+    """A case, None for a note that is none, and what is wrong with the note.
+
+    `says_case` tells whether a note says that it is one, `told` and `session` the ids that it tells.  `as_written` says that the content is as it
+    was extracted, reviewed or not; `clear` that nothing a human may have said of it, least of all his review, is lost in what is not understood.
+    """
 
     case: Case | None
     problems: tuple[Problem, ...] = ()
+    told: str = ""
+    session: str = ""
+    says_case: bool = False
+    as_written: bool = False
+    clear: bool = False
 
 
-def is_case(source: Source) -> bool:
-    """Whether a note says that it is a case."""
-    return find_frontmatter(source).values.get("type") == "case"
+def is_case(source: Source, found: Frontmatter | None = None) -> bool:
+    """Whether a note says that it is a case; `found` is its frontmatter, where that is known."""
+    return (found or find_frontmatter(source)).values.get("type") == "case"
 
 
-def is_as_written(source: Source) -> bool:
+def is_as_written(source: Source, found: Frontmatter | None = None) -> bool:
     """Whether a case's content is as it was extracted; it may have been reviewed."""
+    found = found or find_frontmatter(source)
+    besides = [span for key, span in (*found.keys.items(), *found.repeats) if key in STAMP_BESIDES]
     # What is besides the stamp may hold a remark.
-    remarked = _REMARKED.search(source.text.replace("\r", "\n").partition("\n---\n")[0])
-    return not remarked and is_stamped(source, STAMP, STAMP_BESIDES, without_origin)
+    remarked = any("#" in source.slice(span) for span in besides)
+    return not remarked and is_stamped(source, STAMP, STAMP_BESIDES, without_origin, found)
 
 
 def read_case(source: Source, name: str) -> Read:
@@ -76,16 +95,27 @@ def read_case(source: Source, name: str) -> Read:
     found = find_frontmatter(source)
     problems = [*found.problems]
     reader = _Properties(source, found, problems)
-    if found.values.get("type") != "case":
-        return Read(None, (*problems, Problem("no-case", 1, "its type is not case")))
+    told, session = reader.text("case"), _session_of(reader.text("session", whole=True))
+    if not is_case(source, found):
+        return Read(None, (*problems, Problem("no-case", 1, "its type is not case")), told, session)
     type_ = reader.word("case_type", CaseType)
     if type_ is None:
-        return Read(None, (*problems, Problem("no-case-type", 1, f"case_type is one of {_named(CaseType)}")))
+        problems.append(Problem("no-case-type", 1, f"case_type is one of {_named(CaseType)}"))
+        return Read(None, tuple(problems), told, session, says_case=True)
     lines = source.text.replace("\r\n", "\n").split("\n")
     body = _read_body(type_, reader, lines[found.lines.end :], found.lines.end + 1)
-    case = _read_known(type_, body, reader, name)
+    case = _read_known(type_, body, reader, told or name, session)
+    as_written = is_as_written(source, found)
     problems.sort(key=lambda one: one.line)
-    return Read(case if is_as_written(source) else measured(case), tuple(problems))
+    return Read(
+        case if as_written else measured(case),
+        tuple(problems),
+        told,
+        session,
+        says_case=True,
+        as_written=as_written,
+        clear=reader.status_clear and not any(one.code in _BROKEN for one in found.problems),
+    )
 
 
 # --- frontmatter -----------------------------------------------------------------------------------------------------
@@ -97,18 +127,22 @@ class _Properties:
     def __init__(self, source: Source, found: Frontmatter, problems: list[Problem]) -> None:
         self.values: Mapping[str, Value] = found.values
         self.problems = problems
-        self._line_of = {key: source.line_of(span.start) + 1 for key, span in found.keys.items()}
+        self.status_clear = True
+        self._source = source
+        self._keys = found.keys
 
     def tell(self, code: str, message: str, line: int) -> None:
         self.problems.append(Problem(code, line, message))
 
     def _refuse(self, key: str, wanted: str) -> None:
-        self.tell("bad-value", f"{key}: {wanted}", self._line_of.get(key, 1))
+        line = self._source.line_of(self._keys[key].start) + 1 if key in self._keys else 1
+        self.tell("bad-value", f"{key}: {wanted}", line)
 
-    def text(self, key: str) -> str:
+    def text(self, key: str, *, whole: bool = False) -> str:
+        """A value as a text; `whole` leaves a link one."""
         value = self.values.get(key)
         if isinstance(value, str):
-            return value
+            return value if whole else with_brackets(value)
         if value is None or isinstance(value, list | dict):
             return ""
         return str(value).lower() if isinstance(value, bool) else str(value)
@@ -116,7 +150,11 @@ class _Properties:
     def texts(self, key: str) -> tuple[str, ...]:
         value = self.values.get(key)
         if isinstance(value, list):
-            return tuple(str(one) for one in value if one is not None and not isinstance(one, list | dict))
+            return tuple(
+                with_brackets(str(one))
+                for one in value
+                if one is not None and not isinstance(one, list | dict)
+            )
         return (self.text(key),) if self.text(key) else ()
 
     def number(self, key: str) -> int:
@@ -134,12 +172,21 @@ class _Properties:
         return value if isinstance(value, bool) else None
 
     def word(self, key: str, words: type[_E]) -> _E | None:
-        told = self.text(key).strip().lower()
-        if told in {one.value for one in words}:
+        value = self.values.get(key)
+        told = (str(value) if isinstance(value, list | dict) and value else self.text(key)).strip().lower()
+        if not told:
+            return None
+        try:
             return words(told)
-        if told:
+        except ValueError:
             self._refuse(key, f"one of {_named(words)}, not {told[:40]!r}")
-        return None
+            return None
+
+    def review(self) -> Review:
+        """What a human said; what is not understood is not clear."""
+        told = self.word("status", Review)
+        self.status_clear = told is not None or self.values.get("status") in (None, "")
+        return told or Review.PROPOSED
 
     def moment(self, key: str) -> datetime | None:
         told = self.text(key)
@@ -154,13 +201,13 @@ def _named(words: type[StrEnum]) -> str:
     return ", ".join(one.value for one in words)
 
 
-def _read_known(type_: CaseType, body: Body, told: _Properties, name: str) -> Case:
+def _read_known(type_: CaseType, body: Body, told: _Properties, id_: str, session: str) -> Case:
     phase = (told.text("phase"), told.text("phase_name"), told.number("line"))
     passed = told.flag("verified") is not False
     return Case(
-        id=told.text("case") or name,
+        id=id_,
         type=type_,
-        place=Place(_session_of(told.text("session")), *phase),
+        place=Place(session, *phase),
         body=body,
         agent=told.text("agent"),
         model=told.text("model"),
@@ -177,13 +224,13 @@ def _read_known(type_: CaseType, body: Body, told: _Properties, name: str) -> Ca
         complete=told.flag("complete") is not False,
         problems=told.texts("problems"),
         redactions=dict(_counted(told.texts("redactions"))),
-        review=told.word("status", Review) or Review.PROPOSED,
+        review=told.review(),
     )
 
 
 def _session_of(told: str) -> str:
     link = _LINK.fullmatch(told)
-    return parse_linktext(link[1]).target.rpartition("/")[2] if link else told
+    return parse_linktext(link[1]).target.rpartition("/")[2] if link else with_brackets(told)
 
 
 def _counted(told: tuple[str, ...]) -> Iterator[tuple[str, int]]:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.cases.exporting import named_cleanly
 from crucible.cases.model import Case, Puzzle
 from crucible.cases.puzzle_files import puzzle_file_names, render_puzzle_file, render_solution_file
+from crucible.cases.rows import named_cleanly
 from crucible.cases.scrubbing import Scrubber
 from crucible.errors import NoteExists, VaultError, reason_of
 from crucible.vault import files
@@ -22,12 +22,16 @@ __all__ = ["Put", "put_puzzles"]
 
 
 class Put(NamedTuple):
-    """The files that were written, that were so already, and that were left because something else stood there; what was taken out, by rule."""
+    """The files that were written, that were so already, and that were left because something else stood there; what was taken out, by rule.
+
+    Of those that were left, `changed` are the ones in which something else stands: the other of a pair is left with it.
+    """
 
     written: tuple[Path, ...]
     same: tuple[Path, ...]
     left: tuple[Path, ...]
     redactions: Mapping[str, int]
+    changed: frozenset[Path] = frozenset()
 
 
 def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, force: bool = False) -> Put:
@@ -35,6 +39,7 @@ def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, forc
     written: list[Path] = []
     same: list[Path] = []
     left: list[Path] = []
+    changed: set[Path] = set()
     redactions: Counter[str] = Counter()
     try:
         for case in cases:
@@ -45,8 +50,10 @@ def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, forc
             redactions.update(clean.redactions)
             pair = {folder / name: text.encode() for name, text in _files(clean)}
             there = {path: _there(path) for path in pair}
-            if any(data is not None and data != pair[path] for path, data in there.items()) and not force:
+            other = {path for path, data in there.items() if data is not None and data != pair[path]}
+            if other and not force:
                 left += pair
+                changed |= other
                 continue
             for path, data in pair.items():
                 (same if there[path] == data else written).append(path)
@@ -54,7 +61,7 @@ def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, forc
                     _put(path, data, new=there[path] is None)
     except OSError as error:
         raise VaultError(f"{folder}: {reason_of(error)}", "what was written so far is whole") from error
-    return Put(tuple(written), tuple(same), tuple(left), redactions)
+    return Put(tuple(written), tuple(same), tuple(left), redactions, frozenset(changed))
 
 
 def _files(case: Case) -> Iterator[tuple[str, str]]:

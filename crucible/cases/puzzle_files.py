@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from crucible.cases.chat import without_marks
 from crucible.cases.hiding import withhold
 from crucible.cases.model import Case, Puzzle
 from crucible.cases.note_blocks import (
@@ -25,6 +26,7 @@ from crucible.cases.note_blocks import (
     render_turns,
 )
 from crucible.cases.rubric import Check, CheckKind, rubric_of
+from crucible.cases.sections import without_brackets
 from crucible.errors import UsageError
 from crucible.note.contain import contain_line, cut, normal_line
 from crucible.note.fencing import fenced
@@ -88,7 +90,7 @@ def render_puzzle_file(case: Case) -> str:
         "type": "puzzle",
         "case": case.id,
         "difficulty": case.difficulty.value,
-        "tags": [*case.tags],
+        "tags": [without_marks(tag) for tag in case.tags],
     }
     if not puzzle.is_open:
         properties["solution"] = puzzle_file_names(case)[1]
@@ -116,7 +118,7 @@ def render_solution_file(case: Case) -> str:
         "session": f"[[{case.place.session}]]",
     }
     if case.verification.verified:
-        properties["verification"] = case.verification.command
+        properties["verification"] = without_brackets(case.verification.command)
     rows = [
         {"check": one.kind.value, "wants": [*one.wants], "least": one.least, "required": one.required}
         for one in rubric_of(puzzle, case.verification)

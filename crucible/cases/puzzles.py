@@ -91,6 +91,7 @@ def _case(timeline: Timeline, trouble: Trouble) -> Case:
     return make_case(
         timeline, CaseType.PUZZLE, trouble.first, body, anchor,
         fault=trouble.fault, verification=_verification(timeline, trouble, solution),
+        complete=trouble.mender is None or trouble.mender.complete,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.objects import objects_in
@@ -23,9 +23,10 @@ from crucible.cases.texts import texts_of
 from crucible.errors import AgentFailed
 from crucible.note.contain import normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
+from crucible.rendering import Renderer
 from crucible.vault.templates import load_template
 
-__all__ = ["RULES", "TEMPLATE", "TRIES", "Refined", "Renderer", "find_template", "refine_case"]
+__all__ = ["RULES", "TEMPLATE", "TRIES", "Refined", "find_template", "refine_case"]
 
 TEMPLATE = "refine-case.md.j2"
 TRIES = 2
@@ -88,14 +89,6 @@ _FIELDS: Mapping[CaseType, tuple[_Field, ...]] = MappingProxyType(
     }
 )
 """The exact words of a user, a message, a task, options, a choice, results, turns and calls are nobody's to tighten."""
-
-
-class Renderer(Protocol):
-    """A template: `crucible.templates` has two kinds."""
-
-    def render(self, **values: object) -> str:
-        """The text with `rules`, `case`, `fields` and `refused`, the last "" at first."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

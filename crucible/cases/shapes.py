@@ -2,7 +2,7 @@
 
 shape              columns                          a row from                                                 for
 messages           messages                         every lesson                                               TRL's SFT, OpenAI's chat files
-tools              messages, tools                  every lesson that holds a call                             function calling, the same readers
+tools              messages, tools                  every lesson that holds a call, of complete cases          function calling, the same readers
 prompt-completion  prompt, completion               every lesson but a workflow's                              TRL's SFT on the answer alone
 preference         prompt, chosen, rejected         a correction; a puzzle whose resolution a check confirmed  TRL's DPO
 sharegpt           conversations (`from`, `value`)  every lesson                                               Axolotl, LLaMA-Factory
@@ -22,7 +22,15 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from crucible.acts.words import untagged
-from crucible.cases.chat import Message, Row, chat_messages, conversation, plain_messages, spoken
+from crucible.cases.chat import (
+    Message,
+    Row,
+    chat_messages,
+    conversation,
+    plain_messages,
+    spoken,
+    without_marks,
+)
 from crucible.cases.corrections import is_taken_back
 from crucible.cases.lessons import REFUSED, Lesson, lesson_of
 from crucible.cases.model import Case, Puzzle, Role
@@ -53,14 +61,16 @@ class Provenance:
 def row_of(case: Case, shape: Shape, provenance: Provenance = Provenance()) -> Row | None:
     """The row that a case gives in a shape, its `metadata` last; None where it gives none."""
     lesson = lesson_of(case)
+    if shape is Shape.TOOLS and not case.complete:
+        return None  # what its calls were given is not known: a schema of their lines would be made up
     columns = _SHAPES[shape](lesson) if lesson else None
     return {**columns, "metadata": metadata_of(case, provenance)} if columns else None
 
 
 def metadata_of(case: Case, provenance: Provenance) -> Row:
-    """What to filter rows by: texts, numbers and booleans, none of them null."""
+    """What to filter rows by: texts, numbers and booleans, none of them null, and no text with a mark of a chat template."""
     why = case.body.attribution if isinstance(case.body, Puzzle) else None
-    return {
+    told: Row = {
         "id": case.id,
         "type": case.type.value,
         "session": case.place.session,
@@ -87,6 +97,11 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
         "source": provenance.source,
         "split": provenance.split,
     }
+    for name, one in told.items():
+        # Hardly ever: asked here, since each row has many texts.
+        if type(one) is str and ("<" in one or "[" in one):
+            told[name] = without_marks(one)
+    return told
 
 
 def _list(names: Sequence[str]) -> str:
@@ -150,13 +165,12 @@ def _worth_learning(lesson: Lesson) -> list[Message]:
     """The conversation, up to the last message that is taught: none of a call that failed, nor what a user then took back."""
     messages = conversation(lesson.before, lesson.right)
     failed = {turn.answers for turn in lesson.right if turn.failed}
-    words = {turn.text for turn in lesson.right if turn.role is Role.USER}  # and no tool's, which is quoted
     work: list[Message] = []
     for message, after in zip_longest(messages, messages[1:]):
         if message.role is Role.USER:
             reply = after.text if after and after.role is Role.ASSISTANT else ""
-            is_said = message.text in words and any(one.taught for one in work)
-            if is_said and is_taken_back(untagged(message.text), None, reply):
+            is_said = message.words and any(one.taught for one in work)  # and no tool's, which is quoted
+            if is_said and is_taken_back(untagged(message.words), None, reply):
                 for one in work:
                     one.taught = False
             work = []

@@ -13,6 +13,7 @@ from crucible.acts.evidence import Evidence
 from crucible.acts.model import Act
 from crucible.acts.reading import Files, acts_of
 from crucible.acts.words import is_chatter, untagged
+from crucible.cases.faults import SHELLS
 from crucible.cases.model import Call, Role, Turn
 from crucible.session.model import (
     Callout,
@@ -106,7 +107,8 @@ def build_timeline(session: Session, evidence: Evidence) -> Timeline:
             for call in entry.calls:
                 where = (len(moments), name, phase.name, call.lines.first + 1)
                 moments.append(_called(where, entry, call, evidence, files))
-    return Timeline(session, tuple(moments), evidence.whole, phases, dict(_goals(session, phases)))
+    complete = evidence.whole and not any(one.call and one.arguments is None for one in moments)
+    return Timeline(session, tuple(moments), complete, phases, dict(_goals(session, phases)))
 
 
 def _phases(session: Session) -> Iterator[tuple[str, Phase]]:
@@ -156,7 +158,8 @@ def _opening(phase: Phase) -> str:
 def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
     """The conversation that some moments are: an assistant's words and the calls that follow them are one turn, each result another.
 
-    Callouts are told in words.  A call's id is made of its place in the timeline: `call-12`.
+    The agent's own callouts are its words.  What a subagent gave back and what its client told is a tool's turn that answers no call: it is read,
+    and nobody is to learn to say it.  A call's id is made of its place in the timeline: `call-12`.
     """
     turns: list[Turn] = []
     pending = ""
@@ -186,7 +189,7 @@ def exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
 def _exchanged(moment: Moment, words: str) -> tuple[Turn, Turn]:
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
-    arguments = moment.arguments if moment.arguments is not None else {"input": rest}
+    arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}
     call = Call(f"call-{moment.at}", moment.name or tool, arguments)
     failed = moment.outcome in (Outcome.FAILED, Outcome.REJECTED, Outcome.INTERRUPTED)
     return (
@@ -195,18 +198,42 @@ def _exchanged(moment: Moment, words: str) -> tuple[Turn, Turn]:
     )
 
 
+def _argument_of(tool: str, rest: str) -> str:
+    """What a call's line is an argument of: a shell's command where the line has all of it, else no argument that the tool has: `input`."""
+    if tool.casefold() not in SHELLS or not rest or rest.endswith("…") or "⏎" in rest:
+        return "input"
+    return _COMMAND.get(tool, "command")
+
+
+_COMMAND = {"exec_command": "cmd"}
+"""Shells that have another name for it."""
+
+
 def _said(entry: Entry) -> tuple[Role, str]:
     """Who speaks in an entry that is no call, and what."""
     match entry:
         case Intervention():
             return Role.USER, entry.words
-        case Prose() | Callout():
+        case Callout():
+            return Role.TOOL if _is_told_by_client(entry) else Role.ASSISTANT, entry.text
+        case Prose():
             return Role.ASSISTANT, entry.text
         case Decision():
             return Role.ASSISTANT, f"{entry.text}\n\n{entry.rationale}" if entry.rationale else entry.text
         case Failure():
             return Role.ASSISTANT, f"{entry.text}\n\n{entry.resolution}" if entry.resolution else entry.text
         case Subagent():
-            return Role.ASSISTANT, entry.text or entry.summary or ""
+            return Role.TOOL, entry.text or entry.summary or ""
         case ToolCalls():
             return Role.ASSISTANT, ""
+
+
+_OWN = "checkpoint"
+"""The title of the only observation with one that an agent makes."""
+
+
+def _is_told_by_client(entry: Callout) -> bool:
+    """Whether no agent said it: that it was stopped, that its context was cut, that another one goes on, a message to it."""
+    if entry.kind == "agent_switch":
+        return True
+    return entry.kind == "observation" and entry.title.strip().casefold() not in ("", _OWN)

@@ -12,7 +12,7 @@ from crucible.cases.making import make_case
 from crucible.cases.model import Case, CaseType, Trajectory
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after
-from crucible.session.model import Callout, Outcome, Status
+from crucible.session.model import Callout, Outcome, Phase, Status
 
 __all__ = ["find_trajectories"]
 
@@ -32,11 +32,15 @@ def _top(moment: Moment) -> str:
     return moment.phase.partition(".")[0]
 
 
+def _phase(timeline: Timeline, moment: Moment) -> Phase:
+    return timeline.phases.get(_top(moment)) or timeline.phase_of(moment.at)
+
+
 def _is_done(timeline: Timeline, part: list[Moment], *, is_last: bool) -> bool:
     if is_last and timeline.session.status not in (Status.COMPLETED, None):
         return False
     calls = [one for one in part if one.call]
-    phase = timeline.phases.get(_top(part[0])) or timeline.phase_of(part[0].at)
+    phase = _phase(timeline, part[0])
     is_stopped = isinstance(part[-1].entry, Callout) and part[-1].entry.title.startswith("Interrupted")
     is_cut = calls and calls[-1].outcome in (Outcome.INTERRUPTED, Outcome.PENDING, Outcome.REJECTED)
     return bool(calls) and phase.status == "success" and not is_stopped and not is_cut
@@ -47,5 +51,6 @@ def _case(timeline: Timeline, part: list[Moment], *, whole: bool) -> Case:
     goal = timeline.goal_of(_top(first))
     found = verification_after(timeline, first.at)
     body = Trajectory(goal, turns_of(part), whole)
-    anchor = "the whole session" if whole else f"{goal}\n{_top(first)}"
+    # Of a phase what stays when others come before it, as its number does not; `distinct` parts those that are called alike.
+    anchor = "the whole session" if whole else f"{goal}\n{_phase(timeline, first).name}"
     return make_case(timeline, CaseType.WORKFLOW, first, body, anchor, verification=found)

@@ -93,7 +93,7 @@ def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | 
     wrong: list[CrucibleError] = []
     found = [one for one in load_cases(vault, wrong.append) if _is_wanted(one, wishes)]
     found.sort(key=lambda one: one.id)
-    found.sort(key=lambda one: one.case.place.session if one.case else "", reverse=True)
+    found.sort(key=_began, reverse=True)
     rows = [_row(vault, one) for one in found[:limit]]
     for error in wrong:
         say(f"cru: {error}", style="yellow")
@@ -113,6 +113,14 @@ def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | 
         if format_ == "table" and not rows:
             say("no cases; `cru session learn --all --export markdown` writes some")
     ctx.exit(0 if complete else PROBLEMS_FOUND)
+
+
+def _began(one: CaseNote) -> tuple[str, str]:
+    """When its phase or session began, else what its session is called, which begins with its day."""
+    if one.case is None:
+        return "", ""
+    session = one.case.place.session
+    return one.case.started.isoformat() if one.case.started else session, session
 
 
 def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
@@ -185,7 +193,7 @@ def accept(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
     rejected is never written over by `cru session learn`.
 
     \b
-      cru cases accept 2026-11-21-add-rate-limiter-puzzle-1f0c33a2
+      cru cases accept 2026-11-21-add-rate-limiter-project-puzzle
       cru cases list --format paths -0 | xargs -0r cru cases accept
     """
     _review(ctx, cases, Review.ACCEPTED)
@@ -201,7 +209,7 @@ def reject(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
     its note's path.
 
     \b
-      cru cases reject 2026-11-21-add-rate-limiter-puzzle-1f0c33a2
+      cru cases reject 2026-11-21-add-rate-limiter-project-puzzle
       cru cases reject 2026-11-21-try-puzzle 2026-11-21-try-decision
     """
     _review(ctx, cases, Review.REJECTED)
@@ -231,7 +239,7 @@ def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> 
 
     \b
       cru cases check
-      cru cases check 2026-11-21-add-rate-limiter-puzzle --format json
+      cru cases check 2026-11-21-add-rate-limiter-project-puzzle --format json
     """
     vault = open_vault(ctx.ensure_object(Door))
     wrong: list[CrucibleError] = []

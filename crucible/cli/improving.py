@@ -40,9 +40,14 @@ class Improver:
         self._refining = refining.find_template(vault.root)
         self._judging = judging.find_template(vault.root)
 
-    def improved(self, case: Case, text_of: Callable[[str], str]) -> Case:
-        """The case with what was asked for; `text_of` gives a session's whole note.  What a human reviewed is his."""
-        return case if case.review is not Review.PROPOSED else self._judged(self._refined(case, text_of))
+    def improved(self, case: Case, text_of: Callable[[str], str], *, settled: bool = False) -> Case:
+        """The case with what was asked for; `text_of` gives a session's whole note.
+
+        What a human reviewed is his; so is what is `settled`, where an answer would have no place.
+        """
+        if settled or case.review is not Review.PROPOSED:
+            return case
+        return self._judged(self._refined(case, text_of))
 
     def _refined(self, case: Case, text_of: Callable[[str], str]) -> Case:
         if self._refiner is None or self._refiner.is_over or REFINED in case.tags:

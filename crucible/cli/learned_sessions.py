@@ -61,8 +61,9 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
         if every and not narrowed:  # also those that are each other's subagents
             return rows, rows
         known = {row["id"] for row in rows}
-        # A subagent's comes with its parent's, where there is one.
-        return rows, [row for row in select(view, query) if row["parent"] not in known]
+        # A subagent's comes with its parent's, where there is one; alone it is looked for only when that was asked for.
+        found = select(view, query)
+        return rows, found if filters["children"] else [row for row in found if row["parent"] not in known]
 
     (rows, wanted), now = asked(index, question)
     found = _with_subagents(rows, wanted)

@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cases.exporting import Export, export_files, export_stream
+from crucible.cases.card import Tally
+from crucible.cases.exporting import export_files, export_stream
 from crucible.cases.gathering import Gatherer, Wanted
 from crucible.cases.keeping import keep_cases
 from crucible.cases.likeness import Dedupe
 from crucible.cases.model import Case, CaseType
 from crucible.cases.picking import Picked
 from crucible.cases.putting import put_puzzles
+from crucible.cases.rows import Export, Line, lines_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
-from crucible.cases.sharing import gather_all
+from crucible.cases.sharing import gather_all, make_rows, worth_sharing
 from crucible.cases.splitting import Families, Splits, parse_splits
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
@@ -33,7 +35,7 @@ from crucible.cli.learned_sessions import Chosen, choose, kin_of
 from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
 from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
@@ -185,11 +187,11 @@ def learn(
     """
     ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
     wish = _wish(given)
-    _check(ways)
+    _check(ways, wish, format_)
     _splits(wish, ways)  # before long work
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    _check_place(vault, ways.output)
+    _check_place(vault, ways.output or (_FOLDER if ways.export == _PUZZLE else None))
     chosen = choose(vault, sessions, given, every=every)
     redact = remembering(redact_of(vault.settings.secrets))
     improve = improver_of(
@@ -198,7 +200,7 @@ def learn(
         ways.named,
         refine=ways.refine,
         judge=ways.judge,
-        by_rules=ways.export in (_MARKDOWN, _PUZZLE),  # in rows it would take as long as all the rest
+        by_rules=ways.export == _MARKDOWN,  # in rows it would take as long as all the rest
     )
     gatherer = Gatherer(vault, redact, wish.wanted)
     seen = Seen()
@@ -209,9 +211,11 @@ def learn(
             limit=wish.limit,
             seed=wish.seed,
         )
-        report = _exported(vault, gatherer, picked, seen, chosen, wish, ways, improve)
+        report = _exported(vault, gatherer, picked, seen, chosen, wish, ways, improve, show)
     report(format_, door)
     seen.tell(picked.dropped)
+    if wish.wanted.accepted and not seen.cases:
+        say("none of these cases is accepted: `cru cases accept` does that, `cru cases list` tells them")
     ctx.exit(PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0)
 
 
@@ -238,11 +242,11 @@ _GOES_WITH = {
     "output": (_JSONL, _PUZZLE),
     "force": (_PUZZLE,),
     "refine": (_JSONL, _MARKDOWN, _PUZZLE),
-    "judge": (_JSONL, _MARKDOWN, _PUZZLE),
+    "judge": (_JSONL, _MARKDOWN),  # puzzle files hold no judgement
 }
 
 
-def _check(ways: _Ways) -> None:
+def _check(ways: _Ways, wish: _Wish, format_: str) -> None:
     for name, exports in _GOES_WITH.items():
         if getattr(ways, name) not in (None, False) and ways.export not in exports:
             option = "--" + name.replace("_", "-")
@@ -251,6 +255,12 @@ def _check(ways: _Ways) -> None:
             )
     if ways.export == _PUZZLE and ways.output == _STDOUT:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
+    if ways.export == _JSONL and ways.output in (None, _STDOUT) and format_ != "table":
+        raise UsageError(
+            f"--format {format_} would stand among the rows on standard output", "name a file: -o cases.jsonl"
+        )
+    if wish.seed is not None and wish.limit is None and ways.split is None:
+        raise UsageError("--seed goes with --limit or --split", "leave it out, or say what is to be drawn")
 
 
 def _check_place(vault: Vault, output: str | None) -> None:
@@ -264,6 +274,11 @@ def _check_place(vault: Vault, output: str | None) -> None:
         raise UsageError(
             f"{output}: lies in the vault's {vault.relative(inside)}/", "name a folder of its own: -o data"
         )
+    within = target.relative_to(vault.root).parts if target.is_relative_to(vault.root) else (".",)
+    if not any(part.startswith(".") for part in within):
+        say(
+            f"{clean_line(str(output))} lies in the vault, where Obsidian shows it: a folder outside keeps the vault clean"
+        )
 
 
 # --- from sessions to what goes out ----------------------------------------------------------------------------------
@@ -274,9 +289,12 @@ def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, show: S
     for done, gathered in enumerate(gather_all(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
-    if chosen.every:
-        for session in sorted({*gatherer.reviewed} - chosen.known):
-            yield from seen.counted(gatherer.kept_only(session))
+    yield from _kept_cases(gatherer, chosen, seen)
+
+
+def _kept_cases(gatherer: Gatherer, chosen: Chosen, seen: Seen) -> Iterator[Case]:
+    for session in sorted({*gatherer.reviewed} - chosen.known) if chosen.every else ():
+        yield from seen.counted(gatherer.kept_only(session))
 
 
 def _exported(
@@ -288,26 +306,55 @@ def _exported(
     wish: _Wish,
     ways: _Ways,
     improve: Improver,
+    show: Show,
 ) -> Callable[[str, Door], None]:
     """Do what was asked for; the answer tells of it."""
     if ways.export is None:
         rows = seen.rows(picked)
         return lambda format_, door: write_preview(rows, format_, door)
-    cases = (improve.improved(case, gatherer.text) for case in picked)
-    if ways.export == _MARKDOWN:
+    # The note of what a human edited is not written over, so no agent need say anything of it.
+    keeps = ways.export == _MARKDOWN
+    cases = (improve.improved(case, gatherer.text, settled=keeps and seen.is_edited(case)) for case in picked)
+    if keeps:
         kept = keep_cases(vault, cases, gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(vault, kept, format_)
     scrubber = Scrubber(improve.redact, os.path.expanduser("~"))
     if ways.export == _PUZZLE:
         put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
-    export = _export(vault, chosen, wish, ways, improve)
+    export, tally = _export(vault, chosen, wish, ways, improve), Tally()
+    sides = [*export.splits.shares] if export.splits else []
+    if _is_each_for_itself(wish, ways) and worth_sharing(chosen.paths):
+        lines = _made_lines(vault, gatherer, chosen, seen, export, tally, show)
+    else:
+        lines = lines_of(cases, export, scrubber, tally)
     if ways.output in (None, _STDOUT):
-        streamed = export_stream(cases, export, scrubber, sys.stdout.buffer)
-        return lambda _, __: tell_exported(streamed, None)
-    target = Path(from_here(str(ways.output)))
-    done = export_files(cases, export, scrubber, target)
-    return lambda format_, _: tell_exported(done, format_)
+        streamed = export_stream(lines, tally, sys.stdout.buffer)
+        return lambda _, __: tell_exported(streamed, None, sides)
+    done = export_files(lines, tally, export, Path(from_here(str(ways.output))))
+    return lambda format_, _: tell_exported(done, format_, sides)
+
+
+def _is_each_for_itself(wish: _Wish, ways: _Ways) -> bool:
+    """Whether a row can be made without a look at the others, or an agent's word."""
+    return not (wish.dedupe or wish.limit or ways.refine or ways.judge or ways.shape == Shape.TOOLS)
+
+
+def _made_lines(
+    vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, export: Export, tally: Tally, show: Show
+) -> Iterator[Line]:
+    """The rows of all sessions, made on all cores; of what only `cases/` tells of, here."""
+    home = os.path.expanduser("~")
+    for made in make_rows(vault, gatherer.wanted, chosen.paths, export, home):
+        for gathered in made.gathered:
+            seen.note(gathered)
+        seen.rejected += made.rejected
+        show(seen.sessions, len(chosen.paths))
+        tally.merge(made.tally)
+        yield from made.lines
+    yield from lines_of(
+        _kept_cases(gatherer, chosen, seen), export, Scrubber(redact_of(vault.settings.secrets), home), tally
+    )
 
 
 def _export(vault: Vault, chosen: Chosen, wish: _Wish, ways: _Ways, improve: Improver) -> Export:

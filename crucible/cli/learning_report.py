@@ -30,32 +30,44 @@ class Seen:
 
     sessions: int = 0
     rejected: int = 0
+    cases: int = 0
     problems: int = 0
     exporting: bool = False
     _told: set[str] = field(default_factory=set)
     _places: dict[str, Path] = field(default_factory=dict)
+    _edited: set[str] = field(default_factory=set)
 
     def place(self, case: Case) -> Path | None:
         """The note of a case that came by; None for one that has none."""
         return self._places.get(case.id)
 
+    def is_edited(self, case: Case) -> bool:
+        """Whether the note of a case that came by is a human's word."""
+        return case.id in self._edited
+
     def begin(self, *, exporting: bool) -> Seen:
         """Once more from the start."""
-        self.sessions = self.rejected = 0
+        self.sessions = self.rejected = self.cases = 0
         self.exporting = exporting
         return self
 
-    def counted(self, gathered: Gathered) -> Iterator[Case]:
-        """The cases of a session; of those that go out, none that was rejected."""
+    def note(self, gathered: Gathered) -> None:
+        """One session more."""
         self.sessions += 1
         self._places.update(gathered.places)
+        self._edited |= gathered.edited
         for problem in gathered.problems:
             self.tell_problem(problem)
+
+    def counted(self, gathered: Gathered) -> Iterator[Case]:
+        """The cases of a session; of those that go out, none that was rejected."""
+        self.note(gathered)
         for case in gathered.cases:
             if case.review is Review.REJECTED:
                 self.rejected += 1
                 if self.exporting:
                     continue
+            self.cases += 1
             yield case
 
     def tell_problem(self, problem: CrucibleError) -> None:
@@ -79,7 +91,7 @@ class Seen:
         told = [f"{_many(self.sessions, 'session')} looked at"]
         told += [f"{_many(dropped, 'duplicate')} left out"] if dropped else []
         told += (
-            [f"{self.rejected} rejected {'left out' if self.exporting else 'among them'}"]
+            [f"{_many(self.rejected, 'rejected case')} {'left out' if self.exporting else 'counted'}"]
             if self.rejected
             else []
         )
@@ -119,8 +131,11 @@ def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -
     write_cells(rows, _COLUMNS, format_, "cases", door)
 
 
-def tell_exported(done: Exported, format_: str | None) -> None:
-    """The files and the card, a path a line, or all as JSON; a stream (`format_` None) is told of on stderr alone."""
+def tell_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:
+    """The files and the card, a path a line, or all as JSON; a stream (`format_` None) is told of on stderr alone.
+
+    `sides` are the names of all splits: one that got nothing is named.
+    """
     if format_ == "json":
         write_json(
             {
@@ -141,6 +156,12 @@ def tell_exported(done: Exported, format_: str | None) -> None:
     say(f"{_many(done.tally.rows, 'row')}" + (f"; of no use in this shape: {left}" if left else ""))
     if not done.tally.rows and format_ is not None:
         say("nothing was written")
+    bare = [side for side in sides if not done.tally.by["split"][side]]
+    if bare and done.tally.rows:
+        say(
+            f"no row came to {', '.join(bare)}: sessions that belong together stay together, so few of them part unevenly",
+            style="yellow",
+        )
     _tell_redactions(done.tally.redactions)
 
 
@@ -174,7 +195,9 @@ def tell_put(put: Put, format_: str) -> None:
             style="yellow",
         )
         for path in put.left:
-            say(f"  {path}")
+            say(f"  {path}" + (": other words stand there" if path in put.changed else ""))
+    if not (put.written or put.same or put.left):
+        say("there is no puzzle among the cases, and other cases give no file")
     _tell_redactions(put.redactions)
 
 

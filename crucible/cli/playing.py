@@ -31,7 +31,7 @@ _KINDS = {
     CheckKind.FILES: "names the files",
     CheckKind.COMMANDS: "names a command to run",
     CheckKind.TERMS: "says what is expected",
-    CheckKind.GONE: "the message is gone",
+    CheckKind.GONE: "does not repeat the failure's message",
 }
 _LONGEST = 1_000_000
 _File = TypeVar("_File", PuzzleFile, SolutionFile)
@@ -75,7 +75,7 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
     The exit code is 0 when it was met or nobody can say, and 3 when it was not.
 
     \b
-      cru cases play puzzles/2026-11-21-add-rate-limiter-puzzle-1f0c33a2.puzzle.md
+      cru cases play puzzles/limiter.puzzle.md
       cru cases play limiter.puzzle.md --with 'claude -p' --hints 1
       cru cases play limiter.puzzle.md --answer mine.md --judge --format json
     """
@@ -214,7 +214,7 @@ def _line(result: Result) -> str:
     mark = "✓" if result.is_met else "✗" if check.required else "–"
     if check.kind is CheckKind.GONE:
         return f"{mark} {_KINDS[check.kind]}"
-    told = f"{len(result.found)} of {len(check.wants)}, {check.least} wanted"
+    told = f"{len(result.found)} of {len(check.wants)}, at least {check.least}"
     return f"{mark} {_KINDS[check.kind]}: {told}" + ("" if check.required else " (not required)")
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from crucible.agents.asking import Answer, Asker
 from crucible.brief.prompting import phase_text
@@ -20,11 +19,12 @@ from crucible.errors import AgentFailed
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.patterns import UNSEEN
+from crucible.rendering import Renderer
 from crucible.session.model import Session
 from crucible.vault.templates import load_template
 from crucible.workflow.model import Step, Workflow
 
-__all__ = ["RULES", "TEMPLATE", "TRIES", "Refined", "Renderer", "find_template", "refine"]
+__all__ = ["RULES", "TEMPLATE", "TRIES", "Refined", "find_template", "refine"]
 
 TEMPLATE = "refine.md.j2"
 TRIES = 2
@@ -58,14 +58,6 @@ _SESSIONS_LIMIT = 60_000
 _LEAST_PHASE = 300
 _ANSWER_LIMIT = 100_000
 """Code points: of all sessions, of a phase where there are many, and of a refused answer that is shown again."""
-
-
-class Renderer(Protocol):
-    """A template: `crucible.templates` has two kinds."""
-
-    def render(self, **values: object) -> str:
-        """The text with `rules`, `sessions`, `draft` and `refused`, the last "" at first."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

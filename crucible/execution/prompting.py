@@ -7,16 +7,17 @@ what the user wants to be done; what other steps answered is data, in fences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from crucible.execution.model import Given, Handed, Job, Plan
 from crucible.execution.planning import file_of, is_request, value_of
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, quote_block, quote_span, unmarked
 from crucible.patterns import late_pattern
+from crucible.rendering import Renderer
 from crucible.workflow.model import Datum, Step
 
-__all__ = ["ENDING", "LABEL", "REQUIRED", "VARIABLES", "Renderer", "Said", "build_prompt", "read_said"]
+__all__ = ["ENDING", "LABEL", "REQUIRED", "VARIABLES", "Said", "build_prompt", "read_said"]
 
 LABEL = """\
 You carry out one step of a workflow, in the folder that you stand in; its other steps are not yours to do. Crucible started you, and nobody \
@@ -39,14 +40,6 @@ REQUIRED = ("label", "task", "inputs", "ending")
 
 _INPUT, _INPUTS = 20_000, 200_000
 """Characters of what one step hands over, and of all of it."""
-
-
-class Renderer(Protocol):
-    """A template: `crucible.templates.Template` is one."""
-
-    def render(self, **values: object) -> str:
-        """The text with these values, which are `VARIABLES`."""
-        ...
 
 
 def build_prompt(plan: Plan, job: Job, given: Given, answers: Mapping[int, str], template: Renderer) -> str:

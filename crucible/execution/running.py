@@ -19,7 +19,8 @@ from crucible.errors import AgentFailed, CrucibleError
 from crucible.execution.conditions import Commands, hold
 from crucible.execution.deciding import decide, ways_of
 from crucible.execution.model import Earlier, Fate, Given, Job, Outcome, Plan, Report, Runner, Witness
-from crucible.execution.prompting import Renderer, build_prompt, read_said
+from crucible.execution.prompting import build_prompt, read_said
+from crucible.rendering import Renderer
 from crucible.secrets import Redact
 from crucible.workflow.model import Condition, Grade
 

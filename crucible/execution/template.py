@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crucible.execution.prompting import REQUIRED, VARIABLES, Renderer
+from crucible.execution.prompting import REQUIRED, VARIABLES
+from crucible.rendering import Renderer
 from crucible.vault.templates import load_template
 
 __all__ = ["TEMPLATE", "find_template"]

@@ -56,7 +56,12 @@ class _Found:
 
 def classify(report: FailureReport) -> Attribution:
     """Where the failure comes from; `confidence` under `SURE` is a guess, which a report without any sign always is."""
-    found = [*_found(_views(report)), *_called_again(report), _Found("", {Category.KNOWLEDGE_GAP: 0.2})]
+    found = [
+        *_found(_views(report)),
+        *_called_again(report),
+        *_of_its_tool(report),
+        _Found("", {Category.KNOWLEDGE_GAP: 0.2}),
+    ]
     scores = {one: sum(sign.weights.get(one, 0.0) for sign in found) for one in Category}
     best = max(Category, key=lambda one: scores[one])
     spread = sum(math.exp((score - scores[best]) / _TEMPERATURE) for score in scores.values())
@@ -139,6 +144,26 @@ def _called_again(report: FailureReport) -> Iterator[_Found]:
     yield _Found("the same program, called otherwise, did it", {Category.TOOL_MISUSE: weight})
 
 
+_FILE_TOOLS = frozenset(
+    "read read_file readfile view view_image notebookread open_file read_many_files write write_file edit multiedit replace edit_file notebookedit str_replace".split()  # noqa: SIM905
+)
+"""Clients' tools that take a file, their names in lower case."""
+_SHELLS = frozenset(
+    "bash shell sh zsh powershell exec_command run_shell_command shell_command local_shell execute_command run_command run_in_terminal terminal".split()  # noqa: SIM905
+)
+_NOT_THERE = late_pattern(
+    r"\W*(?:error:? )?(?:file|path|directory|the file|the path)\b[^\n]{0,200}?\b(?:not found|(?:does not|doesn't) exist|no such file)"
+    r"|\W*(?:error:? )?(?:enoent|no such file)",
+    re.IGNORECASE,
+)
+
+
+def _of_its_tool(report: FailureReport) -> Iterator[_Found]:
+    """What a client's own message says: a file that was to be read or changed is not where it was looked for, and nobody had looked."""
+    if report.tool.casefold() in _FILE_TOOLS and _NOT_THERE.match(report.error[:_SHORT]):
+        yield _Found("a file or folder is not where it was taken to be", {Category.CONTEXT_MISSING: 2.0})
+
+
 # --- in words --------------------------------------------------------------------------------------------------------
 
 _OF_NO_SIGN: Mapping[Category, str] = {
@@ -181,7 +206,7 @@ def _preventable_with(category: Category, report: FailureReport) -> str:
     if category is Category.CONTEXT_MISSING:
         return _to_look_at(report, mended)
     if category is Category.TOOL_MISUSE:
-        program = readable((report.call.split() or [report.tool])[0], 40) or "the tool"
+        program = readable(_called(report), 40) or "the tool"
         how = (
             mended
             or f"its help, read before the call, says what it takes; not “{_telling_line(report.error)}”"
@@ -192,6 +217,18 @@ def _preventable_with(category: Category, report: FailureReport) -> str:
         if mended
         else f"a note of what “{_telling_line(report.error)}” means and what to do instead"
     )
+
+
+def _called(report: FailureReport) -> str:
+    """What was called: of a shell the first program behind `cd` and settings, else the tool, since its words are what it was given."""
+    if report.tool and report.tool.casefold() not in _SHELLS:
+        return report.tool
+    words = [word for word in _BEFORE_IT.sub("", report.call[:_READ]).split() if not _SET.match(word)]
+    return (words or [report.tool])[0]
+
+
+_BEFORE_IT = late_pattern(r"^\s*(?:(?:cd|export|source|set)\s[^\n;&]*(?:&&|;|\n)\s*)+")
+_SET = late_pattern(r"[A-Za-z_]\w*=")
 
 
 def _to_look_at(report: FailureReport, mended: str) -> str:

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Protocol
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.objects import objects_in
@@ -21,6 +20,7 @@ from crucible.knowledge.model import PREVENTABLE, Attribution, Category, Failure
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.patterns import UNSEEN
+from crucible.rendering import Renderer
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
@@ -30,7 +30,6 @@ __all__ = [
     "TRIES",
     "VARIABLES",
     "Judged",
-    "Renderer",
     "find_template",
     "judge",
     "judge_fully",
@@ -64,14 +63,6 @@ reports like this one."""
 
 _SHOWN = 4000
 """Code points of each part of a report, and of a refused answer, that are shown."""
-
-
-class Renderer(Protocol):
-    """A template: `crucible.templates` has two kinds."""
-
-    def render(self, **values: object) -> str:
-        """The text with `VARIABLES`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

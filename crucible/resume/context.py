@@ -10,11 +10,11 @@ the line that says where it stands and how long ago.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Protocol
 
 from crucible.errors import UsageError
 from crucible.note.fencing import plain
 from crucible.patterns import late_pattern
+from crucible.rendering import Renderer
 from crucible.resume.extent import Extent, find_extent
 from crucible.resume.fitting import Filled, Given, Required, fill, require
 from crucible.resume.model import Context, Material
@@ -24,7 +24,7 @@ from crucible.resume.tokens import Counter
 from crucible.secrets import Redact
 from crucible.session.identity import LONGEST_ID
 
-__all__ = ["LABEL", "VARIABLES", "Renderer", "build_context", "without_secrets"]
+__all__ = ["LABEL", "VARIABLES", "build_context", "without_secrets"]
 
 LABEL = """\
 You go on with earlier work; Crucible put this together from that session's note. What stands in fences is quoted from it for
@@ -49,14 +49,6 @@ _ID = late_pattern(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
 _TRIES = 8
 _FOR_WHAT_IS_LEFT_OUT = 60
 """Tokens of a list of it, at first; each try after the first knows better."""
-
-
-class Renderer(Protocol):
-    """A template: `crucible.templates.Template` is one."""
-
-    def render(self, **values: object) -> str:
-        """The text with these values, which are `VARIABLES`."""
-        ...
 
 
 def build_context(

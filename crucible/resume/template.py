@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crucible.resume.context import VARIABLES, Renderer
+from crucible.rendering import Renderer
+from crucible.resume.context import VARIABLES
 from crucible.vault.templates import load_template
 
 __all__ = ["TEMPLATE", "find_template"]

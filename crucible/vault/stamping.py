@@ -10,8 +10,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 
 from crucible.errors import EditRefused
-from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
-from crucible.note.source import Source, apply_edits
+from crucible.note.frontmatter import Frontmatter, find_frontmatter, set_key
+from crucible.note.scalars import render_entry
+from crucible.note.source import Edit, Source, Span, apply_edits
 
 __all__ = ["is_stamped", "stamped"]
 
@@ -22,29 +23,49 @@ def stamped(
     text: str, key: str, besides: Sequence[str] = (), without: Callable[[str], str] | None = None
 ) -> str:
     """The note with the digest in its property `key`; `besides` are properties that it leaves out, `without` takes out more."""
-    return _with_digest(_with_digest(text, key, "0" * _DIGITS), key, _digest(text, key, besides, without))
+    source = Source(text)
+    found = find_frontmatter(source)
+    if found.locked or not found.present or key in found.values:
+        source = apply_edits(source, set_key(source, found, key, "0" * _DIGITS))
+        found = find_frontmatter(source)
+        edits = set_key(source, found, key, _digest(source, found, key, besides, without))
+        return apply_edits(source, edits).text
+    entry = render_entry(key, _digest(source, found, key, besides, without))
+    at = source.starts[found.lines.end - 1]
+    lines = "".join(f"{line}{source.newline}" for line in entry)
+    return apply_edits(source, [Edit(Span(at, at), lines)]).text
 
 
 def is_stamped(
-    source: Source, key: str, besides: Sequence[str] = (), without: Callable[[str], str] | None = None
+    source: Source,
+    key: str,
+    besides: Sequence[str] = (),
+    without: Callable[[str], str] | None = None,
+    found: Frontmatter | None = None,
 ) -> bool:
-    """Whether the digest that a note tells is its own."""
-    told = find_frontmatter(source).values.get(key)
-    return isinstance(told, str) and bool(told) and told == _digest(source.text, key, besides, without)
+    """Whether the digest that a note tells is its own; `found` is its frontmatter, where that is known."""
+    found = found or find_frontmatter(source)
+    told = found.values.get(key)
+    return isinstance(told, str) and bool(told) and told == _digest(source, found, key, besides, without)
 
 
-def _with_digest(text: str, key: str, digest: str) -> str:
-    source = Source(text)
-    return apply_edits(source, set_key(source, find_frontmatter(source), key, digest)).text
+def _digest(
+    source: Source,
+    found: Frontmatter,
+    key: str,
+    besides: Sequence[str],
+    without: Callable[[str], str] | None,
+) -> str:
+    """Hex digits; none where the properties' own lines cannot be told.
 
-
-def _digest(text: str, key: str, besides: Sequence[str], without: Callable[[str], str] | None) -> str:
-    """Hex digits; none where the properties' own lines cannot be told."""
-    source = Source(text)
-    found = find_frontmatter(source)
+    What is cut out need not leave a frontmatter that can be read: the digest is that of a note which we wrote, or no note has it.
+    """
+    if found.present and found.locked and not found.keys.keys() >= {key, *besides}:
+        return ""
+    names = {key, *besides}
+    spans = [span for name, span in (*found.keys.items(), *found.repeats) if name in names]
     try:
-        edits = [edit for one in dict.fromkeys((key, *besides)) for edit in remove_key(source, found, one)]
-        same = apply_edits(source, edits).text.replace("\r\n", "\n")
+        same = apply_edits(source, [Edit(span, "") for span in spans]).text.replace("\r\n", "\n")
     except EditRefused:
         return ""
     same = without(same) if without else same

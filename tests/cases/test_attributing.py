@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from crucible.agents.asking import Answer
 from crucible.cases.attributing import attribute, judge_case, report_of
 from crucible.cases.making import measured
 from crucible.cases.model import Case, Fault, Puzzle, Verification
@@ -25,6 +24,7 @@ from crucible.secrets.redacting import redact_of
 from crucible.settings import SecretSettings
 from crucible.templates import OwnTemplate
 from tests.cases.made import OPEN, PUZZLE, any_case, case_of, made_cases, said, told, tool, used
+from tests.saying import Says
 
 REDACT = redact_of(SecretSettings())
 SECRET = "ghp_" + "a1B2" * 9
@@ -45,20 +45,6 @@ SED = Puzzle(
     expected="Another delimiter.",
     solution=(used("t4", "Bash", command="sed -i 's|a/b|c|' a.txt"), tool("t4", "")),
 )
-
-
-class Says:
-    """Answers with these texts, one after the other; an exception is raised."""
-
-    def __init__(self, *answers: str | AgentFailed) -> None:
-        self.answers, self.prompts = list(answers), list[str]()
-
-    def ask(self, prompt: str) -> Answer:
-        self.prompts.append(prompt)
-        answer = self.answers.pop(0)
-        if isinstance(answer, AgentFailed):
-            raise answer
-        return Answer(answer, "small-model")
 
 
 GOOD = json.dumps(
@@ -185,7 +171,7 @@ def test_any_case_is_attributed_and_reads_back(case: Case) -> None:
 
 def test_a_models_attribution_takes_the_place_of_the_rules() -> None:
     case = attribute(case_of(SED))
-    found, problem = judge_case(case, Says(GOOD), REDACT)
+    found, problem = judge_case(case, Says(GOOD, model="small-model"), REDACT)
     attribution = body(found).attribution
     assert problem == ""
     assert attribution is not None

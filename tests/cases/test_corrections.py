@@ -108,6 +108,52 @@ def test_words_behind_a_stop_are_one_unless_they_send_it_on() -> None:
     assert words_of((*START, STOPPED), (user("sorry, by accident, go on"), "Going on.")) == []
 
 
+@pytest.mark.parametrize("words", ["Six after", "And a second prompt", "Write a page on the parser."])
+def test_what_asks_for_something_else_behind_a_stop_or_a_refusal_is_none(words: str) -> None:
+    after: tuple[Entry | str, ...] = (user(words), "After long.", call("Bash echo two"))
+    halted = call("Bash sleep 30", "", Outcome.INTERRUPTED)
+    for before in ((STOPPED,), (halted, STOPPED), (REFUSED,), (REFUSED, STOPPED)):
+        assert found((*START, *before), after) == []
+
+
+def test_what_speaks_of_the_call_that_was_kept_from_is_one() -> None:
+    halted = call("Bash pytest tests/slow", "", Outcome.INTERRUPTED)
+    assert words_of((*START, halted, STOPPED), (user("the slow ones cost money"), "Fine.")) == [
+        "the slow ones cost money"
+    ]
+    assert words_of((*START, REFUSED), (user("build holds the cache"), "Fine.")) == ["build holds the cache"]
+
+
+def test_what_leads_the_agent_to_do_the_same_otherwise_is_one() -> None:
+    halted = call("Edit limiter.py", "", Outcome.INTERRUPTED)
+    after = (user("per user please"), "Fine.", call("Edit limiter.py"))
+    assert words_of((*START, halted, STOPPED), after) == ["per user please"]
+    pushed = call("Bash git push --force origin main", "", Outcome.REJECTED)
+    after = (user("my colleagues work there"), "Fine.", call("Bash git push origin main"))
+    [one] = found((*START, pushed), after)
+    assert (one.words, one.rejected) == ("my colleagues work there", "Bash git push --force origin main")
+
+
+def test_a_refusal_that_nothing_followed_or_after_which_the_same_was_done_is_none() -> None:
+    assert found((*START, REFUSED, STOPPED)) == []
+    assert found((*START, REFUSED), (user("continue"), "Once more.", call("Bash rm -rf build"))) == []
+
+
+def test_words_that_came_with_a_refusal_are_one_whatever_followed() -> None:
+    refused = call("Bash rm -rf build", "keep it", Outcome.REJECTED)
+    assert words_of((*START, refused)) == ["keep it"]
+    [one] = found((*START, refused), (user("Write a page on the parser."), "On it."))
+    assert (one.words, one.then) == ("keep it", ())
+    assert words_of((*START, refused), (user("no, build is not yours"), "I see.")) == [
+        "keep it\n\nno, build is not yours"
+    ]
+
+
+def test_what_followed_a_refusal_is_what_the_agent_did_when_it_was_sent_on() -> None:
+    [one] = found((*START, REFUSED, STOPPED), (user("continue"), "Another way.", call("Edit b.py")))
+    assert [turn.text for turn in one.then] == ["Another way.", "ok"]
+
+
 def test_words_amid_the_work_are_one() -> None:
     asked = (*START, user("stop, not in that folder"), "I'll work in the right folder.", call("Edit b.py"))
     [one] = found(asked)

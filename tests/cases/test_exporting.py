@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,13 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.cases.exporting import Export, export_files, export_stream, target_of
+from crucible.cases.exporting import target_of
 from crucible.cases.model import Case
+from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.cases.splitting import Families, Kin, parse_splits
 from crucible.errors import UsageError, VaultError
 from crucible.secrets.scanner import Scanner
+from tests.cases.exported import export_files, export_stream
 from tests.cases.made import PUZZLE, WORKFLOW, any_case, case_of, made_cases, many_cases, said, used
 
 SPLITS = parse_splits("train=0.6,test=0.4")
@@ -81,6 +85,41 @@ def test_a_scanner_that_breaks_lets_nothing_out(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         export_files(made_cases(), Export(Shape.MESSAGES), Scrubber(broken), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_export_left_goes_when_it_is_repeated(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = [tmp_path / f".{name}.{gone.pid}.part" for name in ("x.jsonl", "README.md")]
+    stays = [
+        tmp_path / f".x.jsonl.{os.getppid()}.part",  # whose process still runs
+        tmp_path / f".y.jsonl.{gone.pid}.part",
+        tmp_path / f".x.jsonl.{gone.pid}.part.bak",
+        tmp_path / ".x.jsonl.mine.part",
+    ]
+    for path in (*left, *stays):
+        path.write_text("{}\n")
+    export_files(made_cases(), Export(Shape.MESSAGES), _scrubber(), tmp_path / "x.jsonl")
+    assert {path.name for path in tmp_path.iterdir()} == {"x.jsonl", "README.md"} | {
+        path.name for path in stays
+    }
+
+
+def test_no_symlink_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine\n")
+    (tmp_path / "out").mkdir()
+    for name in ("test.jsonl", "train.jsonl"):
+        (tmp_path / "out" / name).symlink_to(tmp_path / "mine")
+        with pytest.raises(VaultError, match="symbolic link"):
+            export_files(made_cases(), Export(Shape.MESSAGES, SPLITS), _scrubber(), tmp_path / "out")
+        assert [path.name for path in (tmp_path / "out").iterdir()] == [name]
+        (tmp_path / "out" / name).unlink()
+    export_files(made_cases(), Export(Shape.MESSAGES), _scrubber(), tmp_path / "out")
+    (tmp_path / "out" / "README.md").rename(tmp_path / "card")
+    (tmp_path / "out" / "README.md").symlink_to(tmp_path / "card")
+    exported = export_files(made_cases(), Export(Shape.MESSAGES), _scrubber(), tmp_path / "out")
+    assert exported.card == tmp_path / "out" / "train.README.md"
+    assert (tmp_path / "out" / "README.md").is_symlink()
 
 
 def test_an_export_of_nothing_writes_nothing_and_takes_nothing_away(tmp_path: Path) -> None:

@@ -165,6 +165,15 @@ def test_the_second_of_the_same_has_another_id() -> None:
     assert all(one.startswith("2026-05-04-told-correction-") for one in ids)
 
 
+def test_a_session_that_gets_another_name_keeps_what_tells_its_cases_apart() -> None:
+    told = session_of((user("Add it."), "Done.", call("Bash ls"), user("no"), "So.", call("Edit a.py"), user("no"), "So."))  # fmt: skip
+    one, other = (
+        [case.id.removeprefix(name) for case in cases_of(replace(told, id=name))] for name in ("one", "other")
+    )
+    assert len(one) == len(set(one)) > 2
+    assert one == other
+
+
 def test_a_digest_is_of_the_words_and_not_of_their_place() -> None:
     late = session_of((user("Look."), "Looked.", call("Bash ls")), FIRST)
     one = next(case for case in cases_of(session_of(FIRST)) if case.type is CaseType.DECISION)

@@ -11,6 +11,9 @@ import yaml
 from crucible.cases.keeping import Kept, find_case, keep_cases, load_cases, review_case
 from crucible.cases.model import Review
 from crucible.errors import CrucibleError, OutsideVault, UsageError, VaultError
+from crucible.note import frontmatter
+from crucible.note.nodes import Reading
+from crucible.note.properties import read_properties
 from crucible.vault.store import Vault
 from tests.cases.made import CHOICE, case_of, made_cases
 
@@ -40,6 +43,20 @@ def test_cases_are_written_and_read_back(vault: Vault) -> None:
         case.id: case for case in cases
     }
     assert vault.touched == set(kept.new)
+
+
+def test_properties_are_read_once_a_note(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(text: str, start: int, end: int) -> Reading:
+        read.append(start)
+        return read_properties(text, start, end)
+
+    monkeypatch.setattr(frontmatter, "read_properties", counted)
+    for step in (lambda: keep_cases(vault, made_cases()), lambda: [*load_cases(vault)]):
+        read.clear()
+        step()
+        assert len(read) == len(made_cases())
 
 
 def test_a_second_time_writes_nothing(vault: Vault) -> None:

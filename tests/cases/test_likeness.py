@@ -74,6 +74,12 @@ def test_a_case_is_like_itself(case: Case) -> None:
     assert likeness(sketch_of(case), sketch_of(case)) == 1
 
 
+@given(any_case(), any_case())
+def test_likeness_is_the_share_of_equal_values(one: Case, other: Case) -> None:
+    first, second = sketch_of(one), sketch_of(other)
+    assert likeness(first, second) == sum(map(int.__eq__, first, second)) / len(first)
+
+
 def test_a_sketch_tells_the_share_of_common_runs() -> None:
     for same in (20, 50, 80, 95):
         one = [f"w{number}" for number in range(2_000)]

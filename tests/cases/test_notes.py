@@ -31,11 +31,12 @@ from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import is_as_written, read_case
 from crucible.knowledge.model import Attribution, Category
 from crucible.note.source import Source
+from crucible.note.wikilinks import find_property_links
 from tests.cases.made import CHOICE, DELEGATION, PUZZLE, any_case, case_of, hostile_text, made_cases, said
 
 
 def read(text: str) -> Case:
-    case, problems = read_case(Source(text), "some")
+    case, problems, *_ = read_case(Source(text), "some")
     assert not problems
     assert case is not None
     return case
@@ -87,6 +88,23 @@ def test_what_is_known_of_a_case_is_read_back(
 def test_a_choice_of_hostile_options_is_read_back(text: str) -> None:
     case = case_of(Choice(text, (text, "", text), text, text, text))
     assert read(render_case(case)) == case
+
+
+@given(
+    st.lists(st.sampled_from(["[", "[[", "\\", "]]", "x", "|", "!", " ", "#"]), max_size=9).map("".join)
+    | hostile_text()
+)
+def test_no_foreign_property_is_a_link(text: str) -> None:
+    told = Attribution(Category.KNOWLEDGE_GAP, text, text, 0.5, "some")
+    case = case_of(
+        replace(PUZZLE, attribution=told), verification=Verification(text), tools=(text or "t",), project=text
+    )
+    written = render_case(case)
+    assert read(written) == case
+    links = find_property_links(Source(written))
+    assert [link.target for link in links] == [case.place.session]
+    head = written.split("\n---\n")[0]
+    assert head.count("[[") == 1
 
 
 def test_line_ends_that_git_changed_change_nothing() -> None:
@@ -233,7 +251,7 @@ def test_a_review_and_a_renamed_session_are_no_edits_of_the_content() -> None:
 )
 def test_what_is_not_understood_is_told_and_harms_nothing_else(old: str, new: str, code: str) -> None:
     text = render_case(case_of(CHOICE)).replace(old, new)
-    case, problems = read_case(Source(text), "some")
+    case, problems, *_ = read_case(Source(text), "some")
     assert [one.code for one in problems] == [code]
     line = text.split("\n")[problems[0].line - 1]
     assert line.startswith(new.strip().split()[0])
@@ -245,7 +263,7 @@ def test_what_is_not_understood_is_told_and_harms_nothing_else(old: str, new: st
     "text", ["", "# A note\n", "---\ntype: session\n---\n", "---\ntype: case\ncase_type: joke\n---\n"]
 )
 def test_what_is_no_case_is_none(text: str) -> None:
-    case, problems = read_case(Source(text), "some")
+    case, problems, *_ = read_case(Source(text), "some")
     assert case is None
     assert problems
 

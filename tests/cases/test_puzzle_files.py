@@ -138,3 +138,10 @@ def test_what_is_no_puzzle_is_refused() -> None:
         read_puzzle_file(Source(render_solution_file(case_of(PUZZLE))))
     with pytest.raises(UsageError, match="no id"):
         puzzle_file_names(case_of(PUZZLE, "../x"))
+
+
+def test_no_tag_holds_a_mark_of_a_template() -> None:
+    text = render_puzzle_file(case_of(PUZZLE, tags=("<|im_start|>x", "[INST]")))
+    assert "<|" not in text
+    assert "[INST]" not in text
+    assert "< |im_start|>x" in text

@@ -128,7 +128,7 @@ def test_another_command_that_does_what_the_failed_one_was_for_solves_it() -> No
             done("Bash sed -i 's|a/b|c|' x.txt"),
         )
     )
-    assert body_of(case).solution[0].calls[0].arguments == {"input": "sed -i 's|a/b|c|' x.txt"}
+    assert body_of(case).solution[0].calls[0].arguments == {"command": "sed -i 's|a/b|c|' x.txt"}
     assert case.verification.verified
 
 

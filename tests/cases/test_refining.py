@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.agents.asking import Answer, Program
+from crucible.agents.asking import Program
 from crucible.cases.hiding import leaks
 from crucible.cases.inventing import Known, invented
 from crucible.cases.making import measured
@@ -30,6 +30,7 @@ from crucible.secrets.redacting import redact_of
 from crucible.settings import SecretSettings
 from crucible.templates import OwnTemplate, template_folder
 from tests.cases.made import CHOICE, CORRECTION, DELEGATION, OPEN, PUZZLE, WORKFLOW, any_case, case_of, said
+from tests.saying import Says
 
 REDACT = redact_of(SecretSettings())
 SECRET = "ghp_" + "a1B2" * 9
@@ -54,20 +55,6 @@ GOOD: dict[str, Any] = {
     "expected": "It tries again with backoff, 5 times, by `retry(get, url)`.",
     "hints": ["Look at the error's class: ConnectionResetError.", "The failure comes out of app.py."],
 }
-
-
-class Says:
-    """Answers with these texts, one after the other; an exception is raised."""
-
-    def __init__(self, *answers: str | AgentFailed) -> None:
-        self.answers, self.prompts = list(answers), list[str]()
-
-    def ask(self, prompt: str) -> Answer:
-        self.prompts.append(prompt)
-        answer = self.answers.pop(0)
-        if isinstance(answer, AgentFailed):
-            raise answer
-        return Answer(answer, "it")
 
 
 def refined(

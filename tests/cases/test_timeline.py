@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crucible.acts.evidence import evidence_of
 from crucible.acts.model import Deed
 from crucible.cases.model import Role
 from crucible.cases.timeline import build_timeline, turns_of
+from crucible.flight.reading import Record
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -79,8 +82,57 @@ def test_turns_join_words_with_the_call_that_follows_them() -> None:
     assert [(one.role, one.text, one.failed) for one in turns] == [
         (Role.USER, "Go", False), (Role.ASSISTANT, "One.\n\nTwo.", False), (Role.TOOL, "boom", True), (Role.ASSISTANT, "A\n\nB\n\nM", False),
     ]  # fmt: skip
-    assert turns[1].calls[0].arguments == {"input": "make"}
+    assert turns[1].calls[0].arguments == {"command": "make"}
     assert turns[2].answers == turns[1].calls[0].id
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("Bash make test", {"command": "make test"}),
+        ("exec_command ls", {"cmd": "ls"}),
+        ("Bash make te…", {"input": "make te…"}),
+        ("Bash cat <<X⏎a⏎X", {"input": "cat <<X⏎a⏎X"}),  # its indentation is gone
+        ("Edit a.py", {"input": "a.py"}),
+    ],
+)
+def test_of_a_line_alone_only_a_shells_whole_command_is_an_argument(
+    line: str, arguments: dict[str, str]
+) -> None:
+    (turn, _) = turns_of(timeline_of((done(line),)).moments)
+    assert turn.calls[0].arguments == arguments
+
+
+def test_what_a_subagent_or_the_client_says_is_a_tools_turn_and_no_answer_to_a_call() -> None:
+    moments = timeline_of(
+        (
+            says("I give it away."),
+            Subagent(AgentRef("explore"), summary="A is fine."),
+            says("Good."),
+            Callout("observation", "Interrupted", "The user stopped the agent."),
+            Callout("agent_switch", "a → b", "On."),
+            Callout("observation", "Checkpoint", "Mine."),
+            Callout("observation", "", "Mine, too."),
+        )
+    ).moments
+    assert [(one.role, one.text, one.answers) for one in turns_of(moments)] == [
+        (Role.ASSISTANT, "I give it away.", ""),
+        (Role.TOOL, "A is fine.", ""),
+        (Role.ASSISTANT, "Good.", ""),
+        (Role.TOOL, "The user stopped the agent.", ""),
+        (Role.TOOL, "On.", ""),
+        (Role.ASSISTANT, "Mine.\n\nMine, too.", ""),
+    ]
+
+
+def test_a_call_that_was_not_recorded_leaves_a_timeline_incomplete() -> None:
+    session = Session("s", phases=(Phase("A", entries=(done("Bash ls"), done("Bash pwd"))),))
+    records = [
+        Record(at, "tool", values={"tool": "Bash", "command": name}) for at, name in enumerate(("ls", "pwd"))
+    ]
+    assert build_timeline(session, evidence_of(records)).complete
+    assert evidence_of(records[:1]).whole
+    assert not build_timeline(session, evidence_of(records[:1])).complete
 
 
 def test_whole_events_give_whole_arguments_and_results() -> None:

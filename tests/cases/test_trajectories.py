@@ -6,7 +6,16 @@ from crucible.acts.evidence import Evidence
 from crucible.cases.model import Trajectory
 from crucible.cases.timeline import build_timeline
 from crucible.cases.trajectories import find_trajectories
-from crucible.session.model import Callout, Entry, Failure, Outcome, Status
+from crucible.session.model import (
+    Callout,
+    Entry,
+    Failure,
+    Intervention,
+    Outcome,
+    Phase,
+    Session,
+    Status,
+)
 from tests.cases.extracted import call, session_of, user
 
 DONE: tuple[Entry | str, ...] = (user("Add it."), "On it.", call("Edit a.py"), "Done.")
@@ -39,3 +48,18 @@ def test_what_failed_was_stopped_or_did_nothing_is_none() -> None:
     talk = (user("Why?"), "Because.")
     for part in (failed, last, stopped, refused, talk):
         assert found(part, MORE) == [("phase-2", False)]
+
+
+def test_a_phase_that_comes_before_others_changes_the_id_of_none() -> None:
+    def ids(*phases: Phase) -> dict[str, str]:
+        session = Session("s", status=Status.COMPLETED, phases=phases)
+        found = find_trajectories(build_timeline(session, Evidence()))
+        return {case.place.phase_name: case.id for case in found if not getattr(case.body, "whole", False)}
+
+    def phase(name: str) -> Phase:
+        return Phase(name, entries=(Intervention(name), call("Bash make")))
+
+    before = ids(phase("Add it"), phase("Test it"))
+    after = ids(phase("Look around"), phase("Add it"), phase("Test it"))
+    assert len(before) == 2
+    assert before.items() <= after.items()

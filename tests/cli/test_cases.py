@@ -65,8 +65,8 @@ def test_cases_are_listed_the_newest_session_first(cru: Cru) -> None:
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["id", "type", "status", "difficulty", "about"]
     assert [line.split()[0] for line in lines[1:]] == [
+        "workflow",  # it tells no time, so its session's name does
         "delegation",
-        "workflow",
         "choice",
         "rejected",
         "correction",
@@ -84,7 +84,7 @@ def test_cases_are_listed_the_newest_session_first(cru: Cru) -> None:
         (["--verified", "--type", "puzzle"], ["puzzle"]),
         (["--agent", "codex"], ["rejected"]),
         (["--session", "2026-05-05"], ["choice", "rejected"]),
-        (["--tag", "#retry", "-n", "1"], ["delegation"]),
+        (["--tag", "#retry", "-n", "1"], ["workflow"]),
         (["--project", "none"], []),
         (["--status", "accepted"], []),
     ],

@@ -37,6 +37,7 @@ from crucible.workflow.model import (
     Workflow,
 )
 from crucible.workflow.reading import read_workflow
+from tests.saying import Says
 from tests.session.strategies import sessions
 
 REDACT = redact_of(SecretSettings())
@@ -101,20 +102,6 @@ Otherwise → proceed to Ask the clock {s3}
 
 ## Mend the limiter @claude-code {s4}
 """
-
-
-class Says:
-    """Answers with these texts, one after the other; an exception is raised."""
-
-    def __init__(self, *answers: str | AgentFailed) -> None:
-        self.answers, self.prompts = list(answers), list[str]()
-
-    def ask(self, prompt: str) -> Answer:
-        self.prompts.append(prompt)
-        answer = self.answers.pop(0)
-        if isinstance(answer, AgentFailed):
-            raise answer
-        return Answer(answer, "it")
 
 
 def refined(*answers: str | AgentFailed, draft: Workflow = DRAFT) -> tuple[Refined, Says]:

@@ -136,6 +136,14 @@ def test_the_cause_quotes_the_telling_line_the_call_and_what_happened() -> None:
             "knowing: datetime.now(UTC)",
         ),
         (FailureReport("DeprecationWarning: removed in 3.12"), "DeprecationWarning"),
+        (
+            FailureReport("Could not find oldString in the file.", tool="edit", call="a.js"),
+            "how edit is called",
+        ),
+        (
+            FailureReport("error: unknown option --frob", tool="Bash", call="cd x && A=b rg --frob x"),
+            "how rg is called",
+        ),
         (FailureReport("error: unknown option --frob"), "the tool is called"),
         (FailureReport("cat: a.py: No such file or directory"), "a look"),
     ],
@@ -144,6 +152,20 @@ def test_a_preventable_one_says_what_would_have_had_to_be_known(report: FailureR
     found = classify(report)
     assert found.preventable
     assert told in found.preventable_with
+
+
+@pytest.mark.parametrize("tool", ["Read", "edit", "read_file", "Write", "view"])
+@pytest.mark.parametrize("told", ["", "It was renamed last week; I change src/b.js instead."])
+def test_a_file_that_a_clients_tool_did_not_find_was_not_looked_for(tool: str, told: str) -> None:
+    for error in (
+        "File not found: src/a.js",
+        "File does not exist.",
+        "Error: ENOENT: no such file or directory",
+    ):
+        found = classify(FailureReport(error, tool=tool, call="src/a.js", resolution=told))
+        assert found.category is Category.CONTEXT_MISSING
+        assert found.confidence >= SURE
+        assert "is called" not in found.preventable_with
 
 
 def test_what_nobody_could_have_prevented_says_nothing_of_it() -> None:

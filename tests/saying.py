@@ -1,0 +1,23 @@
+"""An agent that says what it is told to."""
+
+from __future__ import annotations
+
+from crucible.agents.asking import Answer
+from crucible.errors import AgentFailed
+
+__all__ = ["Says"]
+
+
+class Says:
+    """Answers with these texts, one after the other; an exception is raised."""
+
+    def __init__(self, *answers: str | AgentFailed, model: str = "it") -> None:
+        self.answers, self.prompts = list(answers), list[str]()
+        self._model = model
+
+    def ask(self, prompt: str) -> Answer:
+        self.prompts.append(prompt)
+        answer = self.answers.pop(0)
+        if isinstance(answer, AgentFailed):
+            raise answer
+        return Answer(answer, self._model)
