@@ -64,6 +64,8 @@ LATE = {
     "crucible.__main__": {"crucible.hooks.claude_code", "crucible.cli.main"},
     "crucible.hooks.claude_code": {"crucible.settings", "crucible.hooks.greeting"},
     "crucible.cli.resuming": {"crucible.cli.continuing"},
+    "crucible.cli.recalling": {"crucible.knowledge.changing"},
+    "crucible.cli.recall_opening": {"crucible.recall.postgres", "crucible.recall.postgres_address"},
     "crucible.hooks.greeting": {"crucible.hooks.noticing"},
     "crucible.hooks.noticing": {
         "crucible.secrets.redacting",

@@ -20,6 +20,7 @@ import yaml
 
 from crucible.bookmarks.keeping import BOOKMARKS, latest, load_bookmarks
 from crucible.checking.checking import check_sessions
+from crucible.cli.group import ASKING
 from crucible.cli.main import COMMANDS as TABLE
 from crucible.cli.main import build_root
 from crucible.importing.importing import ImportOptions, ImportReport, import_transcripts
@@ -473,6 +474,8 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
             assert word.partition("=")[0] in names, f"{page}: {line}"
         elif isinstance(command, click.Group):
             found = command.get_command(context, word)
+            if found is None and context.info_name in ASKING:
+                found = command.get_command(context, command.list_commands(context)[0])
             if found is None:
                 continue  # the value of an option before the command
             context = click.Context(found, info_name=word, parent=context)

@@ -43,10 +43,13 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "log",
         "bookmark",
         "cases",
+        "recall",
+        "knowledge",
         "flight",
         "workflow",
         "index",
         "watch",
+        "mcp",
         "doctor",
         "completion",
     ]
