@@ -49,8 +49,9 @@ __all__ = ["add", "feedback", "retire", "verify"]
 @click.option("--confidence", type=click.FloatRange(0, 1), metavar="0..1", help="How sure you are.")
 @click.option(
     "--category",
+    metavar="CATEGORY",
     type=click.Choice([one.value for one in Category]),
-    help="Of a failure: where it comes from.",
+    help=f"Of a failure: {', '.join(Category)}.",
 )
 @click.option("--cause", default="", metavar="TEXT", help="Of a failure: its root cause.")
 @click.option("--prevent", default="", metavar="TEXT", help="Of a failure: what would have prevented it.")
@@ -79,9 +80,9 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
     choice or of room.
 
     \b
-      cru knowledge add decision "Retry with jitter" "At most five times; never below 100 ms." --session 2026-11-21-fix
-      cru knowledge add failure "fts5 is missing in Alpine's sqlite" --category knowledge_gap --resolution "apk add sqlite"
-      git log -1 --format=%B | cru knowledge add evidence "The index is 40 % smaller" - --verified-by "make bench"
+      cru knowledge add decision "Retry with jitter" "At most five times."
+      cru knowledge add failure "No fts5 on Alpine" --resolution "apk add sqlite"
+      git log -1 | cru knowledge add evidence "A smaller index" - --tag index
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
@@ -208,7 +209,7 @@ def retire(ctx: click.Context, /, items: tuple[str, ...], because: str, *, undo:
     """Take items out of recall; their notes stay.
 
     \b
-      cru knowledge retire retry-with-jitter --because "the client retries by itself now"
+      cru knowledge retire retry-with-jitter --because "the client does it"
       cru knowledge retire retry-with-jitter --undo
     """
     if because and undo:
@@ -234,7 +235,7 @@ def verify(ctx: click.Context, /, item: str, how: str, by: str, *, failed: bool)
 
     \b
       cru knowledge verify retry-with-jitter --how "pytest tests/test_retry.py"
-      cru knowledge verify retry-with-jitter --failed --how "the floor is 50 ms by now"
+      cru knowledge verify retry-with-jitter --failed --how "it is 50 ms"
     """
     vault = open_vault(ctx.ensure_object(Door))
     path = find_item(vault, item, here())

@@ -141,7 +141,8 @@ def set_up() -> None:
     """Make the server's tables, or bring them up to date; for who runs it, once and after an update.
 
     \b
-      CRUCIBLE_RECALL_BACKEND=postgresql://owner@db.example.org/team cru recall set-up
+      export CRUCIBLE_RECALL_BACKEND=postgresql://owner@db.example.org/team
+      cru recall set-up
     """
     made = set_up_server(_address())
     say("set up" if made else "nothing to do")

@@ -25,8 +25,9 @@ __all__ = ["recall"]
     "--kind",
     "kinds",
     multiple=True,
+    metavar="KIND",
     type=click.Choice([one.value for one in Kind]),
-    help="Only these; may be repeated.",
+    help=f"Only these, may be repeated: {', '.join(Kind)}.",
 )
 @click.option(
     "--session",
