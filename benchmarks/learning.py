@@ -22,7 +22,8 @@ from crucible.acts.evidence import Evidence, evidence_of
 from crucible.cases.card import Tally
 from crucible.cases.exporting import export_stream
 from crucible.cases.extracting import extract
-from crucible.cases.model import Case
+from crucible.cases.hiding import leaks
+from crucible.cases.model import Case, Puzzle
 from crucible.cases.rows import Export, lines_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
@@ -33,7 +34,8 @@ from crucible.session.markup import render_session
 from crucible.session.model import Session
 from crucible.session.reading import read_session
 from crucible.settings import SecretSettings
-from tests.cases.planted import generate_many
+from tests.cases.extracted import extract_all
+from tests.cases.planted import generate_many, score
 
 __all__ = ["Family", "corpora", "measure", "stages"]
 
@@ -63,7 +65,7 @@ def _planted(seed: int, count: int) -> Iterator[Family]:
 
 def measure(scratch: Path, *, sessions: int = 10_000, few: int = 1000) -> list[Figure]:
     found = [_figure(name, families) for name, families in corpora()]
-    return [*found, *_shapes(), *_command(scratch, sessions, few)]
+    return [*found, *_shapes(), *_found_again(), *_command(scratch, sessions, few)]
 
 
 # --- stage by stage --------------------------------------------------------------------------------------------------
@@ -131,6 +133,34 @@ def _shapes() -> list[Figure]:
         ratio = statistics.median(one[shape.value] / one["markdown-it"] for one in rounds)
         found.append(Figure(f"learning: rows `{shape.value}` over markdown-it's parse", ratio, None))
     return found
+
+
+# --- what was planted ------------------------------------------------------------------------------------------------
+
+_SEED, _SESSIONS = 73_100_000, 2000
+"""Of sessions that nothing was made with."""
+
+
+def _found_again() -> list[Figure]:
+    """The lower of precision and recall by type, and the puzzles that hold eight words in a row of their solution."""
+    planted = [(one, extract_all(one)) for one in generate_many(_SEED, _SESSIONS)]
+    scores = score(planted)
+    puzzles = [case.body for _, cases in planted for case in cases if isinstance(case.body, Puzzle)]
+    leaking = sum(bool(leaks(puzzle)) for puzzle in puzzles)
+    return [
+        *(
+            Figure(
+                f"learning: {type_} of {_SESSIONS:,} planted sessions",
+                min(found.precision, found.recall),
+                0.98,
+                "",
+                at_least=True,
+                detail=f"precision {found.precision:.4f}, recall {found.recall:.4f} of {len(found.found):,}",
+            )
+            for type_, found in scores.items()
+        ),
+        Figure("learning: puzzles that hold their solution", leaking, 0, "", detail=f"of {len(puzzles):,}"),
+    ]
 
 
 # --- the command -----------------------------------------------------------------------------------------------------

@@ -100,7 +100,8 @@ def read_case(source: Source, name: str) -> Read:
         return Read(None, (*problems, Problem("no-case", 1, "its type is not case")), told, session)
     type_ = reader.word("case_type", CaseType)
     if type_ is None:
-        problems.append(Problem("no-case-type", 1, f"case_type is one of {_named(CaseType)}"))
+        if "case_type" not in found.values:  # else its line was told already
+            problems.append(Problem("no-case-type", 1, f"case_type is one of {_named(CaseType)}"))
         return Read(None, tuple(problems), told, session, says_case=True)
     lines = source.text.replace("\r\n", "\n").split("\n")
     body = _read_body(type_, reader, lines[found.lines.end :], found.lines.end + 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -211,7 +211,9 @@ def learn(
             limit=wish.limit,
             seed=wish.seed,
         )
-        report = _exported(vault, gatherer, picked, seen, chosen, wish, ways, improve, show)
+        home = os.path.expanduser("~")
+        task = _Task(vault, chosen, gatherer, seen, wish, ways, improve, home, show)
+        report = _exported(task, picked)
     report(format_, door)
     seen.tell(picked.dropped)
     if wish.wanted.accepted and not seen.cases:
@@ -297,41 +299,54 @@ def _kept_cases(gatherer: Gatherer, chosen: Chosen, seen: Seen) -> Iterator[Case
         yield from seen.counted(gatherer.kept_only(session))
 
 
-def _exported(
-    vault: Vault,
-    gatherer: Gatherer,
-    picked: Picked,
-    seen: Seen,
-    chosen: Chosen,
-    wish: _Wish,
-    ways: _Ways,
-    improve: Improver,
-    show: Show,
-) -> Callable[[str, Door], None]:
+class _Task(NamedTuple):
+    """All that one run knows."""
+
+    vault: Vault
+    chosen: Chosen
+    gatherer: Gatherer
+    seen: Seen
+    wish: _Wish
+    ways: _Ways
+    improve: Improver
+    home: str
+    show: Show
+
+
+def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
     """Do what was asked for; the answer tells of it."""
+    ways, seen = task.ways, task.seen
     if ways.export is None:
         rows = seen.rows(picked)
         return lambda format_, door: write_preview(rows, format_, door)
     # The note of what a human edited is not written over, so no agent need say anything of it.
     keeps = ways.export == _MARKDOWN
-    cases = (improve.improved(case, gatherer.text, settled=keeps and seen.is_edited(case)) for case in picked)
+    cases = (
+        task.improve.improved(case, task.gatherer.text, settled=keeps and seen.is_edited(case))
+        for case in picked
+    )
     if keeps:
-        kept = keep_cases(vault, cases, gatherer.heading, seen.place, seen.tell_problem)
-        return lambda format_, _: tell_kept(vault, kept, format_)
-    scrubber = Scrubber(improve.redact, os.path.expanduser("~"))
+        kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
+        return lambda format_, _: tell_kept(task.vault, kept, format_)
+    scrubber = Scrubber(task.improve.redact, task.home)
     if ways.export == _PUZZLE:
         put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
-    export, tally = _export(vault, chosen, wish, ways, improve), Tally()
+    return _exported_rows(task, cases, scrubber)
+
+
+def _exported_rows(task: _Task, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
+    export, tally = _export(task), Tally()
     sides = [*export.splits.shares] if export.splits else []
-    if _is_each_for_itself(wish, ways) and worth_sharing(chosen.paths):
-        lines = _made_lines(vault, gatherer, chosen, seen, export, tally, show)
+    if _is_each_for_itself(task.wish, task.ways) and worth_sharing(task.chosen.paths):
+        lines = _made_lines(task, export, tally, scrubber)
     else:
         lines = lines_of(cases, export, scrubber, tally)
-    if ways.output in (None, _STDOUT):
+    output = task.ways.output
+    if output in (None, _STDOUT):
         streamed = export_stream(lines, tally, sys.stdout.buffer)
         return lambda _, __: tell_exported(streamed, None, sides)
-    done = export_files(lines, tally, export, Path(from_here(str(ways.output))))
+    done = export_files(lines, tally, export, Path(from_here(str(output))))
     return lambda format_, _: tell_exported(done, format_, sides)
 
 
@@ -340,31 +355,26 @@ def _is_each_for_itself(wish: _Wish, ways: _Ways) -> bool:
     return not (wish.dedupe or wish.limit or ways.refine or ways.judge or ways.shape == Shape.TOOLS)
 
 
-def _made_lines(
-    vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, export: Export, tally: Tally, show: Show
-) -> Iterator[Line]:
+def _made_lines(task: _Task, export: Export, tally: Tally, scrubber: Scrubber) -> Iterator[Line]:
     """The rows of all sessions, made on all cores; of what only `cases/` tells of, here."""
-    home = os.path.expanduser("~")
-    for made in make_rows(vault, gatherer.wanted, chosen.paths, export, home):
-        for gathered in made.gathered:
-            seen.note(gathered)
-        seen.rejected += made.rejected
-        show(seen.sessions, len(chosen.paths))
+    paths, seen = task.chosen.paths, task.seen.begin(exporting=True)
+    for made in make_rows(task.vault, task.gatherer.wanted, paths, export, task.home):
+        seen.took(made)
+        task.show(seen.sessions, len(paths))
         tally.merge(made.tally)
         yield from made.lines
-    yield from lines_of(
-        _kept_cases(gatherer, chosen, seen), export, Scrubber(redact_of(vault.settings.secrets), home), tally
-    )
+    yield from lines_of(_kept_cases(task.gatherer, task.chosen, seen), export, scrubber, tally)
 
 
-def _export(vault: Vault, chosen: Chosen, wish: _Wish, ways: _Ways, improve: Improver) -> Export:
-    splits = _splits(wish, ways)
+def _export(task: _Task) -> Export:
+    ways, redact = task.ways, task.improve.redact
+    splits = _splits(task.wish, ways)
     return Export(
         Shape(ways.shape or Shape.MESSAGES),
         splits,
-        Families(kin_of(chosen)) if splits else Families(),
-        improve.redact(ways.licence or "unspecified")[0],
-        improve.redact(vault.root.name)[0],
+        Families(kin_of(task.chosen)) if splits else Families(),
+        redact(ways.licence or "unspecified")[0],
+        redact(task.vault.root.name)[0],
         metadata=not ways.no_metadata,
     )
 

@@ -13,6 +13,7 @@ from crucible.cases.gathering import Gathered
 from crucible.cases.keeping import Kept
 from crucible.cases.model import Case, CaseType, Puzzle, Review
 from crucible.cases.putting import Put
+from crucible.cases.sharing import Made
 from crucible.cli.door import Door
 from crucible.cli.output import say, write, write_json
 from crucible.cli.workflow_tables import write_cells
@@ -58,6 +59,13 @@ class Seen:
         self._edited |= gathered.edited
         for problem in gathered.problems:
             self.tell_problem(problem)
+
+    def took(self, made: Made) -> None:
+        """Some sessions more, whose rows another process made."""
+        for gathered in made.gathered:
+            self.note(gathered)
+        self.rejected += made.rejected
+        self.cases += made.tally.rows + made.tally.left_out.total()
 
     def counted(self, gathered: Gathered) -> Iterator[Case]:
         """The cases of a session; of those that go out, none that was rejected."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from crucible.cases import sharing
 from crucible.importing.importing import ImportOptions, import_transcripts
 from crucible.note.wikilinks import strip_heading_for_link
 from crucible.transcript.dialects import DIALECTS
@@ -289,6 +290,24 @@ def test_a_pipe_that_closes_early_is_no_failure_of_ours(cru_process: CruProcess,
         [sys.executable, "-m", "crucible", "--vault", str(vault.root), "session", "learn", "--all"]
     )
     assert os.system(f"{line} --export jsonl 2>/dev/null | head -n1 >/dev/null") == 0
+
+
+def test_rows_made_by_many_processes_are_those_of_one(
+    cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cru("session", "learn", "--all", "--export", "markdown")
+    yes, no = kept(vault, "puzzle").stem, kept(vault, "correction").stem
+    cru("cases", "accept", yes)
+    cru("cases", "reject", no)
+    ways = (("--all",), ("--all", "--accepted"), ("--all", "--split", "a=0.5,b=0.5"))
+    alone = [cru("session", "learn", *way, "--export", "jsonl") for way in ways]
+    monkeypatch.setattr(sharing, "_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(sharing, "cores", lambda: 2)
+    monkeypatch.setattr(sharing, "_CHUNK", 3)
+    shared = [cru("session", "learn", *way, "--export", "jsonl") for way in ways]
+    assert [one.stdout for one in shared] == [one.stdout for one in alone]
+    assert [one.stderr for one in shared] == [one.stderr for one in alone]
+    assert ids([json.loads(line) for line in shared[1].stdout.splitlines()]) == [yes]
 
 
 # --- notes, and what a human says of them ----------------------------------------------------------------------------
