@@ -1,7 +1,7 @@
 """Recall: a question over many events against SQLite's FTS5 on the same ones in the same run, the index's size, one session more, a whole process.
 
 `python benchmarks/recall.py [EVENTS]` prints the figures; `benchmarks/run.py recall` holds them to their bars.  The vault is generated, the
-same for the same seed: words come as often as in a language, by Zipf's rule, and a session has words of its own.
+same for the same seed: words come as often as in a language, by Zipf's rule, in every session the same ones.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sqlite3
+import statistics
 import sys
 import tempfile
 import time
@@ -23,7 +24,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
+from benchmarks.kept import cru  # noqa: E402  the path is needed first
+from benchmarks.measuring import Figure, clock, in_turns, median_ratio  # noqa: E402
 from crucible.recall.embedded import open_embedded  # noqa: E402
 from crucible.recall.model import Question  # noqa: E402
 from crucible.recall.stopping import STOP_WORDS  # noqa: E402
@@ -39,6 +41,7 @@ _STREAM = 2_000_000
 _STARTED = datetime(2025, 1, 1, 9, tzinfo=UTC)
 _NOW = datetime(2026, 11, 22, tzinfo=UTC)
 _ASKED = 100
+_PROCESSES = 15
 
 
 class Measured(NamedTuple):
@@ -77,7 +80,7 @@ class _Words:
         return " ".join(self._stream[start : start + words])
 
     def length(self) -> int:
-        """Of an event: most are short, some are long; a hundred words in the mean."""
+        """Of a prompt, of prose or of a decision: most are short, some are long; a hundred words in the mean.  A call is cut where notes cut it."""
         return min(int(self._random.expovariate(1 / 100)) + 4, 900)
 
     def question(self, *, as_said: bool = True) -> str:
@@ -123,7 +126,7 @@ def session_text(words: _Words, number: int, events: int) -> str:
 
 
 def generate(root: Path, events: int, seed: int = 8) -> _Words:
-    """A vault of so many events."""
+    """A vault of about so many events: whole sessions of 140, at least one."""
     init_vault(root)
     words = _Words(seed)
     for number in range(max(events // _IN_SESSION, 1)):
@@ -229,11 +232,28 @@ def measure(scratch: Path) -> list[Figure]:
             _at(0.95, found.telling) / _at(0.95, found.their_telling),
             None,
         ),
+        _whole_process(scratch),
         Figure("recall: the index against its text", found.size / found.text, 0.5),
         Figure("recall: written again for one session more", float(found.rewritten), 0, "bytes"),
         Figure("recall: one session more", found.added * 1000, None, "ms"),
         Figure("recall: built", found.build, None, "s"),
     ]
+
+
+def _whole_process(scratch: Path) -> Figure:
+    """The command, in the vault that was measured."""
+    words = _Words(9)
+    recall = clock(cru(scratch / "recall", "recall", words.question()), scratch)
+    times = {"recall": recall, "click": clock([sys.executable, "-c", "import click"], scratch)}
+    in_turns(times, 2)
+    found = in_turns(times, _PROCESSES)
+    mine, click = (statistics.median(found[name]) * 1000 for name in ("recall", "click"))
+    return Figure(
+        "recall: `cru recall` over `python -c 'import click'`",
+        median_ratio(found, "recall", "click"),
+        4,
+        detail=f"{mine:.0f} ms, {click:.0f} ms",
+    )
 
 
 def main() -> None:

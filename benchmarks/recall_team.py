@@ -34,13 +34,15 @@ def main(sessions: int = _SESSIONS, writers: int = _WRITERS) -> int:
         address = running.address()
         set_up_server(address)
         begun = time.perf_counter()
-        command = [sys.executable, "-m", "tests.recall.pushing", address, "vault"]
-        # All of them push every session, each in an order of its own: they meet at many.
-        started = [
-            subprocess.Popen([*command, f"clone {n}", str(sessions), str(n)], stdout=subprocess.DEVNULL)
-            for n in range(writers)
+        command = [
+            sys.executable,
+            "-m",
+            "tests.recall.pushing",
+            address,
+            str(sessions),
+            *map(str, range(writers)),
         ]
-        failed = sum(writer.wait() != 0 for writer in started)
+        failed = subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
         seconds = time.perf_counter() - begun
         server = Server(address, 600.0)
         found = server.run(_COUNTS)[0]

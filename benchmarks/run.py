@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [workflows] [scanning]`.
+"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [workflows] [learning] [scanning] [recall]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -25,6 +25,7 @@ from benchmarks import (  # noqa: E402  the path is needed first
     memory,
     querying,
     reading,
+    recall,
     recall_qmd,
     recording,
     redaction,
@@ -48,6 +49,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "workflows": workflows.measure,
     "learning": learning.measure,
     "scanning": secrets_speed.measure,
+    "recall": recall.measure,
 }
 
 ASKED_FOR: Mapping[str, Callable[[Path], list[Figure]]] = {"recall_qmd": recall_qmd.measure}

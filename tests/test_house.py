@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import crucible
 from crucible.cli.main import COMMANDS, GROUPS, build_root
 from crucible.cli.reference import describe
@@ -79,8 +77,10 @@ LATE = {
     "crucible.idling.noticing": {"crucible.idling.timing_out"},
     "crucible.mcp.server": {"crucible.mcp.desk"},
     "crucible.recall.gathering": {"crucible.recall.deriving"},
+    "crucible.recall.noticing": {"crucible.index.store"},
     "crucible.recall.refreshing": {"crucible.recall.deriving"},
-    "crucible.recall.rereading": {"crucible.recall.deriving", "crucible.recall.wholes"},
+    "crucible.recall.rereading": {"crucible.recall.deriving", "crucible.recall.records"},
+    "crucible.vault.store": {"crucible.session.reading"},
 }
 """Who, beside the command line, may import what of ours late: a query of an index that is true reads no note, a hook
 costs next to nothing, a context is printed without what a client's start takes, what a hook starts notes even that it
@@ -91,6 +91,7 @@ FORBIDDEN = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 LONGEST_FILE = 400
 
 
+@cache
 def _modules() -> list[Path]:
     return sorted(p for p in PACKAGE.rglob("*.py") if "_templates" not in p.parts)
 
@@ -130,22 +131,32 @@ def _ours(tree: ast.AST) -> set[str]:
     return {name for name, _ in _imports(tree) if name.split(".")[0] == "crucible" and name != "crucible"}
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_every_room_stands_on_a_floor(path: Path) -> None:
-    assert any(_room(_name(path)) in rooms for rooms in FLOORS)
+def test_every_room_stands_on_a_floor() -> None:
+    rooms = set().union(*FLOORS)
+    wrong = [_name(path) for path in _modules() if _room(_name(path)) not in rooms]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_a_module_imports_only_from_the_floors_below_or_its_own_room(path: Path) -> None:
-    here = _room(_name(path))
-    for name in _ours(_tree(path)):
-        there = _room(name)
-        if there == here:
-            continue
-        assert _floor(there) <= _floor(here), f"{here} stands below {there}"
-        assert {here, there} not in APART, f"{here} and {there} never import each other"
-        joins = here == "__main__" or (here, there) in {("cli", "hooks"), ("cli", "mcp")}
-        assert there not in FLOORS[-1] or joins, "nobody imports a door"
+def test_a_module_imports_only_from_the_floors_below_or_its_own_room() -> None:
+    wrong = [
+        f"{_name(path)} imports {name}: {why}"
+        for path in _modules()
+        for name in sorted(_ours(_tree(path)))
+        if (why := _forbids(_room(_name(path)), _room(name)))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _forbids(here: str, there: str) -> str:
+    """Why one room may not import the other, or nothing."""
+    if there == here:
+        return ""
+    if _floor(there) > _floor(here):
+        return f"{here} stands below {there}"
+    if {here, there} in APART:
+        return f"{here} and {there} never import each other"
+    joins = here == "__main__" or (here, there) in {("cli", "hooks"), ("cli", "mcp")}
+    return "nobody imports a door" if there in FLOORS[-1] and not joins else ""
 
 
 def test_modules_import_each_other_without_a_circle() -> None:
@@ -163,20 +174,32 @@ def test_modules_import_each_other_without_a_circle() -> None:
         visit(module, ())
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_only_named_modules_import_ours_late(path: Path) -> None:
-    if path == PACKAGE / "cli" / "main.py":
-        return
-    allowed = LATE.get(_name(path), set())
-    lines = path.read_text(encoding="utf-8").split("\n")
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for name, statement in _imports(node):
-                assert not name.startswith("crucible") or name in allowed, f"line {statement.lineno}"
-                given = "#" in lines[statement.lineno - 1] or lines[statement.lineno - 2].lstrip().startswith(
-                    "#"
-                )
-                assert given, f"line {statement.lineno}: a late import says why"
+def test_only_named_modules_import_ours_late() -> None:
+    paths = [path for path in _modules() if path != PACKAGE / "cli" / "main.py"]
+    wrong = [
+        f"{_name(path)}, line {line}: imports {name} late"
+        for path in paths
+        for name, line in _late(path)
+        if name.startswith("crucible") and name not in LATE.get(_name(path), set())
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_late_import_says_why() -> None:
+    wrong = []
+    for path in _modules():
+        lines = path.read_text(encoding="utf-8").split("\n")
+        for _, line in _late(path) if path != PACKAGE / "cli" / "main.py" else ():
+            if "#" not in lines[line - 1] and not lines[line - 2].lstrip().startswith("#"):
+                wrong.append(f"{_name(path)}, line {line}")
+    assert not wrong, "\n".join(wrong)
+
+
+@cache
+def _late(path: Path) -> list[tuple[str, int]]:
+    """What the functions of a module import, and in which line."""
+    inside = (n for n in ast.walk(_tree(path)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    return [(name, statement.lineno) for node in inside for name, statement in _imports(node)]
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
@@ -184,13 +207,16 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
     assert not parts & FORBIDDEN
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_a_module_says_what_it_owns_and_what_it_offers(path: Path) -> None:
-    tree = _tree(path)
-    assert ast.get_docstring(tree)
-    if path.name != "__init__.py":
-        named = [t.id for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign) for t in _targets(n)]
-        assert "__all__" in named
+def test_a_module_says_what_it_owns_and_what_it_offers() -> None:
+    silent = [_name(path) for path in _modules() if not ast.get_docstring(_tree(path))]
+    assert not silent, "\n".join(silent)
+    closed = [_name(p) for p in _modules() if p.name != "__init__.py" and not _offers(_tree(p))]
+    assert not closed, "\n".join(closed)
+
+
+def _offers(tree: ast.Module) -> bool:
+    named = [t.id for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign) for t in _targets(n)]
+    return "__all__" in named
 
 
 def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.Name]:
@@ -207,9 +233,10 @@ def test_every_name_that_a_module_offers_is_there() -> None:
         assert not missing, info.name
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_a_file_is_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").split("\n")) <= LONGEST_FILE
+def test_a_file_is_short() -> None:
+    sizes = {_name(path): len(path.read_text(encoding="utf-8").split("\n")) for path in _modules()}
+    long = [f"{name}: {size} lines" for name, size in sizes.items() if size > LONGEST_FILE]
+    assert not long, "\n".join(long)
 
 
 def test_functions_are_short() -> None:

@@ -24,8 +24,11 @@ from crucible.cli.group import ASKING
 from crucible.cli.main import COMMANDS as TABLE
 from crucible.cli.main import build_root
 from crucible.importing.importing import ImportOptions, ImportReport, import_transcripts
+from crucible.knowledge.item_notes import render_item
+from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
+from crucible.knowledge.keeping import load_items
 from crucible.note.source import Source
-from crucible.note.wikilinks import find_links
+from crucible.note.wikilinks import find_links, heading_key
 from crucible.session.entries import CALLOUT_KINDS
 from crucible.session.model import Mode, Outcome, Status, Subagent
 from crucible.session.reading import read_session
@@ -33,6 +36,7 @@ from crucible.settings import VaultSettings
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.init import init_vault
 from crucible.vault.links import LinkTable
+from crucible.vault.phases import heading_of
 from crucible.vault.store import Vault
 from tests.running import Cru
 
@@ -77,7 +81,7 @@ def import_real(vault: Vault) -> ImportReport:
 
 
 def test_the_example_holds_the_notes_it_is_known_for() -> None:
-    assert len(NOTES) == 16
+    assert len(NOTES) == 21
 
 
 @pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
@@ -373,6 +377,41 @@ def test_an_accepted_correction_of_the_example_is_a_row_of_preference(copied: Va
     assert rows[0]["chosen"] != rows[0]["rejected"]
 
 
+# --- the knowledge ---------------------------------------------------------------------------------------------------
+
+
+def test_the_items_of_the_example_are_as_adding_writes_them(example: Vault) -> None:
+    items = load_items(example)
+    assert {one.item.type.value for one in items} == {
+        "decision",
+        "evidence",
+        "failure",
+        "observation",
+        "pattern",
+    }
+    for one in items:
+        assert render_item(one.item) == (EXAMPLE / "knowledge" / f"{one.id}.md").read_text(encoding="utf-8")
+    assert (EXAMPLE / KNOWLEDGE_BASE_NAME).read_text(encoding="utf-8") == knowledge_base(
+        VaultSettings().knowledge.verify_after_days
+    )
+
+
+def test_every_item_leads_to_the_phase_that_it_comes_from(copied: Vault) -> None:
+    checked = Cru(copied)("knowledge", "check")
+    assert (checked.exit_code, checked.stdout) == (0, "")
+    for one in load_items(copied):
+        note = copied.load(one.item.source.session)
+        heading = heading_of(note, one.item.source.phase)
+        assert heading
+        assert heading_key(heading) == heading_key(one.item.source.heading)
+
+
+def test_recall_finds_an_item_and_the_session_that_it_comes_from(copied: Vault) -> None:
+    told = json.loads(Cru(copied)("recall", "why", "sqlite", "--all-projects", "--format", "json").stdout)
+    assert any(hit["kind"] == "knowledge" for hit in told["hits"])
+    assert told["sessions"][0]["session"] == SEARCH
+
+
 # --- what surrounds the notes ------------------------------------------------------------------------------------
 
 
@@ -456,6 +495,13 @@ def test_the_readme_shows_how_to_begin_and_names_every_command() -> None:
     assert [name for name in TABLE if f"`cru {name}" not in rows and not name.startswith("log ")] == []
 
 
+def asked_first(group: click.Group, context: click.Context) -> click.Command:
+    """The command that a group takes what is no other for: `cru recall QUERY`."""
+    found = group.get_command(context, group.list_commands(context)[0])
+    assert found
+    return found
+
+
 @pytest.mark.parametrize(("page", "line"), COMMANDS)
 def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
     command: click.Command = build_root()
@@ -466,6 +512,8 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
     while words:
         word = words.pop(0)
         if word.startswith("-"):
+            if isinstance(command, click.Group) and context.info_name in ASKING:
+                command = asked_first(command, context)
             names = {
                 name for param in command.get_params(context) for name in (*param.opts, *param.secondary_opts)
             }
@@ -475,7 +523,7 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
         elif isinstance(command, click.Group):
             found = command.get_command(context, word)
             if found is None and context.info_name in ASKING:
-                found = command.get_command(context, command.list_commands(context)[0])
+                found = asked_first(command, context)
             if found is None:
                 continue  # the value of an option before the command
             context = click.Context(found, info_name=word, parent=context)

@@ -26,7 +26,8 @@ from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
 from crucible.session.identity import check_session_id
 from crucible.session.model import Session, Subagent
-from crucible.vault.store import Note, Vault
+from crucible.vault.phases import heading_of
+from crucible.vault.store import Vault
 from crucible.vault.walk import CASES, find_notes, note_name
 
 __all__ = ["REFINED", "Gathered", "Gatherer", "Wanted"]
@@ -122,7 +123,7 @@ class Gatherer:
         """The heading of a phase as its session's note has it, to link to; "" where that is gone, or would tell a secret."""
         path = self._paths.get(place.session)
         try:
-            heading = _heading_of(self._note(path), place.phase) if path else ""
+            heading = heading_of(self._note(path), place.phase) if path else ""
         except CrucibleError:
             return ""
         return "" if self._redact(heading)[1] else heading
@@ -224,13 +225,6 @@ def _what(ident: str) -> str:
     """What of an id stays when its session gets another name."""
     told = _CASE_ID.fullmatch(ident)
     return told["what"] if told else ident
-
-
-def _heading_of(note: Note, phase: str) -> str:
-    """The text of a phase's heading, "" for a phase that is not there."""
-    phases = (each for top in note.session.phases for each in (top, *top.subphases))
-    line = next((each.lines.first for each in phases if each.id == phase), -1)
-    return note.source.lines[line].strip().lstrip("#").strip() if line >= 0 else ""
 
 
 def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:

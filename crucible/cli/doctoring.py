@@ -20,6 +20,7 @@ from crucible.cli.surroundings import user_settings, vault_root
 from crucible.doctor.findings import Finding, State, numbered
 from crucible.doctor.hooks import check_hooks, check_log, last_run
 from crucible.doctor.place import check_git_hooks, check_settings, check_writable, mend_of_refusal
+from crucible.doctor.servers import Looked, check_servers
 from crucible.doctor.sessions import check_notes, check_sessions, check_spool
 from crucible.doctor.transcripts import Native, check_transcripts, find_native, last_written
 from crucible.errors import CrucibleError
@@ -32,6 +33,8 @@ from crucible.index.store import Index
 from crucible.index.view import View
 from crucible.index.vouching import ask
 from crucible.installing.claude_code import settings_path
+from crucible.installing.mcp_servers import CLIENTS as SERVED
+from crucible.installing.mcp_servers import is_used, parts_of
 from crucible.settings import UserSettings, VaultSettings, load_vault_settings
 from crucible.vault.store import Vault
 
@@ -48,7 +51,7 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 @format_option("table", "json")
 @click.pass_context
 def doctor(ctx: click.Context, *, whole: bool, format_: str) -> None:
-    """Look after the vault: settings, rights, hooks, transcripts, spool, sessions, index; each finding with the command that mends it.
+    """Look after the vault: settings, rights, hooks, MCP, transcripts, spool, sessions, index; each finding with the command that mends it.
 
     Nothing is changed. The exit code is 3 when something is bad.
 
@@ -99,6 +102,7 @@ def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
     table = SourceTable(vault)
     mine = [native for native in natives if table.find(_source(native))]
     yield from _of_hooks(vault.root, home, last_written(mine, "claude-code"), now)
+    yield from _of_servers(vault.root, home)
     archived = {_source(native) for native in mine}
     yield from check_transcripts(
         natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home
@@ -115,6 +119,18 @@ def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> I
         [(option, path) for path, option in reversed(places.items())], root, last, os.environ.get("PATH")
     )
     yield from check_log(root / LOG, now - _LOG_AGE, _waiting(root), last_run(root))
+
+
+def _of_servers(root: Path, home: Path) -> Iterator[Finding]:
+    places: dict[Path, Looked] = {}
+    for client in SERVED:
+        # In the order of what a user would be told: his own settings, the vault's project, the one that we are in.
+        for at in (None, root, project_here()):
+            servers = parts_of(client, ("cru", "mcp"), os.environ, home, at)[0]
+            option = " --project" if at else ""
+            places.setdefault(servers.path, Looked(client, servers, f"cru install {client} --mcp{option}"))
+    used = [client for client in SERVED if is_used(client, os.environ, home)]
+    yield from check_servers(places.values(), used, os.environ.get("PATH"))
 
 
 def _waiting(root: Path) -> set[str]:

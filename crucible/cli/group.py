@@ -147,9 +147,39 @@ class _AskingGroup(LazyGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does it, behind the first command's name unless another's stands there."""
         names = self.list_commands(ctx)
-        if args and args[0] not in names and not ctx.resilient_parsing:
+        asked = not args or args[0] in (*names, *ctx.help_option_names)
+        if not asked:
             args = [names[0], *args]
         return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """What the first command takes; its name may be left out."""
+        return self._first(ctx).collect_usage_pieces(ctx)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Both ways of calling it."""
+        super().format_usage(ctx, formatter)
+        formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix=" " * len("Usage: "))
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As the first command tells it."""
+        self._first(ctx).format_help_text(ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The first command's options, then all commands."""
+        first = self._first(ctx)
+        first.format_options(click.Context(first, parent=ctx), formatter)
+        self.format_commands(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Its commands, or the first one's options."""
+        if not incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        first = self._first(ctx)
+        return first.shell_complete(click.Context(first, parent=ctx), incomplete)
+
+    def _first(self, ctx: click.Context) -> click.Command:
+        return self.load(self.table[self._full(self.list_commands(ctx)[0])].target)
 
 
 def _with_examples(about: str) -> str:

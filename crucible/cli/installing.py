@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.installing_mcp import register
+from crucible.cli.installing_mcp import register, say_what_stays
 from crucible.cli.output import clean_line, write
 from crucible.cli.programs import own_program, project_here, say_where
 from crucible.errors import UsageError
@@ -21,7 +21,11 @@ __all__ = ["claude_code", "hook_command"]
 @click.command("claude-code")
 @click.option("--user", is_flag=True, help="For all your projects (the default).")
 @click.option("--project", is_flag=True, help="For this project, in its .claude/settings.json.")
-@click.option("--remove", is_flag=True, help="Take it out again; the files are what they were.")
+@click.option(
+    "--remove",
+    is_flag=True,
+    help="Take the hooks out again, with --mcp the server; the files are what they were.",
+)
 @click.option(
     "--mcp", is_flag=True, help="Not the hooks, but the server of recall and the recorder, and a skill."
 )
@@ -36,21 +40,28 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
     With --mcp the client starts `cru mcp` instead, by which its agent asks what earlier sessions say and tells of its
     decisions, and gets a skill that says when: in ~/.claude.json, or the project's .mcp.json, and the skills folder.
 
+    --remove alone takes out the hooks and leaves the server, --mcp --remove takes out the server and leaves the hooks; each of them
+    in your own settings, or with --project in this project's, and says what stays.
+
     \b
       cru install claude-code             in your own settings, for all projects
       cru install claude-code --project   in this project's, to be committed
       cru install claude-code --remove
       cru install claude-code --mcp
+      cru install claude-code --mcp --remove
     """
     if user and project:
         raise UsageError("--user and --project: one or the other", "call it twice for both")
     if mcp:
         register(door, "claude-code", project=project, remove=remove)
+        if remove:
+            say_what_stays(project=project, mcp=True)
         return
     folder = project_here() if project else None
     path = settings_path(os.environ, Path.home(), folder)
     if remove:
         write(f"{'removed from' if uninstall(path) else 'not in'}  {clean_line(str(path))}")
+        say_what_stays(project=project, mcp=False)
         return
     changed = install(path, hook_command(shared=project))
     write(f"{'installed in' if changed else 'already in'}  {clean_line(str(path))}")

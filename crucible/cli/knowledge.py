@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +13,8 @@ from crucible.cli.door import Door
 from crucible.cli.knowledge_ref import ITEM
 from crucible.cli.opening import here, open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, say, say_problems, write_json
+from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say, say_problems, write_json
+from crucible.cli.recall_opening import ALL_PROJECTS, Asker
 from crucible.cli.recalling import recall
 from crucible.cli.tables import write_paths
 from crucible.cli.workflow_tables import write_cells
@@ -28,6 +30,8 @@ from crucible.vault.walk import KNOWLEDGE
 __all__ = ["check_knowledge", "list_knowledge", "search", "show_knowledge", "stats"]
 
 _TABLE = ("id", "type", "scope", "weight", "used", "title")
+_ROOM, _LITTLE_ROOM = 64, 48
+"""Columns of a terminal for all of the table, and for the most needed of it."""
 _COLUMNS = (
     *_TABLE,
     "useful",
@@ -60,14 +64,17 @@ _COLUMNS = (
 )
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; may be repeated.")
 @click.option(
-    "--project", metavar="NAME", help="What is seen from this project: its own, its domain's, everybody's."
+    "--project",
+    metavar="NAME",
+    help="What is seen from this project: its own, its domain's, everybody's; by default from the one whose folder this is.",
 )
+@ALL_PROJECTS
 @click.option(
     "--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain."
 )
 @click.option("--global", "everybody", is_flag=True, help="Only what is everybody's.")
 @click.option("--retired", is_flag=True, help="Retired items instead.")
-@click.option("--to-verify", is_flag=True, help="Only what is old and was never verified.")
+@click.option("--to-verify", is_flag=True, help="Only what is old and was never verified, or did not hold.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @format_option("table", "json", "toon", "paths")
 @click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
@@ -77,8 +84,9 @@ def list_knowledge(
 ) -> None:
     """List items of knowledge, those that weigh most in recall first.
 
-    Without --project, --domain or --global all are listed. What is not understood is counted on stderr; `cru knowledge check` names it.
-    The exit code is 3 when items may be missing.
+    In a folder that belongs to a project it is what recall finds there, and how many are not shown is said; --all-projects lists all, and so
+    does the vault's own folder. --to-verify lists what was never verified for 180 days (`verify_after_days`), and what failed when it was.
+    What is not understood is counted on stderr; `cru knowledge check` names it. The exit code is 3 when items may be missing.
 
     \b
       cru knowledge list --type decision --project shop
@@ -91,29 +99,57 @@ def list_knowledge(
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
     notes = list(load_items(vault, wrong.append))
-    rows = list_items(vault, notes, _wish(wishes), datetime.now(UTC), vault.settings.knowledge)[:limit]
+    now, settings = datetime.now(UTC), vault.settings.knowledge
+    wish = _wish(vault.root, **wishes)
+    rows = list_items(vault, notes, wish, now, settings)
+    hidden = len(list_items(vault, notes, wish._replace(viewer=EVERYTHING), now, settings)) - len(rows)
     complete = _tell_missing(wrong, sum(one.item is None for one in notes))
-    told = [_told(row) for row in rows]
+    told = [_told(row) for row in rows[:limit]]
     if format_ == "paths":
         complete &= write_paths(str(vault.root), KNOWLEDGE, told, null=null, terminal=door.terminal)
     else:
-        columns = _TABLE if format_ == "table" else _COLUMNS
+        columns = _fitting(room_of(door)) if format_ == "table" else _COLUMNS
         write_cells(told, columns, format_, "knowledge", door, texts=("title",), names=("id",))
-        if format_ == "table" and not told:
-            say("no items; `cru knowledge add` makes one")
+        if format_ == "table":
+            named = any(wishes[name] for name in ("project", "domain", "everybody"))
+            _tell_hidden(wish.viewer, len(told), hidden, named=named, any_=any(one.item for one in notes))
     ctx.exit(0 if complete else PROBLEMS_FOUND)
 
 
-def _wish(wishes: dict[str, Any]) -> Wish:
-    project, domain = wishes["project"], wishes["domain"]
-    if wishes["everybody"] and (project or domain):
-        raise UsageError("--global and --project or --domain exclude each other", "leave one of them out")
+def _fitting(room: int | None) -> Sequence[str]:
+    """Of the table's columns those that a narrow terminal has room for."""
+    if room is None or room >= _ROOM:
+        return _TABLE
+    return ("id", "type", "title") if room >= _LITTLE_ROOM else ("id", "title")
+
+
+def _tell_hidden(viewer: Place, shown: int, hidden: int, *, named: bool, any_: bool) -> None:
+    """What a list does not show; of one that was `named` nobody wonders, unless it is empty."""
+    whom = " ".join(filter(None, (viewer.scope, viewer.name))) if viewer.name else "everybody"
+    if not shown and not hidden:
+        say("no such items" if any_ else "no items; `cru knowledge add` makes one")
+    elif not shown:
+        say(f"nothing found for {whom}; not shown: {hidden} of others (--all-projects)")
+    elif hidden and not named:
+        say(f"as {whom} sees it; not shown: {hidden} of others (--all-projects)")
+
+
+def _wish(root: Path, *, project: str | None, domain: str | None, everything: bool, **wishes: Any) -> Wish:
+    named = project is not None or domain is not None
+    if wishes["everybody"] and (named or everything):
+        raise UsageError(
+            "--global and --project, --domain or --all-projects exclude each other", "leave one of them out"
+        )
+    if everything and domain:
+        raise UsageError("--domain and --all-projects exclude each other", "leave one of them out")
+    asker = Asker(project, everything).checked()
     if wishes["everybody"]:
         viewer = Place(Scope.GLOBAL.value)
-    elif project:
-        viewer = Place(Scope.PROJECT.value, project, domain or "")
+    elif domain and not project:
+        viewer = Place(Scope.DOMAIN.value, "", domain)
     else:
-        viewer = Place(Scope.DOMAIN.value, "", domain) if domain else EVERYTHING
+        viewer = asker.viewer(root)
+        viewer = viewer._replace(domain=domain) if domain else viewer
     return Wish(
         frozenset(map(ItemType, wishes["types"])),
         frozenset(tag.removeprefix("#") for tag in wishes["tags"]),
@@ -181,7 +217,10 @@ def show_knowledge(ctx: click.Context, /, item: str) -> None:
 
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--project", metavar="NAME", help="As this project sees it.")
+@click.option(
+    "--project", metavar="NAME", help="As this project sees it; by default as the one whose folder this is."
+)
+@ALL_PROJECTS
 @click.option(
     "-n",
     "--limit",
@@ -253,8 +292,9 @@ def _exported(found: Stats) -> dict[str, Any]:
 
 
 def _write_stats(found: Stats) -> None:
+    times = "once" if found.uses == 1 else f"{found.uses} times"
     lines = [
-        f"{found.active} active, {found.retired} retired; used {found.uses} times, {found.useful} of them useful",
+        f"{found.active} active, {found.retired} retired; used {times}, {found.useful} of them useful",
         "  ".join(f"{name} {count}" for name, count in found.by_type.items()),
     ]
     for name, title in _LISTS.items():

@@ -11,18 +11,19 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.knowledge_ref import ITEM
-from crucible.cli.opening import find_note, here, open_vault
+from crucible.cli.opening import here, load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
-from crucible.cli.recall_opening import open_here
+from crucible.cli.recall_opening import open_here, project_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
 from crucible.errors import CrucibleError, UsageError
-from crucible.knowledge.adding import Added, Choice, Outcome, add_item
+from crucible.knowledge.adding import Added, Choice, Outcome, add_item, provenance_in
 from crucible.knowledge.changing import restore_item, retire_item, tell_use, verify_item
 from crucible.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
 from crucible.knowledge.keeping import find_item
 from crucible.knowledge.model import Category
+from crucible.knowledge.scopes import Place
 from crucible.secrets.redacting import redact_of
 from crucible.vault.projects import project_of
 from crucible.vault.store import Vault
@@ -38,11 +39,9 @@ __all__ = ["add", "feedback", "retire", "verify"]
 @click.option(
     "--scope",
     type=click.Choice([one.value for one in Scope]),
-    default=Scope.PROJECT.value,
-    show_default=True,
-    help="For whom it is worth knowing.",
+    help="For whom it is worth knowing; by default the project's, and everybody's where there is none.",
 )
-@click.option("--project", metavar="NAME", help="Of which project; by default the working directory's.")
+@click.option("--project", metavar="NAME", help="Of which project; by default the one whose folder this is.")
 @click.option("--domain", metavar="NAME", default="", help="Of which domain.")
 @click.option("--session", metavar="ID", type=SESSION, help="The session that it comes from.")
 @click.option("--phase", metavar="ID", default="", help="The phase of that session, such as phase-2.")
@@ -79,6 +78,9 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
     [knowledge] in the settings. Secrets are taken out. The note's path is printed; the exit code is 1 when it was not added for want of a
     choice or of room.
 
+    The project is the one that recall asks for in the same folder: as your settings name it, or its git repository. Elsewhere, and in the vault
+    itself, the item is everybody's, unless --project or --scope says otherwise. It is said for whom it was kept.
+
     \b
       cru knowledge add decision "Retry with jitter" "At most five times."
       cru knowledge add failure "No fts5 on Alpine" --resolution "apk add sqlite"
@@ -94,7 +96,7 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
 
     def added(chosen: Choice | None) -> Added:
         return add_item(
-            vault, item, datetime.now(UTC), redact, choice=chosen, similar=_Similar(door), on_error=_complain
+            vault, item, datetime.now(UTC), redact, choice=chosen, similar=_Similar(vault), on_error=_complain
         )
 
     made = added(Choice(named) if named else None)
@@ -109,8 +111,7 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
 
 
 def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) -> Item:
-    session = find_note(vault, given["session"]).stem if given["session"] else ""
-    if given["phase"] and not session:
+    if given["phase"] and not given["session"]:
         raise UsageError("--phase goes with --session", "say of which session")
     told = Failure(
         Category(given["category"]) if given["category"] else None,
@@ -122,10 +123,7 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
         raise UsageError(
             "--category, --cause, --prevent and --resolution are a failure's", "add it as a failure"
         )
-    scope = Scope(given["scope"])
-    project = given["project"]
-    if project is None:
-        project = project_of(*whence()) if scope is Scope.PROJECT else ""
+    scope, project = _meant(vault, given["scope"], given["project"], given["domain"])
     if scope is Scope.DOMAIN and not given["domain"]:
         raise UsageError("an item of a domain needs --domain", "name it, or use another --scope")
     how = given["how"]
@@ -137,24 +135,43 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
         scope,
         project,
         given["domain"],
-        Provenance(
-            Origin.VERIFIED if how else Origin.SESSION if session else Origin.MANUAL, session, given["phase"]
-        ),
+        _source(vault, given["session"], given["phase"], Origin.VERIFIED if how else None),
         given["confidence"],
         told,
         Verification(passed=True, how=how, at=datetime.now(UTC)) if how else Verification(),
     )
 
 
+def _source(vault: Vault, session: str | None, phase: str, origin: Origin | None) -> Provenance:
+    if not session:
+        return Provenance(origin or Origin.MANUAL)
+    return provenance_in(load_note(vault, session), phase, origin or Origin.SESSION)
+
+
+def _meant(vault: Vault, scope: str | None, project: str | None, domain: str) -> tuple[Scope, str]:
+    """For whom it is; by the folder only where nothing was said."""
+    if scope not in (None, Scope.PROJECT.value):
+        return Scope(scope), project or ""
+    named = project_here(vault.root) if project is None else project
+    if scope and not named:
+        # It was asked for: a folder that is no more than called something is as good as its name.
+        named = project_of(*whence())
+    if scope and not named.strip():
+        raise UsageError("an item of a project needs --project", "name it, or use another --scope")
+    if named.strip():
+        return Scope.PROJECT, named
+    return (Scope.DOMAIN if domain else Scope.GLOBAL), ""
+
+
 class _Similar:
     """What recall finds alike; nothing where it cannot be asked."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
 
     def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
         with suppress(CrucibleError):
-            return list(open_here(self._door)[1].similar(text, limit))
+            return list(open_here(self._vault).similar(text, limit))
         return []
 
 
@@ -175,6 +192,9 @@ def _tell(vault: Vault, made: Added, format_: str) -> None:
                 "outcome": made.outcome.value,
                 "id": made.id or None,
                 "path": vault.relative(made.path) if made.path else None,
+                "scope": made.item.scope.value,
+                "project": made.item.project or None,
+                "domain": made.item.domain or None,
                 "why": made.why or None,
                 "alike": [one._asdict() for one in made.alike],
                 "choices": [one.value for one in made.choices],
@@ -191,6 +211,8 @@ def _tell(vault: Vault, made: Added, format_: str) -> None:
         say(f"say what is to be done: --if-alike {'|'.join(made.choices)}")
     elif made.why:
         say(made.why)
+    if made.outcome is Outcome.ADDED:
+        say(_for_whom(made.item))
     for id_ in made.to_retire:
         say(f"  could go: cru knowledge retire {id_}")
     for warning in made.warnings:
@@ -198,6 +220,12 @@ def _tell(vault: Vault, made: Added, format_: str) -> None:
     taken = sum(made.redactions.values())
     if taken:
         say(f"{taken} secret{'' if taken == 1 else 's'} taken out")
+
+
+def _for_whom(item: Item) -> str:
+    whom = Place.of(item)
+    told = "everybody" if whom.scope == Scope.GLOBAL.value else f"{whom.scope} {whom.name}"
+    return f"kept for {told}"
 
 
 @click.command("retire")
@@ -233,6 +261,8 @@ def retire(ctx: click.Context, /, items: tuple[str, ...], because: str, *, undo:
 def verify(ctx: click.Context, /, item: str, how: str, by: str, *, failed: bool) -> None:
     """Note that an item was looked at and holds; it is as fresh as a new one then.
 
+    One that did not hold is listed by `cru knowledge list --to-verify` until it does, and each time stays as a line of `failed_checks` in its note.
+
     \b
       cru knowledge verify retry-with-jitter --how "pytest tests/test_retry.py"
       cru knowledge verify retry-with-jitter --failed --how "it is 50 ms"
@@ -242,21 +272,24 @@ def verify(ctx: click.Context, /, item: str, how: str, by: str, *, failed: bool)
     redact = redact_of(vault.settings.secrets)
     verify_item(vault, path, datetime.now(UTC), Verification(passed=not failed, how=how, by=by), redact)
     say(
-        f"{path.stem}: {'did not hold; correct its note, or `cru knowledge retire` it' if failed else 'verified'}"
+        f"{path.stem}: {'did not hold, as its note says now; correct it, or `cru knowledge retire` it' if failed else 'verified'}"
     )
 
 
 @click.command("feedback")
 @click.argument("item", metavar="ID", type=ITEM)
-@click.option("--useful/--not-useful", required=True, help="Whether it helped.")
+@click.option("--useful/--not-useful", default=None, help="Whether it helped; one of them is needed.")
 @click.pass_context
-def feedback(ctx: click.Context, /, item: str, *, useful: bool) -> None:
+def feedback(ctx: click.Context, /, item: str, *, useful: bool | None) -> None:
     """Tell that an item of knowledge was used, and whether it helped: its note counts that, and recall weighs it.
 
     \b
       cru recall feedback retry-with-jitter --useful
     """
+    if useful is None:
+        raise UsageError("whether it helped is not said", "--useful, or --not-useful")
     vault = open_vault(ctx.ensure_object(Door))
     path = find_item(vault, item, here())
     after = tell_use(vault, path, datetime.now(UTC), useful=useful)
-    say(f"{path.stem}: used {after.use_count} times, {after.useful_count} of them useful")
+    times = "once" if after.use_count == 1 else f"{after.use_count} times"
+    say(f"{path.stem}: used {times}, {after.useful_count} of them useful")

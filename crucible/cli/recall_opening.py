@@ -15,6 +15,7 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.surroundings import user_settings, vault_place, whence
+from crucible.errors import UsageError
 from crucible.index.vouching import ask
 from crucible.knowledge.scopes import EVERYTHING, Place
 from crucible.knowledge.shelving import ItemShelf
@@ -23,26 +24,75 @@ from crucible.recall.model import Recall
 from crucible.vault.projects import named_project_of
 from crucible.vault.store import Vault
 
-__all__ = ["Opened", "Reading", "open_asked", "open_here", "viewer_here"]
+__all__ = [
+    "ALL_PROJECTS",
+    "Asker",
+    "Opened",
+    "Reading",
+    "open_asked",
+    "open_here",
+    "project_here",
+]
 
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
 """As `recall.postgres_address` has it, which only those load who have a server."""
+
+_OWN = ("", "embedded")
+"""What the setting says where there is no server."""
 
 _LONG = 100
 """Notes to read; fewer are read before anybody wonders."""
 
 
+ALL_PROJECTS = click.option(
+    "--all-projects",
+    "everything",
+    is_flag=True,
+    help="Of every project, also in a folder that is one's.",
+)
+
+
+class Asker(NamedTuple):
+    """Who asks: the `project` that was named, or whoever sees `everything`, or, where neither was said, whose folder we are in."""
+
+    project: str | None = None
+    everything: bool = False
+
+    def checked(self) -> Self:
+        """The same; `UsageError` when it says both."""
+        if self.everything and self.project is not None:
+            raise UsageError("--project and --all-projects exclude each other", "leave one of them out")
+        return self
+
+    def viewer(self, root: Path) -> Place:
+        """Whose knowledge is seen, in the vault at `root`; everything where no project is meant."""
+        if self.everything:
+            return EVERYTHING
+        name = project_here(root) if self.project is None else self.project
+        return Place("project", name) if name else EVERYTHING
+
+
+def project_here(root: Path) -> str:
+    """The project that the working directory belongs to: the one rule for what is kept there and what is seen from there.
+
+    "" for a folder that is only called something, and in the vault itself.
+    """
+    cwd, projects = whence()
+    return named_project_of(cwd, projects, str(root))
+
+
 class Opened(NamedTuple):
-    """A vault, and what searches it, or the server that is asked instead."""
+    """A vault, what searches it, or the server that is asked instead, and who sees what it finds of knowledge."""
 
     vault: Vault
     recall: Recall
+    viewer: Place = EVERYTHING
 
 
-def open_asked(door: Door, viewer: Place, progress: Progress, *, embedded: bool) -> Opened:
+def open_asked(door: Door, asker: Asker, progress: Progress, *, embedded: bool) -> Opened:
     """What answers questions: the server of the user's settings, unless there is none or the vault's own index is wanted."""
     own = user_settings().recall
-    if not embedded and (own.backend or VARIABLE in os.environ):
+    if not embedded and (own.backend not in _OWN or VARIABLE in os.environ):
         # Late: few have a server, and its modules take longer to load than a question takes.
         from crucible.recall.postgres import open_postgres  # noqa: PLC0415
         from crucible.recall.postgres_address import chosen_address  # noqa: PLC0415  as above
@@ -50,26 +100,22 @@ def open_asked(door: Door, viewer: Place, progress: Progress, *, embedded: bool)
         address = chosen_address(own.backend, os.environ)
         if address is not None:
             root, settings = vault_place(door)
-            return Opened(Vault(Path(root), settings), open_postgres(address, seconds=own.timeout_seconds))
-    vault, recall = open_here(door, viewer, progress)
-    return Opened(vault, recall)
-
-
-def open_here(
-    door: Door, viewer: Place = EVERYTHING, progress: Progress | None = None
-) -> tuple[Vault, Embedded]:
-    """The embedded engine over the vault that was named, or is around us, or is the default."""
+            vault = Vault(Path(root), settings)
+            viewer = asker.viewer(vault.root)
+            asked = open_postgres(
+                address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge
+            )
+            return Opened(vault, asked, viewer)
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
+    viewer = asker.viewer(vault.root)
+    return Opened(vault, open_here(vault, viewer, progress), viewer)
+
+
+def open_here(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | None = None) -> Embedded:
+    """The embedded engine over a vault."""
     shelf = ItemShelf(vault, viewer)
-    return vault, open_embedded(vault.root, settings, vouched=ask, shelf=shelf, progress=progress)
-
-
-def viewer_here(project: str | None) -> Place:
-    """Whose knowledge is seen: the project's that was named, or that the working directory belongs to; everything where there is none."""
-    cwd, projects = whence()
-    name = project if project is not None else named_project_of(cwd, projects)
-    return Place("project", name) if name else EVERYTHING
+    return open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf, progress=progress)
 
 
 class Reading:

@@ -5,26 +5,30 @@ Owns how a hit is told, and the link that opens it in Obsidian.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import click
 
+from crucible.cli.aligning import broadest
 from crucible.cli.door import Door
-from crucible.cli.output import clean_line, in_color, room_of, say, write_json, write_text
+from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
 from crucible.cli.tables import write_paths
 from crucible.note.contain import cut, normal_line
 from crucible.note.wikilinks import strip_heading_for_link
+from crucible.patterns import late_pattern
 from crucible.recall.model import Answer, Event, Hit, Kind, Question, SessionHit, Snippet
 from crucible.toon import dump_rows
 
 __all__ = ["write_answer"]
 
 _COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
-_NEIGHBOUR = 160
+_NEIGHBOUR, _NARROWEST = 160, 10
+"""Columns of an event beside a hit, at most and at least."""
 _INDENT = "   "
+_BETWEEN_BLANKS = late_pattern(r"\S+")
 
 
 def write_answer(
@@ -157,11 +161,9 @@ def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool) -> Non
         lines += ["", *_told(root, number, hit, color=color, room=room, explain=explain)]
     if answer.sessions:
         lines += ["", click.style("Sessions", bold=True) if color else "Sessions"]
-        lines += [_session_line(hit, explain=explain) for hit in answer.sessions]
+        lines += [_session_line(hit, room=room, explain=explain) for hit in answer.sessions]
     if lines:
         click.echo("\n".join(lines[1:] if not lines[0] else lines))
-    else:
-        say("nothing found; fewer or other words may, and `cru session list` tells what there is")
 
 
 def _told(root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool) -> Iterator[str]:
@@ -174,42 +176,98 @@ def _told(root: Path, number: int, hit: Hit, *, color: bool, room: int, explain:
     )
     place = f", line {event.line}" if event.line and event.kind is not Kind.KNOWLEDGE else ""
     head = clean_line(f"{number}. {day}  {event.kind.value}  {where}{place}")
-    yield f"{click.style(head, bold=True) if color else head}  {hit.score:.2f}"
+    yield from _filled(_words(head + _scored(hit.score), room), room, first="", bold=color)
     for one in hit.before:
         yield _beside(one, color=color, room=room)
-    yield f"{_INDENT}{_marked(hit.snippet, color=color)}"
+    yield from _filled(_marked(hit.snippet, color=color), room)
     for one in hit.after:
         yield _beside(one, color=color, room=room)
     if explain:
-        yield f"{_INDENT}{_explained(hit.parts)}"
-    link = _uri(root, hit.path, event)
-    yield f"{_INDENT}{clean_line(' '.join(filter(None, (event.id, link))))}"
+        yield from _filled(_words(_explained(hit.parts), room), room)
+    # A link is never broken, whatever the terminal does with it.
+    yield from _filled(_words(clean_line(f"{event.id} {_uri(root, hit.path, event)}").rstrip(), room), room)
+
+
+def _scored(score: float) -> str:
+    """Nothing where no words were asked for: the newest come first then."""
+    return f"  {score:.2f}" if score else ""
 
 
 def _beside(event: Event, *, color: bool, room: int) -> str:
-    width = max(min(room - len(_INDENT) - 12, _NEIGHBOUR), 40) if room else _NEIGHBOUR
-    text = clean_line(f"{event.kind.value}: {cut(normal_line(event.text[:2000]), width)}")
+    width = min(max(room - len(_INDENT), _NARROWEST), _NEIGHBOUR) if room else _NEIGHBOUR
+    text = clean_line(cut(f"{event.kind.value}: {normal_line(event.text[:2000])}", width))
     return _INDENT + (click.style(text, dim=True) if color else text)
 
 
-def _marked(snippet: Snippet, *, color: bool) -> str:
+def _marked(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
     """The words of the question in bold, or between `**` where there are no colours."""
-    told, at = [], 0
-    for first, last in snippet.marks:
-        word = clean_line(snippet.text[first:last])
-        told += [
-            clean_line(snippet.text[at:first]),
-            click.style(word, fg="green", bold=True) if color else f"**{word}**",
+    for word in _BETWEEN_BLANKS.finditer(snippet.text):
+        at, end = word.span()
+        inside = [
+            (max(first, at), min(last, end)) for first, last in snippet.marks if first < end and at < last
         ]
-        at = last
-    return "".join([*told, clean_line(snippet.text[at:])])
+        told, width = [], 0
+        for first, last in inside:
+            plain, marked = clean_line(snippet.text[at:first]), clean_line(snippet.text[first:last])
+            shown = click.style(marked, fg="green", bold=True) if color else f"**{marked}**"
+            told += [plain, shown]
+            width += _breadth(plain) + _breadth(marked if color else shown)
+            at = last
+        rest = clean_line(snippet.text[at:end])
+        yield _Word("".join([*told, rest]), width + _breadth(rest))
 
 
 def _explained(parts: Mapping[str, float]) -> str:
     return "  ".join(f"{name} {value:.2f}" for name, value in parts.items())
 
 
-def _session_line(hit: SessionHit, *, explain: bool) -> str:
+def _session_line(hit: SessionHit, *, room: int, explain: bool) -> str:
     day = hit.started.date().isoformat() if hit.started else "undated"
-    told = clean_line(f"{_INDENT}{day}  {hit.session}  {cut(normal_line(hit.title[:500]), 60)}")
-    return f"{told}  {hit.score:.2f}" + (f"  ({_explained(hit.parts)})" if explain else "")
+    told = clean_line(f"{day}  {hit.session}  {cut(normal_line(hit.title[:500]), 60)}")
+    told += _scored(hit.score) + (f"  ({_explained(hit.parts)})" if explain else "")
+    return "\n".join(_filled(_words(told, room), room, _INDENT * 2, first=_INDENT))
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+class _Word(NamedTuple):
+    """As it is shown, and how many columns that takes."""
+
+    shown: str
+    width: int
+
+
+def _breadth(text: str) -> int:
+    """Columns.  Only East Asian letters and signs take two; what measures them is slow to load."""
+    return len(text) if text.isascii() or all(map(_is_narrow, text)) else broadest([text])
+
+
+def _is_narrow(letter: str) -> bool:
+    # A pattern of so many letters takes six milliseconds to compile, a twentieth of a question's time.
+    return letter < "\u0300" or "\u036f" < letter < "\u1100" or "\u1fff" < letter < "\u2300"
+
+
+def _words(text: str, room: int) -> Iterator[_Word]:
+    """A line's words; the line as it is where nothing breaks it."""
+    return (_Word(word, _breadth(word)) for word in (text.split(" ") if room else [text]))
+
+
+def _filled(
+    words: Iterable[_Word], room: int, indent: str = _INDENT, *, first: str | None = None, bold: bool = False
+) -> Iterator[str]:
+    """Lines of words, none of them broken, in a terminal's columns; one line where there are none (0)."""
+    line: list[str] = []
+    used, begin = 0, indent if first is None else first
+    for word in words:
+        if line and room and len(begin) + used + 1 + word.width > room:
+            yield _line(begin, line, bold=bold)
+            line, used, begin = [], 0, indent
+        used += word.width + bool(line)
+        line.append(word.shown)
+    yield _line(begin, line, bold=bold)
+
+
+def _line(begin: str, words: Sequence[str], *, bold: bool) -> str:
+    told = " ".join(words).strip()
+    return begin + (click.style(told, bold=True) if bold else told)

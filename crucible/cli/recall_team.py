@@ -64,7 +64,7 @@ def _send(ctx: click.Context, format_: str, *, force: bool, removing: bool) -> N
     vault = open_vault(ctx.ensure_object(Door))
     ids = identities(vault.root)
     source = VaultDocuments(vault.root, vault.settings, ItemShelf(vault))
-    pusher = open_pusher(address, ids.vault, ids.clone)
+    pusher = open_pusher(address, ids.vault, ids.clone, connecting=user_settings().recall.timeout_seconds)
     try:
         with bar("pushing") as show:
             send = pusher.sync if removing else pusher.push
@@ -144,5 +144,5 @@ def set_up() -> None:
       export CRUCIBLE_RECALL_BACKEND=postgresql://owner@db.example.org/team
       cru recall set-up
     """
-    made = set_up_server(_address())
+    made = set_up_server(_address(), connecting=user_settings().recall.timeout_seconds)
     say("set up" if made else "nothing to do")

@@ -18,10 +18,11 @@ from crucible.cli.options import format_option
 from crucible.cli.output import clean_line, say, say_problems, write, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.terminal import console_for, draw, draw_phase
-from crucible.errors import CrucibleError, UsageError
+from crucible.errors import CrucibleError
 from crucible.note.source import Source
 from crucible.session.export import export_phase, export_session
 from crucible.session.model import Phase
+from crucible.vault.phases import find_phase
 from crucible.vault.store import Note, Vault
 
 __all__ = ["show"]
@@ -85,23 +86,13 @@ def _each(
 
 
 def _asked(note: Note, wanted: str | None) -> _Asked:
-    return _Asked(note, None if wanted is None else _phase(note, wanted))
+    return _Asked(note, None if wanted is None else find_phase(note, wanted, note.name))
 
 
 def _understood(asked: _Asked) -> _Asked:
     """The same; `NoteUnreadable` now when what it means cannot be told, and not in the middle of writing it."""
     asked.note.session  # noqa: B018  read when it is first asked for
     return asked
-
-
-def _phase(note: Note, wanted: str) -> Phase:
-    phases = list(note.session.all_phases())
-    number = wanted.removeprefix("phase-")
-    for phase in phases:
-        if phase.id == f"phase-{number}":
-            return phase
-    numbers = ", ".join(p.id.removeprefix("phase-") for p in phases) or "none"
-    raise UsageError(f"{note.name} has no phase {wanted!r}", f"its phases: {numbers}")
 
 
 def _write_terminal(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:

@@ -13,18 +13,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2s
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from crucible.errors import UsageError
 from crucible.installing.marked import Marks, block_in, with_block, without_block
-from crucible.installing.members import with_member, without_member
-from crucible.installing.writing import changed
+from crucible.installing.members import member_in, with_member, without_member
+from crucible.installing.writing import changed, load, named
 from crucible.templates import render_template
 
-__all__ = ["CLIENTS", "Part", "install_mcp", "parts_of", "uninstall_mcp"]
+__all__ = [
+    "CLIENTS",
+    "SKILL",
+    "TITLES",
+    "Part",
+    "Registered",
+    "find_registered",
+    "install_mcp",
+    "is_used",
+    "parts_of",
+    "uninstall_mcp",
+]
 
 _NAME = "crucible"
+SKILL = "SKILL.md"
+"""The file of a skill."""
 _TOML_MARKS = Marks(
     "# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove", "# <<< crucible"
 )
@@ -40,12 +54,30 @@ Edit: TypeAlias = "Callable[[str | None], str | None]"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file, what putting ours in and taking it out make of its text, and how many folders around it may have come with it."""
+    """One file, what putting ours in and taking it out make of its text, and how many folders around it may have come with it.
+
+    `entry` is what the file has under our server's name, None for nothing; only a file of servers has it.
+    """
 
     path: Path
     put_in: Edit
     take_out: Edit
     folders: int = 0
+    entry: Callable[[str], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What a client's file of servers has under our name: the command line, empty when it is another program's."""
+
+    path: Path
+    words: tuple[str, ...]
+
+    @property
+    def vault(self) -> str:
+        """The folder that it names for the server, "" for none."""
+        named = [word for before, word in pairwise(self.words) if before == "--vault"]
+        return named[-1] if named else ""
 
 
 def install_mcp(parts: Sequence[Part]) -> list[tuple[Path, bool]]:
@@ -56,6 +88,25 @@ def install_mcp(parts: Sequence[Part]) -> list[tuple[Path, bool]]:
 def uninstall_mcp(parts: Sequence[Part]) -> list[tuple[Path, bool]]:
     """The same, out again."""
     return [(part.path, changed(part.path, part.take_out, part.folders)) for part in parts]
+
+
+def find_registered(part: Part) -> Registered | None:
+    """What the file has of our server; None for nothing.  `VaultError` for a file that cannot be understood."""
+    text = load(part.path)
+    if part.entry is None or text is None or not text.strip("\ufeff \t\r\n"):
+        return None
+    with named(part.path):
+        value = part.entry(text)
+    if value is None:
+        return None
+    return Registered(part.path, _words(value) if _is_ours(value) else ())
+
+
+def is_used(client: str, env: Mapping[str, str], home: Path) -> bool:
+    """Whether the user seems to have that client: its settings are here."""
+    servers, told = parts_of(client, ("cru", "mcp"), env, home, None)
+    # What its agent is told lies in the client's own folder: a skill two folders below it.
+    return servers.path.exists() or told.path.parents[max(told.folders - 1, 0)].is_dir()
 
 
 def parts_of(
@@ -77,13 +128,17 @@ def _claude_code(
     servers = project / ".mcp.json" if project else (own if configured else home) / ".claude.json"
     skills = (project / ".claude" if project else own) / "skills"
     value = {"type": "stdio", "command": program[0], "args": [*program[1:]]}
-    return [_json(servers, "mcpServers", value), _skill(skills / _NAME / "SKILL.md")]
+    return [_json(servers, "mcpServers", value), _skill(skills / _NAME / SKILL)]
 
 
 def _codex(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
     folder = project / ".codex" if project else Path(env.get("CODEX_HOME") or home / ".codex")
     settings = Part(
-        folder / "config.toml", partial(_with_toml, program), _without_toml, folders=int(bool(project))
+        folder / "config.toml",
+        partial(_with_toml, program),
+        _without_toml,
+        folders=int(bool(project)),
+        entry=lambda text: _server_in(_read_toml(text)),
     )
     return [settings, _instructions((project or folder) / "AGENTS.md")]
 
@@ -103,6 +158,9 @@ CLIENTS: Mapping[str, Callable[[Sequence[str], Mapping[str, str], Path, Path | N
 }
 """By the name that `cru` has for them."""
 
+TITLES: Mapping[str, str] = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
+"""As their makers call them."""
+
 
 # --- servers ---------------------------------------------------------------------------------------------------------
 
@@ -112,20 +170,27 @@ def _json(path: Path, section: str, value: Mapping[str, Any]) -> Part:
         path,
         lambda text: with_member(text, section, _NAME, value, _is_ours),
         lambda text: None if text is None else without_member(text, section, _NAME, _is_ours),
+        entry=lambda text: member_in(text, section, _NAME),
     )
 
 
 def _is_ours(value: Any) -> bool:
     """Whether an entry starts a `cru`, or a `python -m crucible`, that serves."""
-    if not isinstance(value, dict):
+    words = _words(value)
+    if not words or words[-1] != "mcp":
         return False
+    return re.split(r"[/\\]", words[0])[-1] in ("cru", "cru.exe") or "crucible" in words
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    """The command line of an entry, empty where it has none."""
+    if not isinstance(value, dict):
+        return ()
     command, more = value.get("command"), value.get("args", [])
     given = [*command] if isinstance(command, list) else [command]
     given += more if isinstance(more, list) else []
-    words = [word for word in given if isinstance(word, str)]
-    if len(words) != len(given) or not words or words[-1] != "mcp":
-        return False
-    return re.split(r"[/\\]", words[0])[-1] in ("cru", "cru.exe") or "crucible" in words
+    words = tuple(word for word in given if isinstance(word, str))
+    return words if len(words) == len(given) else ()
 
 
 def _with_toml(program: Sequence[str], text: str | None) -> str:

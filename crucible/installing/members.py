@@ -12,7 +12,7 @@ from typing import Any
 from crucible.errors import UsageError
 from crucible.installing.jsonc import Node, insert, member, parse, remove, replaced, unit_of
 
-__all__ = ["with_member", "without_member"]
+__all__ = ["member_in", "with_member", "without_member"]
 
 _BOM = "\ufeff"
 IsOurs = Callable[[Any], bool]
@@ -39,6 +39,14 @@ def with_member(text: str | None, section: str, name: str, value: Mapping[str, A
             f"{section}.{name}: is there already, and is not ours", "rename it, or take it out by hand"
         )
     return bom + (text if there.value == value else replaced(parsed, there, json.dumps(value)))
+
+
+def member_in(text: str, section: str, name: str) -> Any:
+    """The value of `{section: {name: value}}`, None for none.  `UsageError` where the text is no JSON."""
+    root = parse(_parted(text)[1]).root
+    into = member(root, section) if isinstance(root.value, dict) else None
+    there = member(into, name) if into and isinstance(into.value, dict) else None
+    return None if there is None else there.value
 
 
 def without_member(text: str, section: str, name: str, is_ours: IsOurs) -> str | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from crucible.errors import NoteExists, UsageError
 from crucible.knowledge.changing import retire_item
 from crucible.knowledge.item_notes import render_item, slug_of
-from crucible.knowledge.items import UNTITLED, Failure, Item, Verification
+from crucible.knowledge.items import UNTITLED, Failure, Item, Origin, Provenance, Verification
 from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.knowledge.keeping import ItemNote, items_by_id, load_items
 from crucible.knowledge.merging import merge_edits
@@ -27,18 +27,28 @@ from crucible.knowledge.noise import Alike, Room, Similar, first_to_go, room_for
 from crucible.knowledge.weighing import Facts, type_weight
 from crucible.note.contain import cut
 from crucible.note.source import Source
+from crucible.note.wikilinks import strip_heading_for_link
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
 from crucible.vault import files
-from crucible.vault.store import Vault
+from crucible.vault.phases import find_phase, heading_of
+from crucible.vault.store import Note, Vault
 from crucible.vault.walk import KNOWLEDGE, OnError
 
-__all__ = ["Added", "Choice", "Outcome", "add_item", "merge_items", "redacted", "title_of"]
+__all__ = ["Added", "Choice", "Outcome", "add_item", "merge_items", "provenance_in", "redacted", "title_of"]
 
 _SENTENCE = late_pattern(r"(?s)(.+?)(?:[.!?](?=\s)|\n|$)")
 _TITLE, _LONGEST = 100, 200
 """Code points of a title that is made from the text, and of any."""
 _OTHER_FOLDERS = ("workflows", "cases")
+
+
+def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> Provenance:
+    """A session, or a phase of it, as where an item comes from.  `UsageError` for a phase that is not there."""
+    if not phase:
+        return Provenance(origin, note.name)
+    found = find_phase(note, phase)
+    return Provenance(origin, note.name, found.id, strip_heading_for_link(heading_of(note, found.id)))
 
 
 class Choice(StrEnum):

@@ -18,6 +18,7 @@ from crucible.knowledge.items import Item, Status, Verification
 from crucible.knowledge.merging import change_edits
 from crucible.note.source import Edit, Problem
 from crucible.secrets.scanner import Redact
+from crucible.session.fields import format_time
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
 
@@ -40,14 +41,26 @@ def tell_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
 
 
 def verify_item(vault: Vault, path: Path, now: datetime, verification: Verification, redact: Redact) -> Item:
-    """Note that the item was looked at: how, by whom, when (`now` where it tells no time), and whether it held.  One that held is as fresh as a new one."""
+    """Note that the item was looked at: how, by whom, when (`now` where it tells no time), and whether it held.
+
+    One that held is as fresh as a new one; that one did not stays in the note, whatever is found later.
+    """
     how, by = redact(verification.how)[0], redact(verification.by)[0]
     shown = Verification(verification.passed, how, by, verification.at or now)
 
     def verified(item: Item) -> Item:
-        return replace(item, verification=shown, updated=now if shown.passed else item.updated)
+        if shown.passed:
+            return replace(item, verification=shown, updated=now)
+        return replace(item, verification=shown, failed_checks=(*item.failed_checks, _failed(shown)))
 
     return _changed(vault, path, verified)
+
+
+def _failed(shown: Verification) -> str:
+    """When, by whom and how, as a line; the words of the reader's own go last."""
+    when = format_time(shown.at) if shown.at else ""
+    told = " by ".join(filter(None, (when, shown.by)))
+    return ": ".join(filter(None, (told, shown.how)))
 
 
 def retire_item(

@@ -73,6 +73,7 @@ def properties_of(item: Item) -> dict[str, Value]:
         "verification": verification.how,
         "verified_by": verification.by,
         "verified_at": _shown(verification.at),
+        "failed_checks": [*item.failed_checks],
         "use_count": item.use_count,
         "useful_count": item.useful_count,
         "last_used": _shown(item.last_used),
@@ -200,6 +201,7 @@ def _read(type_: ItemType, told: _Properties, body: Body, name: str) -> Item:
         retired=told.time("retired"),
         retired_because=told.line("retired_because"),
         also_from=tuple(one for text in told.texts("also_from") if (one := told.session("also_from", text))),
+        failed_checks=told.texts("failed_checks"),
     )
 
 

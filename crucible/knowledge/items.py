@@ -125,7 +125,10 @@ def _moment(time: datetime | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether somebody or something confirmed it: `how` and `by` whom in a line each, and when."""
+    """Whether somebody or something confirmed it: `how` and `by` whom in a line each, and when.
+
+    `at` tells what did not hold from what nobody looked at.
+    """
 
     passed: bool = False
     how: str = ""
@@ -144,7 +147,8 @@ class Item:
     """One thing worth knowing again.
 
     `confidence` (0 to 1) is how sure whoever noted it was; the weight in recall is worked out anew each time (`weighing`).  `use_count` says how often it was
-    used and told of, `useful_count` how often that helped.  `also_from` are the sessions of items that were merged into it.
+    used and told of, `useful_count` how often that helped.  `also_from` are the sessions of items that were merged into it, `failed_checks` a line
+    for each time that it was looked at and did not hold.
     """
 
     type: ItemType
@@ -167,6 +171,7 @@ class Item:
     retired: datetime | None = None
     retired_because: str = ""
     also_from: tuple[str, ...] = ()
+    failed_checks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Bring texts, tags and times into normal form; `UsageError` for numbers that make no sense."""
@@ -185,6 +190,7 @@ class Item:
             "confidence": None if confidence is None else float(confidence),
             "retired_because": normal_line(self.retired_because),
             "also_from": tuple(dict.fromkeys(also)),
+            "failed_checks": tuple(dict.fromkeys(filter(None, map(normal_line, self.failed_checks)))),
             **{name: _moment(getattr(self, name)) for name in ("last_used", "created", "updated", "retired")},
         }
         for name, value in made.items():
@@ -196,6 +202,11 @@ class Item:
         failure = self.failure
         texts = (self.text, failure.root_cause, failure.preventable_with, failure.resolution)
         return "\n\n".join(filter(None, texts))
+
+    @property
+    def disproved(self) -> bool:
+        """Whether it did not hold when somebody last looked."""
+        return self.verification.at is not None and not self.verification.passed
 
     @property
     def active(self) -> bool:

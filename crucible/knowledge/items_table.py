@@ -34,6 +34,8 @@ properties:
     displayName: Confidence
   note.verified:
     displayName: Verified
+  note.failed_checks:
+    displayName: Did not hold
   note.use_count:
     displayName: Used
   note.useful_count:
@@ -70,12 +72,15 @@ views:
       and:
         - 'status == "active"'
         - 'verified != true'
-        - 'date(updated) < now() - "{days}d"'
+        - or:
+            - 'date(updated) < now() - "{days}d"'
+            - 'file.hasProperty("failed_checks")'
     order:
       - title
       - file.name
       - type
       - verified
+      - failed_checks
       - session
       - updated
     sort:

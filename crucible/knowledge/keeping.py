@@ -60,7 +60,7 @@ class Wish(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An item as a list tells it; `path` is seen from the vault."""
+    """An item as a list tells it; `path` is seen from the vault.  `to_verify` is one that is old and nobody looked at, or that did not hold."""
 
     id: str
     path: str
@@ -116,7 +116,7 @@ def list_items(
 
 def _row(vault: Vault, one: ItemNote, item: Item, now: datetime, settings: KnowledgeSettings) -> Row:
     facts = Facts.of(item)
-    to_verify = item.active and needs_verification(facts, now, settings)
+    to_verify = item.active and (item.disproved or needs_verification(facts, now, settings))
     return Row(one.id, vault.relative(one.note.path), item, weigh(facts, now, settings), to_verify)
 
 

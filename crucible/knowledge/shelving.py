@@ -59,6 +59,10 @@ class ItemShelf:
                 self._cards.setdefault(note_name(path.rpartition("/")[2]), []).append(card)
         return {path: card.words for path, card in cards.items() if card.words}
 
+    def shelved(self) -> Mapping[str, tuple[Place, Facts]]:
+        """Of every active item by its note's path for whom it is, and what its weight depends on."""
+        return {path: (card.place, card.facts) for path, card in self._refreshed().items() if card.words}
+
     def document(self, name: str) -> Document | None:
         """The item of a note; None for one that is gone, retired, or not understood."""
         item = self._item(self._vault.root / name)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from crucible.mcp import knowing, sessions
 from crucible.mcp.knowing import Noted
-from crucible.mcp.opening import open_own, open_recall, vault_of
+from crucible.mcp.opening import EVERYTHING, open_own, open_recall, vault_of
 from crucible.mcp.place import Caller, Place
 from crucible.mcp.recalling import Recalling
-from crucible.mcp.replying import Quoting
+from crucible.mcp.replying import Quoting, is_session_id
 from crucible.mcp.running import Running
 from crucible.mcp.telling import Telling, tell
 from crucible.recall.model import Recall
@@ -50,12 +50,9 @@ class Desk:
         **told: str,
     ) -> str:
         """An item of knowledge; it comes from the running session when no other one is named."""
-        told["session"] = told["session"] or self._running.known()
-        return knowing.add(
-            self._place,
-            Noted(type_, tags=tags, failure=failure, confidence=confidence, **told),
-            open_own(self._place),
-        )
+        noted = Noted(type_, tags=tags, failure=failure, confidence=confidence, **told)
+        # What is alike is compared over all; who sees it is looked at there.
+        return knowing.add(self._place, noted, self._running.known(), open_own(self._place, EVERYTHING))
 
     def feedback(self, ref: str, *, useful: bool) -> str:
         """Whether an item helped."""
@@ -96,7 +93,9 @@ class Desk:
         found += [
             (f"knowledge/{row.id}", row.id, row.item.title) for row in knowing.items(self._place, _LISTED)
         ]
-        return [Listed(path, quoting.name(name), quoting.line(title, 100)) for path, name, title in found]
+        # A file may be called anything; what can be no id is found by asking, and is not offered.
+        offered = [each for each in found if is_session_id(each[1])]
+        return [Listed(path, name, quoting.line(title, 100)) for path, name, title in offered]
 
     def close(self) -> None:
         """The client is gone."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from crucible.errors import VaultNotFound
 from crucible.index.store import Index
 from crucible.index.vouching import ask
 from crucible.knowledge.items import Scope
@@ -19,9 +20,10 @@ from crucible.recall.embedded import Embedded, open_embedded
 from crucible.recall.model import Recall
 from crucible.recall.postgres import open_postgres
 from crucible.recall.postgres_address import chosen_address
+from crucible.settings import KnowledgeSettings
 from crucible.vault.store import Vault
 
-__all__ = ["index_of", "now", "open_own", "open_recall", "vault_of"]
+__all__ = ["EVERYTHING", "index_of", "now", "open_own", "open_recall", "vault_of", "viewer_of"]
 
 
 def now() -> datetime:
@@ -43,11 +45,29 @@ def open_recall(place: Place) -> Recall:
     """What answers: the server of the user's settings, else the vault's own index, with the knowledge that is seen from where the client works."""
     own = place.user.recall
     address = chosen_address(own.backend, place.env)
-    return open_postgres(address, seconds=own.timeout_seconds) if address else open_own(place)
+    if address is None:
+        return open_own(place)
+    return open_postgres(
+        address, seconds=own.timeout_seconds, viewer=viewer_of(place), knowledge=_weights(place)
+    )
 
 
-def open_own(place: Place) -> Embedded:
-    """The vault's own index."""
-    vault, project = vault_of(place), place.project
-    viewer = Viewer(Scope.PROJECT, project) if project else EVERYTHING
-    return open_embedded(vault.root, vault.settings, vouched=ask, shelf=ItemShelf(vault, viewer))
+def _weights(place: Place) -> KnowledgeSettings:
+    """How knowledge is weighed: as the vault says, where there is one."""
+    try:
+        return vault_of(place).settings.knowledge
+    except VaultNotFound:
+        return KnowledgeSettings()
+
+
+def open_own(place: Place, viewer: Viewer | None = None) -> Embedded:
+    """The vault's own index, as it is seen from where the client works, or by that viewer."""
+    vault = vault_of(place)
+    shelf = ItemShelf(vault, viewer_of(place) if viewer is None else viewer)
+    return open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf)
+
+
+def viewer_of(place: Place) -> Viewer:
+    """Whose knowledge is seen; everything where there is no project."""
+    project = place.viewer
+    return Viewer(Scope.PROJECT, project) if project else EVERYTHING

@@ -12,9 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.errors import VaultNotFound
 from crucible.settings import UserSettings, load_user_settings, user_settings_path
 from crucible.vault.discovery import find_vault
-from crucible.vault.projects import project_of
+from crucible.vault.projects import named_project_of, project_of
 
 __all__ = ["Caller", "Place"]
 
@@ -41,12 +42,16 @@ class Caller(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """What the process was given: its environment, working directory ("" when that is gone) and home; `named` is `--vault`'s."""
+    """What the process was given: its environment, working directory ("" when that is gone) and home; `named` is `--vault`'s.
+
+    `asked` is the project of which a question is, "" when it names none.
+    """
 
     env: Mapping[str, str]
     cwd: str
     home: Path
     named: str | None = None
+    asked: str = ""
 
     @cached_property
     def user(self) -> UserSettings:
@@ -60,8 +65,22 @@ class Place:
 
     @property
     def project(self) -> str:
-        """The project that the client works in, "" for none."""
+        """What a session of the client belongs to, by its folder's name if by no other; "" for none."""
         return project_of(self.cwd, self.user.projects)
+
+    @property
+    def viewer(self) -> str:
+        """The project whose knowledge is seen, and to which what is learned here belongs: `asked`'s, else the one that somebody named.
+
+        "" where there is none, and in the vault itself, as for `cru recall` and `cru knowledge add`.
+        """
+        if self.asked:
+            return self.asked
+        try:
+            vault = self.root()
+        except VaultNotFound:  # a team's server is asked without one
+            vault = ""
+        return named_project_of(self.cwd, self.user.projects, vault)
 
     def root(self) -> str:
         """The vault's real path; `VaultNotFound` where there is none."""

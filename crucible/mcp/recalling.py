@@ -15,7 +15,16 @@ from crucible.index.moments import parse_when
 from crucible.knowledge.changing import asks
 from crucible.mcp.opening import now, vault_of
 from crucible.mcp.place import Place
-from crucible.mcp.replying import Quoting, answer, bounded, checked, day_of, page
+from crucible.mcp.replying import (
+    Quoting,
+    answer,
+    bounded,
+    checked,
+    day_of,
+    is_session_id,
+    page,
+)
+from crucible.note.fencing import quote_line
 from crucible.recall.model import MOST, Answer, Event, Hit, Kind, Question, Recall, SessionHit
 from crucible.secrets.redacting import redact_of
 
@@ -25,7 +34,8 @@ _SNIPPET, _NEIGHBOUR, _LINE, _MOMENT = 400, 160, 160, 400
 """Characters of a hit in a context, of the event beside it, of a hit in a list, and of an event in a timeline."""
 _WHOLE, _LEAST_WHOLE = 12_000, 600
 """Characters that `get` shows of all texts together, and of each at least."""
-_FAR = 20
+_FAR, _NOTE = 20, 300
+"""Events of a timeline on either side, and characters of what recall says of itself."""
 _LONGEST_QUERY = 200_000
 
 
@@ -35,7 +45,7 @@ class Recalling:
     def __init__(self, place: Place, open_recall: Callable[[Place], Recall]) -> None:
         self._place = place
         self._open = open_recall
-        self._recall: tuple[str, Recall] | None = None
+        self._recall: tuple[tuple[str, str], Recall] | None = None
         # Clients call several tools at once, and an engine is one.
         self._turn = threading.Lock()
 
@@ -114,39 +124,39 @@ class Recalling:
             )
         quoting = self._quoting()
         room = max(_LEAST_WHOLE, _WHOLE // len(events))
-        blocks, more = [], []
+        blocks = []
         for each in events:
             text, left = quoting.part(each.text, offset, room)
             title = quoting.line(each.title or each.phase_name, _LINE)
             blocks.append(f"{_label(quoting, each)} {title}".rstrip() + (f"\n{text}" if text else ""))
             if left:
-                more.append(
-                    f"{quoting.name(each.id)}: {left:,} more characters, with offset={offset + room}."
-                )
+                blocks.append(f"[{left:,} more characters, with offset={offset + room}]")
         missing = len(wanted) - len({each.id for each in events})
         told = [f"{len(events)} of {len(wanted)} ids; the others are unknown."] if missing > 0 else []
-        return answer(told, blocks, [*more, self._question(events)])
+        return answer(told, blocks, [self._question(events)])
 
     def _question(self, events: Sequence[Event]) -> str:
         """Now and then, whether an item of knowledge helped."""
-        items = [each.id for each in events if each.kind is Kind.KNOWLEDGE]
+        # Outside of the fence stands nothing but what can only be an id.
+        items = [each.id for each in events if each.kind is Kind.KNOWLEDGE and is_session_id(each.id)]
         vault = vault_of(self._place)
         if not items or not asks(vault, vault.settings.knowledge.ask_one_in):
             return ""
-        return f"Did it help? recall_feedback(id={self._quoting().name(items[0])!r}, useful=true or false) says so."
+        return f"Did it help? recall_feedback(id={items[0]!r}, useful=true or false) says so."
 
     def _ask(self, question: Question) -> Answer:
         with self._turn:
-            found = self._opened().ask(question, now())
+            found = self._opened(question.project).ask(question, now())
         # What weighs nothing is not for who works here: another project's knowledge.
         fits = (hit for hit in found.hits if hit.score > 0 and _is_of(question.project, hit.event))
         return replace(found, hits=tuple(fits))
 
-    def _opened(self) -> Recall:
-        """What searches the vault that is meant now."""
-        root = self._place.root()
-        if self._recall is None or self._recall[0] != root:
-            self._recall = (root, self._open(self._place))
+    def _opened(self, project: str = "") -> Recall:
+        """What searches the vault that is meant now, for who works here or, where one is named, for a project."""
+        place = replace(self._place, asked=project) if project else self._place
+        meant = (place.root(), place.viewer)
+        if self._recall is None or self._recall[0] != meant:
+            self._recall = (meant, self._open(place))
         return self._recall[1]
 
     def _quoting(self) -> Quoting:
@@ -177,7 +187,7 @@ def _moment(text: str, *, end: bool) -> datetime | None:
 
 def _told(found: Answer, shown: int) -> list[str]:
     count = f"{shown} found" if shown else "Nothing was found; try fewer or other words, or no event_types."
-    return [count, *found.notes]
+    return [count, *(quote_line(note, _NOTE) for note in found.notes)]
 
 
 def _more_of(found: Answer, limit: int) -> list[str]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crucible import record
-from crucible.errors import CrucibleError, UsageError
+from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.flight.spooled import load_spool
 from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions
@@ -20,6 +20,7 @@ from crucible.importing.sources import SourceTable, source_name
 from crucible.index.query import SessionQuery, select
 from crucible.mcp.opening import index_of, now, vault_of
 from crucible.mcp.place import Caller, Place
+from crucible.mcp.replying import UNKNOWN, is_session_id
 from crucible.record import Recorder
 from crucible.session.standing import Client
 from crucible.transcript import claude_code
@@ -48,15 +49,20 @@ class Running:
         """For what is to be told now.  `SessionNotFound`, `SessionEnded` or `UsageError` say what to do."""
         place, vault = self._place, vault_of(self._place)
         with self._turn:
-            name = named.strip() or place.env.get("CRU_SESSION", "").strip()
-            name = name or self._native(vault) or self._begun_here(vault) or self._active(vault, caller)
-            recorder = (
-                record.open(name, vault=vault, cwd=place.cwd, projects=place.user.projects)
-                if name
-                else self._begin(vault, caller)
-            )
+            told = named.strip() or place.env.get("CRU_SESSION", "").strip()
+            name = told or self._native(vault) or self._begun_here(vault) or self._active(vault, caller)
+            recorder = self._attached(vault, name, named.strip()) if name else self._begin(vault, caller)
             self._last = self._last if named.strip() else recorder.id
         return recorder
+
+    def _attached(self, vault: Vault, name: str, named: str) -> Recorder:
+        try:
+            return record.open(name, vault=vault, cwd=self._place.cwd, projects=self._place.user.projects)
+        except SessionNotFound:
+            what = "" if named else ", which CRU_SESSION names"
+            raise SessionNotFound(
+                f"no session {name!r}{what}", f"{UNKNOWN}; it takes a whole id, and nothing was written"
+            ) from None
 
     def known(self) -> str:
         """The id of the running session where that is told without looking for it, "" else."""
@@ -112,7 +118,7 @@ class Running:
         if len(names) > 1:
             raise UsageError(
                 f"{len(names)} sessions of {caller.agent} are active in {project}, and it cannot be told which one is yours",
-                f"name it with session=, one of: {', '.join(names[:5])}",
+                f"name it with session=, one of: {', '.join(filter(is_session_id, names[:5]))}",
             )
         return names[0] if names else ""
 

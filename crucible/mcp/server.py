@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from crucible import __version__
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.mcp.place import Place
+from crucible.mcp.replying import plain_lines
 from crucible.mcp.tools import GetDesk, add_tools
 from crucible.recall.model import Recall
 
@@ -135,9 +136,9 @@ def _read(read: Callable[[], str]) -> str:
     try:
         return read()
     except (SessionNotFound, UsageError) as error:
-        raise ResourceNotFoundError(f"{error} ({error.hint})") from error
+        raise ResourceNotFoundError(plain_lines(f"{error} ({error.hint})")) from error
     except (CrucibleError, OSError) as error:
-        raise ResourceError(str(error)) from error
+        raise ResourceError(plain_lines(str(error))) from error
 
 
 def serve(place: Place) -> None:

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crucible.bookmarks.keeping import latest
-from crucible.errors import UsageError
+from crucible.errors import AmbiguousSession, SessionNotFound, UsageError
 from crucible.importing.sources import source_name
 from crucible.index.moments import parse_when
 from crucible.index.query import STATUSES, SessionQuery, select
 from crucible.index.schema import Row
 from crucible.mcp.opening import index_of, now, vault_of
 from crucible.mcp.place import Place
-from crucible.mcp.replying import Quoting, answer, bounded, checked, day_of, page
+from crucible.mcp.replying import UNKNOWN, Quoting, answer, bounded, checked, day_of, is_session_id, page
 from crucible.resume.context import build_context, without_secrets
 from crucible.resume.drift import find_drift
 from crucible.resume.folders import folder_of
@@ -29,13 +29,17 @@ from crucible.secrets.redacting import redact_of
 from crucible.session.identity import check_session_id
 from crucible.session.model import Phase, Prose, Session
 from crucible.transcript.dialects import DIALECTS
+from crucible.vault.phases import find_phase
 from crucible.vault.store import Note, Vault
+from crucible.vault.walk import is_markdown
 
-__all__ = ["context_of", "list_sessions", "newest", "show_session"]
+__all__ = ["context_of", "list_sessions", "load_session", "newest", "show_session"]
 
 _MOST, _DEEPEST = 50, 100_000
 _PART = 8_000
 """Characters of a phase that are shown at once."""
+_PHASES, _TASKS = 40, 10
+"""Phases and open tasks of a session that are told at once."""
 _LEAST_BUDGET, _MOST_BUDGET = 500, 60_000
 _LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
 
@@ -84,27 +88,39 @@ def _row(quoting: Quoting, row: Row) -> str:
 # --- one of them -----------------------------------------------------------------------------------------------------
 
 
-def _load(place: Place, ref: str) -> tuple[Vault, Note]:
-    """By id or the unique beginning of one; a path is none."""
+def load_session(place: Place, ref: str) -> tuple[Vault, Note]:
+    """By id or the unique beginning of one; a path is none.  `SessionNotFound`, `AmbiguousSession` or `BadSessionId` say what to do."""
     vault = vault_of(place)
-    return vault, vault.read(
-        vault.find(check_session_id(checked("id", ref.strip(), 400).removesuffix(".md")))
-    )
+    name = check_session_id(checked("id", ref.strip(), 400).removesuffix(".md"))
+    try:
+        if not is_markdown(name):
+            return vault, vault.read(vault.find(name))
+    except AmbiguousSession as error:
+        # Files may be called anything: those that could not be ids are not offered.
+        fits = [each for each in error.candidates if is_session_id(each)]
+        raise UsageError(str(error), f"one of: {', '.join(fits[:10])}" if fits else UNKNOWN) from None
+    except SessionNotFound:
+        pass
+    raise SessionNotFound(f"no session {name!r}", UNKNOWN) from None
 
 
 def show_session(place: Place, ref: str, phase: str, offset: int) -> str:
-    """What a session is, and its phases; or one phase, as its note has it, from a character on."""
+    """What a session is, and its phases from the one after so many on; or one phase, as its note has it, from a character on."""
     bounded("offset", offset, 0, 1_000_000_000)
-    vault, note = _load(place, ref)
+    vault, note = load_session(place, ref)
     quoting = Quoting(redact_of(vault.settings.secrets))
     if phase.strip():
         return _phase(quoting, note, checked("phase", phase.strip(), 40), offset)
-    session = note.session
-    blocks = [*_head(quoting, session), *(_line_of(quoting, each) for each in session.all_phases())]
-    pages = (
-        f"A phase: session_show(id={note.name!r}, phase='2'). To go on with it: session_resume_context(id)."
-    )
-    return answer([], blocks, [pages])
+    phases = list(note.session.all_phases())
+    shown = phases[offset : offset + _PHASES]
+    blocks = [
+        *(_head(quoting, note.session) if not offset else ()),
+        *(_line_of(quoting, each) for each in shown),
+    ]
+    left = len(phases) - offset - len(shown)
+    more = f"{left} more phases: the same with offset={offset + len(shown)}." if left > 0 else ""
+    pages = "A phase: session_show(id, phase='2'). To go on with it: session_resume_context(id)."
+    return answer([] if blocks else ["No phase is so far behind."], blocks, [more, pages])
 
 
 def _head(quoting: Quoting, session: Session) -> Iterator[str]:
@@ -126,8 +142,10 @@ def _head(quoting: Quoting, session: Session) -> Iterator[str]:
         if text.strip():
             yield f"[{name}]\n{quoting.block(text, 1500)}"
     open_ = [task for task in session.tasks if task.status != "completed"]
-    for task in open_[:10]:
+    for task in open_[:_TASKS]:
         yield quoting.labelled(["open task", task.id], task.content, 160)
+    if len(open_) > _TASKS:
+        yield f"[{len(open_) - _TASKS} more open tasks: session_resume_context(id) has all]"
 
 
 def _line_of(quoting: Quoting, phase: Phase) -> str:
@@ -142,14 +160,10 @@ def _line_of(quoting: Quoting, phase: Phase) -> str:
 
 
 def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
-    phases = list(note.session.all_phases())
-    found = next((each for each in phases if each.id == f"phase-{wanted.removeprefix('phase-')}"), None)
-    if found is None:
-        numbers = ", ".join(each.id.removeprefix("phase-") for each in phases[:60]) or "none"
-        raise UsageError(f"{note.name} has no phase {wanted!r}", f"its phases: {numbers}")
+    found = find_phase(note, wanted)
     text, left = quoting.part(note.source.slice(note.source.span_of(found.lines)), offset, _PART)
     label = quoting.labelled([f"session {note.name}", found.id, day_of(found.started)], found.name, 120)
-    more = f"{left:,} more characters: the same with offset={offset + _PART}." if left else ""
+    more = f"{left:,} more characters: session_show(id, phase, offset={offset + _PART})." if left else ""
     return answer([], [label, text], [more])
 
 
@@ -158,7 +172,7 @@ def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
 
 def context_of(place: Place, ref: str, budget: int) -> str:
     """What an agent is told that goes on with a session, in at most so many tokens; 0 is the vault's setting."""
-    vault, note = _load(place, ref)
+    vault, note = load_session(place, ref)
     settings, user = vault.settings.resume, place.user
     tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else settings.budget
     counter = counter_of(user.agents.tokenizer)

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from crucible.errors import CrucibleError, reason_of
 from crucible.mcp.place import Caller
+from crucible.mcp.replying import plain_lines
 
 if TYPE_CHECKING:
     from crucible.mcp.desk import Desk
@@ -79,10 +80,18 @@ def faults(tool: Callable[..., str]) -> Callable[..., CallToolResult]:
         try:
             return _answer(tool(**given))
         except CrucibleError as error:
-            return _answer(f"{error}\n{error.hint}".strip(), failed=True)
+            return _answer(plain_lines(f"{error}\n{error.hint}"), failed=True)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            return _answer(f"{place}{reason_of(error)}", failed=True)
+            return _answer(plain_lines(f"{place}{reason_of(error)}"), failed=True)
+        except Exception as error:  # noqa: BLE001  the library would tell its name alone, and nobody sees a server's screen
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            return _answer(
+                plain_lines(
+                    f"a fault of Crucible's own: {told}\nthe other tools may work; `cru doctor` looks after the vault"
+                ),
+                failed=True,
+            )
 
     return called
 
@@ -164,8 +173,11 @@ def _add_knowledge(server: MCPServer[Any], desk: GetDesk) -> None:
         text: Text = "",
         tags: list[str] | None = None,
         scope: Annotated[
-            Literal["project", "domain", "global"], Field(description="For whom it is worth knowing.")
-        ] = "project",
+            Literal["", "project", "domain", "global"],
+            Field(
+                description="For whom it is worth knowing; by default the project you work in, without one everybody."
+            ),
+        ] = "",
         project: Annotated[str, Field(description="By default the one you work in.")] = "",
         domain: str = "",
         session: Annotated[str, Field(description="The id of the session that it comes from.")] = "",
@@ -266,7 +278,9 @@ def _add_sessions(server: MCPServer[Any], desk: GetDesk) -> None:
         phase: Annotated[
             str, Field(description="2, or 2.1 for a sub-phase: its whole text, a part at a time.")
         ] = "",
-        offset: Annotated[int, Field(description="From this character of the phase on.")] = 0,
+        offset: Annotated[
+            int, Field(description="From this character of the phase on; without a phase, so many phases on.")
+        ] = 0,
     ) -> str:
         """What a session was for, where it stands, and its phases; or one phase whole."""
         return desk().show_session(id, phase, offset)

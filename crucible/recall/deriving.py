@@ -104,11 +104,11 @@ def sha_of(data: bytes) -> str:
 def _derived(document: Document, placed: Sequence[Placed], sha: str) -> Derived:
     card = dump_card(document, [Place(*one.entry, one.nth, one.keys) for one in placed])
     common = _common(document)
-    texts = [without_echoes(event) for event in document.events]
+    texts = [without_echoes(one.event, one.noted) for one in placed]
     events = tuple(
         _indexed(at, event, text, common)
         for at, (event, text) in enumerate(zip(document.events, texts, strict=True))
-        if text
+        if text or event.title
     )
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     whole = _whole(document, events, common)
@@ -118,7 +118,7 @@ def _derived(document: Document, placed: Sequence[Placed], sha: str) -> Derived:
 def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> Indexed:
     at = seconds_of(event.at) or 0
     if event.title:
-        text = f"{event.title}\n{text}"
+        text = f"{event.title}\n{text}" if text else event.title
     return Indexed(number, spoken(text), " ".join(names_in(text)), (*common, *facts_of(event)), at, at)
 
 

@@ -8,8 +8,6 @@ the answer is the same.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -21,13 +19,14 @@ from weakref import finalize
 
 from crucible.errors import IndexBroken, reason_of
 from crucible.recall.alike import alike_to, candidates_for
+from crucible.recall.cards import Card
 from crucible.recall.gathering import Progress
 from crucible.recall.keeping import Store
 from crucible.recall.manifest import ITEM, Manifest
 from crucible.recall.model import MOST, Answer, Event, Kind, Question
-from crucible.recall.noticing import Vouched
+from crucible.recall.noticing import Noticing, Vouched
 from crucible.recall.phrases import CANDIDATES, is_exact, said_so
-from crucible.recall.ranking import EVENTS, SESSIONS, rank_events, rank_sessions
+from crucible.recall.ranking import EVENTS, SESSIONS, listed, rank_events, rank_sessions
 from crucible.recall.refreshing import Source, State, refresh
 from crucible.recall.searching import (
     TOO_LONG,
@@ -40,7 +39,7 @@ from crucible.recall.searching import (
     sought_of,
 )
 from crucible.recall.shelf import NOTHING, Shelf
-from crucible.recall.showing import Shown, hits_of, session_hits
+from crucible.recall.showing import Kept, Shown, hits_of, session_hits
 from crucible.recall.words import Asked, read_question
 from crucible.settings import VaultSettings
 
@@ -51,6 +50,8 @@ T = TypeVar("T")
 _ATTEMPTS = 10
 _PAUSE = 0.02
 """Seconds, times the attempt: so long a writer may be between two files that belong together."""
+_LOOK = 0.1
+"""Seconds between two looks at how far the first index is."""
 _DOUBTED = 3
 """After so many attempts an index that stays as it is, and cannot be read, is built anew."""
 
@@ -62,6 +63,13 @@ class Figures(NamedTuple):
     events: int
     text: int
     size: int
+
+
+def _told_of(state: State) -> str:
+    if state.manifest.whole:
+        return f"{state.behind} changed notes are not searched yet: another process is indexing them"
+    total = len(state.manifest.rows) + state.behind
+    return f"{state.behind} of {total} notes are not searched yet: another process is making the first index"
 
 
 def open_embedded(
@@ -77,7 +85,8 @@ def open_embedded(
     `vouched` says whether a watcher vouches for the index of notes; `shelf` has items that are no sessions; `progress` is
     told how many notes of how many were read.
     """
-    return Embedded(Source(os.path.realpath(root), settings, vouched, shelf), progress)
+    real = os.path.realpath(root)
+    return Embedded(Source(real, settings, Noticing(real, settings, vouched), shelf), progress)
 
 
 class Embedded:
@@ -91,6 +100,7 @@ class Embedded:
         self._is_temporary = False
         self._unsaved = ""
         self._opened: Searchers | None = None
+        self._kept = Kept()
 
     def refresh(self, progress: Progress | None = None, *, patience: float = 0.0) -> State:
         """Bring the index up to date.  Waits `patience` seconds for another writer."""
@@ -147,7 +157,10 @@ class Embedded:
         return self._attempt(look_up)
 
     def _shown(self, searchers: Searchers, paths: Iterable[str]) -> Shown:
-        return Shown(self._source.root, self._source.shelf, load_cards(searchers, paths))
+        return self._shown_of(searchers, load_cards(searchers, paths))
+
+    def _shown_of(self, searchers: Searchers, cards: Mapping[str, Card]) -> Shown:
+        return Shown(self._source.root, self._source.shelf, cards, searchers.manifest, self._kept)
 
     def _attempt(self, work: Callable[[Searchers, list[str]], T]) -> T:
         """Do it again when a writer was faster, or what was found cannot be read."""
@@ -166,16 +179,35 @@ class Embedded:
         raise IndexBroken("the index of recall cannot be read", "delete .crucible/cache/recall and try again")
 
     def _searchers(self, notes: list[str]) -> Searchers:
-        state = self._refreshed(self._progress, 0.0)
+        state = self._begun()
         if state.behind:
-            notes.append(
-                f"{state.behind} changed notes are not searched yet: another process is indexing them"
-            )
+            notes.append(_told_of(state))
+            # They are shown as they are now.
+            self._kept = Kept()
         if self._unsaved:
             notes.append(f"the index cannot be kept, and was made for this answer: {self._unsaved}")
         if self._opened is None or self._opened.manifest != state.manifest:
             self._opened = open_searchers(self._store, state.manifest)
         return self._opened
+
+    def _begun(self) -> State:
+        """The index as it is, brought up to date; one that another process is making for the first time is waited for."""
+        end = time.monotonic() + self._source.settings.lock_seconds
+        while True:
+            state = self._refreshed(self._progress, 0.0)
+            if not state.behind or state.manifest.whole or time.monotonic() >= end:
+                return state
+            self._wait(len(state.manifest.rows) + state.behind, end)
+
+    def _wait(self, total: int, end: float) -> None:
+        """Until the writer is done, or time is up."""
+        while (left := end - time.monotonic()) > 0:
+            known = self._store.load()
+            if self._progress:
+                self._progress(len(known.rows), total)
+            with self._store.locked(min(left, _LOOK)) as is_ours:
+                if is_ours or known.whole:
+                    return
 
     def _refreshed(self, progress: Progress | None, patience: float) -> State:
         try:
@@ -184,6 +216,10 @@ class Embedded:
             if self._is_temporary:
                 raise IndexBroken(f"{self._store.folder}: {reason_of(error)}") from error
             self._unsaved = reason_of(error)
+        # Late: it is rare, and they take a twentieth of the time of a question's process to load.
+        import shutil  # noqa: PLC0415
+        import tempfile  # noqa: PLC0415
+
         folder = os.path.realpath(tempfile.mkdtemp(prefix="crucible-recall-"))
         finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._is_temporary, self._store = True, Store(Path(folder, "recall"))
@@ -230,15 +266,14 @@ class Embedded:
         def weigh(path: str) -> tuple[float, Mapping[str, float]] | None:
             return self._source.shelf.weigh(rows[path].session, now) if is_item(path) else None
 
-        wants_sessions = question.kinds != {Kind.KNOWLEDGE}
-        own = best(searchers, "sessions", sought, SESSIONS) if wants_sessions else []
+        own = best(searchers, "sessions", sought, SESSIONS)
         of_sessions = [one for one in events if not is_item(one.path)]
         ranks = rank_sessions(of_sessions, [one for one in own if not is_item(one.path)], now)
         limit = min(max(question.limit, 1), MOST)
         ranked = rank_events(events, ranks, now, weigh)[:limit]
-        sessions = ranks[:limit] if wants_sessions else []
+        sessions = listed(ranks, of_sessions, sought)[:limit]
         cards = load_cards(searchers, dict.fromkeys(one.found.path for one in (*ranked, *sessions)))
-        shown = Shown(self._source.root, self._source.shelf, cards)
+        shown = self._shown_of(searchers, cards)
         return Answer(hits_of(shown, cards, ranked, sought), session_hits(cards, sessions), tuple(notes))
 
 

@@ -9,7 +9,6 @@ stands in the manifest, its stamp is compared at each question, and where that d
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -49,6 +48,8 @@ class Store:
         """Files whose bytes were compared, though their stamps are others: a restored backup, say."""
         self._loaded: tuple[tuple[int, ...], Manifest] = ((), EMPTY)
         self._metas: tuple[Manifest, dict[str, bytes]] = (EMPTY, {})
+        self._current: tuple[Manifest, list[_Numbers]] = (EMPTY, [])
+        """The one whose meta files were compared, and their stamps then."""
         self._known = (EMPTY, known_of(EMPTY))
 
     def load(self) -> Manifest:
@@ -58,7 +59,7 @@ class Store:
         """
         try:
             self._check_real()
-            stamp = _numbers(self.folder / _MANIFEST)
+            stamp = _numbers(f"{self.folder}/{_MANIFEST}")
             if stamp != self._loaded[0]:
                 found = load_manifest(_bytes_of(self.folder / _MANIFEST))
                 is_ours = found is not None and found.home == self.folder.stat().st_ino
@@ -75,18 +76,23 @@ class Store:
 
     def damaged(self, manifest: Manifest) -> tuple[Part, ...]:
         """The parts of which a file is not what was written."""
-        return tuple(
-            part for part in manifest.parts if not all(self._is_whole(*one) for one in part.files.items())
-        )
+        found = [part for part in manifest.parts if not self._is_whole(part)]
+        return tuple(found)
 
     def is_current(self, manifest: Manifest) -> bool:
         """Whether the meta files name this manifest's segments."""
         try:
+            stamps = [_numbers(f"{self.folder}/{side}/{_META}") for side in SIDES]
+            if self._current[0] is manifest and self._current[1] == stamps:
+                return True
             if self._metas[0] is not manifest:
                 self._metas = (manifest, {side: meta_of(manifest, side) for side in SIDES})
-            return all(_bytes_of(self.folder / side / _META) == self._metas[1][side] for side in SIDES)
+            if all(_bytes_of(self.folder / side / _META) == self._metas[1][side] for side in SIDES):
+                self._current = (manifest, stamps)
+                return True
         except OSError:
-            return False
+            pass
+        return False
 
     @contextmanager
     def locked(self, seconds: float) -> Iterator[bool]:
@@ -152,17 +158,26 @@ class Store:
         """Bytes of all files."""
         return sum(path.lstat().st_size for path in self.folder.rglob("*") if path.is_file())
 
-    def _is_whole(self, name: str, known: FileStamp) -> bool:
-        path = self.folder / name
+    def _is_whole(self, part: Part) -> bool:
+        # Every file at every question: a shorter one would kill who has it mapped.
+        folder = str(self.folder)
         try:
-            stamp = FileStamp(*_numbers(path), known.digest)
-            if stamp == known or (name, stamp) in self._sure:
-                return True
-            if stamp.size != known.size or _digest_of(path) != known.digest:
-                return False
+            for name, known in part.files.items():
+                stamp = _numbers(f"{folder}/{name}")
+                if stamp != known[:4] and not self._is_same(name, stamp, known):
+                    return False
         except OSError:
             return False
-        self._sure.add((name, stamp))
+        return True
+
+    def _is_same(self, name: str, stamp: _Numbers, known: FileStamp) -> bool:
+        """Whether a file with another stamp has the bytes that were written."""
+        now = FileStamp(*stamp, known.digest)
+        if (name, now) in self._sure:
+            return True
+        if now.size != known.size or _digest_of(self.folder / name) != known.digest:
+            return False
+        self._sure.add((name, now))
         return True
 
     def _sweep(self, manifest: Manifest) -> None:
@@ -175,26 +190,31 @@ class Store:
 
     def _check_real(self) -> None:
         """A vault comes from anywhere: through a symlink we would write, and sweep, somebody else's folder."""
-        for path in (self.folder, *(self.folder / side for side in SIDES)):
-            if path.is_symlink():
+        # By text: it is done at each question, and a `Path` takes as long to make as the question to the system.
+        folder = str(self.folder)
+        for path in (folder, *(f"{folder}/{side}" for side in SIDES)):
+            if os.path.islink(path):
                 raise PermissionError(f"{path}: a symlink")
-        if Path(os.path.realpath(self.folder)) != self.folder:
-            raise PermissionError(f"{self.folder}: reached through a symlink")
+        if os.path.realpath(folder) != folder:
+            raise PermissionError(f"{folder}: reached through a symlink")
         for side in SIDES:
             for name in _ENGINES:
-                _clear(self.folder / side / name)
+                _clear(f"{folder}/{side}/{name}")
 
 
-def _clear(path: Path) -> None:
+def _clear(path: str) -> None:
     """Nothing but an empty file stays: what the engine leaves itself."""
     with suppress(FileNotFoundError, NotADirectoryError):
-        found = path.lstat()
+        found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size:
-            _remove_tree(path)
+            _remove_tree(Path(path))
 
 
-def _numbers(path: Path) -> tuple[int, int, int, int]:
-    found = path.lstat()
+_Numbers = tuple[int, int, int, int]
+
+
+def _numbers(path: str | Path) -> _Numbers:
+    found = os.lstat(path)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
@@ -224,7 +244,7 @@ def _replace(path: Path, data: bytes) -> None:
         temporary.unlink()
     temporary.write_bytes(data)
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        _remove_tree(path)
     temporary.replace(path)
 
 
@@ -232,4 +252,6 @@ def _remove_tree(path: Path) -> None:
     if path.is_symlink() or not path.is_dir():
         path.unlink()
     else:
+        import shutil  # noqa: PLC0415  only a writer needs it
+
         shutil.rmtree(path)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import starmap
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -26,7 +28,7 @@ __all__ = [
     "meta_of",
 ]
 
-SCHEMA = 1
+SCHEMA = 2
 """Raised whenever what is indexed, or how, changes; an index of another number is built anew."""
 
 SIDES = ("events", "sessions")
@@ -81,7 +83,7 @@ class Part(NamedTuple):
 class Manifest(NamedTuple):
     """What is known.  `token` is that of the index of notes it was made from, "" when some of it may be older.
 
-    `writing` counts manifests, `numbers` is the last that a note got.  `heads` is, by side, what tantivy wrote about schema and settings.  `home` is the inode of the folder it was made for: a copy, which somebody may
+    `whole` says that every note was looked at once: while the first index is made it holds some of them only.  `writing` counts manifests, `numbers` is the last that a note got.  `heads` is, by side, what tantivy wrote about schema and settings.  `home` is the inode of the folder it was made for: a copy, which somebody may
     have sent us, says what somebody wrote into it.
     """
 
@@ -91,6 +93,7 @@ class Manifest(NamedTuple):
     numbers: int = 0
     token: str = ""
     home: int = 0
+    whole: bool = False
     rows: Mapping[str, Row] = {}
     parts: tuple[Part, ...] = ()
     heads: Mapping[str, dict[str, Any]] = {}
@@ -148,16 +151,30 @@ def load_manifest(data: bytes) -> Manifest | None:
     if not body or crc != str(crc32(body)).encode():
         return None
     try:
-        schema, *told = json.loads(body)
-        if schema != SCHEMA:
+        schema, *told = _parsed(body)
+        if schema != SCHEMA or len(told) != len(Manifest._fields):
             return None
         found = Manifest(*told)
-        rows = {path: Row(*row) for path, row in found.rows.items()}
-        parts = tuple(_part(*part) for part in told[-2])
+        rows = dict(zip(found.rows, starmap(Row, found.rows.values()), strict=True))
+        parts = tuple(starmap(_part, found.parts))
         _check(found, parts, rows.values())
     except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
         return None
     return found._replace(rows=rows, parts=parts) if _is_plausible(parts) else None
+
+
+def _parsed(body: bytes) -> Any:
+    if len(body) > _LONG:
+        # Late: of a small one it is read sooner without.
+        import orjson  # noqa: PLC0415
+
+        # A name that is no text has half a pair of surrogates, which only the other one reads.
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(body)
+    return json.loads(body)
+
+
+_LONG = 100_000
 
 
 def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> Part:
@@ -166,9 +183,11 @@ def _part(documents: int, members: dict[str, int], segments: Any, files: dict[st
 
 def _check(found: Manifest, parts: Iterable[Part], rows: Iterable[Row]) -> None:
     """Raises `ValueError` for numbers that were never ours."""
-    members = (at for part in parts for at in part.members.values())
-    numbers = (found.writing, found.numbers, *members, *(row.number for row in rows))
-    if not all(type(number) is int and 0 <= number < _ENDLESS for number in numbers):
+    numbers = [found.writing, found.numbers, *(row.number for row in rows)]
+    for part in parts:
+        numbers += part.members.values()
+    # In whole steps: it is done at each question of a new process.
+    if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) >= _ENDLESS:
         raise ValueError("no numbers")
 
 

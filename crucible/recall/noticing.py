@@ -12,17 +12,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.errors import IndexBroken
 from crucible.index.filerows import FolderRows
 from crucible.index.folder import IndexFolder
+from crucible.index.freshness import compare_folders
+from crucible.index.looking import look as look_at_notes
+from crucible.index.manifest import EMPTY, Manifest
 from crucible.index.scanning import joined
-from crucible.index.store import Index
 from crucible.settings import VaultSettings
 
-__all__ = ["Notes", "flight_states", "look"]
+__all__ = ["Notes", "Noticing", "flight_states", "look"]
 
 Vouched = Callable[[str], bool]
 
 _ARCHIVED = ".jsonl.zst"
+_Stamp = tuple[int, ...]
 
 
 class Notes(NamedTuple):
@@ -33,21 +37,76 @@ class Notes(NamedTuple):
 
 
 def look(root: str, settings: VaultSettings, vouched: Vouched | None, known: str) -> Notes:
-    """Bring the index of notes up to date, and say what it says where it is another than the one `known`."""
-    refreshed = Index(root, settings, vouched).refresh()
-    folder = IndexFolder(root)
-    manifest = folder.load()
-    if refreshed.unsaved or not manifest.token:
-        return Notes("", _hashed(root, [str(row["path"]) for row in refreshed.view.rows("sessions")]))
-    if manifest.token == known:
-        return Notes(known, None)
-    shas = {}
-    for name, lines in folder.read_blocks(manifest, set(manifest.folders)).items():
-        rows = FolderRows(name, lines)
-        for note in rows.names():
-            row = rows.get(note)
-            shas[joined(name, note)] = row.sha if row else ""
-    return Notes(manifest.token if manifest.whole else "", shas)
+    """`Noticing.look`, once."""
+    return Noticing(root, settings, vouched).look(known)
+
+
+class Noticing:
+    """Looks again and again at the vault at `root`, which must be real; what the index of notes says is read when it has changed."""
+
+    def __init__(self, root: str, settings: VaultSettings, vouched: Vouched | None) -> None:
+        self._root = root
+        self._settings = settings
+        self._vouched = vouched
+        self._loaded: tuple[_Stamp, Manifest] = ((), EMPTY)
+
+    def look(self, known: str) -> Notes:
+        """Bring the index of notes up to date, and say what it says where it is another than the one `known`."""
+        folder = IndexFolder(self._root)
+        manifest = self._load(folder)
+        if not (manifest.whole and manifest.token and self._is_true(folder, manifest)):
+            # Late: mostly nothing differs, and who reads notes takes as long to load as to look.
+            from crucible.index.store import Index  # noqa: PLC0415
+
+            refreshed = Index(self._root, self._settings, None).refresh()
+            manifest = self._load(folder)
+            if refreshed.unsaved or not manifest.token:
+                return Notes(
+                    "", _hashed(self._root, [str(row["path"]) for row in refreshed.view.rows("sessions")])
+                )
+        if manifest.token == known:
+            return Notes(known, None)
+        shas = {}
+        for name, lines in folder.read_blocks(manifest, set(manifest.folders)).items():
+            rows = FolderRows(name, lines)
+            for note in rows.names():
+                row = rows.get(note)
+                shas[joined(name, note)] = row.sha if row else ""
+        return Notes(manifest.token if manifest.whole else "", shas)
+
+    def _is_true(self, folder: IndexFolder, manifest: Manifest) -> bool:
+        """Whether a watcher vouches for this one, or nothing on the disk differs from it."""
+        if self._vouched and self._vouched(self._root) and self._load(folder) is manifest:
+            return True
+        seen = look_at_notes(self._root, self._settings.sessions, None)
+        try:
+            return compare_folders(folder, manifest, seen.scans, seen.within).is_empty()
+        except IndexBroken:
+            return False
+
+    def _load(self, folder: IndexFolder) -> Manifest:
+        """As long as its file stays, it is the same value."""
+        stamp = _stamp_of(folder)
+        if not stamp or stamp != self._loaded[0]:
+            # The stamp is the older of the two: who replaces the file meanwhile has us read it again.
+            self._loaded = (stamp, folder.load())
+        return self._loaded[1]
+
+
+def _stamp_of(folder: IndexFolder) -> _Stamp:
+    if folder.unusable:
+        return ()
+    try:
+        found = os.lstat(f"{folder.path}/manifest.toon")
+        return (
+            found.st_size,
+            found.st_mtime_ns,
+            found.st_ctime_ns,
+            found.st_ino,
+            os.stat(folder.path).st_ino,
+        )
+    except OSError:
+        return ()
 
 
 def _hashed(root: str, paths: list[str]) -> dict[str, str]:
@@ -65,7 +124,7 @@ def flight_states(root: str) -> dict[str, str]:
     with suppress(OSError), os.scandir(os.path.join(root, ".crucible", "flight")) as entries:
         for entry in entries:
             with suppress(OSError):
-                status = os.stat(os.path.join(entry.path, "tools.jsonl"))
+                status = os.stat(f"{entry.path}/tools.jsonl")
                 found[entry.name] = f"{status.st_size}-{status.st_mtime_ns}"
     with suppress(OSError), os.scandir(os.path.join(root, ".crucible", "archive")) as entries:
         for entry in entries:

@@ -11,22 +11,27 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from crucible.knowledge.scopes import Place, sees
+from crucible.knowledge.weighing import weigh
 from crucible.recall.model import MOST, Answer, Event, Hit, Kind, Question, SessionHit
 from crucible.recall.phrases import CANDIDATES, is_exact, said_so
 from crucible.recall.postgres_asking import best_events, best_sessions, texts_of
+from crucible.recall.postgres_items import ITEM_COLUMNS, Shelved, item_of, viewer_of
 from crucible.recall.postgres_schema import check_ready, set_up
 from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of
 from crucible.recall.postgres_writing import Pusher
-from crucible.recall.ranking import EVENTS, SESSIONS, Ranked, rank_events, rank_sessions
+from crucible.recall.ranking import EVENTS, SESSIONS, Ranked, listed, rank_events, rank_sessions
 from crucible.recall.searching import TOO_LONG, Found, Sought, sought_of
 from crucible.recall.segments import analyze
 from crucible.recall.snippets import snippet_of
 from crucible.recall.words import Asked, plain, read_question
+from crucible.settings import KnowledgeSettings
 
 __all__ = ["State", "Team", "open_postgres", "open_pusher", "set_up_server"]
 
 _MOST_CONTEXT = 50
+_USUAL = KnowledgeSettings()
 
 
 class State(NamedTuple):
@@ -50,26 +55,35 @@ class _Session(NamedTuple):
     session: str
     project: str
     started: datetime | None
-    whole: bool
+    item: Shelved | None
 
 
-def open_postgres(address: str, *, seconds: float = 10.0) -> Team:
+def open_postgres(
+    address: str,
+    *,
+    seconds: float = 10.0,
+    viewer: Place | None = None,
+    knowledge: KnowledgeSettings = _USUAL,
+) -> Team:
     """Recall over the server at `postgresql://…`; nothing is sent before it is asked.
 
-    `seconds` is the longest that anything may take.  Raises `UsageError` for no address; whatever is asked raises `ServerFailed` when the server
+    `seconds` is the longest that anything may take.  Of knowledge is found what `viewer` sees, by default the project that a question
+    names, and it is weighed as `knowledge` says.  Raises `UsageError` for no address; whatever is asked raises `ServerFailed` when the server
     is down, slow, refuses, or is not set up.
     """
-    return Team(Server(address, seconds))
+    return Team(Server(address, seconds), viewer, knowledge)
 
 
-def open_pusher(address: str, vault: str, clone: str = "", *, seconds: float = 60.0) -> Pusher:
-    """What fills the server from a vault: see `Pusher`."""
-    return Pusher(Server(address, seconds), vault, clone)
+def open_pusher(
+    address: str, vault: str, clone: str = "", *, seconds: float = 60.0, connecting: float = 10.0
+) -> Pusher:
+    """What fills the server from a vault: see `Pusher`; `connecting` is the longest that that may take."""
+    return Pusher(Server(address, seconds, connecting), vault, clone)
 
 
-def set_up_server(address: str, *, seconds: float = 60.0) -> bool:
+def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10.0) -> bool:
     """Make the tables, or bring them up to date; False where nothing was to do.  For who may make a schema in that database."""
-    server = Server(address, seconds)
+    server = Server(address, seconds, connecting)
     try:
         return set_up(server)
     finally:
@@ -79,9 +93,11 @@ def set_up_server(address: str, *, seconds: float = 60.0) -> bool:
 class Team:
     """Fulfils `model.Recall`.  Not for several threads at once."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, viewer: Place | None, knowledge: KnowledgeSettings) -> None:
         """Use `open_postgres`."""
         self._server = server
+        self._viewer = viewer
+        self._knowledge = knowledge
         self._is_ready = False
 
     def ask(self, question: Question, now: datetime) -> Answer:
@@ -142,16 +158,23 @@ class Team:
         own = best_sessions(server, sought, SESSIONS) if wants_sessions else []
         told = _sessions(server, {one.path for one in (*events, *own)})
 
-        def weigh(path: str) -> tuple[float, Mapping[str, float]] | None:
-            # How much an item of knowledge counts is known to its vault only.
-            return None if told[path].whole else (1.0, {})
+        viewer = viewer_of(question) if self._viewer is None else self._viewer
+
+        def weigh_item(path: str) -> tuple[float, Mapping[str, float]] | None:
+            item = told[path].item
+            if item is None:
+                return None
+            place, facts = item
+            weight = weigh(facts, now, self._knowledge)
+            return (weight.total, weight.parts) if sees(viewer, place) else (0.0, {})
 
         events = [one for one in events if one.path in told]
-        of_sessions = [one for one in events if told[one.path].whole]
+        of_sessions = [one for one in events if told[one.path].item is None]
         limit = min(max(question.limit, 1), MOST)
         sessions = rank_sessions(of_sessions, [one for one in own if one.path in told], now)
-        ranked = rank_events(events, sessions, now, weigh)[:limit]
-        found = tuple(_session_hit(told[one.found.path], one) for one in sessions[:limit] if wants_sessions)
+        ranked = rank_events(events, sessions, now, weigh_item)[:limit]
+        shown = listed(sessions, of_sessions, sought)[:limit]
+        found = tuple(_session_hit(told[one.found.path], one) for one in shown)
         return Answer(_hits(server, ranked, sought), found, tuple(notes))
 
 
@@ -189,7 +212,10 @@ def _events(server: Server, spans: Iterable[tuple[int, int, int]]) -> dict[tuple
 
 def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
     rows = server.run(_TOLD, [[int(path) for path in paths]])
-    return {str(no): _Session(*rest) for no, *rest in rows}
+    return {
+        str(no): _Session(title, session, project, started, None if whole else item_of(item, project))
+        for no, title, session, project, started, whole, *item in rows
+    }
 
 
 def _narrows(question: Question) -> bool:
@@ -222,10 +248,10 @@ _BY_ID = f"""
     SELECT {_ROW} FROM crucible.sessions AS s {_OF_SESSION.format(more="AND o.id = ANY (%(ids)s::text[])")}
     WHERE s.session_id = ANY (%(sessions)s::text[]) ORDER BY e.session_no, e.sequence
 """  # noqa: S608  our own pieces
-_TOLD = """
-    SELECT s.no, s.title, s.session_id, p.name, s.started, s.whole
+_TOLD = f"""
+    SELECT s.no, s.title, s.session_id, p.name, s.started, s.whole, {", ".join(f"s.{name}" for name in ITEM_COLUMNS)}
     FROM crucible.sessions AS s JOIN crucible.projects AS p ON p.no = s.project WHERE s.no = ANY (%s::bigint[])
-"""
+"""  # noqa: S608  our own pieces
 _STATE = """
     SELECT current_user::text,
         ARRAY(SELECT name FROM crucible.projects WHERE no = ANY (crucible.readable()) ORDER BY 1),

@@ -24,7 +24,7 @@ _ADDRESS_HINT = (
     "write postgresql://user@host:5432/database; in a password, @ is %40, : is %3A and / is %2F, "
     "or leave it out and keep it in ~/.pgpass"
 )
-_HERE = "without `recall.backend` the vault's own index answers"
+_HERE = "`cru recall --here` asks the vault's own index meanwhile"
 _CLEAR = late_pattern(r"[\w.,:/\[\] -]*")
 _PORTS = late_pattern(r"[\d,]*")
 
@@ -57,7 +57,7 @@ def library() -> Any:
     try:
         import psycopg  # noqa: PLC0415
     except ImportError:
-        hint = "pip install 'crucible[postgres]'"
+        hint = "in the folder that Crucible was installed from: pip install '.[postgres]'"
         raise ServerFailed(
             "a PostgreSQL server is set, but its client library is not installed", hint
         ) from None
@@ -85,13 +85,14 @@ def _shown(value: object) -> str:
     return text if _CLEAR.fullmatch(text) else ""
 
 
+_LOOK = {
+    "user": "look at the name before the @ of recall.backend, or ask who runs it for a role",
+    "database": "look at the name at the end of recall.backend, or ask who runs it to create the database",
+}
 _BY_STATE = {
     "28P01": ("refuses the password", "put the right one into ~/.pgpass (mode 600) or into PGPASSWORD"),
     "28000": ("refuses this user or this machine", "ask who runs it for a line in its pg_hba.conf"),
-    "3D000": (
-        "has no such database",
-        "look at the name at the end of recall.backend, or create the database",
-    ),
+    "3D000": ("has no such database", _LOOK["database"]),
     "3F000": ("is not set up for recall", "who runs it does that once: see docs/teams.md"),
     "42P01": ("is not set up for recall", "who runs it does that once: see docs/teams.md"),
     "42501": ("lets this user do none of that", "ask who runs it to grant a project: see docs/teams.md"),
@@ -112,6 +113,7 @@ _BY_WORDS = (
     ("too many", "53300"),
     ("remaining connection slots", "53300"),
 )
+_NONE_SUCH = "is no PostgreSQL server"
 _UNREACHED = (
     ("timeout expired", "does not answer"),
     ("translate host name", "is not found: no such host"),
@@ -120,8 +122,12 @@ _UNREACHED = (
     ("name resolution", "is not found: the names of hosts cannot be looked up"),
     ("refused", "is not running there"),
     ("no such file", "is not running there"),
+    ("invalid response", _NONE_SUCH),
+    ("expected authentication request", _NONE_SUCH),
     ("certificate", "has a certificate that is not trusted"),
     ("ssl", "does not speak TLS as it is asked to"),
+    # In the language of the server: what more it says nobody can know here.
+    ("fatal", "does not let you in"),
 )
 
 
@@ -133,7 +139,8 @@ def failure(error: Exception, place: Place) -> ServerFailed:
         said, hint = _BY_STATE[state]
     elif state.startswith("08") or (not state and isinstance(error, library().OperationalError)):
         if "does not exist" in words:
-            said, hint = "knows no such user or database", "look at recall.backend"
+            what = "database" if 'database "' in words else "user"
+            said, hint = f"has no such {what}", _LOOK[what]
         else:
             said = next((said for part, said in _UNREACHED if part in words), "cannot be reached")
             hint = _HERE

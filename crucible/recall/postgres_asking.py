@@ -16,14 +16,12 @@ from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of, fact_term, name_term, word_term
 from crucible.recall.searching import Found, Sought
 from crucible.recall.segments import analyze
-from crucible.recall.words import names_in, plain, words_in
+from crucible.recall.words import names_in, plain, value_of, words_in
 
 __all__ = ["best_events", "best_sessions", "texts_of"]
 
 _WHOLE = 3.0
 """What a name that is there whole counts more than a word, as in `searching`."""
-_LONGEST_FACT = 200
-"""Code points of a fact, as they are kept."""
 _MOST_SESSIONS = 500
 """That the beginning of an id may mean."""
 
@@ -98,9 +96,11 @@ def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
     for field, value in asked.facts:
         by_field.setdefault(field, []).append(value)
     wanted += [_fact(server, field, values) for field, values in by_field.items()]
-    for field in ("session", "agent", "channel", "project"):
-        if value := getattr(question, field):
-            wanted.append(_fact(server, field, [value.lower()]))
+    given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
+    wanted += [_fact(server, field, [value]) for field, value in given.items() if value]
+    if question.project and side == "events":
+        # Which knowledge a project sees is weighed for each item: its domain's and everybody's, too.
+        wanted.append(_Has((*wanted.pop().some, fact_term("kind", Kind.KNOWLEDGE.value))))
     if side == "events" and question.kinds != frozenset(Kind) and _terms(sought):
         wanted.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
     unwanted = [_every(words) for words in sought.nots if len(words) == 1]
@@ -118,15 +118,14 @@ def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
         names = dict.fromkeys(name for value in values for name in (*names_in(value), plain(value)))
         words = [analyze(" ".join(words_in(value))) for value in values]
         return _Has(tuple(map(name_term, names)), tuple(_every(one).every[0] for one in words if one))
-    values = [plain(value)[:_LONGEST_FACT] for value in values]
     if field == "session":
         values = _sessions(server, values)
-    return _Has(tuple(fact_term(field, value) for value in values))
+    return _Has(tuple(fact_term(field, value_of(value)) for value in values))
 
 
 def _sessions(server: Server, values: Sequence[str]) -> list[str]:
     """The ids that are meant: as they are, or all that begin so."""
-    rows = server.run(_IDS, {"values": [value.lower() for value in values], "most": _MOST_SESSIONS})
+    rows = server.run(_IDS, {"values": [value_of(value) for value in values], "most": _MOST_SESSIONS})
     return [identity for (identity,) in rows]
 
 

@@ -169,7 +169,23 @@ REVOKE ALL ON FUNCTION crucible.grant_project(regrole, text, boolean), crucible.
 SELECT crucible.grant_project(current_user::regrole, '*', true);
 """
 
-_MIGRATIONS = (_FIRST,)
+_SECOND = """
+-- What an item of knowledge weighs, and for whom it is, is worked out of these when somebody asks; of a session they are empty.
+ALTER TABLE crucible.sessions
+    ADD COLUMN item_type text, ADD COLUMN item_scope text, ADD COLUMN item_domain text, ADD COLUMN item_verified boolean,
+    ADD COLUMN item_used int CHECK (item_used >= 0), ADD COLUMN item_useful int CHECK (item_useful >= 0),
+    ADD COLUMN item_last_used timestamptz, ADD COLUMN item_changed timestamptz;
+
+-- Times that a client cannot read would end each question that finds them.
+CREATE FUNCTION crucible.is_readable(at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT at >= '0001-01-01 00:00:00+00'::timestamptz AND at < '9999-12-31 00:00:00+00'::timestamptz
+$$;
+ALTER TABLE crucible.sessions
+    ADD CHECK (crucible.is_readable(started)), ADD CHECK (crucible.is_readable(item_last_used)), ADD CHECK (crucible.is_readable(item_changed));
+ALTER TABLE crucible.session_events ADD CHECK (crucible.is_readable(created_at));
+"""
+
+_MIGRATIONS = (_FIRST, _SECOND)
 VERSION = len(_MIGRATIONS)
 """The schema that this Crucible reads and writes."""
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Server"]
 
+_SOME = 3
+"""Statements of a transaction."""
 _OLDEST = 130000
 """PostgreSQL 13, as the server tells its version."""
 
@@ -27,20 +29,21 @@ _OLDEST = 130000
 class Server:
     """One connection, opened when it is first needed and again after it was lost.  For one thread."""
 
-    def __init__(self, address: str, seconds: float = 10.0) -> None:
-        """`seconds` is the longest that connecting, and then any statement, may take."""
+    def __init__(self, address: str, seconds: float = 10.0, connecting: float | None = None) -> None:
+        """`seconds` is the longest that any statement may take, and connecting unless that is told."""
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
         self.place: Place = place_of(address)
         self.seconds = max(0.1, seconds)
+        self._connecting = connecting or self.seconds
         self._address = address
 
     @contextmanager
-    def connection(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """The connection for some statements; what goes wrong among them is a `ServerFailed`, and so is a server that goes silent."""
+    def connection(self, statements: int = _SOME) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """The connection for so many statements; what goes wrong among them is a `ServerFailed`, and so is a server that goes silent."""
         silent = threading.Event()
         try:
             connection = self._connected()
-            with _impatience(connection.fileno(), 3 * self.seconds + 1, silent):
+            with _impatience(connection.fileno(), statements * self.seconds + 1, silent):
                 yield connection
         except library().Error as error:
             if self._open and self._open.broken:
@@ -51,7 +54,7 @@ class Server:
 
     def run(self, query: str, given: Any = None) -> list[tuple[Any, ...]]:
         """The rows of one statement, which is a transaction by itself unless one is open."""
-        with self.connection() as connection:
+        with self.connection(1) as connection:
             cursor = connection.execute(query.encode(), given)
             return cursor.fetchall() if cursor.description else []
 
@@ -75,14 +78,14 @@ class Server:
         opened: psycopg.Connection[tuple[Any, ...]] = library().connect(
             self._address,
             autocommit=True,
-            connect_timeout=max(1, round(self.seconds)),
+            connect_timeout=max(1, round(self._connecting)),
             application_name="crucible",
             client_encoding="UTF8",
         )
         if opened.info.server_version < _OLDEST:
             opened.close()
             raise ServerFailed(f"{self.place} is older than PostgreSQL 13", "recall needs 13 or newer")
-        with _impatience(opened.fileno(), 3 * self.seconds + 1, threading.Event()):
+        with _impatience(opened.fileno(), self._connecting + 1, threading.Event()):
             opened.execute(_BEGIN, [str(round(self.seconds * 1000)), str(round(self.seconds * 6000))])
         return opened
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from crucible.errors import CrucibleError, NoteExists, VaultError
 from crucible.index.store import Index
@@ -19,11 +19,11 @@ from crucible.patterns import late_pattern
 from crucible.recall.deriving import place_note
 from crucible.recall.model import Document
 from crucible.recall.noticing import flight_states, look
-from crucible.recall.shelf import NOTHING, Shelf
+from crucible.recall.postgres_items import Shelved, digest_of_item
 from crucible.settings import VaultSettings
 from crucible.vault.files import create_exclusive, inside, make_folders, read_bytes
 
-__all__ = ["Identities", "VaultDocuments", "identities"]
+__all__ = ["Identities", "Items", "VaultDocuments", "identities"]
 
 _VAULT, _CLONE = ".crucible/memory/vault-id", ".crucible/clone-id"
 """The first is in a folder that git keeps, the second in none."""
@@ -55,30 +55,56 @@ def _identity(root: Path, name: str) -> str:
     return found
 
 
+class Items(Protocol):
+    """Items that are no sessions, by their notes' paths."""
+
+    def stamps(self) -> Mapping[str, str]:
+        """As `shelf.Shelf` has it."""
+        ...
+
+    def document(self, name: str) -> Document | None:
+        """As `shelf.Shelf` has it."""
+        ...
+
+    def shelved(self) -> Mapping[str, Shelved]:
+        """What is known of each, without its words."""
+        ...
+
+
 class VaultDocuments:
     """Fulfils `postgres_writing.Documents`."""
 
-    def __init__(self, root: Path, settings: VaultSettings, shelf: Shelf = NOTHING) -> None:
-        """`shelf` has items that are no sessions."""
+    def __init__(self, root: Path, settings: VaultSettings, items: Items | None = None) -> None:
+        """`items` are those of the vault's knowledge."""
         self._root = os.path.realpath(root)
         self._settings = settings
-        self._shelf = shelf
+        self._items = items
+        self._shelved: Mapping[str, Shelved] = {}
 
     def digests(self) -> Mapping[str, str]:
-        """Every note and item, and what changes whenever its words do."""
+        """Every note and item, and what changes whenever its words do, or what an item weighs."""
         notes = look(self._root, self._settings, None, "").shas or {}
         view = Index(self._root, self._settings, None).refresh().view
         sessions = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}
         flights = flight_states(self._root)
         found = {path: f"{sha}:{flights.get(sessions.get(path, ''), '')}" for path, sha in notes.items()}
-        return {**found, **self._shelf.stamps()}
+        words = self._items.stamps() if self._items else {}
+        self._shelved = self._items.shelved() if self._items else {}
+        return {
+            **found,
+            **{path: f"{words.get(path, '')}:{digest_of_item(one)}" for path, one in self._shelved.items()},
+        }
 
     def document(self, path: str) -> Document | None:
         """A note or an item as it is searched; None where it is gone or cannot be read."""
-        if path in self._shelf.stamps():
-            return self._shelf.document(path)
+        if self._items and path in self._shelved:
+            return self._items.document(path)
         try:
             data, _ = read_bytes(inside(Path(self._root), Path(self._root, path)))
             return place_note(self._root, path, data)[0]
         except CrucibleError:
             return None
+
+    def shelved(self, path: str) -> Shelved | None:
+        """What is known of an item beside its words, as `digests` found it; None of a session."""
+        return self._shelved.get(path)

@@ -13,7 +13,9 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from crucible.errors import ServerFailed, UsageError
+from crucible.recall.cards import seconds_of
 from crucible.recall.model import Document
+from crucible.recall.postgres_items import ITEM_COLUMNS, Shelved, columns_of_item
 from crucible.recall.postgres_schema import check_ready
 from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import TERMS, Rows, aware, key_of, month_of, rows_of
@@ -43,6 +45,10 @@ class Documents(Protocol):
 
     def document(self, path: str) -> Document | None:
         """A note as it is searched; None where it is gone or cannot be read."""
+        ...
+
+    def shelved(self, path: str) -> Shelved | None:
+        """What is known of an item of knowledge beside its words; None of a session."""
         ...
 
 
@@ -80,6 +86,21 @@ class _Known(NamedTuple):
     force: bool
 
 
+class _Note(NamedTuple):
+    """What is sent: a session, or an item of knowledge with what is known of it beside its words."""
+
+    path: str
+    digest: str
+    document: Document
+    item: Shelved | None
+
+    def rows(self) -> Rows:
+        """An item is as late as its last use: it counts before the same one without that."""
+        rows = rows_of(self.document)
+        used = seconds_of(self.item[1].last_used) if self.item else None
+        return rows._replace(last=max(rows.last, used or 0))
+
+
 class Pusher:
     """Fills a server from one copy of one vault.  For one thread; several processes may push at once, the same notes too."""
 
@@ -108,7 +129,8 @@ class Pusher:
         paths: dict[str, list[str]] = {"older": [], "unread": [], "failed": []}
         for done, path in enumerate(changed, 1):
             document = source.document(path)
-            outcome = self._send(document, path, digests[path], known) if document else "unread"
+            note = _Note(path, digests[path], document, source.shelved(path)) if document else None
+            outcome = self._send(note, known) if note else "unread"
             if outcome in paths:
                 paths[outcome].append(path)
             elif outcome == "refused" and document:
@@ -160,13 +182,13 @@ class Pusher:
                 moved.setdefault(one.session, []).append(key)
         return moved
 
-    def _send(self, document: Document, path: str, digest: str, known: _Known) -> str:
+    def _send(self, note: _Note, known: _Known) -> str:
         """What came of it: a field of `Pushed`."""
-        project = self._project(_short(document.project))
+        project = self._project(_short(note.document.project))
         if project is None:
             return "refused"
-        rows = rows_of(document)
-        head = self._head(document, path, digest, rows, project)
+        rows = note.rows()
+        head = self._head(note, rows, project)
         old = known.there.get(head["key"])
         if old and not known.force and self._is_older(rows, old):
             return "older"
@@ -207,22 +229,24 @@ class Pusher:
             connection.execute(_LOCK, given)
             return len(connection.execute(_DELETE, given).fetchall())
 
-    def _head(self, document: Document, path: str, digest: str, rows: Rows, project: int) -> dict[str, Any]:
+    def _head(self, note: _Note, rows: Rows, project: int) -> dict[str, Any]:
         """The row of `sessions`."""
+        document = note.document
         return {
             "vault": self._vault,
             "clone": self._clone,
-            "key": key_of(path),
-            "digest": digest,
+            "key": key_of(note.path),
+            "digest": note.digest,
             "project": project,
             "month": month_of(rows.first, self._today),
             "session": _short(document.session),
-            "path": plain(path),
+            "path": plain(note.path),
             "title": _short(document.title),
             "branch": _short(document.branch),
             "tags": [_short(tag) for tag in document.tags],
             "parent": _short(document.parent),
             "started": aware(document.started),
+            **columns_of_item(note.item),
         }
 
     def _project(self, name: str) -> int | None:
@@ -290,13 +314,13 @@ _LOCK = b"SELECT pg_advisory_xact_lock(hashtextextended(%(vault)s || ' ' || %(ke
 _DELETE = b"""
     DELETE FROM crucible.sessions WHERE vault = %(vault)s AND key = ANY (%(keys)s) RETURNING key, digest, clone, last, session_id
 """
-_INSERT = b"""
+_INSERT = f"""
     WITH one AS (
         INSERT INTO crucible.sessions (project, month, vault, key, digest, clone, session_id, path, title, branch, tags, parent, started,
-            first, last, events, event_words, event_names, words, names, whole, times)
+            first, last, events, event_words, event_names, words, names, whole, times, {", ".join(ITEM_COLUMNS)})
         VALUES (%(project)s, %(month)s, %(vault)s, %(key)s, %(digest)s, %(clone)s, %(session)s, %(path)s, %(title)s, %(branch)s, %(tags)s,
             %(parent)s, %(started)s, %(first)s, %(last)s, %(searched)s, %(event_words)s, %(event_names)s, %(words)s, %(names)s, %(whole)s,
-            %(times)s::bigint[])
+            %(times)s::bigint[], {", ".join(f"%({name})s" for name in ITEM_COLUMNS)})
         RETURNING no, project, month, session_id
     ), said AS (
         INSERT INTO crucible.session_events (session_no, project, month, session_id, sequence, id, event_type, payload, more, created_at)
@@ -307,5 +331,5 @@ _INSERT = b"""
     INSERT INTO crucible.postings (term, session_no, project, times, hits)
     SELECT p.term, one.no, one.project, p.times, p.hits::bigint[]
     FROM one, unnest(%(terms)s::text[], %(wholes)s::int[], %(hits)s::text[]) AS p (term, times, hits)
-"""
+""".encode()  # noqa: S608  our own pieces
 """One statement, so one way to the server and back."""

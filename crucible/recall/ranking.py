@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from crucible.recall.searching import Found
+from crucible.recall.model import Kind
+from crucible.recall.searching import Found, Sought
 
 __all__ = [
     "EVENTS",
@@ -18,6 +19,7 @@ __all__ = [
     "SESSIONS",
     "Ranked",
     "Weigh",
+    "listed",
     "rank_events",
     "rank_sessions",
     "recency",
@@ -65,25 +67,27 @@ def rank_sessions(events: Sequence[Found], sessions: Sequence[Found], now: datet
     ranked, seconds = [], now.timestamp()
     for path in {**own, **best}:
         found = own.get(path) or Found(path, 0, 0.0, best[path][0].first)
-        by_events = sum(
-            share * event.score for event, share in zip(best.get(path, ()), _SHARES, strict=False)
-        )
+        by_events = sum(map(_share, best.get(path, ()), _SHARES))
         age = recency(found.first, seconds)
         parts = {"text": found.score, "events": by_events, "recency": age}
         ranked.append(Ranked(found, (found.score + by_events) * age, parts))
     return sorted(ranked, key=_best_first)
 
 
+def _share(event: Found, share: float) -> float:
+    return share * event.score
+
+
 def rank_events(
     events: Sequence[Found], sessions: Sequence[Ranked], now: datetime, weigh: Weigh
 ) -> list[Ranked]:
     """The events, best first, without what weighs nothing; `sessions` are as `rank_sessions` gave them."""
-    sums = {one.found.path: one.parts["text"] + one.parts["events"] for one in sessions}
+    sums = {one.found.path: _OF_SESSION * (one.parts["text"] + one.parts["events"]) for one in sessions}
     ranked, seconds = [], now.timestamp()
     for event in events:
-        item = weigh(event.path)
+        item = None if event.path in sums else weigh(event.path)
         # An item stands for itself, as a session of one event would.
-        share = _OF_SESSION * (sums.get(event.path, 0.0) if item is None else 2 * event.score)
+        share = sums.get(event.path, 0.0) if item is None else _OF_SESSION * 2 * event.score
         factor, more = item or (recency(event.first, seconds), {})
         if factor <= 0:  # it is not for whoever asks
             continue
@@ -91,6 +95,15 @@ def rank_events(
         parts = {"text": event.score, "session": share, **more, name: factor}
         ranked.append(Ranked(event, (event.score + share) * factor, parts))
     return sorted(ranked, key=_best_first)
+
+
+def listed(sessions: Sequence[Ranked], events: Sequence[Found], sought: Sought) -> list[Ranked]:
+    """The sessions that an answer shows: where only some kinds of events are asked for, those in which one was found."""
+    narrows = sought.question.kinds != frozenset(Kind) or any(
+        field == "kind" for field, _ in sought.asked.facts
+    )
+    found = {one.path for one in events}
+    return [one for one in sessions if one.found.path in found] if narrows else list(sessions)
 
 
 def _best_first(one: Ranked) -> tuple[float, int, str, int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crucible.recall.gathering import Progress, derive_all
 from crucible.recall.keeping import Store
 from crucible.recall.manifest import EMPTY, ITEM, Manifest, Part, Row
-from crucible.recall.noticing import Notes, Vouched, flight_states, look
+from crucible.recall.noticing import Notes, Noticing, flight_states
 from crucible.recall.segments import engine, join_parts, refusals, write_part
 from crucible.recall.shelf import Shelf
 from crucible.settings import VaultSettings
@@ -35,11 +35,11 @@ _BUILT = 8
 
 
 class Source(NamedTuple):
-    """Where the words come from: the vault at `root`, which must be real, and the shelf."""
+    """Where the words come from: the vault at `root`, which must be real, what sees its notes, and the shelf."""
 
     root: str
     settings: VaultSettings
-    vouched: Vouched | None
+    noticing: Noticing
     shelf: Shelf
 
 
@@ -90,7 +90,7 @@ def refresh(
 def _is_true(store: Store, manifest: Manifest, wanted: Wanted) -> bool:
     # The token may be older although nothing differs: then rows are compared again next time, which is no reason to write.
     known = wanted.token == manifest.token or not wanted.token
-    return bool(manifest.line) and wanted.is_empty() and known and store.is_current(manifest)
+    return manifest.whole and wanted.is_empty() and known and store.is_current(manifest)
 
 
 def _sound(store: Store, manifest: Manifest) -> Manifest:
@@ -107,7 +107,7 @@ def _sound(store: Store, manifest: Manifest) -> Manifest:
 
 
 def _compare(store: Store, manifest: Manifest, source: Source) -> Wanted:
-    notes = look(source.root, source.settings, source.vouched, manifest.token)
+    notes = source.noticing.look(manifest.token)
     stamps = source.shelf.stamps()
     flights = flight_states(source.root)
     rows = manifest.rows
@@ -163,6 +163,7 @@ class _Writing:
             changed, batches = changed + len(batch), batches + 1
             self._write(batch)
         self._join(is_building=batches >= _BUILT)
+        self._manifest = self._manifest._replace(whole=True)
         self._commit(self._manifest.parts, self._wanted.token)
         return State(self._manifest, changed + len(self._wanted.gone))
 

@@ -6,16 +6,17 @@ event's id.  Where the proof fails the note is read whole.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crucible.errors import CrucibleError
 from crucible.note.contain import uncontain, uncontain_line
 from crucible.patterns import late_pattern
 from crucible.recall.cards import Card, event_at, hash_of, place_at
 from crucible.recall.model import Event, Kind
-from crucible.vault.files import inside, read_bytes
+from crucible.vault.files import LARGEST_NOTE
 
 __all__ = ["texts_of_card"]
 
@@ -32,8 +33,8 @@ _LIKELY = 3
 def texts_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, str]:
     """The texts of some of a card's events, by their places in it.  What stands there no more is ""."""
     try:
-        data, _ = read_bytes(inside(Path(root), Path(root, card.path)))
-    except CrucibleError:
+        data = _bytes_of(os.path.realpath(f"{root}/{card.path}"), root)
+    except (OSError, ValueError):
         return dict.fromkeys(wanted, "")
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     found: dict[int, str] = {}
@@ -45,6 +46,21 @@ def texts_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, str
     if len(found) < len(wanted):
         found = {**_whole(card, data, wanted), **found}
     return _with_records(root, card, found)
+
+
+def _bytes_of(path: str, root: str) -> bytes:
+    """A note's bytes; no more than we would read of one.  That it is whole its events' hashes prove: `vault.files` would hash it all."""
+    if not path.startswith(root.rstrip(os.sep) + os.sep):
+        raise ValueError(f"{path}: leads out of the vault")
+    descriptor = os.open(path, _READ)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_NOTE:
+            raise ValueError(f"{path}: no note")
+        return file.read()
+
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def _short(card: Card, lines: Sequence[str], at: int) -> str | None:
@@ -121,7 +137,7 @@ def _with_records(root: str, card: Card, found: dict[int, str]) -> dict[int, str
     if not keys:
         return found
     # Late for the same reason: few hits are calls that were recorded.
-    from crucible.recall.wholes import read_wholes  # noqa: PLC0415
+    from crucible.recall.records import read_wholes  # noqa: PLC0415
 
     texts = read_wholes(Path(root), card.session, set(keys.values()))
     return {at: texts.get(keys.get(at, ()), text) for at, text in found.items()}

@@ -30,11 +30,12 @@ _MOST_SESSIONS = 500
 
 
 class Searchers(NamedTuple):
-    """An index that is open: by side, none where nothing is indexed.  `paths` are the notes by their numbers."""
+    """An index that is open: by side, none where nothing is indexed.  `paths` are the notes by their numbers, as are the `cards` that were read."""
 
     manifest: Manifest
     sides: Mapping[str, tantivy.Searcher]
     paths: Mapping[int, str]
+    cards: dict[int, Card]
 
 
 class Found(NamedTuple):
@@ -75,12 +76,12 @@ def open_searchers(store: Store, manifest: Manifest) -> Searchers:
     """Open what a manifest names.  Raises `IndexBroken` when it has been replaced meanwhile, or cannot be opened."""
     paths = {row.number: path for path, row in manifest.rows.items()}
     if not manifest.parts:
-        return Searchers(manifest, {}, paths)
+        return Searchers(manifest, {}, paths, {})
     with refusals(IndexBroken):
         sides = {side: open_side(store.folder / side) for side in SIDES}
     if not store.is_current(manifest):
         raise IndexBroken(f"{store.folder}: replaced while it was opened")
-    return Searchers(manifest, sides, paths)
+    return Searchers(manifest, sides, paths, {})
 
 
 def sought_of(asked: Asked, question: Question) -> Sought:
@@ -141,11 +142,20 @@ def load_cards(searchers: Searchers, paths: Iterable[str]) -> dict[str, Card]:
         row = searchers.manifest.rows.get(path)
         if row is None or searcher is None:
             continue
+        if known := searchers.cards.get(row.number):
+            found[path] = known
+            continue
         query = tantivy.Query.term_query(schema_of("sessions"), "note", row.number)
         with refusals(IndexBroken):
             for _, place in searcher.search(query, 1, count=False).hits:
                 found[path] = load_card(bytes(searcher.doc(place)["card"][0]))
+        if path in found and len(searchers.cards) < _MOST_CARDS:
+            searchers.cards[row.number] = found[path]
     return found
+
+
+_MOST_CARDS = 500
+"""That are kept as long as an index is open: a card of a hundred events takes ten kilobytes."""
 
 
 def _query(searchers: Searchers, side: str, sought: Sought) -> tantivy.Query:

@@ -8,7 +8,6 @@ unasked: the writer would merge whenever it likes, and there is no way to tell i
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -177,6 +176,8 @@ def join_parts(
     rows: Mapping[str, Row],
 ) -> Written:
     """Make one part of several small ones, in an empty folder, without what `rows` say is dead."""
+    import shutil  # noqa: PLC0415  hardly anybody joins parts
+
     members = [(path, at) for part in parts for path, at in part.members.items()]
     live = {path: at for path, at in members if path in rows and rows[path].number == at}
     dead = [at for path, at in members if live.get(path) != at]

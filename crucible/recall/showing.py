@@ -1,6 +1,6 @@
 """Finds as hits: with their words, their neighbours, and the question's words marked.
 
-Owns that each note is read once for all that is shown of it.
+Owns that each note is read once for all that is shown of it, and by who asks again and again not even once for each question.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from crucible.recall.cards import Card, event_at, find_event
+from crucible.recall.manifest import Manifest
 from crucible.recall.model import Event, Hit, Kind, SessionHit
 from crucible.recall.ranking import Ranked
 from crucible.recall.rereading import texts_of_card
@@ -16,19 +17,48 @@ from crucible.recall.segments import analyze
 from crucible.recall.shelf import Shelf
 from crucible.recall.snippets import snippet_of
 
-__all__ = ["Shown", "hits_of", "session_hits"]
+__all__ = ["Kept", "Shown", "hits_of", "session_hits"]
 
 _Place = tuple[str, int]
 """A note's path, and which of its card's events."""
 
 
+class Kept:
+    """Events that were read, by their note's number in the index, which is another one whenever the note is: they are as they were."""
+
+    def __init__(self) -> None:
+        self._line = ""
+        self._events: dict[tuple[int, int], Event] = {}
+        self._size = 0
+
+    def of(self, line: str) -> dict[tuple[int, int], Event]:
+        """What is kept of the index that has this line, where numbers mean the same; others are forgotten."""
+        if line != self._line or self._size > _MOST_KEPT:
+            self._line, self._events, self._size = line, {}, 0
+        return self._events
+
+    def add(self, number: int, at: int, event: Event) -> None:
+        """Keep one more."""
+        self._events[number, at] = event
+        self._size += len(event.text) + _OF_EACH
+
+
+_MOST_KEPT, _OF_EACH = 4_000_000, 500
+"""Code points, and what each event counts beside its text."""
+
+
 class Shown:
     """Events with their words; `cards` are of every note that is shown."""
 
-    def __init__(self, root: str, shelf: Shelf, cards: Mapping[str, Card]) -> None:
+    def __init__(
+        self, root: str, shelf: Shelf, cards: Mapping[str, Card], manifest: Manifest, kept: Kept
+    ) -> None:
         self._root = root
         self._shelf = shelf
         self._cards = cards
+        self._rows = manifest.rows
+        self._kept = kept
+        self._known = kept.of(manifest.line)
         self._texts: dict[_Place, Event] = {}
 
     def places_of(self, ids: Iterable[str]) -> dict[str, _Place]:
@@ -54,22 +84,31 @@ class Shown:
         given = list(places)
         missing: dict[str, set[int]] = {}
         for path, at in given:
-            if (path, at) not in self._texts:
+            if (path, at) in self._texts:
+                continue
+            if known := self._known.get((self._rows[path].number, at)):
+                self._texts[path, at] = known
+            else:
                 missing.setdefault(path, set()).add(at)
         for path, wanted in missing.items():
             self._read(path, sorted(wanted))
         return tuple(self._texts[place] for place in given)
 
     def _read(self, path: str, wanted: Sequence[int]) -> None:
+        number = self._rows[path].number
+        for at, event in self._events_of(path, wanted).items():
+            self._texts[path, at] = event
+            if event.text:
+                self._kept.add(number, at, event)
+
+    def _events_of(self, path: str, wanted: Sequence[int]) -> dict[int, Event]:
         card = self._cards[path]
         if any(event_at(card, at).kind is Kind.KNOWLEDGE for at in wanted):
             document = self._shelf.document(path)
-            for at in wanted:
-                is_there = document is not None and at < len(document.events)
-                self._texts[path, at] = document.events[at] if document and is_there else event_at(card, at)
-            return
-        for at, text in texts_of_card(self._root, card, wanted).items():
-            self._texts[path, at] = event_at(card, at, text)
+            events = document.events if document else ()
+            return {at: events[at] if at < len(events) else event_at(card, at) for at in wanted}
+        texts = texts_of_card(self._root, card, wanted)
+        return {at: event_at(card, at, text) for at, text in texts.items()}
 
 
 def hits_of(
@@ -84,7 +123,7 @@ def hits_of(
     hits = []
     for (one, place), (before, after) in zip(places, around, strict=True):
         (event,) = shown.events([place])
-        snippet = snippet_of(event.text, sought.marked, analyze)
+        snippet = snippet_of(event.text or event.title, sought.marked, analyze)
         hits.append(
             Hit(event, one.score, one.parts, snippet, shown.events(before), shown.events(after), place[0])
         )

@@ -13,7 +13,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -318,7 +317,7 @@ def _open_new(path: Path) -> int:
 
 def _write_beside(path: Path, data: bytes, fsync: bool, like: Path | None) -> Path:
     """A complete temporary file in the folder of `path`, with mode and owner of `like` when that exists."""
-    temporary = path.parent / f"{_temporary_prefix(path)}{secrets.token_hex(6)}.tmp"
+    temporary = path.parent / f"{_temporary_prefix(path)}{os.urandom(6).hex()}.tmp"
     descriptor = _open_new(temporary)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -72,7 +71,9 @@ def _wait(path: Path, timeout: float) -> int:
         if waited >= timeout:
             break
         pause = min(max(waited / 8, _SHORTEST), _LONGEST)
-        # Not all at once.
+        # Not all at once.  Late: most wait for nobody.
+        import random  # noqa: PLC0415
+
         time.sleep(min(timeout - waited, pause * random.uniform(0.5, 1.5)))  # noqa: S311
     return descriptor
 

@@ -18,18 +18,26 @@ def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
 
     `projects` maps a name to folders.  A repository is called as its origin is, else as its folder.  `cwd` may come from another machine or be gone; then only its text counts.  "" when it names nothing.
     """
-    return (named_project_of(cwd, projects) or _folder_name(_pure(cwd))) if cwd else ""
+    return (_named(cwd, projects) or _folder_name(_pure(cwd))) if cwd else ""
 
 
-def named_project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
-    """The same, and "" for a folder that is nobody's project but by its own name."""
-    if not cwd:
-        return ""
+def named_project_of(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> str:
+    """The same, and "" for a folder that is nobody's project but by its own name.
+
+    The folder of a `vault`, which has notes of every project, is a project's only where the user says so, whatever git says of it.
+    """
+    return _named(cwd, projects, vault) if cwd else ""
+
+
+def _named(cwd: str, projects: Mapping[str, Sequence[str]], vault: str = "") -> str:
     named = _configured(_pure(cwd), projects)
     if named:
         return named
     here = Path(cwd)
-    return _repository(here) if here.is_absolute() and "\0" not in cwd and here.is_dir() else ""
+    if not here.is_absolute() or "\0" in cwd or not here.is_dir():
+        return ""
+    inside = vault and Path(os.path.realpath(here)).is_relative_to(os.path.realpath(vault))
+    return "" if inside else _repository(here)
 
 
 def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: str) -> Path | None:

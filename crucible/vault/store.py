@@ -9,7 +9,6 @@ note, never a second name.
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crucible.errors import (
     AmbiguousSession,
@@ -31,14 +31,15 @@ from crucible.errors import (
 )
 from crucible.note.source import Edit, Source, apply_edits
 from crucible.session.identity import check_session_id
-from crucible.session.model import Session
-from crucible.session.reading import read_session
 from crucible.settings import VaultSettings, load_vault_settings
 from crucible.vault import files
 from crucible.vault.files import Stamp
 from crucible.vault.locking import Lock
 from crucible.vault.naming import check_new_id
 from crucible.vault.walk import OnError, find_notes, is_markdown, note_name
+
+if TYPE_CHECKING:
+    from crucible.session.model import Session
 
 __all__ = ["Note", "Vault"]
 
@@ -58,6 +59,9 @@ class Note:
     @cached_property
     def session(self) -> Session:
         """What the note means, read when it is first asked for.  `NoteUnreadable` when that fails."""
+        # Late: who only finds and moves notes starts in half the time.
+        from crucible.session.reading import read_session  # noqa: PLC0415
+
         try:
             return read_session(self.source, self.name)
         except MemoryError:
@@ -360,5 +364,7 @@ def _byte_of(text: str, data: bytes, char: int, known: int, at: int) -> int:
 
 
 def _nearest(name: str, paths: list[Path]) -> str:
+    import difflib  # noqa: PLC0415  rare, and a command starts sooner without it
+
     near = difflib.get_close_matches(name, [note_name(path.name) for path in paths], n=3, cutoff=0.8)
     return "did you mean " + ", ".join(near) + "?" if near else "`cru session list` shows what is there"

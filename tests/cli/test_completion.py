@@ -57,6 +57,12 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
     assert _complete(cru_process, "cru session list --format t") == ["table", "toon"]
 
 
+def test_a_question_is_completed_without_its_commands_name(cru_process: CruProcess) -> None:
+    assert _complete(cru_process, "cru recall s") == ["sync", "status", "set-up"]
+    assert _complete(cru_process, "cru recall --all") == ["--all-projects"]
+    assert _complete(cru_process, "cru recall retries --kind de") == ["decision"]
+
+
 def test_cases_are_completed_from_the_files_names(vault: Vault, cru_process: CruProcess) -> None:
     (vault.root / "cases").mkdir()
     for name in ("a-puzzle-00000001", "a-puzzle-00000002", "b-decision-00000003"):

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from crucible.vault.store import Vault
 from tests.cli.notes import LIMITER, note, write
-from tests.running import Cru
+from tests.cli.terminals import on_a_terminal
+from tests.running import Cru, CruProcess
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """We are in a folder that is no project's; `enter` makes one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def enter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make it a git repository, and go there."""
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.fixture
@@ -37,6 +53,7 @@ def test_an_item_is_a_note_whose_path_is_printed(vault: Vault, cru: Cru) -> None
     for line in (
         "type: failure",
         'session: "[[2026-11-21-limiter]]"',
+        'phase: "[[2026-11-21-limiter#Write the bucket @claude-code@2.1.197 dev|phase-1]]"',
         "category: knowledge_gap",
         "confidence: 0.8",
     ):
@@ -114,6 +131,7 @@ def test_recall_finds_knowledge_by_weight_and_feedback_counts(known: Vault, cru:
     changed = {line.partition(":")[0] for line in {*after} ^ {*bytes_before}}
     assert changed <= {"use_count", "useful_count", "last_used"}
     assert score() < before
+    assert "--useful, or --not-useful" in cru("recall", "feedback", "retry-with").stderr
     cru("recall", "feedback", "retry-with", "--useful")
     told = json.loads(cru("knowledge", "stats", "--format", "json").stdout)
     assert (told["uses"], told["useful"]) == (2, 1)
@@ -200,3 +218,142 @@ def test_standard_input_can_be_the_text(vault: Vault, cru: Cru) -> None:
     write(vault, "2026-11-20-other", note("2026-11-20-other"))
     result = cru("knowledge", "add", "observation", "From a pipe", "-", "--scope", "global")
     assert result.exit_code == 0
+
+
+# --- for whom ---------------------------------------------------------------------------------------------------------
+
+
+def ids(cru: Cru, *args: str) -> list[str]:
+    told = json.loads(cru("knowledge", *args, "--format", "json").stdout)
+    return [row["id"] for row in (told["hits"] if isinstance(told, dict) else told)]
+
+
+def test_what_is_kept_in_a_projects_folder_is_seen_there_and_nowhere_else(
+    known: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(tmp_path / "site", monkeypatch)
+    added = cru("knowledge", "add", "pattern", "Static pages first")
+    assert "kept for project site" in added.stderr
+    for sub in ("", "deep"):
+        (tmp_path / "site" / sub).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / "site" / sub)
+        assert sorted(ids(cru, "list")) == ["locks-around-caches", "static-pages-first"]
+        assert ids(cru, "search", "static", "pages") == ["static-pages-first"]
+    enter(tmp_path / "shop", monkeypatch)
+    assert "static-pages-first" not in ids(cru, "list")
+    assert ids(cru, "search", "static", "pages") == []
+    assert ids(cru, "search", "static", "pages", "--all-projects") == ["static-pages-first"]
+    assert "Static pages first" in cru("recall", "static", "pages", "--all-projects").stdout
+    assert len(ids(cru, "list", "--all-projects")) == 3
+    assert cru("knowledge", "show", "static").exit_code == 0
+
+
+def test_the_vaults_own_folder_sees_everything_and_keeps_for_everybody(
+    known: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(known.root, monkeypatch)
+    assert len(ids(cru, "list")) == 2
+    assert "kept for everybody" in cru("knowledge", "add", "pattern", "Small commits").stderr
+    assert "scope: global" in item(known, "small-commits").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("args", "whom", "lines"),
+    [
+        ((), "everybody", ["scope: global"]),
+        (("--project", "shop"), "project shop", ["scope: project", "project: shop"]),
+        (("--scope", "project"), "project here", ["scope: project", "project: here"]),
+        (("--domain", "css"), "domain css", ["scope: domain", "domain: css"]),
+        (("--project", "shop", "--domain", "css"), "project shop", ["project: shop", "domain: css"]),
+        (("--scope", "global", "--project", "shop"), "everybody", ["scope: global", "project: shop"]),
+    ],
+)
+def test_adding_says_for_whom_it_is_kept(
+    args: tuple[str, ...],
+    whom: str,
+    lines: list[str],
+    vault: Vault,
+    cru: Cru,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    added = cru("knowledge", "add", "pattern", "Grids", *args)
+    assert f"kept for {whom}\n" in added.stderr
+    assert {*lines} <= {*item(vault, "grids").read_text(encoding="utf-8").split("\n")}
+    scope = lines[0].partition(" ")[2] if "scope" in lines[0] else "project"
+    assert (
+        json.loads(cru("knowledge", "add", "pattern", "Rows", *args, "--format", "json").stdout)["scope"]
+        == scope
+    )
+
+
+def test_where_others_are_hidden_it_is_said_how_to_see_them(
+    known: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(tmp_path / "site", monkeypatch)
+    assert (
+        "as project site sees it; not shown: 1 of others (--all-projects)" in cru("knowledge", "list").stderr
+    )
+    none = cru("knowledge", "list", "--type", "decision").stderr
+    assert "nothing found for project site; not shown: 1 of others (--all-projects)" in none
+    assert "no such items" in cru("knowledge", "list", "--type", "evidence").stderr
+    for command in (("knowledge", "search", "jitter"), ("recall", "jitter", "--kind", "knowledge")):
+        told = cru(*command).stderr
+        assert "nothing found for project site" in told
+        assert "--all-projects" in told
+        assert cru(*command, "--project", "site").stderr.startswith("nothing found for project site;")
+        assert cru(*command, "--all-projects").stderr == ""
+    everything = cru("recall", "zzzqqq").stderr
+    assert "of knowledge for project site only (--all-projects)" in everything
+    assert "project" not in cru("recall", "zzzqqq", "--session", "2026").stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("recall", "x", "--project", "a"),
+        ("knowledge", "search", "x", "--project", "a"),
+        ("knowledge", "list", "--project", "a"),
+        ("knowledge", "list", "--domain", "a"),
+        ("knowledge", "list", "--global"),
+    ],
+)
+def test_all_projects_and_one_exclude_each_other(args: tuple[str, ...], vault: Vault, cru: Cru) -> None:
+    refused = cru(*args, "--all-projects")
+    assert refused.exit_code == 2
+    assert "exclude each other" in refused.stderr
+
+
+def test_what_did_not_hold_is_in_the_note_and_listed_until_it_does(known: Vault, cru: Cru) -> None:
+    assert ids(cru, "list", "--to-verify") == []
+    done = cru("knowledge", "verify", "locks", "--failed", "--how", "two threads wrote", "--by", "ann")
+    assert "did not hold" in done.stderr
+    assert "by ann: two threads wrote" in item(known, "locks-around-caches").read_text(encoding="utf-8")
+    assert ids(cru, "list", "--to-verify") == ["locks-around-caches"]
+    assert cru("knowledge", "check").exit_code == 0
+    cru("knowledge", "verify", "locks")
+    assert ids(cru, "list", "--to-verify") == []
+    assert "by ann: two threads wrote" in item(known, "locks-around-caches").read_text(encoding="utf-8")
+
+
+def test_an_old_item_is_listed_to_be_verified(known: Vault, cru: Cru) -> None:
+    path = item(known, "locks-around-caches")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r'(created|updated): "\d{4}', r'\1: "2020', text), encoding="utf-8")
+    assert ids(cru, "list", "--to-verify") == ["locks-around-caches"]
+
+
+def test_an_item_of_a_title_alone_is_found(vault: Vault, cru: Cru) -> None:
+    cru("knowledge", "add", "decision", "Use a ring buffer")
+    for asked in (("ring", "buffer"), ("--kind", "knowledge")):
+        shown = cru("recall", *asked)
+        assert "Use a ring buffer" in shown.stdout, shown.stderr
+
+
+@pytest.mark.parametrize("columns", [40, 50])
+def test_a_list_fits_a_narrow_terminal(columns: int, known: Vault, cru_process: CruProcess) -> None:
+    lines = on_a_terminal(cru_process, known, columns, "knowledge", "list", "--all-projects")
+    assert max(map(len, lines)) <= columns
+    assert [line.split()[0] for line in lines] == ["id", "retry-with-jitter", "locks-around-caches"]

@@ -8,9 +8,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from rich.cells import cell_len
 
 from crucible.vault.store import Vault
 from tests.cli.notes import LIMITER, note, write
+from tests.cli.terminals import on_a_terminal
 from tests.running import Cru, CruProcess
 
 
@@ -91,7 +93,73 @@ def test_no_question_is_an_error(query: str, told: Vault, cru: Cru) -> None:
 def test_a_command_of_the_group_is_one_and_its_name_can_be_asked_for(told: Vault, cru: Cru) -> None:
     assert cru("recall", "feedback").exit_code == 2
     assert "hits" in json.loads(cru("recall", "ask", "feedback", "--format", "json").stdout)
-    assert "QUERY" in cru("recall", "--help").stdout
+
+
+def test_the_groups_help_tells_how_to_ask_and_which_commands_there_are(bare_cru: Cru) -> None:
+    told = bare_cru("recall", "--help").stdout
+    asking = bare_cru("recall", "ask", "--help").stdout
+    options = asking[asking.index("Options:") :].rstrip()
+    assert options.split() == told[told.index("Options:") : told.index("\nCommands:")].split()
+    for name in ("ask", "feedback", "push", "sync", "status", "set-up"):
+        assert f"\n  {name} " in told
+    assert "[QUERY]" in told
+    assert bare_cru("recall", "-h").stdout == told
+    alone = bare_cru("recall")
+    assert alone.exit_code == 2
+    assert alone.stderr == told
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--kind", "user"),
+        ("--since", "2020-01-01"),
+        ("--until", "2100-01-01"),
+        ("--session", "2026-11"),
+        ("--agent", "claude-code"),
+    ],
+)
+def test_without_a_word_the_newest_of_what_is_narrowed_to_is_shown(
+    args: tuple[str, ...], told: Vault, cru: Cru
+) -> None:
+    hits = found(cru, *args)["hits"]
+    assert hits
+    times = [hit["at"] for hit in hits]
+    assert times == sorted(times, reverse=True)
+    assert "  0.00" not in cru("recall", *args).stdout
+
+
+@pytest.mark.parametrize(
+    "args", [("ask",), ("-n", "3"), ("--explain",), ("--all-projects",), ("--format", "json")]
+)
+def test_with_neither_words_nor_filters_it_is_said_what_to_do(
+    args: tuple[str, ...], told: Vault, cru: Cru
+) -> None:
+    refused = cru("recall", *args)
+    assert refused.exit_code == 2
+    assert "nothing is asked for" in refused.stderr
+    assert "--kind" in refused.stderr
+
+
+def test_nothing_found_has_the_exit_code_and_the_silence_of_a_list(told: Vault, cru: Cru) -> None:
+    for format_ in ("paths", "json", "toon"):
+        nothing = cru("recall", "zzzqqq", "--format", format_)
+        listed = cru("session", "list", "--where", "id = zzz", "--format", format_)
+        assert (nothing.exit_code, nothing.stderr) == (listed.exit_code, listed.stderr) == (0, "")
+    assert cru("recall", "zzzqqq", "--format", "paths").stdout == ""
+
+
+@pytest.mark.parametrize("columns", [20, 40])
+def test_a_narrow_terminal_breaks_no_mark_and_no_link(
+    columns: int, told: Vault, cru: Cru, cru_process: CruProcess
+) -> None:
+    cru("knowledge", "add", "pattern", "東京 buckets", "桶 " * 60 + "bucket", "--scope", "global")
+    lines = on_a_terminal(cru_process, told, columns, "recall", "bucket", "--explain")
+    broad = [line for line in lines if cell_len(line) > columns]
+    assert all(len(line.split()) == 1 for line in broad), broad  # a word that is longer than a line
+    assert any("**bucket" in line.lower() for line in lines)
+    assert all(line.count("**") % 2 == 0 for line in lines)
+    assert any(line.strip().startswith("obsidian://") for line in lines)
 
 
 def test_a_note_that_changes_is_found_by_its_new_words(told: Vault, cru: Cru) -> None:

@@ -59,6 +59,7 @@ def failure_item() -> Item:
         created=NOW - timedelta(days=40),
         updated=NOW,
         also_from=("2026-05-09-1200-again",),
+        failed_checks=("2026-11-02T08:00:00Z by bob: it is 50 ms",),
     )
 
 
@@ -101,4 +102,5 @@ def any_item() -> st.SearchStrategy[Item]:
         retired=time,
         retired_because=line | st.just(""),
         also_from=st.lists(st.sampled_from(["a", "b", "2026-05-04-1000-retry"]), max_size=3).map(tuple),
+        failed_checks=st.lists(line, max_size=3).map(tuple),
     )

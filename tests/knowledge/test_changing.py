@@ -136,6 +136,22 @@ def test_a_verification_says_how_by_whom_and_when(vault: Vault, note: Path) -> N
     assert (failed.verification.passed, failed.verification.by, failed.updated) == (False, "bob", NOW)
 
 
+def test_what_did_not_hold_stays_in_the_note_when_it_holds_later(vault: Vault, note: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    first = verify_item(
+        vault, note, NOW, Verification(False, f"with {secret}", "bob"), redact_of(SecretSettings())
+    )
+    assert first.disproved
+    verify_item(vault, note, NOW + timedelta(days=1), Verification(False), unchanged)
+    later = verify_item(vault, note, NOW + timedelta(days=2), Verification(True, "now it does"), unchanged)
+    assert not later.disproved
+    one, other = later.failed_checks
+    assert one.startswith("2026-11-21T20:26:47Z by bob: with [REDACTED:")
+    assert other == "2026-11-22T20:26:47Z"
+    assert load_item(vault, note).item == later
+    assert secret not in note.read_text()
+
+
 def test_a_retired_item_stays_as_a_note_and_says_why(vault: Vault, note: Path) -> None:
     before = note.read_bytes()
     item = retire_item(vault, note, NOW, "superseded by [[use-pixi]]")

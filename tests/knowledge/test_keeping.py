@@ -65,6 +65,11 @@ def test_a_list_is_narrowed(filled: Vault) -> None:
     assert listed(filled, viewer=Place(Scope.PROJECT, "blog")) == ["other", "everybody"]
 
 
+def test_what_did_not_hold_is_to_be_verified_at_once(filled: Vault) -> None:
+    put(filled, "wrong.md", item_of("Wrong", verification=Verification(False, "", "", NOW)))
+    assert listed(filled, to_verify=True) == ["wrong", "old"]
+
+
 def test_a_row_tells_path_and_parts_of_the_weight(filled: Vault) -> None:
     (row,) = list_items(filled, load_items(filled), Wish(to_verify=True), NOW, SETTINGS)
     assert (row.path, row.to_verify) == ("knowledge/old.md", True)

@@ -55,6 +55,14 @@ def test_an_ended_session_takes_nothing_and_says_what_to_do(vault: Vault) -> Non
     assert f"--continues {recorder.id}" in answer.text
 
 
+def test_a_session_of_the_environment_that_is_not_there_is_said(vault: Vault) -> None:
+    answer = log(place_of(vault, CRU_SESSION="nobody"))
+    assert answer.failed
+    assert "no session 'nobody'" in answer.text
+    assert "CRU_SESSION" in answer.text
+    assert not vault.session_paths()
+
+
 def test_the_only_active_session_of_the_project_and_client_is_meant(vault: Vault, project: Path) -> None:
     mine = record.session("Mine", vault=vault, agent="mcp@1", project="shop")
     record.session("Another agent's", vault=vault, agent="codex@1", project="shop")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crucible import record
+from crucible.cli.recall_opening import project_here
 from crucible.errors import VaultError
 from crucible.knowledge.keeping import load_items
 from crucible.mcp.replying import PREFACE
@@ -147,7 +148,7 @@ def test_a_long_text_comes_in_parts(told: Vault) -> None:
     (one, *_) = ids_in(call(place, "recall_search", query="endmark").text)
     part = call(place, "recall_get", ids=[one])
     assert "endmark" not in part.text
-    left = re.search(r"([\d,]+) more characters, with offset=(\d+)", part.text)
+    left = re.search(r"([\d,]+) more characters, with offset=(\d+)\]$", part.text, re.MULTILINE)
     assert left
     rest = call(place, "recall_get", ids=[one], offset=int(left[2]))
     assert "endmark" in rest.text
@@ -185,7 +186,8 @@ def test_what_happened_around_an_event_comes_in_order(told: Vault) -> None:
         ("recall_add", {"type": "decision", "title": "x", "scope": "domain"}, "say which domain"),
         ("session_show", {"id": "../../etc/passwd"}, "is no session id"),
         ("session_show", {"id": "/etc/passwd"}, "is no session id"),
-        ("session_show", {"id": "nobody"}, "session list"),
+        ("session_show", {"id": "nobody"}, "session_list tells the ids"),
+        ("session_resume_context", {"id": "nobody"}, "session_list tells the ids"),
         ("session_list", {"limit": 1000}, "limit goes from 1 to 50"),
         ("session_resume_context", {"id": "x", "budget": 1}, ""),
         ("flight_recorder_log", {"type": "gossip", "content": "x"}, "one of decision, error"),
@@ -204,7 +206,7 @@ def test_what_happened_around_an_event_comes_in_order(told: Vault) -> None:
         (
             "flight_recorder_log",
             {"type": "decision", "content": "x", "session": "nobody"},
-            "no session 'nobody'",
+            "session_list tells the ids",
         ),
         ("flight_recorder_log", {"type": "decision", "content": "x", "session": "../x"}, "is no session id"),
     ],
@@ -312,6 +314,91 @@ def test_an_item_names_the_session_that_it_comes_from(vault: Vault) -> None:
     assert one.item.source.session == recorder.id
 
 
+def test_who_sees_what_goes_by_projects_that_somebody_named(vault: Vault, tmp_path: Path) -> None:
+    shop, plain = tmp_path / "shop", tmp_path / "plain"
+    (shop / ".git").mkdir(parents=True)
+    plain.mkdir()
+    item = {"type": "pattern", "title": "Flux capacitors need gigawatts"}
+    asked = ("recall_context", {"query": "gigawatts", "event_types": ["knowledge"]})
+    call(place_of(vault, shop), "recall_add", **item)
+    assert "id flux-capacitors" in talk(place_of(vault, plain), [asked])[0].text, "a folder is no project"
+    added = call(place_of(vault, plain), "recall_add", type="pattern", title="Buckets leak")
+    assert "for every project" in added.text
+    meant = {one.item.title: (one.item.scope, one.item.project) for one in load_items(vault) if one.item}
+    assert meant == {"Flux capacitors need gigawatts": ("project", "shop"), "Buckets leak": ("global", "")}
+
+
+def test_the_server_and_the_command_line_have_one_rule(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / name for name in ("shop", "plain", "mine")]
+    for folder in folders:
+        folder.mkdir()
+    for folder in (folders[0], vault.root):
+        (folder / ".git").mkdir()
+    config = tmp_path / "config.toml"
+    config.write_text(f'[projects]\nnamed = ["{folders[2]}"]\n')
+    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
+    seen = []
+    for folder in (*folders, vault.root):
+        monkeypatch.chdir(folder)
+        seen.append(place_of(vault, folder, CRUCIBLE_CONFIG=str(config)).viewer)
+        assert seen[-1] == project_here(vault.root)
+    assert seen == ["shop", "", "named", ""]
+
+
+def test_a_search_of_a_project_finds_what_that_project_knows(vault: Vault, tmp_path: Path) -> None:
+    for name in ("shop", "bank"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    call(place_of(vault, tmp_path / "shop"), "recall_add", type="pattern", title="Flux needs gigawatts")
+    place = place_of(vault, tmp_path / "bank")
+    own, other, own_again = talk(
+        place,
+        [("recall_search", {"query": "gigawatts"} | more) for more in ({}, {"project": "shop"}, {})],
+    )
+    assert "id flux-needs" not in own.text + own_again.text
+    assert "id flux-needs" in other.text
+
+
+def test_an_item_never_names_a_session_or_phase_that_is_not_there(vault: Vault) -> None:
+    with record.session("Work", vault=vault) as recorder:
+        recorder.phase("Build")
+    item = {"type": "pattern", "title": "Buckets leak"}
+    unknown, path, phase, homeless, gone = (
+        talk(place, [("recall_add", item | more)])[0]
+        for place, more in (
+            (place_of(vault), {"session": "nobody"}),
+            (place_of(vault), {"session": "../sessions/x"}),
+            (place_of(vault), {"session": recorder.id, "phase": "phase-9"}),
+            (place_of(vault), {"phase": "phase-1"}),
+            (place_of(vault, CRU_SESSION="nobody"), {}),
+        )
+    )
+    assert unknown.failed
+    assert "no session 'nobody'" in unknown.text
+    assert "session_list" in unknown.text
+    assert path.failed
+    assert phase.failed
+    assert "its phases: 1" in phase.text
+    assert homeless.failed
+    assert "say of which session" in homeless.text
+    # What the environment names was not the agent's word: the item is kept, without a link that leads nowhere.
+    assert not gone.failed
+    (one,) = load_items(vault)
+    assert one.item
+    assert (one.item.source.session, "nobody" in one.note.source.text) == ("", False)
+    named = call(
+        place_of(vault), "recall_add", type="pattern", title="Tanks rust", session=recorder.id[:-2], phase="1"
+    )
+    assert not named.failed
+    item_of = {each.item.title: each.item.source for each in load_items(vault) if each.item}
+    assert (item_of["Tanks rust"].session, item_of["Tanks rust"].phase) == (recorder.id, "phase-1")
+    assert (
+        f'phase: "[[{recorder.id}#Build|phase-1]]"'
+        in (vault.root / "knowledge" / "tanks-rust.md").read_text()
+    )
+
+
 def test_a_secret_that_a_human_typed_into_a_note_is_not_shown(vault: Vault) -> None:
     with record.session("Work", vault=vault) as recorder:
         recorder.phase("Build")
@@ -347,7 +434,7 @@ def test_sessions_are_listed_and_one_is_shown(told: Vault) -> None:
         assert part in shown
     phase = call(place, "session_show", id=name, phase="phase-2").text
     assert "> [!error]" in phase
-    assert "more characters: the same with offset=8000" in phase
+    assert "more characters: session_show(id, phase, offset=8000)" in phase
 
 
 def test_a_context_keeps_to_its_budget(told: Vault) -> None:

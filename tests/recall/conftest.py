@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import pytest
 
 from crucible.recall.postgres_schema import set_up
 from crucible.recall.postgres_server import Server
-from tests.recall.server import NoServer, Running, Team, running_server
+from tests.recall.server import GUARDED, NoServer, Running, Team, running_server
 
 _numbers = count()
 
@@ -19,7 +20,7 @@ def postgres() -> Iterator[Running]:
     try:
         with running_server() as running:
             admin = Server(running.address())
-            for role in ("owner", "anna", "ben"):
+            for role in ("owner", "anna", "ben", GUARDED):
                 admin.run(f"CREATE ROLE {role} LOGIN")
             admin.run("CREATE DATABASE pattern OWNER owner")
             made = Server(running.address("owner", "pattern"))
@@ -32,14 +33,20 @@ def postgres() -> Iterator[Running]:
         pytest.skip(f"no PostgreSQL server: {error}")
 
 
-@pytest.fixture
-def team(postgres: Running) -> Iterator[Team]:
+@contextmanager
+def database(postgres: Running) -> Iterator[Team]:
     """A database with our tables and nothing in them."""
-    database = f"team{next(_numbers)}"
+    name = f"team{next(_numbers)}"
     admin = Server(postgres.address())
-    admin.run(f"CREATE DATABASE {database} TEMPLATE pattern OWNER owner")
-    team = Team(postgres, database)
+    admin.run(f"CREATE DATABASE {name} TEMPLATE pattern OWNER owner")
+    team = Team(postgres, name)
     yield team
     team.close()
-    admin.run(f"DROP DATABASE {database} WITH (FORCE)")
+    admin.run(f"DROP DATABASE {name} WITH (FORCE)")
     admin.close()
+
+
+@pytest.fixture
+def team(postgres: Running) -> Iterator[Team]:
+    with database(postgres) as made:
+        yield made

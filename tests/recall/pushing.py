@@ -1,10 +1,12 @@
 """Sessions to be pushed, and a process that pushes them: what the tests of writers have in common.
 
-Run as a program it pushes: `python -m tests.recall.pushing ADDRESS VAULT CLONE COUNT SEED`, and prints each note that is done.
+Run as a program it pushes: `python -m tests.recall.pushing ADDRESS COUNT SEED…`, and prints each note that is done.  Each seed is a process and a
+copy of the vault of its own; all of them push every session, each in another order, so that they meet at many.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -13,6 +15,8 @@ from random import Random
 
 from crucible.recall.model import Document, Event, Kind
 from crucible.recall.postgres import open_pusher
+from crucible.recall.postgres_address import library
+from crucible.recall.postgres_items import Shelved
 
 __all__ = ["Held", "document", "documents", "everything"]
 
@@ -60,6 +64,10 @@ class Held:
     def document(self, path: str) -> Document | None:
         return self.held.get(path)
 
+    def shelved(self, path: str) -> Shelved | None:
+        del path
+        return None
+
 
 def documents(count: int, seed: int = 0) -> Held:
     """So many, in an order of their own."""
@@ -84,10 +92,22 @@ def _tell(done: int, of: int) -> None:
     sys.stdout.flush()
 
 
-def _main(address: str, vault: str, clone: str, count: str, seed: str) -> None:
-    pusher = open_pusher(address, vault, clone)
-    pusher.push(documents(int(count), int(seed)), progress=_tell)
+def _push(address: str, count: int, seed: int) -> None:
+    open_pusher(address, "vault", f"clone {seed}").push(documents(count, seed), progress=_tell)
+
+
+def _main(address: str, count: int, *seeds: int) -> int:
+    """How many of them failed.  Forked, so that what eight processes need is loaded once, and nothing of it is begun before."""
+    library()
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=_push, args=(address, count, seed)) for seed in seeds[1:]]
+    for writer in writers:
+        writer.start()
+    _push(address, count, seeds[0])
+    for writer in writers:
+        writer.join()
+    return sum(writer.exitcode != 0 for writer in writers)
 
 
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    raise SystemExit(_main(sys.argv[1], *map(int, sys.argv[2:])))

@@ -20,10 +20,12 @@ from typing import Any, NamedTuple
 
 from crucible.recall.postgres_server import Server
 
-__all__ = ["ADMIN", "NoServer", "Running", "Team", "programs", "running_server"]
+__all__ = ["ADMIN", "GUARDED", "NoServer", "Running", "Team", "programs", "running_server"]
 
 ADMIN = "admin"
 """The superuser of a server for tests."""
+GUARDED = "carol"
+"""Who is asked for a password; everybody else is let in."""
 
 _SETTINGS = (
     "listen_addresses=",
@@ -152,6 +154,8 @@ def _data(folder: Path, owner: dict[str, Any]) -> Path:
     )
     if done.returncode:
         raise NoServer(f"initdb failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
+    rules = data / "pg_hba.conf"
+    rules.write_text(f"local all {GUARDED} scram-sha-256\n{rules.read_text()}")
     return data
 
 

@@ -128,6 +128,28 @@ def test_filters_of_the_question_narrow(root: Path) -> None:
     assert len(ask(root, "token cache", limit=1).hits) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "kinds"), [("token bucket", {Kind.DECISION}), ("token bucket kind:decision", set(Kind))]
+)
+def test_who_asks_for_decisions_gets_the_sessions_in_which_one_was_found(
+    text: str, kinds: set[Kind], tmp_path: Path
+) -> None:
+    said = session_of("said", "token bucket", "token bucket, token bucket", title="Token bucket")
+    other = Phase("Work", entries=(Prose("a token bucket"), Decision("Chose postgres")))
+    decided = Phase("Work", entries=(Prose("many other words"), Decision("Chose a token bucket")))
+    root = vault_of(
+        tmp_path / "v",
+        said,
+        replace(session_of("other"), phases=(other,)),
+        replace(session_of("decided"), phases=(decided,)),
+    )
+    answer = ask(root, text, kinds=frozenset(kinds))
+    assert [hit.event.session for hit in answer.hits] == ["decided"]
+    assert [one.session for one in answer.sessions] == ["decided"]
+    everything = ask(root, "token bucket")
+    assert {one.session for one in everything.sessions} == {"said", "other", "decided"}
+
+
 def test_without_words_the_newest_of_what_fits_is_shown(root: Path) -> None:
     assert [hit.event.session for hit in ask(root, "", kinds=frozenset({Kind.USER})).hits] == [
         CACHE.id,
@@ -203,6 +225,37 @@ def test_every_kind_of_entry_is_an_event_and_read_back_as_it_was_said(tmp_path: 
     ]
     assert len({event.id for event in events}) == len(events)
     assert recall(root).get([event.id for event in reversed(events)]) == tuple(reversed(events))
+
+
+def test_what_has_a_title_and_no_text_is_found_by_its_title(tmp_path: Path) -> None:
+    empty = replace(session_of("bare", title="Quokka census"), phases=())
+    nameless = replace(session_of("said", "", title=""), phases=(Phase("Work", entries=(Prose(""),)),))
+    root = vault_of(tmp_path / "v", empty, nameless)
+    one = open_embedded(root, VaultSettings(), shelf=_Titled())
+    answer = one.ask(Question("quokka"), NOW)
+    assert [hit.event.title for hit in answer.hits] == ["Quokkas need shade"]
+    assert [answer.hits[0].snippet.text[slice(*mark)] for mark in answer.hits[0].snippet.marks] == ["Quokkas"]
+    assert [session.session for session in answer.sessions] == ["bare"]
+    assert not one.ask(Question("quokka", kinds=frozenset({Kind.AGENT})), NOW).hits
+    ((identity, likeness),) = one.similar("Quokkas need shade", 5)
+    assert identity == "shade"
+    assert likeness == pytest.approx(1)
+    assert one.ask(Question("", project="shop"), NOW).sessions
+
+
+class _Titled:
+    """A shelf with one item that says nothing below its title."""
+
+    def stamps(self) -> Mapping[str, str]:
+        return {"knowledge/shade.md": "1"}
+
+    def document(self, name: str) -> Document:
+        event = Event("shade", "shade", Kind.KNOWLEDGE, "", title="Quokkas need shade", at=STARTED)
+        return Document("shade", name, "Quokkas need shade", (event,))
+
+    def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
+        del identity, now
+        return 1.0, {}
 
 
 def test_around_and_get_know_nothing_of_what_is_not_there(root: Path) -> None:

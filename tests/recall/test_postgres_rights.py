@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from crucible.errors import ServerFailed
-from crucible.recall.model import Question
+from crucible.recall.model import Kind, Question
 from crucible.recall.postgres import open_postgres, open_pusher
+from tests.recall.conftest import database
 from tests.recall.pushing import Held, document
-from tests.recall.server import Team
+from tests.recall.server import Running, Team
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 APOLLO, ZEUS = document(1, said="rocket plans"), document(2, project="zeus", said="thunder secret plans")
 TABLES = ("sessions", "session_events", "postings", "projects", "members")
 
 
-@pytest.fixture
-def filled(team: Team) -> Team:
+def _fill(team: Team) -> Team:
     """Two projects, of which anna reads one."""
     open_pusher(team.address(), "vault").push(Held([APOLLO, ZEUS]))
     team.run("SELECT crucible.grant_project('anna', 'apollo')")
     return team
+
+
+@pytest.fixture
+def filled(team: Team) -> Team:
+    return _fill(team)
+
+
+@pytest.fixture(scope="module")
+def kept(postgres: Running) -> Iterator[Team]:
+    """The same for tests that change nothing, which is what they are about."""
+    with database(postgres) as team:
+        _fill(team)
+        team.run("ANALYZE", role="admin")
+        team.run("GRANT CREATE ON SCHEMA public TO anna", role="admin")
+        yield team
 
 
 def test_who_has_no_project_is_told_so_in_a_line(filled: Team) -> None:
@@ -51,8 +68,8 @@ def test_what_others_say_changes_no_score(filled: Team) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_psql_shows_a_member_nothing_of_other_projects(filled: Team, table: str) -> None:
-    everything = filled.psql(
+def test_psql_shows_a_member_nothing_of_other_projects(kept: Team, table: str) -> None:
+    everything = kept.psql(
         "anna",
         f"SELECT t::text FROM crucible.{table} t;",
         f"SELECT t::text FROM crucible.{table} t WHERE t::text ~ 'zeus|thunder|s-00002|owner';",
@@ -86,15 +103,76 @@ def test_psql_shows_a_member_nothing_of_other_projects(filled: Team, table: str)
         "CREATE TEMP TABLE members AS SELECT 'anna'::regrole AS role, NULL::int AS project; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
     ],
 )
-def test_no_way_around_is_open_to_a_member(filled: Team, query: str) -> None:
-    filled.run("ANALYZE", role="admin")
-    assert "got" not in filled.psql("anna", query).stdout
-    assert filled.run("SELECT count(*) FROM crucible.sessions") == [(2,)]
+def test_no_way_around_is_open_to_a_member(kept: Team, query: str) -> None:
+    assert "got" not in kept.psql("anna", query).stdout
+    assert kept.run("SELECT count(*) FROM crucible.sessions") == [(2,)]
 
 
-def test_a_function_that_tells_what_it_is_given_is_given_no_hidden_row(filled: Team) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "project:zeus thunder",
+        "-project:apollo plans",
+        f"session:{ZEUS.session}",
+        'thunder "secret plans"',
+        "file:thunder -rocket",
+        "kind:user kind:agent kind:tool kind:decision",
+        "thunder') OR true OR ('' = '",
+        "plans'; SET ROLE owner; --",
+    ],
+)
+def test_no_question_finds_what_is_hidden(kept: Team, text: str) -> None:
+    anna = open_postgres(kept.address("anna"))
+    for narrowed in (
+        Question(text),
+        Question(text, project="zeus"),
+        Question(text, session=ZEUS.session),
+        Question(text, kinds=frozenset({*Kind} - {Kind.KNOWLEDGE}), session="s-"),
+    ):
+        answer = anna.ask(replace(narrowed, limit=20), NOW)
+        shown = {event.session for hit in answer.hits for event in (hit.event, *hit.before, *hit.after)}
+        assert shown | {one.session for one in answer.sessions} <= {APOLLO.session}
+        assert "thunder" not in repr(answer)
+    anna.close()
+
+
+def test_no_function_shows_a_member_more(kept: Team) -> None:
+    """All of ours but one run as who calls them; that one, which makes a month, only writers may call."""
+    found = kept.run(
+        "SELECT oid::regprocedure::text, prosecdef, has_function_privilege('anna', oid, 'EXECUTE') FROM pg_proc"
+        " WHERE pronamespace = 'crucible'::regnamespace"
+    )
+    assert {name for name, as_owner, _ in found if as_owner} == {"crucible.make_month(date)"}
+    assert not [name for name, as_owner, may in found if as_owner and may]
+    assert (
+        kept.psql("anna", "SELECT crucible.readable();", "SELECT crucible.writable();").stdout == "{1}\n{}\n"
+    )
+
+
+def test_a_view_or_a_function_of_the_owner_s_shows_each_member_their_own_projects(filled: Team) -> None:
+    filled.run("CREATE SCHEMA shown")
+    filled.run("CREATE VIEW shown.sessions AS SELECT session_id FROM crucible.sessions")
+    filled.run("GRANT USAGE ON SCHEMA shown TO anna, ben; GRANT SELECT ON shown.sessions TO anna, ben")
+    assert filled.psql("anna", "SELECT * FROM shown.sessions;").stdout == f"{APOLLO.session}\n"
+    assert filled.psql("ben", "SELECT * FROM shown.sessions;").stdout == ""
+
+
+def test_a_view_of_a_member_s_shows_nobody_more_than_they_may_see(filled: Team) -> None:
     filled.run("GRANT CREATE ON SCHEMA public TO anna", role="admin")
-    said = filled.psql(
+    made = filled.psql(
+        "anna",
+        "CREATE VIEW public.mine AS SELECT session_id FROM crucible.sessions; GRANT SELECT ON public.mine TO ben;",
+        "SELECT * FROM public.mine;",
+    )
+    assert APOLLO.session in made.stdout
+    assert ZEUS.session not in made.stdout
+    assert filled.psql("ben", "SELECT * FROM public.mine;").stdout == ""
+    filled.run("SELECT crucible.grant_project('ben', 'zeus')")
+    assert filled.psql("ben", "SELECT * FROM public.mine;").stdout == f"{ZEUS.session}\n"
+
+
+def test_a_function_that_tells_what_it_is_given_is_given_no_hidden_row(kept: Team) -> None:
+    said = kept.psql(
         "anna",
         "CREATE FUNCTION public.tell(text) RETURNS bool LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN RAISE WARNING 'told %', $1; RETURN true; END $$;",
         "SELECT count(*) FROM crucible.session_events WHERE public.tell(payload::text);",
@@ -187,17 +265,17 @@ def test_an_insert_that_fails_tells_nothing_of_what_is_hidden(filled: Team) -> N
 
 
 def test_who_gets_a_name_that_was_somebody_s_gets_none_of_their_projects(filled: Team) -> None:
-    filled.run("CREATE ROLE carol LOGIN", role="admin")
+    filled.run("CREATE ROLE dora LOGIN", role="admin")
     try:
-        filled.run("SELECT crucible.grant_project('carol', 'apollo')")
+        filled.run("SELECT crucible.grant_project('dora', 'apollo')")
         filled.run(
-            "DROP OWNED BY carol; DROP ROLE carol; CREATE ROLE carol LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA crucible TO carol",
+            "DROP OWNED BY dora; DROP ROLE dora; CREATE ROLE dora LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA crucible TO dora",
             role="admin",
         )
-        assert filled.psql("carol", "SELECT count(*) FROM crucible.sessions;").stdout.strip() == "0"
+        assert filled.psql("dora", "SELECT count(*) FROM crucible.sessions;").stdout.strip() == "0"
         assert filled.psql("anna", "SELECT count(*) FROM crucible.sessions;").stdout.strip() == "1"
     finally:
-        filled.run("DROP OWNED BY carol; DROP ROLE carol", role="admin")
+        filled.run("DROP OWNED BY dora; DROP ROLE dora", role="admin")
 
 
 def test_what_is_granted_to_a_group_its_members_have(filled: Team) -> None:

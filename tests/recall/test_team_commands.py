@@ -10,7 +10,7 @@ import pytest
 from crucible.recall.postgres_address import VARIABLE
 from crucible.vault.store import Vault
 from tests.cli.notes import LIMITER, note, write
-from tests.recall.server import Team
+from tests.recall.server import GUARDED, Running, Team
 from tests.running import Cru
 
 
@@ -45,17 +45,84 @@ def test_a_vault_is_pushed_asked_and_synced(address: str, vault: Vault, cru: Cru
     assert found(cru) == []
 
 
-def test_a_server_that_is_down_is_one_line_and_the_own_index_answers_when_asked(
-    vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+REFUSING = {
+    "down": "postgresql://me:sesame@/team?host=/nowhere",
+    "password": "{carol}",
+    "database": "{nothing}",
+    "user": "{nobody}",
+    "not set up": "{postgres}",
+    "no host": "postgresql://me:sesame@no-such-host.invalid/team",
+}
+
+
+@pytest.mark.parametrize("why", REFUSING)
+def test_a_server_that_cannot_be_asked_is_one_line_and_the_own_index_answers(
+    why: str, postgres: Running, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, f"postgresql://me:sesame@/team?host={tmp_path}")
+    places = {
+        "carol": postgres.address(f"{GUARDED}:sesame"),
+        "nothing": postgres.address("anna:sesame", "nothing"),
+        "nobody": postgres.address("nobody:sesame"),
+        "postgres": postgres.address("anna:sesame"),
+    }
+    monkeypatch.setenv(VARIABLE, REFUSING[why].format(**places))
     write(vault, "2026-11-21-limiter", LIMITER)
-    down = cru("recall", "bucket")
-    assert down.exit_code == 1
-    assert down.stdout == ""
-    assert "sesame" not in down.stderr
-    assert len(down.stderr.strip().splitlines()) == 2
+    for command in ("bucket",), ("status",), ("push",):
+        refused = cru("recall", *command)
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "sesame" not in refused.stderr
+        assert "PostgreSQL at " in refused.stderr
+        assert len(refused.stderr.strip().splitlines()) == 2
     assert found(cru, "--here")
+
+
+def test_a_password_in_the_address_is_shown_nowhere(
+    team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, team.address("owner:sesame"))
+    write(vault, "2026-11-21-limiter", LIMITER)
+    for command in (
+        ("push",),
+        ("push", "--force", "--format", "json"),
+        ("status",),
+        ("status", "--format", "json"),
+        ("sync", "--format", "json"),
+        ("set-up",),
+        ("ask", "bucket", "--explain"),
+    ):
+        said = cru("recall", *command)
+        assert said.exit_code == 0, said.stderr
+        assert "sesame" not in said.stdout + said.stderr
+
+
+@pytest.mark.parametrize(
+    "backend",
+    ["mysql://me:sesame@host/team", "host=h password=sesame", "postgresql://me:se@sesame@host/team"],
+)
+def test_a_setting_that_is_no_address_is_not_repeated(
+    backend: str, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    settings = tmp_path / "crucible" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text(f'[recall]\nbackend = "{backend}"\n')
+    for command in ("recall", "bucket"), ("recall", "status"), ("doctor",):
+        said = cru(*command)
+        assert said.exit_code or command == ("doctor",)
+        assert "sesame" not in said.stdout + said.stderr
+
+
+def test_a_project_is_shown_the_knowledge_that_it_may_see_of_others(
+    address: str, vault: Vault, cru: Cru
+) -> None:
+    for name, scope in (("own", "project"), ("shared", "global")):
+        told = ("knowledge", "add", "decision", f"{name} bucket", f"One bucket for the {name}.")
+        added = cru(*told, "--scope", scope, "--project", "zeus")
+        assert added.exit_code == 0, added.stderr
+    assert cru("recall", "push").exit_code == 0
+    for project, items in (("shop", {"shared-bucket"}), ("zeus", {"own-bucket", "shared-bucket"})):
+        assert set(found(cru, "--project", project)) == items
+        assert set(found(cru, "--project", project, "--here")) == items
 
 
 def test_without_a_server_there_is_a_way_out(vault: Vault, cru: Cru) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.settings import UserSettings
-from crucible.vault.projects import project_of
+from crucible.vault.projects import named_project_of, project_of
 
 NOBODY = UserSettings()
 
@@ -102,6 +102,22 @@ def test_relative_and_odd_git_files_are_read_by_their_text(tmp_path: Path) -> No
     assert project_of(str(tree), NOBODY.projects) == "repo"
     (tree / ".git").write_bytes(b"\xff nonsense")
     assert project_of(str(tree), NOBODY.projects) == "tree"
+
+
+def test_the_folder_of_a_vault_is_nobodys_project_but_by_the_users_word(
+    repository: Path, tmp_path: Path
+) -> None:
+    inside = repository / "sessions"
+    inside.mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(repository)
+    assert named_project_of(str(inside), {}) == "main-repo"
+    for vault in (repository, link):
+        assert (
+            named_project_of(str(inside), {}, str(vault)) == named_project_of(str(link), {}, str(vault)) == ""
+        )
+    assert named_project_of(str(inside), {"notes": [str(repository)]}, str(repository)) == "notes"
+    assert named_project_of(str(repository), {}, str(inside)) == "main-repo"
 
 
 def test_a_folder_without_a_repository_has_its_own_name(tmp_path: Path) -> None:

@@ -589,7 +589,7 @@ def test_a_note_on_which_the_reader_fails_is_named(vault: Vault, monkeypatch: py
         raise RecursionError("too deep\nindeed")
 
     path = vault.create("x", TEXT).path
-    monkeypatch.setattr("crucible.vault.store.read_session", fail)
+    monkeypatch.setattr("crucible.session.reading.read_session", fail)
     with pytest.raises(NoteUnreadable, match=f"{path}: .*RecursionError: too deep"):
         _ = vault.read(path).session
 
