@@ -44,7 +44,7 @@ demo: $(VENV)/.installed ## Import a real transcript into a copy of the example 
 	@echo "The vault is $(DEMO): open that folder in Obsidian."
 
 # Bytecode is kept, whatever the caller thinks of it: each of the many processes that tests start would compile the same modules again.
-test coverage: unexport PYTHONDONTWRITEBYTECODE
+test coverage: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.installed-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
