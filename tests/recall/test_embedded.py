@@ -339,9 +339,14 @@ def test_an_index_that_followed_changes_answers_as_one_that_was_built_now(
             if random.random() < 0.2:
                 path.unlink()
         ask(root, "alpha")
-    followed = [flat(ask(root, word, limit=20)) for word in words]
+    followed = _all_of(root, words)
     shutil.rmtree(root / INDEX, ignore_errors=True)
-    assert followed == [flat(ask(root, word, limit=20)) for word in words]
+    assert followed == _all_of(root, words)
+
+
+def _all_of(root: Path, words: list[str]) -> list[list[tuple[str, str, float]]]:
+    one = recall(root)
+    return [flat(one.ask(Question(word, limit=20), NOW)) for word in words]
 
 
 def test_many_small_writings_become_few_parts_and_answer_as_before(tmp_path: Path) -> None:
