@@ -14,6 +14,7 @@ from typing import NamedTuple, assert_never
 from crucible.note.source import NOWHERE, Lines
 from crucible.recall.cards import hash_of
 from crucible.recall.model import Document, Event, Kind
+from crucible.recall.passages import passages_of
 from crucible.session.model import (
     Callout,
     Decision,
@@ -96,7 +97,9 @@ def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Pl
     for phase in (Phase("", entries=session.preamble), *session.all_phases()):
         for entry in phase.entries:
             for nth, said in enumerate(texts_of(entry)):
-                yield teller.tell(phase, said, entry.lines, nth)
+                # A passage is read again where it stands, anything else in its whole entry.
+                lines = said.lines if isinstance(entry, Prose) else entry.lines
+                yield teller.tell(phase, said, lines, nth)
     if session.summary:
         lines = session.summary_lines
         yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines, 0)
@@ -143,7 +146,7 @@ class _Teller:
 
 
 def texts_of(entry: Entry) -> Iterator[Said]:
-    """The events of one entry; an inline subagent's are its report, and then those of its work."""
+    """The events of one entry: of prose its passages, of an inline subagent its report, and then those of its work."""
     if isinstance(entry, ToolCalls):
         for call in entry.calls:
             yield Said(Kind.TOOL, _call(call), call.lines, call=call)
@@ -152,13 +155,20 @@ def texts_of(entry: Entry) -> Iterator[Said]:
     elif isinstance(entry, Callout) and entry.kind == "abstract":
         # The running brief says again, in fewer words, what stands below it.
         return
+    elif isinstance(entry, Prose):
+        yield from _passages(entry)
     elif text := _text(entry):
         yield Said(_kind(entry), text, entry.lines)
 
 
-def _kind(entry: Prose | Decision | Failure | Intervention | Callout) -> Kind:
-    if isinstance(entry, Prose):
-        return Kind.AGENT
+def _passages(prose: Prose) -> Iterator[Said]:
+    lines, first = prose.text.split("\n"), prose.lines.first
+    for start, end in passages_of(prose.text):
+        where = Lines(first + start, first + end) if first >= 0 else NOWHERE
+        yield Said(Kind.AGENT, "\n".join(lines[start:end]), where)
+
+
+def _kind(entry: Decision | Failure | Intervention | Callout) -> Kind:
     if isinstance(entry, Decision):
         return Kind.DECISION
     if isinstance(entry, Failure):
@@ -168,9 +178,7 @@ def _kind(entry: Prose | Decision | Failure | Intervention | Callout) -> Kind:
     return Kind.MILESTONE if entry.kind in ("milestone", "task_complete") else Kind.OBSERVATION
 
 
-def _text(entry: Prose | Decision | Failure | Intervention | Callout) -> str:
-    if isinstance(entry, Prose):
-        return entry.text
+def _text(entry: Decision | Failure | Intervention | Callout) -> str:
     if isinstance(entry, Decision):
         return _labelled(entry.text, "Rationale", entry.rationale)
     if isinstance(entry, Failure):

@@ -49,7 +49,7 @@ def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session)
     with mock.patch.object(rereading, "_whole", side_effect=AssertionError):
         first = recall(root).ask(Question("question"), NOW).hits[0].event
-        assert len(recall(root).around(first.id, 0, 9)) == 4
+        assert len(recall(root).around(first.id, 0, 9)) == 5
 
 
 def test_what_a_note_cuts_is_found_whole_in_the_flight_recorder_and_gone_with_it(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         # Nobody's own settings change what is measured.
-        os.environ["HOME"] = os.environ["CRUCIBLE_CONFIG"] = folder
+        os.environ["HOME"] = folder
+        os.environ["CRUCIBLE_CONFIG"] = str(Path(folder, "settings.toml"))
         vault = build_vault(Path(folder, "vault"))
         if chosen.question:
             _explain(vault, chosen.question)
