@@ -25,8 +25,9 @@ from crucible.cli.main import COMMANDS as TABLE
 from crucible.cli.main import build_root
 from crucible.importing.importing import ImportOptions, ImportReport, import_transcripts
 from crucible.knowledge.item_notes import render_item
+from crucible.knowledge.items import Item
 from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
-from crucible.knowledge.keeping import load_items
+from crucible.knowledge.keeping import items_by_id, load_items
 from crucible.note.source import Source
 from crucible.note.wikilinks import find_links, heading_key
 from crucible.session.entries import CALLOUT_KINDS
@@ -381,16 +382,16 @@ def test_an_accepted_correction_of_the_example_is_a_row_of_preference(copied: Va
 
 
 def test_the_items_of_the_example_are_as_adding_writes_them(example: Vault) -> None:
-    items = load_items(example)
-    assert {one.item.type.value for one in items} == {
+    items = _items(example)
+    assert {item.type.value for item in items.values()} == {
         "decision",
         "evidence",
         "failure",
         "observation",
         "pattern",
     }
-    for one in items:
-        assert render_item(one.item) == (EXAMPLE / "knowledge" / f"{one.id}.md").read_text(encoding="utf-8")
+    for name, item in items.items():
+        assert render_item(item) == (EXAMPLE / "knowledge" / f"{name}.md").read_text(encoding="utf-8")
     assert (EXAMPLE / KNOWLEDGE_BASE_NAME).read_text(encoding="utf-8") == knowledge_base(
         VaultSettings().knowledge.verify_after_days
     )
@@ -399,11 +400,16 @@ def test_the_items_of_the_example_are_as_adding_writes_them(example: Vault) -> N
 def test_every_item_leads_to_the_phase_that_it_comes_from(copied: Vault) -> None:
     checked = Cru(copied)("knowledge", "check")
     assert (checked.exit_code, checked.stdout) == (0, "")
-    for one in load_items(copied):
-        note = copied.load(one.item.source.session)
-        heading = heading_of(note, one.item.source.phase)
+    for item in _items(copied).values():
+        heading = heading_of(copied.load(item.source.session), item.source.phase)
         assert heading
-        assert heading_key(heading) == heading_key(one.item.source.heading)
+        assert heading_key(heading) == heading_key(item.source.heading)
+
+
+def _items(vault: Vault) -> dict[str, Item]:
+    found = items_by_id(load_items(vault))
+    assert len(found) == 5
+    return found
 
 
 def test_recall_finds_an_item_and_the_session_that_it_comes_from(copied: Vault) -> None:

@@ -29,11 +29,10 @@ __all__ = [
 
 
 class Place(NamedTuple):
-    """Where an event's words stand: lines `first` to `end`, from 0, and which of the events there it is."""
+    """Where an event's words stand: lines `first` to `end`, from 0."""
 
     first: int
     end: int
-    nth: int
     keys: tuple[str, ...] = ()
 
 
@@ -56,7 +55,6 @@ class Card(NamedTuple):
     lines: Sequence[int]
     firsts: Sequence[int]
     sizes: Sequence[int]
-    nths: Sequence[int]
     records: Mapping[str, Sequence[str]]
 
 
@@ -87,7 +85,6 @@ def dump_card(document: Document, places: Sequence[Place]) -> bytes:
         [one.line for one in events],
         [place.first for place in places],
         [place.end - place.first for place in places],
-        [place.nth for place in places],
         {str(at): place.keys for at, place in enumerate(places) if place.keys},
     ]
     return zlib.compress(json.dumps(told, separators=(",", ":")).encode(), 6)
@@ -128,7 +125,7 @@ def _id_at(card: Card, at: int, kind: Kind) -> str:
 def place_at(card: Card, at: int) -> Place:
     """Where its words stand."""
     first = card.firsts[at]
-    return Place(first, first + card.sizes[at], card.nths[at], tuple(card.records.get(str(at), ())))
+    return Place(first, first + card.sizes[at], tuple(card.records.get(str(at), ())))
 
 
 def find_event(card: Card, digits: str) -> int | None:

@@ -92,7 +92,7 @@ def derive_item(document: Document, sha: str) -> Derived:
 
 def derive_document(document: Document, sha: str) -> Derived:
     """The same of a session whose note is not at hand: where its words stand is not known."""
-    placed = tuple(Placed(event, event.text, NOWHERE, at) for at, event in enumerate(document.events))
+    placed = tuple(Placed(event, event.text, NOWHERE) for event in document.events)
     return _derived(document, placed, sha)
 
 
@@ -102,7 +102,7 @@ def sha_of(data: bytes) -> str:
 
 
 def _derived(document: Document, placed: Sequence[Placed], sha: str) -> Derived:
-    card = dump_card(document, [Place(*one.entry, one.nth, one.keys) for one in placed])
+    card = dump_card(document, [Place(*one.lines, one.keys) for one in placed])
     common = _common(document)
     texts = [without_echoes(one.event, one.noted) for one in placed]
     events = tuple(

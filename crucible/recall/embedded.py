@@ -19,28 +19,25 @@ from weakref import finalize
 
 from crucible.errors import IndexBroken, reason_of
 from crucible.recall.alike import alike_to, candidates_for
+from crucible.recall.asking import find_events
 from crucible.recall.cards import Card
 from crucible.recall.gathering import Progress
 from crucible.recall.keeping import Store
 from crucible.recall.manifest import ITEM, Manifest
-from crucible.recall.model import MOST, Answer, Event, Kind, Question
+from crucible.recall.model import MOST, Answer, Event, Question
 from crucible.recall.noticing import Noticing, Vouched
-from crucible.recall.phrases import CANDIDATES, is_exact, said_so
-from crucible.recall.ranking import EVENTS, SESSIONS, listed, rank_events, rank_sessions
+from crucible.recall.ranking import SESSIONS, listed, rank_events, rank_sessions
 from crucible.recall.refreshing import Source, State, refresh
 from crucible.recall.searching import (
-    TOO_LONG,
     Found,
     Searchers,
     Sought,
     best,
     load_cards,
     open_searchers,
-    sought_of,
 )
 from crucible.recall.shelf import NOTHING, Shelf
 from crucible.recall.showing import Kept, Shown, hits_of, session_hits
-from crucible.recall.words import Asked, read_question
 from crucible.settings import VaultSettings
 
 __all__ = ["Embedded", "Figures", "Progress", "open_embedded"]
@@ -226,25 +223,9 @@ class Embedded:
         return refresh(self._store, self._source, progress, patience=patience)
 
     def _answer(self, searchers: Searchers, question: Question, now: datetime, notes: list[str]) -> Answer:
-        asked = read_question(question.text)
-        if asked.cut:
-            notes.append("only the first words of the question were searched")
-        if asked.is_empty() and (question.text.strip() or not _narrows(question)):
-            return Answer(notes=(*notes, "the question has no words"))
-        sought = sought_of(asked, question)
-        if sought.is_vain:
-            return Answer(notes=(*notes, TOO_LONG))
-        events = self._events(searchers, sought)
-        if not events and sought.phrases:
-            notes.append("nothing says exactly that; these have some of its words")
-            sought = sought_of(_loosened(asked), question)
-            events = self._events(searchers, sought)
-        return self._weighed(searchers, sought, events, now, notes)
-
-    def _events(self, searchers: Searchers, sought: Sought) -> list[Found]:
-        if not is_exact(sought):
-            return best(searchers, "events", sought, EVENTS)
-        return said_so(best(searchers, "events", sought, CANDIDATES), sought, partial(self._texts, searchers))
+        best_of, texts = partial(best, searchers, "events"), partial(self._texts, searchers)
+        found = find_events(question, notes, best_of, texts)
+        return self._weighed(searchers, *found, now, notes) if found else Answer(notes=tuple(notes))
 
     def _texts(self, searchers: Searchers, found: Sequence[Found]) -> list[str]:
         shown = self._shown(searchers, dict.fromkeys(one.path for one in found))
@@ -275,28 +256,6 @@ class Embedded:
         cards = load_cards(searchers, dict.fromkeys(one.found.path for one in (*ranked, *sessions)))
         shown = self._shown_of(searchers, cards)
         return Answer(hits_of(shown, cards, ranked, sought), session_hits(cards, sessions), tuple(notes))
-
-
-def _narrows(question: Question) -> bool:
-    """Whether a question asks for something even without words: then the newest is shown."""
-    told = (
-        question.session,
-        question.agent,
-        question.channel,
-        question.project,
-        question.since,
-        question.until,
-    )
-    return any(told) or question.kinds != frozenset(Kind)
-
-
-def _loosened(asked: Asked) -> Asked:
-    """With the words of its phrases in their place."""
-    more = read_question(" ".join(" ".join(phrase.split('"')) for phrase in asked.phrases))
-    words = dict.fromkeys((*asked.words, *more.words))
-    return asked._replace(
-        words=tuple(words), names=tuple(dict.fromkeys((*asked.names, *more.names))), phrases=()
-    )
 
 
 def _paths_of(searchers: Searchers, ids: Iterable[str]) -> list[str]:

@@ -53,14 +53,12 @@ class Said(NamedTuple):
 class Placed(NamedTuple):
     """An event and where its words stand.
 
-    `noted` is its text as the note has it, from which its id is made.  `entry` are the lines of the whole entry, and `nth` says
-    which of that entry's events it is; `keys` are of the records that have the whole text.
+    `noted` is its text as the note has it, from which its id is made.  `lines` are those it is read again from, the whole entry's but for prose; `keys` are of the records that have the whole text.
     """
 
     event: Event
     noted: str
-    entry: Lines
-    nth: int
+    lines: Lines
     keys: tuple[str, ...] = ()
 
 
@@ -96,13 +94,11 @@ def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Pl
     teller = _Teller(session, recorded)
     for phase in (Phase("", entries=session.preamble), *session.all_phases()):
         for entry in phase.entries:
-            for nth, said in enumerate(texts_of(entry)):
-                # A passage is read again where it stands, anything else in its whole entry.
-                lines = said.lines if isinstance(entry, Prose) else entry.lines
-                yield teller.tell(phase, said, lines, nth)
+            for said in texts_of(entry):
+                yield teller.tell(phase, said, said.lines if isinstance(entry, Prose) else entry.lines)
     if session.summary:
         lines = session.summary_lines
-        yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines, 0)
+        yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines)
 
 
 class _Teller:
@@ -118,7 +114,7 @@ class _Teller:
         self._counts: dict[tuple[Kind, str], int] = {}
         self._taken: set[str] = set()
 
-    def tell(self, phase: Phase, said: Said, entry: Lines, nth: int) -> Placed:
+    def tell(self, phase: Phase, said: Said, lines: Lines) -> Placed:
         session = self._session
         whole = self._recorded(said.call) if self._recorded and said.call else None
         event = Event(
@@ -128,13 +124,13 @@ class _Teller:
             whole.text if whole else said.text,
             phase.id,
             phase.name,
-            (said.lines if said.lines.first >= 0 else entry).first + 1,
+            (said.lines if said.lines.first >= 0 else lines).first + 1,
             (whole.at if whole else None) or phase.started or session.started,
             said.agent or (str(phase.agent) if phase.agent else self._alone),
             phase.channel or session.channel or "",
             session.project or "",
         )
-        return Placed(event, said.text, entry, nth, whole.keys if whole else ())
+        return Placed(event, said.text, lines, whole.keys if whole else ())
 
     def _id(self, kind: Kind, text: str) -> str:
         count = self._counts.get((kind, text), 0)

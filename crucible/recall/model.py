@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 __all__ = [
     "MOST",
+    "MOST_CONTEXT",
     "USUAL",
     "Answer",
     "Document",
@@ -27,6 +28,8 @@ __all__ = [
 
 USUAL, MOST = 5, 20
 """Hits of an answer, unless more are asked for, and at most."""
+MOST_CONTEXT = 50
+"""Events that are shown before, and after, each hit at most."""
 
 
 class Kind(StrEnum):

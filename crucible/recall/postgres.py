@@ -8,29 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crucible.knowledge.scopes import Place, sees
 from crucible.knowledge.weighing import weigh
-from crucible.recall.model import MOST, Answer, Event, Hit, Kind, Question, SessionHit
-from crucible.recall.phrases import CANDIDATES, is_exact, said_so
+from crucible.recall.asking import find_events
+from crucible.recall.model import MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
 from crucible.recall.postgres_asking import best_events, best_sessions, texts_of
 from crucible.recall.postgres_items import ITEM_COLUMNS, Shelved, item_of, viewer_of
 from crucible.recall.postgres_schema import check_ready, set_up
 from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of
 from crucible.recall.postgres_writing import Pusher
-from crucible.recall.ranking import EVENTS, SESSIONS, Ranked, listed, rank_events, rank_sessions
-from crucible.recall.searching import TOO_LONG, Found, Sought, sought_of
+from crucible.recall.ranking import SESSIONS, Ranked, listed, rank_events, rank_sessions
+from crucible.recall.searching import Found, Sought
 from crucible.recall.segments import analyze
 from crucible.recall.snippets import snippet_of
-from crucible.recall.words import Asked, plain, read_question
+from crucible.recall.words import plain
 from crucible.settings import KnowledgeSettings
 
 __all__ = ["State", "Team", "open_postgres", "open_pusher", "set_up_server"]
 
-_MOST_CONTEXT = 50
 _USUAL = KnowledgeSettings()
 
 
@@ -102,19 +100,9 @@ class Team:
 
     def ask(self, question: Question, now: datetime) -> Answer:
         """The answer; never an error for what the question says."""
-        asked = read_question(question.text)
-        notes = ["only the first words of the question were searched"] if asked.cut else []
-        if asked.is_empty() and (question.text.strip() or not _narrows(question)):
-            return Answer(notes=(*notes, "the question has no words"))
-        server, sought = self._ready(), sought_of(asked, question)
-        if sought.is_vain:
-            return Answer(notes=(*notes, TOO_LONG))
-        events = _found(server, sought)
-        if not events and sought.phrases:
-            notes.append("nothing says exactly that; these have some of its words")
-            sought = sought_of(_loosened(asked), question)
-            events = _found(server, sought)
-        return self._weighed(server, sought, events, now, notes)
+        notes: list[str] = []
+        found = find_events(question, notes, self._best, self._texts)
+        return self._weighed(self._ready(), *found, now, notes) if found else Answer(notes=tuple(notes))
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
         """The events of these ids, in that order; unknown ones are left out."""
@@ -150,6 +138,12 @@ class Team:
             self._is_ready = True
         return self._server
 
+    def _best(self, sought: Sought, most: int) -> list[Found]:
+        return best_events(self._ready(), sought, most)
+
+    def _texts(self, found: Sequence[Found]) -> list[str]:
+        return texts_of(self._ready(), found)
+
     def _weighed(
         self, server: Server, sought: Sought, events: Sequence[Found], now: datetime, notes: Sequence[str]
     ) -> Answer:
@@ -178,18 +172,12 @@ class Team:
         return Answer(_hits(server, ranked, sought), found, tuple(notes))
 
 
-def _found(server: Server, sought: Sought) -> list[Found]:
-    if not is_exact(sought):
-        return best_events(server, sought, EVENTS)
-    return said_so(best_events(server, sought, CANDIDATES), sought, partial(texts_of, server))
-
-
 def _session_hit(told: _Session, one: Ranked) -> SessionHit:
     return SessionHit(told.session, told.title, one.score, one.parts, told.started, told.project)
 
 
 def _hits(server: Server, ranked: Sequence[Ranked], sought: Sought) -> tuple[Hit, ...]:
-    context = min(max(sought.question.context, 0), _MOST_CONTEXT)
+    context = min(max(sought.question.context, 0), MOST_CONTEXT)
     places = [(int(one.found.path), one.found.number) for one in ranked]
     events = _events(server, [(no, max(at - context, 0), at + context) for no, at in places])
     hits = []
@@ -216,19 +204,6 @@ def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
         str(no): _Session(title, session, project, started, None if whole else item_of(item, project))
         for no, title, session, project, started, whole, *item in rows
     }
-
-
-def _narrows(question: Question) -> bool:
-    """Whether a question asks for something even without words: then the newest is shown."""
-    told: tuple[Any, ...] = (question.session, question.agent, question.channel, question.project)
-    return any((*told, question.since, question.until)) or question.kinds != frozenset(Kind)
-
-
-def _loosened(asked: Asked) -> Asked:
-    """With the words of its phrases in their place."""
-    more = read_question(" ".join(" ".join(phrase.split('"')) for phrase in asked.phrases))
-    words, names = dict.fromkeys((*asked.words, *more.words)), dict.fromkeys((*asked.names, *more.names))
-    return asked._replace(words=tuple(words), names=tuple(names), phrases=())
 
 
 _ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at"

@@ -14,16 +14,11 @@ from crucible.recall.cards import seconds_of
 from crucible.recall.model import Kind
 from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of, fact_term, name_term, word_term
-from crucible.recall.searching import Found, Sought
+from crucible.recall.searching import MOST_SESSIONS, WHOLE, Found, Sought
 from crucible.recall.segments import analyze
 from crucible.recall.words import names_in, plain, value_of, words_in
 
 __all__ = ["best_events", "best_sessions", "texts_of"]
-
-_WHOLE = 3.0
-"""What a name that is there whole counts more than a word, as in `searching`."""
-_MOST_SESSIONS = 500
-"""That the beginning of an id may mean."""
 
 
 class _Has(NamedTuple):
@@ -63,7 +58,7 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
     given |= {
         "terms": terms,
         "most": most,
-        "whole": _WHOLE,
+        "whole": WHOLE,
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }
@@ -125,7 +120,7 @@ def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
 
 def _sessions(server: Server, values: Sequence[str]) -> list[str]:
     """The ids that are meant: as they are, or all that begin so."""
-    rows = server.run(_IDS, {"values": [value_of(value) for value in values], "most": _MOST_SESSIONS})
+    rows = server.run(_IDS, {"values": [value_of(value) for value in values], "most": MOST_SESSIONS})
     return [identity for (identity,) in rows]
 
 
@@ -245,7 +240,7 @@ def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, An
     )
     given |= {
         "terms": terms,
-        "whole": _WHOLE,
+        "whole": WHOLE,
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }

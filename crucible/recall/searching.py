@@ -19,13 +19,26 @@ from crucible.recall.words import Asked, names_in, value_of, words_in
 if TYPE_CHECKING:
     import tantivy
 
-__all__ = ["TOO_LONG", "Found", "Searchers", "Sought", "best", "load_cards", "open_searchers", "sought_of"]
+__all__ = [
+    "MOST_SESSIONS",
+    "TOO_LONG",
+    "WHOLE",
+    "Found",
+    "Searchers",
+    "Sought",
+    "best",
+    "load_cards",
+    "open_searchers",
+    "sought_of",
+]
 
+WHOLE = 3.0
+"""What a name that is there whole counts more than a word."""
 TOO_LONG = "the words of the question are too long to be searched for"
 """What is said of a question that is vain."""
 _TRIES = 4
 """How often more is asked for because too much of what was found is dead."""
-_MOST_SESSIONS = 500
+MOST_SESSIONS = 500
 """That the beginning of an id may mean."""
 
 
@@ -186,11 +199,8 @@ def _any_of(side: str, sought: Sought) -> list[tuple[tantivy.Occur, tantivy.Quer
     for name in sought.names:
         # Who writes a name whole means it whole: its parts alone are also found.
         whole = tantivy.Query.term_query(schema, "names", name, "basic")
-        found.append((should, tantivy.Query.boost_query(whole, _WHOLE)))
+        found.append((should, tantivy.Query.boost_query(whole, WHOLE)))
     return found
-
-
-_WHOLE = 3.0
 
 
 def _words(side: str, words: Sequence[str]) -> tantivy.Query:
@@ -257,7 +267,7 @@ def _sessions(manifest: Manifest, values: Sequence[str]) -> list[str]:
     found = [
         one for value in values for one in ([value] if value in ids else sorted(ids)) if one.startswith(value)
     ]
-    return found[:_MOST_SESSIONS]
+    return found[:MOST_SESSIONS]
 
 
 def _file(side: str, value: str) -> tantivy.Query:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from crucible.recall.cards import Card, event_at, find_event
 from crucible.recall.manifest import Manifest
-from crucible.recall.model import Event, Hit, Kind, SessionHit
+from crucible.recall.model import MOST_CONTEXT, Event, Hit, Kind, SessionHit
 from crucible.recall.ranking import Ranked
 from crucible.recall.rereading import texts_of_card
 from crucible.recall.searching import Sought
@@ -116,7 +116,7 @@ def hits_of(
 ) -> tuple[Hit, ...]:
     """The finds as hits, in their order."""
     places = [(one, place) for one in ranked if (place := _place_of(cards, one))]
-    context = min(max(sought.question.context, 0), _MOST_CONTEXT)
+    context = min(max(sought.question.context, 0), MOST_CONTEXT)
     around = [shown.neighbours(place, context, context) for _, place in places]
     # All of them at once, so that each note is read once.
     shown.events([place for _, place in places] + [one for two in around for some in two for one in some])
@@ -128,9 +128,6 @@ def hits_of(
             Hit(event, one.score, one.parts, snippet, shown.events(before), shown.events(after), place[0])
         )
     return tuple(hits)
-
-
-_MOST_CONTEXT = 50
 
 
 def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:
