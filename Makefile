@@ -3,8 +3,8 @@
 PYTHON ?= $(shell .ci/python)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-# Workers for pytest-xdist; `make test WORKERS=0` runs in one process.
-WORKERS ?= auto
+# Workers for pytest-xdist, one more than there are cores, since many tests wait for a process or the disk; `make test WORKERS=0` runs in one process.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # A client keeps more than a core busy.
 E2E_WORKERS ?= 2
 # Trainers have an environment of their own.  Name a build of torch for the CPU: on Linux the usual one brings gigabytes for cards.
