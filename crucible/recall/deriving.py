@@ -6,7 +6,7 @@ Owns which words and facts of an event and of a session are indexed.  Imported l
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from crucible.recall.echoes import without_echoes
 from crucible.recall.events import Placed, document_of, events_of
 from crucible.recall.model import Document, Event, Kind
 from crucible.recall.wholes import recorded_calls
-from crucible.recall.words import names_in, plain, spoken, value_of
+from crucible.recall.words import names_in, plain, spoken, value_of, words_in
 from crucible.session.model import Session
 from crucible.session.reading import read_session
 from crucible.vault.files import inside, read_bytes
@@ -111,8 +111,9 @@ def _derived(document: Document, placed: Sequence[Placed], sha: str) -> Derived:
         if text or event.title
     )
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
-    whole = _whole(document, bare, common)
-    events = tuple(_under_its_heading(one, document.events[one.number]) for one in bare)
+    headings = _headings(document)
+    whole = _whole(document, bare, common, headings)
+    events = tuple(_under_its_heading(one, document.events[one.number], headings) for one in bare)
     return Derived(document.path, sha, document.session, card, events, whole, size)
 
 
@@ -126,17 +127,33 @@ def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> I
 _HEADED = frozenset({Kind.AGENT, Kind.DECISION, Kind.ERROR, Kind.MILESTONE, Kind.OBSERVATION})
 
 
-def _under_its_heading(indexed: Indexed, event: Event) -> Indexed:
+def _headings(document: Document) -> dict[str, str]:
+    """Of each phase what its heading says, but for those that are the beginning of what the user said: who was answered so is another event."""
+    found = {event.phase: event.phase_name for event in document.events if event.phase}
+    for event in document.events:
+        if event.kind is Kind.USER and event.phase in found and _begins_so(event.text, event.phase_name):
+            del found[event.phase]
+    return found
+
+
+def _begins_so(text: str, heading: str) -> bool:
+    """Whether a heading is a text's beginning; of a cut one the last word may be half."""
+    begin = words_in(heading.lower())[: -1 if heading.endswith("…") else None]
+    return bool(begin) and words_in(text[: 2 * len(heading)].lower())[: len(begin)] == begin
+
+
+def _under_its_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -> Indexed:
     """With the words of its phase's heading: a paragraph seldom says again what it is about.
 
-    A prompt is mostly where the heading is from, and a call, or what a subagent did, is looked for by its own words.
+    A call, and what a subagent did, is looked for by its own words.
     """
-    if event.kind not in _HEADED or not event.phase:
-        return indexed
-    return indexed._replace(text=f"{indexed.text}\n{spoken(event.phase_name)}")
+    heading = headings.get(event.phase) if event.kind in _HEADED else None
+    return indexed._replace(text=f"{indexed.text}\n{spoken(heading)}") if heading else indexed
 
 
-def _whole(document: Document, events: Sequence[Indexed], common: tuple[str, ...]) -> Indexed:
+def _whole(
+    document: Document, events: Sequence[Indexed], common: tuple[str, ...], headings: Mapping[str, str]
+) -> Indexed:
     """The session's own document: what stands in its head, its date in words, its headings, and every event."""
     head = "\n".join(_head(document))
     names = dict.fromkeys(names_in(head))
@@ -146,9 +163,8 @@ def _whole(document: Document, events: Sequence[Indexed], common: tuple[str, ...
         facts.update(dict.fromkeys(event.facts))
     times = [event.first for event in events if event.first]
     started = seconds_of(document.started) or min(times, default=0)
-    headings = dict.fromkeys(event.phase_name for event in document.events if event.phase)
-    headings.pop(document.title, None)
-    text = "\n".join([spoken(head), *map(spoken, headings), *(event.text for event in events)])
+    others = [one for one in dict.fromkeys(headings.values()) if one != document.title]
+    text = "\n".join([spoken(head), *map(spoken, others), *(event.text for event in events)])
     return Indexed(0, text, " ".join(names), tuple(facts), started, max([started, *times]))
 
 

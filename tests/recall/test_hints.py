@@ -85,6 +85,21 @@ def test_a_paragraph_is_found_by_the_heading_above_it(tmp_path: Path) -> None:
     assert ask(root, "exchange").hits[0].snippet.marks == ()
 
 
+@pytest.mark.parametrize(
+    ("heading", "prompt"),
+    [
+        ("Exchange rates, please!", "Exchange rates, please! And quickly."),
+        ("Exchange rates of all the curren…", "Exchange rates of all the currencies that we have"),
+    ],
+)
+def test_a_heading_that_is_its_prompts_beginning_is_the_prompts_alone(
+    tmp_path: Path, heading: str, prompt: str
+) -> None:
+    phase = _under(heading, Intervention(prompt), Prose("At six in the evening."))
+    root = vault_of(tmp_path / "v", _session("one", phase))
+    assert found(ask(root, "exchange")) == [prompt]
+
+
 def test_what_a_heading_says_is_no_phrase_of_the_paragraph(tmp_path: Path) -> None:
     root = vault_of(
         tmp_path / "v", _session("one", _under("Exchange rates", Prose("At six in the evening.")))
