@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from crucible.patterns import late_pattern
+from crucible.patterns import ANSI, late_pattern
 from crucible.recall.model import Kind
 from crucible.recall.stopping import STOP_WORDS
 
@@ -164,7 +164,10 @@ def read_question(text: str) -> Asked:
     nots: list[str] = []
     facts: list[tuple[str, str]] = []
     not_facts: list[tuple[str, str]] = []
-    shown = _apart(plain(text[:_LONGEST_QUESTION])).translate(_QUOTES)
+    # What is pasted from a terminal brings its colours along.
+    begin = text[:_LONGEST_QUESTION]
+    bare = begin if begin.isprintable() else ANSI.sub("", begin)
+    shown = _apart(plain(bare)).translate(_QUOTES)
     for negated, field, value, is_quoted in _tokens(shown):
         if field:
             (not_facts if negated else facts).append((field, value.lower()))

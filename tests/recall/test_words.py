@@ -71,6 +71,12 @@ def test_an_identifier_is_whole_and_in_parts(
     assert (asked.words, asked.names) == (words, names)
 
 
+def test_colours_that_were_pasted_from_a_terminal_are_no_words() -> None:
+    asked = read_question("\x1b[31;1mFAILED\x1b[0m tests/test_\x1b[1mretry\x1b[0m.py")
+    assert asked.words == ("failed", "tests", "test", "retry", "py")
+    assert asked.names[0] == "tests/test_retry.py"
+
+
 def test_operators_are_read() -> None:
     asked = read_question(
         'retry "token bucket" -slow -"sliding log" kind:error -project:shop agent:"claude-code" '
