@@ -14,7 +14,7 @@ from crucible.cli.door import Door
 from crucible.cli.lagging import check_lagging
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, write, write_json
-from crucible.cli.programs import project_here
+from crucible.cli.programs import project_folder
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.doctor.findings import Finding, State, numbered
@@ -113,7 +113,7 @@ def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
 
 def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> Iterator[Finding]:
     # The vault's own project counts wherever we are asked; at home the user's settings are the project's, too.
-    places = {settings_path(os.environ, home, at): "--project" for at in (project_here(), root)}
+    places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
     places |= {settings_path(os.environ, home, None): "--user"}
     yield from check_hooks(
         [(option, path) for path, option in reversed(places.items())], root, last, os.environ.get("PATH")
@@ -125,7 +125,7 @@ def _of_servers(root: Path, home: Path) -> Iterator[Finding]:
     places: dict[Path, Looked] = {}
     for client in SERVED:
         # In the order of what a user would be told: his own settings, the vault's project, the one that we are in.
-        for at in (None, root, project_here()):
+        for at in (None, root, project_folder()):
             servers = parts_of(client, ("cru", "mcp"), os.environ, home, at)[0]
             option = " --project" if at else ""
             places.setdefault(servers.path, Looked(client, servers, f"cru install {client} --mcp{option}"))

@@ -11,7 +11,7 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.installing_mcp import register, say_what_stays
 from crucible.cli.output import clean_line, write
-from crucible.cli.programs import own_program, project_here, say_where
+from crucible.cli.programs import own_program, project_folder, say_where
 from crucible.errors import UsageError
 from crucible.installing.claude_code import install, settings_path, uninstall
 
@@ -57,7 +57,7 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
         if remove:
             say_what_stays(project=project, mcp=True)
         return
-    folder = project_here() if project else None
+    folder = project_folder() if project else None
     path = settings_path(os.environ, Path.home(), folder)
     if remove:
         write(f"{'removed from' if uninstall(path) else 'not in'}  {clean_line(str(path))}")

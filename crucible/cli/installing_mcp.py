@@ -11,7 +11,7 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, say, write
-from crucible.cli.programs import own_program, project_here
+from crucible.cli.programs import own_program, project_folder
 from crucible.cli.surroundings import from_here, user_settings, vault_root
 from crucible.errors import CrucibleError, UsageError, VaultNotFound
 from crucible.installing.claude_code import find_installed, settings_path
@@ -156,7 +156,7 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
     if client == "claude-code" and project:
         say("Claude Code asks once whether it may start a project's server")
     say(f"{where}{_SHOWN[client]}; its agent is told when to ask and what to write down")
-    if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_here())):
+    if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_folder())):
         say("whole sessions are written down by hooks, which are another thing: `cru install claude-code`")
     try:
         say(
@@ -181,4 +181,4 @@ def _program(door: Door, *, shared: bool) -> list[str]:
 
 
 def _folder(*, project: bool) -> Path | None:
-    return project_here() if project else None
+    return project_folder() if project else None

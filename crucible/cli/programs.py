@@ -12,7 +12,7 @@ from crucible.cli.output import clean_line, say
 from crucible.cli.surroundings import from_here, user_settings, vault_root
 from crucible.errors import VaultNotFound
 
-__all__ = ["own_program", "project_here", "say_where"]
+__all__ = ["own_program", "project_folder", "say_where"]
 
 
 def own_program() -> list[str]:
@@ -22,7 +22,7 @@ def own_program() -> list[str]:
     return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]
 
 
-def project_here() -> Path:
+def project_folder() -> Path:
     """The folder that the client would be started in: the nearest with `.claude` or `.git`, else this one."""
     here = Path(from_here("."))
     near = (folder for folder in (here, *here.parents) if folder != Path.home())
