@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from os import PathLike
-from typing import Self, TypeVar
-
-import click
+from typing import TypeVar
 
 from crucible.cli.door import Door
 from crucible.cli.output import say
+from crucible.cli.reading_line import ReadingLine
 from crucible.cli.surroundings import vault_place, whence
 from crucible.errors import CrucibleError
 from crucible.idling.noticing import look_at
@@ -48,7 +46,7 @@ def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Ref
     def both(view: View) -> tuple[list[Row], Answer]:
         return unreadable_rows(view), question(view)
 
-    with _Progress() as progress:
+    with ReadingLine(_LONG) as progress:
         (unreadable, answer), now = index.ask(both, progress.show)
         if look_at(now.view, index, datetime.now(UTC), whence):
             (unreadable, answer), now = index.ask(both, progress.show)
@@ -65,7 +63,7 @@ def say_unreadable(rows: Sequence[Row]) -> None:
 
 def rebuilt(index: Index) -> Refreshed:
     """Built anew."""
-    with _Progress() as progress:
+    with ReadingLine(_LONG) as progress:
         now = index.rebuild(progress.show)
     _complain(now)
     return now
@@ -75,7 +73,7 @@ def keep_index(root: PathLike[str], settings: VaultSettings, paths: Collection[P
     """Bring the rows of these notes up to date.  What cannot be done now is done by the next query, so nothing is said."""
     if not paths:
         return
-    with suppress(CrucibleError), _Progress() as progress:
+    with suppress(CrucibleError), ReadingLine(_LONG) as progress:
         Index(root, settings).refresh(paths, progress.show)
 
 
@@ -85,23 +83,3 @@ def _complain(now: Refreshed) -> None:
     if now.unsaved:
         say(f"cru: the index cannot be kept: {now.unsaved}", style="yellow")
         say("     the answer is whole; the next command has to read again what this one read")
-
-
-class _Progress:
-    """One line that is written over, on a terminal's stderr only, and gone in the end."""
-
-    def __init__(self) -> None:
-        self._shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-    def show(self, done: int, total: int) -> None:
-        """Told after each chunk of notes."""
-        if total >= _LONG and sys.stderr.isatty():
-            self._shown = True
-            click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)

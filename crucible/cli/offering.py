@@ -5,7 +5,7 @@ Imports little: a shell waits for this while somebody types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,30 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.errors import CrucibleError
+from crucible.vault.walk import find_notes, note_name
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["offered"]
+__all__ = ["NoteRef", "offered"]
+
+
+class NoteRef(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
+    """Of a note in a folder of the vault its id, its path, or a beginning of its id that no other one there shares."""
+
+    name = "id"
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Ids by the files' names; no note is opened."""
+        return offered(ctx, incomplete, self._ids)
+
+    def _ids(self, root: Path) -> Iterator[str]:
+        return (note_name(name) for _, names in find_notes(root, root / self._folder) for name in names)
 
 
 def offered(

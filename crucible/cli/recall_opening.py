@@ -6,9 +6,7 @@ Imports little: a question is to be answered in the time that its process takes 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 import click
@@ -28,7 +26,6 @@ __all__ = [
     "ALL_PROJECTS",
     "Asker",
     "Opened",
-    "Reading",
     "open_asked",
     "open_here",
     "project_here",
@@ -39,9 +36,6 @@ VARIABLE = "CRUCIBLE_RECALL_BACKEND"
 
 _OWN = ("", "embedded")
 """What the setting says where there is no server."""
-
-_LONG = 100
-"""Notes to read; fewer are read before anybody wonders."""
 
 
 ALL_PROJECTS = click.option(
@@ -116,25 +110,3 @@ def open_here(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | Non
     """The embedded engine over a vault."""
     shelf = ItemShelf(vault, viewer)
     return open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf, progress=progress)
-
-
-class Reading:
-    """One line on a terminal's stderr while notes are read, gone in the end."""
-
-    def __init__(self) -> None:
-        self._shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-    def show(self, done: int, total: int) -> None:
-        """Told after each note, or some of them."""
-        if total >= _LONG and sys.stderr.isatty():
-            self._shown = True
-            click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)

@@ -11,7 +11,8 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import say
-from crucible.cli.recall_opening import ALL_PROJECTS, Asker, Opened, Reading, open_asked
+from crucible.cli.reading_line import ReadingLine
+from crucible.cli.recall_opening import ALL_PROJECTS, Asker, Opened, open_asked
 from crucible.cli.recall_showing import write_answer
 from crucible.cli.session_ref import SESSION
 from crucible.errors import CrucibleError, UsageError
@@ -21,6 +22,8 @@ from crucible.vault.store import Vault
 
 __all__ = ["recall"]
 
+_LONG = 100
+"""Notes: reading one for recall takes longer than for a list."""
 _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
 
 
@@ -122,7 +125,7 @@ def recall(
             "nothing is asked for", "ask with words, or narrow: --kind decision, --since 7d, --session ID, …"
         )
     is_id = bool(_EVENT.fullmatch(question.text))
-    with Reading() as reading:
+    with ReadingLine(_LONG) as reading:
         opened = open_asked(door, asker, reading.show, embedded=here)
         answer = _whole(opened, question) if is_id else opened.recall.ask(question, datetime.now(UTC))
     write_answer(opened.vault.root, question, answer, format_, door, explain=explain, whole=is_id)
@@ -155,9 +158,11 @@ def _nothing(question: Question, viewer: str) -> str:
     """That nothing was found, and what may find something: other projects' knowledge is seen by none but them."""
     other = "ask with fewer or other words; " if question.text.strip() else ""
     more = f"{other}`cru session list` tells what there is"
+    if question.session:
+        return f"nothing found in a session whose id begins with {question.session}; `cru session list` tells the ids"
     if question.project:
         return f"nothing found for project {question.project}; --all-projects asks every one"
-    elsewhere = question.session or question.agent or question.channel
+    elsewhere = question.agent or question.channel
     if not viewer or elsewhere or Kind.KNOWLEDGE not in question.kinds:
         return f"nothing found; {more}"
     if question.kinds == {Kind.KNOWLEDGE}:
