@@ -15,6 +15,7 @@ import click
 from crucible import __version__
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
+from crucible.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -33,6 +34,7 @@ _ABOUT = """The work sessions of coding agents as Obsidian notes.
   cru doctor                       see whether all of it works
   cru session list --since 7d      what was done in the last week
   cru session show 2026-11-21-add  one session, by the beginning of its id
+  cru recall how are retries done  what was said and decided about it
   cru session resume               go on with the one that was left last
   cru session codify 2026-11-21    make a workflow of one, to be run again
   cru session learn --all          what they teach, counted; --export has more
@@ -151,6 +153,19 @@ class _AskingGroup(LazyGroup):
         if not asked:
             args = [names[0], *args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """A word to be left out that stands by itself is an option for the shell's and click's eyes."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if ctx.invoked_subcommand != self.list_commands(ctx)[0] or error.option_name.startswith("--"):
+                raise
+            raise UsageError(
+                f"no option {error.option_name}",
+                f"a word to be left out stands in quotes with the others: {ctx.command_path} 'retry -jitter'; "
+                f"for options see: {ctx.command_path} --help",
+            ) from None
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """What the first command takes; its name may be left out."""

@@ -234,7 +234,7 @@ def show_knowledge(ctx: click.Context, /, item: str) -> None:
 @format_option("table", "json", "toon", "paths")
 @click.pass_context
 def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
-    """Find items of knowledge: `cru recall --kind knowledge`.
+    """Find items of knowledge: `cru recall --kind knowledge`, in this vault even where a team's server is set.
 
     \b
       cru knowledge search how are retries done
@@ -301,13 +301,15 @@ def _write_stats(found: Stats) -> None:
         rows = getattr(found, name)
         if rows:
             lines += ["", f"{title} ({len(rows)})"]
-            lines += [
-                f"  {row.id}  {row.item.useful_count}/{row.item.use_count}  {row.item.title}"
-                for row in rows[:_SHOWN]
-            ]
+            lines += [f"  {row.id}  {_uses(row)}{row.item.title}" for row in rows[:_SHOWN]]
             lines += [f"  … and {len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else []
     for line in filter(None, lines) if not found.active else lines:
         click.echo(clean_line(line))
+
+
+def _uses(row: Row) -> str:
+    item = row.item
+    return f"{item.useful_count} of {item.use_count} useful  " if item.use_count else ""
 
 
 @click.command("check")

@@ -18,17 +18,21 @@ from crucible.cli.recall_opening import open_here, project_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
 from crucible.errors import CrucibleError, UsageError
-from crucible.knowledge.adding import Added, Choice, Outcome, add_item, provenance_in
+from crucible.knowledge.adding import Added, Choice, Outcome, add_item, merge_items, provenance_in
 from crucible.knowledge.changing import restore_item, retire_item, tell_use, verify_item
 from crucible.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
-from crucible.knowledge.keeping import find_item
+from crucible.knowledge.keeping import find_item, load_item
 from crucible.knowledge.model import Category
 from crucible.knowledge.scopes import Place
+from crucible.patterns import late_pattern
 from crucible.secrets.redacting import redact_of
 from crucible.vault.projects import project_of
 from crucible.vault.store import Vault
 
-__all__ = ["add", "feedback", "retire", "verify"]
+__all__ = ["add", "feedback", "merge", "retire", "verify"]
+
+_EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
+"""What the id of a session's event ends with; an item may be called anything."""
 
 
 @click.command("add")
@@ -103,7 +107,10 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
     if made.outcome is Outcome.ALIKE and format_ == "text" and sys.stdin.isatty() and door.terminal:
         _tell_alike(made)
         asked = click.prompt(
-            "What is to be done", type=click.Choice([*made.choices]), default=Choice.SKIP.value, err=True
+            "What is to be done",
+            type=click.Choice([one.value for one in made.choices]),
+            default=Choice.SKIP.value,
+            err=True,
         )
         made = added(Choice(asked))
     _tell(vault, made, format_)
@@ -180,7 +187,7 @@ def _complain(error: CrucibleError) -> None:
 
 
 def _tell_alike(made: Added) -> None:
-    say(made.why)
+    say("like what is known:")
     for one in made.alike:
         say(f"  {one.id}  {one.title}: {one.why}")
 
@@ -208,11 +215,11 @@ def _tell(vault: Vault, made: Added, format_: str) -> None:
         write(str(made.path))
     if made.outcome is Outcome.ALIKE:
         _tell_alike(made)
-        say(f"say what is to be done: --if-alike {'|'.join(made.choices)}")
-    elif made.why:
-        say(made.why)
-    if made.outcome is Outcome.ADDED:
+        say(f"not added; say what is to be done: --if-alike {'|'.join(made.choices)}")
+    elif made.outcome is Outcome.ADDED:
         say(_for_whom(made.item))
+    else:
+        say(made.why if made.outcome is Outcome.MERGED else f"not added: {made.why}")
     for id_ in made.to_retire:
         say(f"  could go: cru knowledge retire {id_}")
     for warning in made.warnings:
@@ -252,6 +259,23 @@ def retire(ctx: click.Context, /, items: tuple[str, ...], because: str, *, undo:
         say(f"{path.stem}: {'active' if undo else 'retired'}")
 
 
+@click.command("merge")
+@click.argument("into", metavar="ID", type=ITEM)
+@click.argument("other", metavar="OTHER", type=ITEM)
+@click.pass_context
+def merge(ctx: click.Context, /, into: str, other: str) -> None:
+    """Make one of two items: ID says what both said, and OTHER is retired with a link to it.
+
+    Counters add up, texts and tags come together, and no line of ID's note is lost.
+
+    \b
+      cru knowledge merge retry-with-jitter wait-a-little-longer-each-time
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    kept, gone = (load_item(vault, find_item(vault, ref, here())) for ref in (into, other))
+    say(merge_items(vault, kept, gone, datetime.now(UTC)))
+
+
 @click.command("verify")
 @click.argument("item", metavar="ID", type=ITEM)
 @click.option("--how", default="", metavar="TEXT", help="How it was verified: a command, a test, a look.")
@@ -286,6 +310,11 @@ def feedback(ctx: click.Context, /, item: str, *, useful: bool | None) -> None:
     \b
       cru recall feedback retry-with-jitter --useful
     """
+    if _EVENT.search(item):
+        raise UsageError(
+            "an event of a session takes no feedback",
+            "it is for items of knowledge: `cru knowledge list` tells their ids",
+        )
     if useful is None:
         raise UsageError("whether it helped is not said", "--useful, or --not-useful")
     vault = open_vault(ctx.ensure_object(Door))

@@ -144,6 +144,7 @@ COMMANDS: Mapping[str, Entry] = {
     "knowledge show": Entry("crucible.cli.knowledge:show_knowledge", "Show an item's note.", _ITEM),
     "knowledge search": Entry("crucible.cli.knowledge:search", "Find items by words."),
     "knowledge retire": Entry("crucible.cli.knowledge_changes:retire", "Take items out of recall.", _ITEMS),
+    "knowledge merge": Entry("crucible.cli.knowledge_changes:merge", "Make one of two items.", _ITEMS),
     "knowledge verify": Entry("crucible.cli.knowledge_changes:verify", "Note that an item holds.", _ITEM),
     "knowledge stats": Entry("crucible.cli.knowledge:stats", "Say what is used, and what never helped."),
     "knowledge check": Entry("crucible.cli.knowledge:check_knowledge", "Name what is wrong with items."),

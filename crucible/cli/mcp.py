@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import click
 
 from crucible.cli.door import Door
+from crucible.cli.output import say
 from crucible.cli.surroundings import working_directory
 from crucible.mcp.place import Place
 from crucible.mcp.server import serve
@@ -27,5 +29,9 @@ def mcp(door: Door) -> None:
       cru mcp
       cru install claude-code --mcp
     """
+    if sys.stdin and sys.stdin.isatty():
+        say(
+            "`cru mcp` waits for a client's messages; a client starts it: cru install claude-code --mcp. Ctrl-D ends it"
+        )
     home = Path(os.path.expanduser("~"))
     serve(Place(dict(os.environ), working_directory() or "", home, door.vault))

@@ -86,7 +86,7 @@ def write_json(value: object, *, indent: bool = True) -> None:
 
 def say(line: str, style: str = "", *, color: bool | None = None) -> None:
     """A line of talk on stderr, always one; `color` says what no command's context says any more."""
-    click.secho(clean_line(line), err=True, fg=style or None, color=color)
+    click.secho(clean_line(line), err=True, fg=style or None, reset=bool(style), color=color)
 
 
 def say_lines(text: str) -> None:

@@ -32,9 +32,9 @@ _BETWEEN_BLANKS = late_pattern(r"\S+")
 
 
 def write_answer(
-    root: Path, question: Question, answer: Answer, format_: str, door: Door, *, explain: bool
+    root: Path, question: Question, answer: Answer, format_: str, door: Door, *, explain: bool, whole: bool
 ) -> None:
-    """The answer to a question over the vault at `root`."""
+    """The answer to a question over the vault at `root`; `whole` shows a reader all of each event, and not what fits the question."""
     if format_ == "json":
         write_json(_exported(root, question, answer, explain=explain))
     elif format_ == "toon":
@@ -45,7 +45,7 @@ def write_answer(
         paths = dict.fromkeys(filter(None, found))
         write_paths(str(root), ".", [{"path": path} for path in paths], null=False, terminal=door.terminal)
     else:
-        _write_told(root, answer, door, explain=explain)
+        _write_told(root, answer, door, explain=explain, whole=whole)
 
 
 # --- for programs ----------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _neighbour(event: Event) -> dict[str, Any]:
 
 
 def _wikilink(event: Event) -> str:
-    """As it stands in a note; a phase's heading is found by its name where nothing else stands in it."""
+    """As it stands in a note."""
     if event.kind is Kind.KNOWLEDGE:
         return f"[[{event.id}]]"
     return f"[[{event.session}]]" if event.session else ""
@@ -147,18 +147,29 @@ def _heading(root: Path, path: str, line: int) -> str:
         lines = (root / path).read_text(encoding="utf-8", errors="replace").split("\n", line)[:line]
     except OSError:
         return ""
-    found = next((one for one in reversed(lines) if one.startswith(("## ", "### "))), "")
+    found, fence = "", ""
+    for one in lines:
+        if fence:
+            closes = one.startswith(fence) and not one.strip().strip(fence[0])
+            fence = "" if closes else fence
+        elif mark := _FENCE.match(one):
+            fence = mark[1]
+        elif one.startswith(("## ", "### ")):
+            found = one
     return strip_heading_for_link(found.lstrip("#").strip()).strip()
+
+
+_FENCE = late_pattern(r"(`{3,}|~{3,})")
 
 
 # --- for a reader ----------------------------------------------------------------------------------------------------
 
 
-def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool) -> None:
+def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool, whole: bool) -> None:
     color, room = in_color(door), room_of(door) or 0
     lines: list[str] = []
     for number, hit in enumerate(answer.hits, 1):
-        lines += ["", *_told(root, number, hit, color=color, room=room, explain=explain)]
+        lines += ["", *_told(root, number, hit, color=color, room=room, explain=explain, whole=whole)]
     if answer.sessions:
         lines += ["", click.style("Sessions", bold=True) if color else "Sessions"]
         lines += [_session_line(hit, room=room, explain=explain) for hit in answer.sessions]
@@ -166,7 +177,9 @@ def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool) -> Non
         click.echo("\n".join(lines[1:] if not lines[0] else lines))
 
 
-def _told(root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool) -> Iterator[str]:
+def _told(
+    root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool, whole: bool
+) -> Iterator[str]:
     event = hit.event
     day = event.at.date().isoformat() if event.at else "undated"
     where = (
@@ -179,7 +192,10 @@ def _told(root: Path, number: int, hit: Hit, *, color: bool, room: int, explain:
     yield from _filled(_words(head + _scored(hit.score), room), room, first="", bold=color)
     for one in hit.before:
         yield _beside(one, color=color, room=room)
-    yield from _filled(_marked(hit.snippet, color=color), room)
+    if whole:
+        yield from (f"{_INDENT}{clean_line(line)}".rstrip() for line in event.text.splitlines())
+    else:
+        yield from _filled(_marked(hit.snippet, color=color), room)
     for one in hit.after:
         yield _beside(one, color=color, room=room)
     if explain:
@@ -263,6 +279,8 @@ def _filled(
         if line and room and len(begin) + used + 1 + word.width > room:
             yield _line(begin, line, bold=bold)
             line, used, begin = [], 0, indent
+        if not line and not word.shown:  # of two blanks the second one
+            continue
         used += word.width + bool(line)
         line.append(word.shown)
     yield _line(begin, line, bold=bold)

@@ -91,7 +91,10 @@ def _tell(pushed: Pushed, format_: str) -> None:
     told = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
     say(told + (f", {pushed.removed} removed" if pushed.removed else ""))
     for project, count in pushed.refused.items():
-        say(f"{count} of project {project or '(none)'}: you may not write there", style="yellow")
+        notes = (
+            f"{count} note{'' if count == 1 else 's'} of {f'project {project}' if project else 'no project'}"
+        )
+        say(f"{notes}: you may not write there; ask who runs the server", style="yellow")
     _name("another copy of the vault pushed a later state of", pushed.older)
     _name("cannot be read", pushed.unread)
     _name("the server did not take", pushed.failed)
@@ -145,4 +148,8 @@ def set_up() -> None:
       cru recall set-up
     """
     made = set_up_server(_address(), connecting=user_settings().recall.timeout_seconds)
-    say("set up" if made else "nothing to do")
+    if not made:
+        say("nothing to do")
+        return
+    say("set up; say now who sees what, as the owner and in SQL, person by person (docs/teams.md):")
+    say("  SELECT crucible.grant_project('anna', 'apollo', true);")

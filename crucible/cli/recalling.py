@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,14 +11,17 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import say
-from crucible.cli.recall_opening import ALL_PROJECTS, Asker, Reading, open_asked
+from crucible.cli.recall_opening import ALL_PROJECTS, Asker, Opened, Reading, open_asked
 from crucible.cli.recall_showing import write_answer
 from crucible.cli.session_ref import SESSION
-from crucible.errors import UsageError
-from crucible.recall.model import MOST, USUAL, Event, Kind, Question
+from crucible.errors import CrucibleError, UsageError
+from crucible.patterns import late_pattern
+from crucible.recall.model import MOST, USUAL, Answer, Event, Hit, Kind, Question, Snippet
 from crucible.vault.store import Vault
 
 __all__ = ["recall"]
+
+_EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
 
 
 @click.command("ask")
@@ -92,6 +96,8 @@ def recall(
     and the like leave is shown, the newest first. Knowledge counts by its type, by how fresh it is, and by how useful it proved to be. Nothing
     leaves this machine, unless your settings name a team's server, which is asked instead then.
 
+    Each event has an id. An id as QUERY shows that event whole, and as many around it as --context says.
+
     A query that begins with a word like feedback is asked with `cru recall ask feedback …`.
 
     \b
@@ -99,6 +105,7 @@ def recall(
       cru recall '"token bucket" -sliding' --kind decision --since 30d
       cru recall --kind error --since 7d
       cru recall TokenBucket --project shop --format json
+      cru recall 2026-11-21-add-rate-limiter-project#9c8b7a61 --context 4
       cru recall feedback retry-with-jitter --useful
     """
     door = ctx.ensure_object(Door)
@@ -110,16 +117,21 @@ def recall(
         project=project or "",
         **given,
     )
-    if not query and not _narrows(question):
+    if not query and not question.narrows:
         raise UsageError(
             "nothing is asked for", "ask with words, or narrow: --kind decision, --since 7d, --session ID, …"
         )
+    is_id = bool(_EVENT.fullmatch(question.text))
     with Reading() as reading:
         opened = open_asked(door, asker, reading.show, embedded=here)
-        answer = opened.recall.ask(question, datetime.now(UTC))
-    write_answer(opened.vault.root, question, answer, format_, door, explain=explain)
-    if format_ == "table" and not (answer.hits or answer.sessions):
+        answer = _whole(opened, question) if is_id else opened.recall.ask(question, datetime.now(UTC))
+    write_answer(opened.vault.root, question, answer, format_, door, explain=explain, whole=is_id)
+    if is_id and not answer.hits:
+        say("no event has this id; when its words change, it gets another")
+    elif format_ == "table" and not (answer.hits or answer.sessions):
         say(_nothing(question, opened.viewer.project))
+    if format_ == "paths" and any(not hit.path for hit in answer.hits):
+        say("what a team's server finds is no file here; --here asks this vault's own index")
     for note in answer.notes:
         say(f"cru: {note}", style="yellow")
     items = [hit.event for hit in answer.hits if hit.event.kind is Kind.KNOWLEDGE]
@@ -127,14 +139,21 @@ def recall(
         _ask_whether_it_helped(opened.vault, items[0])
 
 
-def _narrows(question: Question) -> bool:
-    """Whether there is something to be shown without a word."""
-    return question != Question(question.text, limit=question.limit, context=question.context)
+def _whole(opened: Opened, question: Question) -> Answer:
+    """The event that has an id, and those around it."""
+    events = opened.recall.around(question.text, question.context, question.context)
+    at = next((n for n, event in enumerate(events) if event.id == question.text), None)
+    if at is None:
+        return Answer()
+    event, path = events[at], ""
+    with suppress(CrucibleError):  # a server's note need not be in this vault
+        path = opened.vault.relative(opened.vault.find(event.session))
+    return Answer((Hit(event, 0.0, {}, Snippet(event.text), events[:at], events[at + 1 :], path),))
 
 
 def _nothing(question: Question, viewer: str) -> str:
     """That nothing was found, and what may find something: other projects' knowledge is seen by none but them."""
-    other = "fewer or other words may, and " if question.text.strip() else ""
+    other = "ask with fewer or other words; " if question.text.strip() else ""
     more = f"{other}`cru session list` tells what there is"
     if question.project:
         return f"nothing found for project {question.project}; --all-projects asks every one"
@@ -143,7 +162,7 @@ def _nothing(question: Question, viewer: str) -> str:
         return f"nothing found; {more}"
     if question.kinds == {Kind.KNOWLEDGE}:
         return f"nothing found for project {viewer}, whose folder this is; --all-projects shows the others' knowledge, too"
-    return f"nothing found, of knowledge for project {viewer} only (--all-projects); {more}"
+    return f"nothing found (knowledge as project {viewer} sees it; --all-projects shows the others', too); {more}"
 
 
 def _ask_whether_it_helped(vault: Vault, item: Event) -> None:

@@ -49,7 +49,7 @@ def check_servers(
         what = f"{TITLES[client]} is not told of `cru mcp`: its agent cannot ask recall"
         yield Finding(_TOPIC, State.NOTE, what, left[client])
     if rest := [TITLES[client] for client in left if client not in told and client not in used]:
-        yield Finding(_TOPIC, State.NOTE, f"not told of `cru mcp`, and not seen here: {', '.join(rest)}")
+        yield Finding(_TOPIC, State.NOTE, f"not on this machine, so not told of `cru mcp`: {', '.join(rest)}")
 
 
 def _registered(client: str, found: Registered, mend: str, search: str | None) -> Finding:

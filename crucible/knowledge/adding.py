@@ -18,7 +18,7 @@ from pathlib import Path
 
 from crucible.errors import NoteExists, UsageError
 from crucible.knowledge.changing import retire_item
-from crucible.knowledge.item_notes import render_item, slug_of
+from crucible.knowledge.item_notes import read_item, render_item, slug_of
 from crucible.knowledge.items import UNTITLED, Failure, Item, Origin, Provenance, Verification
 from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.knowledge.keeping import ItemNote, items_by_id, load_items
@@ -26,7 +26,7 @@ from crucible.knowledge.merging import merge_edits
 from crucible.knowledge.noise import Alike, Room, Similar, first_to_go, room_for, same_or_alike
 from crucible.knowledge.weighing import Facts, type_weight
 from crucible.note.contain import cut
-from crucible.note.source import Source
+from crucible.note.source import Edit, Source
 from crucible.note.wikilinks import strip_heading_for_link
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
@@ -238,9 +238,15 @@ def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) ->
     """
     if into.note.path == other.note.path or into.item is None or other.item is None:
         raise UsageError(f"{into.id} and {other.id}: not two items", "`cru knowledge list` tells the items")
-    item = other.item
+    # Remembered in the note that grows: who is killed before the other one is retired, and merges again, counts nothing twice.
+    item = replace(other.item, merged=(*other.item.merged, other.id))
+
+    def edits(note: Note) -> list[Edit]:
+        known = read_item(note.source, note.name).item
+        return [] if known and other.id in known.merged else merge_edits(note.source, note.name, item, now)
+
     with vault.locked(vault.root / KNOWLEDGE):
-        vault.update(into.note.path, lambda note: merge_edits(note.source, note.name, item, now))
+        vault.update(into.note.path, edits)
         retire_item(vault, other.note.path, now, f"merged into [[{into.id}]]")
     return f"{other.id} is merged into {into.id}, and retired"
 

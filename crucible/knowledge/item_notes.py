@@ -67,6 +67,7 @@ def properties_of(item: Item) -> dict[str, Value]:
         "session": source.session and f"[[{source.session}]]",
         "phase": _phase_link(source),
         "also_from": [f"[[{one}]]" for one in item.also_from],
+        "merged": [f"[[{one}]]" for one in item.merged],
         "category": category and category.value,
         "confidence": item.confidence,
         "verified": verification.passed,
@@ -162,13 +163,17 @@ class _Properties(FieldReader):
         return None
 
     def session(self, key: str, told: str) -> str:
-        """The session that is meant: a link, in any folder, or an id alone."""
+        """The session, or the item, that is meant: a link, in any folder, or an id alone."""
         target = _linktext(told).target.rpartition("/")[2]
         try:
             return check_session_id(target) if target else ""
         except BadSessionId:
-            self.complain(key, "a link to a session")
+            self.complain(key, "a link to a note")
             return ""
+
+    def linked(self, key: str) -> tuple[str, ...]:
+        """The notes that a list links to."""
+        return tuple(one for text in self.texts(key) if (one := self.session(key, text)))
 
 
 def _linktext(told: str) -> LinkText:
@@ -200,7 +205,8 @@ def _read(type_: ItemType, told: _Properties, body: Body, name: str) -> Item:
         status=told.word("status", Status) or Status.ACTIVE,
         retired=told.time("retired"),
         retired_because=told.line("retired_because"),
-        also_from=tuple(one for text in told.texts("also_from") if (one := told.session("also_from", text))),
+        also_from=told.linked("also_from"),
+        merged=told.linked("merged"),
         failed_checks=told.texts("failed_checks"),
     )
 

@@ -147,8 +147,8 @@ class Item:
     """One thing worth knowing again.
 
     `confidence` (0 to 1) is how sure whoever noted it was; the weight in recall is worked out anew each time (`weighing`).  `use_count` says how often it was
-    used and told of, `useful_count` how often that helped.  `also_from` are the sessions of items that were merged into it, `failed_checks` a line
-    for each time that it was looked at and did not hold.
+    used and told of, `useful_count` how often that helped.  `also_from` are the sessions of items that were merged into it, `merged` the ids
+    of those of them that had notes of their own, `failed_checks` a line for each time that it was looked at and did not hold.
     """
 
     type: ItemType
@@ -171,6 +171,7 @@ class Item:
     retired: datetime | None = None
     retired_because: str = ""
     also_from: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
     failed_checks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -190,6 +191,7 @@ class Item:
             "confidence": None if confidence is None else float(confidence),
             "retired_because": normal_line(self.retired_because),
             "also_from": tuple(dict.fromkeys(also)),
+            "merged": tuple(dict.fromkeys(map(check_session_id, self.merged))),
             "failed_checks": tuple(dict.fromkeys(filter(None, map(normal_line, self.failed_checks)))),
             **{name: _moment(getattr(self, name)) for name in ("last_used", "created", "updated", "retired")},
         }

@@ -48,6 +48,7 @@ def merged(old: Item, new: Item, now: datetime) -> Item:
         retired=None,
         retired_because="",
         also_from=tuple(one for one in came if one and one != old.source.session),
+        merged=(*old.merged, *new.merged),
         failed_checks=(*old.failed_checks, *new.failed_checks),
     )
 

@@ -95,7 +95,8 @@ class ItemShelf:
             name = self._vault.relative(path)
             with suppress(OSError):
                 status = path.stat()
-                stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
+                # Who copies a note over another may keep its size and the time of its change.
+                stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
                 card = known.get(name)
                 yield name, card if card and card.stamp == stamp else self._read(path, stamp)
 

@@ -26,6 +26,8 @@ from crucible.mcp.replying import (
 )
 from crucible.note.fencing import quote_line
 from crucible.recall.model import MOST, Answer, Event, Hit, Kind, Question, Recall, SessionHit
+from crucible.recall.segments import analyze
+from crucible.recall.snippets import clean_snippet
 from crucible.secrets.redacting import redact_of
 
 __all__ = ["Recalling"]
@@ -147,8 +149,7 @@ class Recalling:
     def _ask(self, question: Question) -> Answer:
         with self._turn:
             found = self._opened(question.project).ask(question, now())
-        # What weighs nothing is not for who works here: another project's knowledge.
-        fits = (hit for hit in found.hits if hit.score > 0 and _is_of(question.project, hit.event))
+        fits = (hit for hit in found.hits if _is_of(question.project, hit.event))
         return replace(found, hits=tuple(fits))
 
     def _opened(self, project: str = "") -> Recall:
@@ -208,7 +209,7 @@ def _hit(quoting: Quoting, number: int, hit: Hit) -> str:
     event = hit.event
     lines = [
         f"{_label(quoting, event, str(number))} {quoting.line(event.title or event.phase_name, 80)}".rstrip(),
-        f"  {quoting.line(hit.snippet.text or event.text, _SNIPPET)}",
+        f"  {quoting.line(_piece(quoting, hit), _SNIPPET)}",
     ]
     for name, beside in (("before", hit.before[-1:]), ("after", hit.after[:1])):
         # Labels of ours begin a line; what is quoted never does.
@@ -218,8 +219,12 @@ def _hit(quoting: Quoting, number: int, hit: Hit) -> str:
 
 def _line(quoting: Quoting, number: int, hit: Hit) -> str:
     title = f"{hit.event.title}: " if hit.event.title else ""
-    text = quoting.line(title + (hit.snippet.text or hit.event.text), _LINE)
+    text = quoting.line(title + _piece(quoting, hit), _LINE)
     return f"{_label(quoting, hit.event, str(number))} {text}"
+
+
+def _piece(quoting: Quoting, hit: Hit) -> str:
+    return clean_snippet(hit.event.text, hit.snippet, quoting.clean, analyze) or hit.event.text
 
 
 def _event(quoting: Quoting, event: Event, mark: str) -> str:

@@ -60,6 +60,10 @@ class Quoting:
         # Of half a secret nobody knows that it is one, so what is looked through reaches further than what is shown.
         return quote_line(self._redact(text[: 8 * limit + 20_000])[0], limit)
 
+    def clean(self, text: str) -> str:
+        """Without secrets, and nothing else of it changed."""
+        return self._redact(text)[0]
+
     def name(self, text: str) -> str:
         """An id or a name inside a label, which it cannot close, nor seem to be more than one of its words."""
         return self.line(text, _LONGEST_NAME).translate(_NO_LABEL)

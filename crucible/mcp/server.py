@@ -149,5 +149,8 @@ def serve(place: Place) -> None:
     )  # every refused call would be a line on the client's terminal
     try:
         server.run("stdio")
+    except* BrokenPipeError:
+        # A client that reads no more is gone.
+        pass
     finally:
         close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -114,7 +115,8 @@ def add_tools(server: MCPServer[Any], desk: GetDesk) -> None:
 
 
 def _added(server: MCPServer[Any], tool: Callable[..., str], annotations: ToolAnnotations) -> None:
-    server.add_tool(faults(tool), annotations=annotations, structured_output=False)
+    about = cleandoc(tool.__doc__ or "")
+    server.add_tool(faults(tool), description=about, annotations=annotations, structured_output=False)
 
 
 def _add_recall(server: MCPServer[Any], desk: GetDesk) -> None:

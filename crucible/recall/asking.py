@@ -1,56 +1,74 @@
 """A question taken apart and its events found, in the order that every engine keeps.
 
-Owns when a question asks for nothing, that what nobody says exactly is looked for loosely, and what the reader is told of it.
+Owns when a question asks for nothing, that what nobody says exactly is looked for loosely, and a word that nobody wrote by those near to it, and what
+the reader is told of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from crucible.recall.model import Kind, Question
+from crucible.recall.model import Question
+from crucible.recall.moments import moments_in
 from crucible.recall.phrases import CANDIDATES, Texts, is_exact, said_so
-from crucible.recall.ranking import EVENTS
+from crucible.recall.ranking import EVENTS, Hints
 from crucible.recall.searching import TOO_LONG, Found, Sought, sought_of
-from crucible.recall.words import Asked, read_question
+from crucible.recall.spelling import Count, near_stems
+from crucible.recall.words import Asked, meant_kinds, read_question
 
-__all__ = ["Find", "find_events"]
+__all__ = ["Find", "Finds", "find_events"]
 
 Find = Callable[[Sought, int], list[Found]]
 """At most so many of the best events, best first."""
 
 
-def find_events(
-    question: Question, notes: list[str], find: Find, texts: Texts
-) -> tuple[Sought, list[Found]] | None:
-    """What is sought and the events that fit, or None where nothing is; `notes` gets lines for the reader."""
+class Finds(NamedTuple):
+    """What is sought, the events that fit, best first, and what the question says of them beside its words."""
+
+    sought: Sought
+    events: Sequence[Found]
+    hints: Hints
+
+
+def find_events(question: Question, notes: list[str], find: Find, texts: Texts, count: Count) -> Finds | None:
+    """What fits, or None where nothing is sought; `notes` gets lines for the reader."""
     asked = read_question(question.text)
     if asked.cut:
         notes.append("only the first words of the question were searched")
-    if asked.is_empty() and (question.text.strip() or not _narrows(question)):
+    if asked.is_empty() and (question.text.strip() or not question.narrows):
         notes.append("the question has no words")
         return None
-    sought = sought_of(asked, question)
+    sought = _spelled(sought_of(asked, question), count)
     if sought.is_vain:
         notes.append(TOO_LONG)
         return None
     events = _exactly(sought, find, texts)
     if not events and sought.phrases:
-        notes.append("nothing says exactly that; these have some of its words")
-        sought = sought_of(_loosened(asked), question)
+        sought = _spelled(sought_of(_loosened(asked), question), count)
         events = _exactly(sought, find, texts)
-    return sought, events
+        notes.append("nothing says exactly that" + ("; these have some of its words" if events else ""))
+    return Finds(sought, events, _hints(sought, events, find))
+
+
+def _spelled(sought: Sought, count: Count) -> Sought:
+    return sought._replace(near=near_stems(sought.asked.words, count)) if sought.stems else sought
+
+
+def _hints(sought: Sought, events: Sequence[Found], find: Find) -> Hints:
+    """Which of the events are of a kind that is asked for, only the index knows: it is asked once more."""
+    kinds = meant_kinds(sought.asked) & sought.question.kinds if len(events) > 1 else frozenset()
+    meant: list[Found] = []
+    if kinds and kinds != sought.question.kinds:
+        meant = find(sought._replace(question=replace(sought.question, kinds=kinds)), EVENTS)
+    return Hints(frozenset((one.path, one.number) for one in meant), moments_in(sought.question.text))
 
 
 def _exactly(sought: Sought, find: Find, texts: Texts) -> list[Found]:
     if not is_exact(sought):
         return find(sought, EVENTS)
     return said_so(find(sought, CANDIDATES), sought, texts)
-
-
-def _narrows(question: Question) -> bool:
-    """Whether a question asks for something even without words: then the newest is shown."""
-    told = (question.session, question.agent, question.channel, question.project)
-    return any((*told, question.since, question.until)) or question.kinds != frozenset(Kind)
 
 
 def _loosened(asked: Asked) -> Asked:

@@ -6,7 +6,7 @@ Owns which words and facts of an event and of a session are indexed.  Imported l
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -16,9 +16,9 @@ from crucible.note.source import NOWHERE, Source
 from crucible.recall.cards import Place, dump_card, seconds_of
 from crucible.recall.echoes import without_echoes
 from crucible.recall.events import Placed, document_of, events_of
-from crucible.recall.model import Document, Event
+from crucible.recall.model import Document, Event, Kind
 from crucible.recall.wholes import recorded_calls
-from crucible.recall.words import names_in, plain, spoken, value_of
+from crucible.recall.words import names_in, plain, spoken, value_of, words_in
 from crucible.session.model import Session
 from crucible.session.reading import read_session
 from crucible.vault.files import inside, read_bytes
@@ -30,7 +30,7 @@ __all__ = [
     "derive_item",
     "derive_note",
     "facts_of",
-    "noted_texts",
+    "noted_events",
     "place_note",
     "sha_of",
 ]
@@ -76,9 +76,9 @@ def place_note(root: str, path: str, data: bytes) -> tuple[Document, tuple[Place
     return document_of(session, path, recorded_calls(Path(root), session.id))
 
 
-def noted_texts(path: str, data: bytes) -> dict[str, str]:
-    """Every event's text as the note has it, by id."""
-    return {one.event.id: one.noted for one in events_of(_session(path, data))}
+def noted_events(path: str, data: bytes) -> dict[str, Event]:
+    """Every event as the note alone has it, by id."""
+    return {one.event.id: one.event for one in events_of(_session(path, data))}
 
 
 def _session(path: str, data: bytes) -> Session:
@@ -105,13 +105,15 @@ def _derived(document: Document, placed: Sequence[Placed], sha: str) -> Derived:
     card = dump_card(document, [Place(*one.lines, one.keys) for one in placed])
     common = _common(document)
     texts = [without_echoes(one.event, one.noted) for one in placed]
-    events = tuple(
+    bare = tuple(
         _indexed(at, event, text, common)
         for at, (event, text) in enumerate(zip(document.events, texts, strict=True))
         if text or event.title
     )
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
-    whole = _whole(document, events, common)
+    headings = _headings(document)
+    whole = _whole(document, bare, common, headings)
+    events = tuple(_under_its_heading(one, document.events[one.number], headings) for one in bare)
     return Derived(document.path, sha, document.session, card, events, whole, size)
 
 
@@ -122,8 +124,37 @@ def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> I
     return Indexed(number, spoken(text), " ".join(names_in(text)), (*common, *facts_of(event)), at, at)
 
 
-def _whole(document: Document, events: Sequence[Indexed], common: tuple[str, ...]) -> Indexed:
-    """The session's own document: what stands in its head, its date in words, and every event."""
+_HEADED = frozenset({Kind.AGENT, Kind.DECISION, Kind.ERROR, Kind.MILESTONE, Kind.OBSERVATION})
+
+
+def _headings(document: Document) -> dict[str, str]:
+    """Of each phase what its heading says, but for those that are the beginning of what the user said: who was answered so is another event."""
+    found = {event.phase: event.phase_name for event in document.events if event.phase}
+    for event in document.events:
+        if event.kind is Kind.USER and event.phase in found and _begins_so(event.text, event.phase_name):
+            del found[event.phase]
+    return found
+
+
+def _begins_so(text: str, heading: str) -> bool:
+    """Whether a heading is a text's beginning; of a cut one the last word may be half."""
+    begin = words_in(heading.lower())[: -1 if heading.endswith("…") else None]
+    return bool(begin) and words_in(text[: 2 * len(heading)].lower())[: len(begin)] == begin
+
+
+def _under_its_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -> Indexed:
+    """With the words of its phase's heading: a paragraph seldom says again what it is about.
+
+    A call, and what a subagent did, is looked for by its own words.
+    """
+    heading = headings.get(event.phase) if event.kind in _HEADED else None
+    return indexed._replace(text=f"{indexed.text}\n{spoken(heading)}") if heading else indexed
+
+
+def _whole(
+    document: Document, events: Sequence[Indexed], common: tuple[str, ...], headings: Mapping[str, str]
+) -> Indexed:
+    """The session's own document: what stands in its head, its date in words, its headings, and every event."""
     head = "\n".join(_head(document))
     names = dict.fromkeys(names_in(head))
     facts = dict.fromkeys(common)
@@ -132,7 +163,8 @@ def _whole(document: Document, events: Sequence[Indexed], common: tuple[str, ...
         facts.update(dict.fromkeys(event.facts))
     times = [event.first for event in events if event.first]
     started = seconds_of(document.started) or min(times, default=0)
-    text = "\n".join([spoken(head), *(event.text for event in events)])
+    others = [one for one in dict.fromkeys(headings.values()) if one != document.title]
+    text = "\n".join([spoken(head), *map(spoken, others), *(event.text for event in events)])
     return Indexed(0, text, " ".join(names), tuple(facts), started, max([started, *times]))
 
 

@@ -19,7 +19,7 @@ from weakref import finalize
 
 from crucible.errors import IndexBroken, reason_of
 from crucible.recall.alike import alike_to, candidates_for
-from crucible.recall.asking import find_events
+from crucible.recall.asking import Finds, find_events
 from crucible.recall.cards import Card
 from crucible.recall.gathering import Progress
 from crucible.recall.keeping import Store
@@ -31,8 +31,8 @@ from crucible.recall.refreshing import Source, State, refresh
 from crucible.recall.searching import (
     Found,
     Searchers,
-    Sought,
     best,
+    count_stems,
     load_cards,
     open_searchers,
 )
@@ -126,7 +126,7 @@ class Embedded:
         def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
             shown = self._shown(searchers, _paths_of(searchers, ids))
             places = shown.places_of(ids)
-            return shown.events(places[one] for one in ids if one in places)
+            return shown.told(places[one] for one in ids if one in places)
 
         return self._attempt(look_up)
 
@@ -136,10 +136,10 @@ class Embedded:
         def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
             shown = self._shown(searchers, _paths_of(searchers, [anchor]))
             place = shown.places_of([anchor]).get(anchor)
-            if place is None:
+            if place is None or not shown.told([place]):
                 return ()
             earlier, later = shown.neighbours(place, before, after)
-            return shown.events([*earlier, place, *later])
+            return shown.told([*earlier, place, *later])
 
         return self._attempt(look_up)
 
@@ -224,21 +224,15 @@ class Embedded:
 
     def _answer(self, searchers: Searchers, question: Question, now: datetime, notes: list[str]) -> Answer:
         best_of, texts = partial(best, searchers, "events"), partial(self._texts, searchers)
-        found = find_events(question, notes, best_of, texts)
-        return self._weighed(searchers, *found, now, notes) if found else Answer(notes=tuple(notes))
+        found = find_events(question, notes, best_of, texts, partial(count_stems, searchers))
+        return self._weighed(searchers, found, now, notes) if found else Answer(notes=tuple(notes))
 
     def _texts(self, searchers: Searchers, found: Sequence[Found]) -> list[str]:
         shown = self._shown(searchers, dict.fromkeys(one.path for one in found))
         return [event.text for event in shown.events((one.path, one.number) for one in found)]
 
-    def _weighed(
-        self,
-        searchers: Searchers,
-        sought: Sought,
-        events: Sequence[Found],
-        now: datetime,
-        notes: Sequence[str],
-    ) -> Answer:
+    def _weighed(self, searchers: Searchers, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
+        sought, events, hints = finds
         rows, question = searchers.manifest.rows, sought.question
 
         def is_item(path: str) -> bool:
@@ -249,13 +243,14 @@ class Embedded:
 
         own = best(searchers, "sessions", sought, SESSIONS)
         of_sessions = [one for one in events if not is_item(one.path)]
-        ranks = rank_sessions(of_sessions, [one for one in own if not is_item(one.path)], now)
+        ranks = rank_sessions(of_sessions, [one for one in own if not is_item(one.path)], now, hints)
         limit = min(max(question.limit, 1), MOST)
-        ranked = rank_events(events, ranks, now, weigh)[:limit]
+        ranked = rank_events(events, ranks, now, weigh, hints)[:limit]
         sessions = listed(ranks, of_sessions, sought)[:limit]
         cards = load_cards(searchers, dict.fromkeys(one.found.path for one in (*ranked, *sessions)))
         shown = self._shown_of(searchers, cards)
-        return Answer(hits_of(shown, cards, ranked, sought), session_hits(cards, sessions), tuple(notes))
+        hits = hits_of(shown, cards, ranked, sought)
+        return Answer(hits, session_hits(self._source.root, cards, sessions), tuple(notes))
 
 
 def _paths_of(searchers: Searchers, ids: Iterable[str]) -> list[str]:

@@ -101,6 +101,12 @@ class Question:
     limit: int = USUAL
     context: int = 2
 
+    @property
+    def narrows(self) -> bool:
+        """Whether it asks for something even without words: then the newest is shown."""
+        told = (self.session, self.agent, self.channel, self.project)
+        return any((*told, self.since, self.until)) or self.kinds != frozenset(Kind)
+
 
 class Snippet(NamedTuple):
     """A piece of an event's text in one line, and where in it the words of the question stand: half-open spans of code points, in order."""

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from crucible.knowledge.scopes import Place, sees
 from crucible.knowledge.weighing import weigh
-from crucible.recall.asking import find_events
+from crucible.recall.asking import Finds, find_events
 from crucible.recall.model import MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
-from crucible.recall.postgres_asking import best_events, best_sessions, texts_of
+from crucible.recall.postgres_asking import best_events, best_sessions, count_stems, texts_of
 from crucible.recall.postgres_items import ITEM_COLUMNS, Shelved, item_of, viewer_of
 from crucible.recall.postgres_schema import check_ready, set_up
 from crucible.recall.postgres_server import Server
@@ -101,27 +101,30 @@ class Team:
     def ask(self, question: Question, now: datetime) -> Answer:
         """The answer; never an error for what the question says."""
         notes: list[str] = []
-        found = find_events(question, notes, self._best, self._texts)
-        return self._weighed(self._ready(), *found, now, notes) if found else Answer(notes=tuple(notes))
+        found = find_events(question, notes, self._best, self._texts, self._count)
+        return self._weighed(self._ready(), found, now, notes) if found else Answer(notes=tuple(notes))
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
-        """The events of these ids, in that order; unknown ones are left out."""
+        """The events of these ids, in that order; unknown ones are left out.  What several vaults call so is told of each of them."""
         wanted = list(dict.fromkeys(map(plain, ids)))
         sessions = [one.rpartition("#")[0] or one for one in wanted]
         rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": wanted})
-        found = {row[2]: event_of(row[2:]) for row in reversed(rows)}
-        return tuple(found[one] for one in ids if one in found)
+        found: dict[str, list[Event]] = {}
+        for _, _, *rest, project in rows:
+            found.setdefault(rest[0], []).append(event_of(rest, project))
+        return tuple(event for one in ids for event in found.get(one, ())[:_SAME])
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
-        """The event with its neighbours in the note; nothing for an unknown one."""
+        """The event with its neighbours in the note; nothing for an unknown one.  Of several vaults' one after the other."""
         anchor = plain(anchor)
         given = {"sessions": [anchor.rpartition("#")[0] or anchor], "ids": [anchor]}
         server = self._ready()
-        for no, sequence, *_ in server.run(_BY_ID, given):
-            most = 2**30
-            span = (no, max(sequence - max(before, 0), 0), sequence + min(max(after, 0), most))
-            return tuple(_events(server, [span]).values())
-        return ()
+        most = 2**30
+        spans = [
+            (no, max(sequence - max(before, 0), 0), sequence + min(max(after, 0), most))
+            for no, sequence, *_ in server.run(_BY_ID, given)[:_SAME]
+        ]
+        return tuple(_events(server, spans).values()) if spans else ()
 
     def state(self) -> State:
         """What this user sees."""
@@ -144,13 +147,15 @@ class Team:
     def _texts(self, found: Sequence[Found]) -> list[str]:
         return texts_of(self._ready(), found)
 
-    def _weighed(
-        self, server: Server, sought: Sought, events: Sequence[Found], now: datetime, notes: Sequence[str]
-    ) -> Answer:
+    def _count(self, stems: Sequence[str]) -> dict[str, int]:
+        return count_stems(self._ready(), stems)
+
+    def _weighed(self, server: Server, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
+        sought, found_events, hints = finds
         question = sought.question
         wants_sessions = question.kinds != {Kind.KNOWLEDGE}
         own = best_sessions(server, sought, SESSIONS) if wants_sessions else []
-        told = _sessions(server, {one.path for one in (*events, *own)})
+        told = _sessions(server, {one.path for one in (*found_events, *own)})
 
         viewer = viewer_of(question) if self._viewer is None else self._viewer
 
@@ -162,11 +167,11 @@ class Team:
             weight = weigh(facts, now, self._knowledge)
             return (weight.total, weight.parts) if sees(viewer, place) else (0.0, {})
 
-        events = [one for one in events if one.path in told]
+        events = [one for one in found_events if one.path in told]
         of_sessions = [one for one in events if told[one.path].item is None]
         limit = min(max(question.limit, 1), MOST)
-        sessions = rank_sessions(of_sessions, [one for one in own if one.path in told], now)
-        ranked = rank_events(events, sessions, now, weigh_item)[:limit]
+        sessions = rank_sessions(of_sessions, [one for one in own if one.path in told], now, hints)
+        ranked = rank_events(events, sessions, now, weigh_item, hints)[:limit]
         shown = listed(sessions, of_sessions, sought)[:limit]
         found = tuple(_session_hit(told[one.found.path], one) for one in shown)
         return Answer(_hits(server, ranked, sought), found, tuple(notes))
@@ -195,7 +200,7 @@ def _events(server: Server, spans: Iterable[tuple[int, int, int]]) -> dict[tuple
     """Events by session and place, of spans of a session each, ends included."""
     nos, firsts, lasts = map(list, zip(*spans, strict=True)) if (spans := list(spans)) else ([], [], [])
     rows = server.run(_SPANS, {"nos": nos, "firsts": firsts, "lasts": lasts})
-    return {(no, sequence): event_of(rest) for no, sequence, *rest in rows}
+    return {(no, sequence): event_of(rest, project) for no, sequence, *rest, project in rows}
 
 
 def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
@@ -206,7 +211,9 @@ def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
     }
 
 
-_ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at"
+_SAME = 5
+"""Events of one id that are told: two vaults may have sessions of one name, and a writer may have made some up."""
+_ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at, p.name"
 _OF_SESSION = """
     CROSS JOIN LATERAL (
         SELECT o.* FROM crucible.session_events AS o
@@ -216,11 +223,11 @@ _OF_SESSION = """
 _SPANS = f"""
     SELECT DISTINCT ON (e.session_no, e.sequence) {_ROW}
     FROM unnest(%(nos)s::bigint[], %(firsts)s::int[], %(lasts)s::int[]) AS w (no, first, last)
-    JOIN crucible.sessions AS s ON s.no = w.no {_OF_SESSION.format(more="AND o.sequence BETWEEN w.first AND w.last")}
+    JOIN crucible.sessions AS s ON s.no = w.no JOIN crucible.projects AS p ON p.no = s.project {_OF_SESSION.format(more="AND o.sequence BETWEEN w.first AND w.last")}
     ORDER BY e.session_no, e.sequence
 """  # noqa: S608  our own pieces
 _BY_ID = f"""
-    SELECT {_ROW} FROM crucible.sessions AS s {_OF_SESSION.format(more="AND o.id = ANY (%(ids)s::text[])")}
+    SELECT {_ROW} FROM crucible.sessions AS s JOIN crucible.projects AS p ON p.no = s.project {_OF_SESSION.format(more="AND o.id = ANY (%(ids)s::text[])")}
     WHERE s.session_id = ANY (%(sessions)s::text[]) ORDER BY e.session_no, e.sequence
 """  # noqa: S608  our own pieces
 _TOLD = f"""

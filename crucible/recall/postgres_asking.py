@@ -14,11 +14,12 @@ from crucible.recall.cards import seconds_of
 from crucible.recall.model import Kind
 from crucible.recall.postgres_server import Server
 from crucible.recall.postgres_terms import event_of, fact_term, name_term, word_term
-from crucible.recall.searching import MOST_SESSIONS, WHOLE, Found, Sought
+from crucible.recall.searching import MOST_SESSIONS, NEAR, WHOLE, Found, Sought
 from crucible.recall.segments import analyze
+from crucible.recall.spelling import OFTEN
 from crucible.recall.words import names_in, plain, value_of, words_in
 
-__all__ = ["best_events", "best_sessions", "texts_of"]
+__all__ = ["best_events", "best_sessions", "count_stems", "texts_of"]
 
 
 class _Has(NamedTuple):
@@ -41,6 +42,12 @@ def best_events(server: Server, sought: Sought, most: int) -> list[Found]:
     return [Found(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
 
 
+def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
+    """In how many sessions and items each stem is, at most `OFTEN`; those in none that this user may see are left out."""
+    rows = server.run(_COUNTS, {"terms": list(map(word_term, stems)), "most": OFTEN})
+    return {term[1:]: count for term, count in rows}
+
+
 def texts_of(server: Server, found: Sequence[Found]) -> list[str]:
     """The texts of events, in their order; "" for one that is gone."""
     given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
@@ -58,7 +65,7 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
     given |= {
         "terms": terms,
         "most": most,
-        "whole": WHOLE,
+        **_weights(sought),
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }
@@ -77,14 +84,22 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
 
 def _terms(sought: Sought) -> list[str]:
     """What is counted."""
-    words = dict.fromkeys((*sought.stems, *(word for phrase in sought.phrases for word in phrase)))
+    words = dict.fromkeys(
+        (*sought.stems, *sought.near, *(word for phrase in sought.phrases for word in phrase))
+    )
     return [*map(word_term, words), *map(name_term, sought.names)]
+
+
+def _weights(sought: Sought) -> dict[str, Any]:
+    """What `_RARITY` needs."""
+    near = set(sought.near).difference(word for phrase in sought.phrases for word in phrase)
+    return {"whole": WHOLE, "near": NEAR, "nears": list(map(word_term, sorted(near)))}
 
 
 def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
     question, asked = sought.question, sought.asked
     wanted = [_every(phrase) for phrase in sought.phrases]
-    any_of = (*map(word_term, sought.stems), *map(name_term, sought.names))
+    any_of = (*map(word_term, (*sought.stems, *sought.near)), *map(name_term, sought.names))
     if wanted and any_of:
         wanted.append(_Has(any_of))
     by_field: dict[str, list[str]] = {}
@@ -172,7 +187,8 @@ def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int =
 
 _BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
 """k1 = 1.2 and b = 0.75, as measured."""
-_RARITY = """ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) * CASE WHEN starts_with(term, 'w') THEN 1 ELSE %(whole)s END AS idf"""
+_RARITY = """ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5))
+            * CASE WHEN term = ANY (%(nears)s::text[]) THEN %(near)s WHEN starts_with(term, 'w') THEN 1 ELSE %(whole)s END AS idf"""
 
 _EVENTS_BY_WORDS = (
     "WITH"  # noqa: S608  our own pieces
@@ -240,7 +256,7 @@ def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, An
     )
     given |= {
         "terms": terms,
-        "whole": WHOLE,
+        **_weights(sought),
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }
@@ -256,6 +272,12 @@ def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, An
     return query.format(where=" AND ".join(where) or "true", join=join), given
 
 
+_COUNTS = """
+    SELECT * FROM (
+        SELECT term, (SELECT count(*) FROM (SELECT FROM crucible.postings AS p WHERE p.term = asked.term LIMIT %(most)s) AS held) AS times
+        FROM unnest(%(terms)s::text[]) AS asked (term)
+    ) AS counted WHERE times > 0
+"""
 _TEXTS = """
     SELECT e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at
     FROM unnest(%(nos)s::bigint[], %(sequences)s::int[]) AS w (no, sequence)

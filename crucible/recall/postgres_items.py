@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from crucible.knowledge.scopes import EVERYTHING, Place
 from crucible.knowledge.weighing import Facts
 from crucible.recall.model import Question
+from crucible.recall.postgres_terms import aware
 from crucible.recall.words import plain
 
 __all__ = ["ITEM_COLUMNS", "Shelved", "columns_of_item", "digest_of_item", "item_of", "viewer_of"]
@@ -51,7 +52,14 @@ def columns_of_item(item: Shelved | None) -> Mapping[str, Any]:
     uses, useful = (min(count, _MOST_USES) for count in (facts.use_count, facts.useful_count))
     domain = plain(place.domain)[:_LONGEST]
     return _Columns(
-        facts.type, place.scope, domain, facts.verified, uses, useful, facts.last_used, facts.changed
+        facts.type,
+        place.scope,
+        domain,
+        facts.verified,
+        uses,
+        useful,
+        aware(facts.last_used),
+        aware(facts.changed),
     )._asdict()
 
 

@@ -32,7 +32,7 @@ __all__ = [
     "word_term",
 ]
 
-TERMS = "1"
+TERMS = "2"
 """Goes up when the same words would give other rows: then everything is pushed again."""
 
 _SEARCHABLE = 100_000
@@ -172,8 +172,14 @@ def _row(event: Event, sequence: int) -> EventRow:
 
 
 def aware(at: datetime | None) -> datetime | None:
-    """With a zone."""
-    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+    """With a zone; of the last day that there is, the one before: a server takes no later one."""
+    if at is None:
+        return None
+    return min(at if at.tzinfo else at.replace(tzinfo=UTC), _LATEST)
+
+
+_LATEST = datetime(9999, 12, 30, 23, 59, 59, tzinfo=UTC)
+"""See the schema's `is_readable`."""
 
 
 def _kept(text: str) -> str:
@@ -183,8 +189,8 @@ def _kept(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def event_of(row: Sequence[Any]) -> Event:
-    """An event again, of its id, session, type, payload, rest of the text, and time.
+def event_of(row: Sequence[Any], project: str = "") -> Event:
+    """An event again, of its id, session, type, payload, rest of the text, and time; `project` is the one that it may be read in.
 
     Whoever may write to a project may have written anything: what is no such value is left out.
     """
@@ -207,7 +213,7 @@ def event_of(row: Sequence[Any]) -> Event:
         at,
         text("agent"),
         text("channel"),
-        text("project"),
+        project,
         text("title"),
     )
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple, Protocol
@@ -17,9 +19,11 @@ from crucible.errors import CrucibleError, NoteExists, VaultError
 from crucible.index.store import Index
 from crucible.patterns import late_pattern
 from crucible.recall.deriving import place_note
-from crucible.recall.model import Document
+from crucible.recall.model import Document, Event
 from crucible.recall.noticing import flight_states, look
 from crucible.recall.postgres_items import Shelved, digest_of_item
+from crucible.secrets.redacting import redact_of
+from crucible.secrets.scanner import Redact
 from crucible.settings import VaultSettings
 from crucible.vault.files import create_exclusive, inside, make_folders, read_bytes
 
@@ -72,7 +76,7 @@ class Items(Protocol):
 
 
 class VaultDocuments:
-    """Fulfils `postgres_writing.Documents`."""
+    """Fulfils `postgres_writing.Documents`.  Whatever stands in the notes, no secret is sent: a human may have typed one."""
 
     def __init__(self, root: Path, settings: VaultSettings, items: Items | None = None) -> None:
         """`items` are those of the vault's knowledge."""
@@ -96,7 +100,11 @@ class VaultDocuments:
         }
 
     def document(self, path: str) -> Document | None:
-        """A note or an item as it is searched; None where it is gone or cannot be read."""
+        """A note or an item as it is searched; None where it is gone or cannot be read.  `VaultError` when secrets cannot be looked for."""
+        found = self._document(path)
+        return found and _without_secrets(found, self._redact)
+
+    def _document(self, path: str) -> Document | None:
         if self._items and path in self._shelved:
             return self._items.document(path)
         try:
@@ -105,6 +113,28 @@ class VaultDocuments:
         except CrucibleError:
             return None
 
+    @cached_property
+    def _redact(self) -> Redact:
+        return redact_of(self._settings.secrets)
+
     def shelved(self, path: str) -> Shelved | None:
         """What is known of an item beside its words, as `digests` found it; None of a session."""
         return self._shelved.get(path)
+
+
+def _without_secrets(document: Document, redact: Redact) -> Document:
+    def clean(text: str) -> str:
+        return redact(text)[0] if text else ""
+
+    def said(event: Event) -> Event:
+        return replace(
+            event, text=clean(event.text), title=clean(event.title), phase_name=clean(event.phase_name)
+        )
+
+    return replace(
+        document,
+        title=clean(document.title),
+        events=tuple(map(said, document.events)),
+        branch=clean(document.branch),
+        tags=tuple(map(clean, document.tags)),
+    )

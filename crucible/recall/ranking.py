@@ -1,22 +1,27 @@
 """What is best: events and whole sessions weighed against each other.
 
 Owns the recipe, which was measured on conversations and on real coding sessions: a session counts by its own words and by its three best events, an
-event by its own words and by its session.  Age counts a little: full decay lost what was old.
+event by its own words and by its session.  Age counts a little: full decay lost what was old.  What a question says of the kind of its answer, or of
+its time, is a hint and never a filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from math import prod
 from typing import NamedTuple
 
 from crucible.recall.model import Kind
+from crucible.recall.moments import Moment, is_then
 from crucible.recall.searching import Found, Sought
 
 __all__ = [
     "EVENTS",
     "HALF_LIFE_DAYS",
+    "NO_HINTS",
     "SESSIONS",
+    "Hints",
     "Ranked",
     "Weigh",
     "listed",
@@ -36,10 +41,24 @@ _OF_SESSION = 0.3
 """What of its session's score an event gets."""
 _LEAST = 0.9
 """What an old thing keeps of its score."""
+_MEANT = 1.2
+"""What a decision counts more where one is asked for, and an error."""
+_THEN = 1.3
+"""What counts more that was at a time which the question names."""
 _DAY = 86_400
 
 Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
 """Of the path of an item the factor and its parts; None of a session."""
+
+
+class Hints(NamedTuple):
+    """What a question says beside its words: which events, by path and number, are of a kind that it asks for, and the times that it names."""
+
+    meant: frozenset[tuple[str, int]] = frozenset()
+    moments: tuple[Moment, ...] = ()
+
+
+NO_HINTS = Hints()
 
 
 class Ranked(NamedTuple):
@@ -58,7 +77,9 @@ def recency(first: int, now: float) -> float:
     return _LEAST + (1 - _LEAST) * float(0.5 ** (days / HALF_LIFE_DAYS))
 
 
-def rank_sessions(events: Sequence[Found], sessions: Sequence[Found], now: datetime) -> list[Ranked]:
+def rank_sessions(
+    events: Sequence[Found], sessions: Sequence[Found], now: datetime, hints: Hints = NO_HINTS
+) -> list[Ranked]:
     """Every session that was found itself or by an event, best first.  `events` are best first."""
     own = {one.path: one for one in sessions}
     best: dict[str, list[Found]] = {}
@@ -70,7 +91,8 @@ def rank_sessions(events: Sequence[Found], sessions: Sequence[Found], now: datet
         by_events = sum(map(_share, best.get(path, ()), _SHARES))
         age = recency(found.first, seconds)
         parts = {"text": found.score, "events": by_events, "recency": age}
-        ranked.append(Ranked(found, (found.score + by_events) * age, parts))
+        score = (found.score + by_events) * age
+        ranked.append(_hinted(Ranked(found, score, parts), hints))
     return sorted(ranked, key=_best_first)
 
 
@@ -78,8 +100,24 @@ def _share(event: Found, share: float) -> float:
     return share * event.score
 
 
+def _hinted(one: Ranked, hints: Hints) -> Ranked:
+    """With the factors of what the question hints at."""
+    found, factors = one.found, {}
+    if hints.meant and (found.path, found.number) in hints.meant:
+        factors["kind"] = _MEANT
+    if hints.moments and is_then(hints.moments, found.first):
+        factors["date"] = _THEN
+    if not factors:
+        return one
+    return Ranked(found, one.score * prod(factors.values()), {**one.parts, **factors})
+
+
 def rank_events(
-    events: Sequence[Found], sessions: Sequence[Ranked], now: datetime, weigh: Weigh
+    events: Sequence[Found],
+    sessions: Sequence[Ranked],
+    now: datetime,
+    weigh: Weigh,
+    hints: Hints = NO_HINTS,
 ) -> list[Ranked]:
     """The events, best first, without what weighs nothing; `sessions` are as `rank_sessions` gave them."""
     sums = {one.found.path: _OF_SESSION * (one.parts["text"] + one.parts["events"]) for one in sessions}
@@ -93,7 +131,7 @@ def rank_events(
             continue
         name = "recency" if item is None else "factor"
         parts = {"text": event.score, "session": share, **more, name: factor}
-        ranked.append(Ranked(event, (event.score + share) * factor, parts))
+        ranked.append(_hinted(Ranked(event, (event.score + share) * factor, parts), hints))
     return sorted(ranked, key=_best_first)
 
 

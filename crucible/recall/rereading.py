@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from crucible.note.contain import uncontain, uncontain_line
@@ -18,7 +19,7 @@ from crucible.recall.cards import Card, event_at, hash_of, place_at
 from crucible.recall.model import Event, Kind
 from crucible.vault.files import LARGEST_NOTE
 
-__all__ = ["texts_of_card"]
+__all__ = ["events_of_card"]
 
 _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
 _MARKS = "❌🚫⏹⏳"
@@ -30,19 +31,19 @@ _LIKELY = 3
 """How many events of the same words are tried before the note is read whole."""
 
 
-def texts_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, str]:
-    """The texts of some of a card's events, by their places in it.  What stands there no more is ""."""
+def events_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, Event]:
+    """Some of a card's events with their texts, by their places in it, and where they stand now.  What stands nowhere any more has the text ""."""
     try:
         data = _bytes_of(os.path.realpath(f"{root}/{card.path}"), root)
     except (OSError, ValueError):
-        return dict.fromkeys(wanted, "")
+        return {at: event_at(card, at) for at in wanted}
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    found: dict[int, str] = {}
+    found: dict[int, Event] = {}
     if "\r" not in text:
         lines = text.split("\n")
         for at in wanted:
             if (told := _short(card, lines, at)) is not None:
-                found[at] = told
+                found[at] = event_at(card, at, told)
     if len(found) < len(wanted):
         found = {**_whole(card, data, wanted), **found}
     return _with_records(root, card, found)
@@ -122,22 +123,29 @@ def _decoded(text: str) -> str:
     return uncontain(text) if "\\" in text else text
 
 
-def _whole(card: Card, data: bytes, wanted: Sequence[int]) -> dict[int, str]:
+def _whole(card: Card, data: bytes, wanted: Sequence[int]) -> dict[int, Event]:
     """The note read as a session.  What changed since it was indexed is found by its id, or gone."""
     # Reading whole notes takes twice as long to load as a query takes, and is hardly ever needed.
-    from crucible.recall.deriving import noted_texts  # noqa: PLC0415
+    from crucible.recall.deriving import noted_events  # noqa: PLC0415
 
-    texts = noted_texts(card.path, data)
-    return {at: texts.get(event_at(card, at).id, "") for at in wanted}
+    noted = noted_events(card.path, data)
+    found = {}
+    for at in wanted:
+        event = event_at(card, at)
+        now = noted.get(event.id)
+        # Lines that were put in above it move it.
+        found[at] = replace(event, text=now.text, line=now.line) if now else event
+    return found
 
 
-def _with_records(root: str, card: Card, found: dict[int, str]) -> dict[int, str]:
+def _with_records(root: str, card: Card, found: dict[int, Event]) -> dict[int, Event]:
     """With the whole text of what the flight recorder has."""
-    keys = {at: some for at in found if (some := place_at(card, at).keys)}
+    keys = {at: some for at, event in found.items() if event.text and (some := place_at(card, at).keys)}
     if not keys:
         return found
     # Late for the same reason: few hits are calls that were recorded.
     from crucible.recall.records import read_wholes  # noqa: PLC0415
 
     texts = read_wholes(Path(root), card.session, set(keys.values()))
-    return {at: texts.get(keys.get(at, ()), text) for at, text in found.items()}
+    wholes = {at: replace(found[at], text=texts[some]) for at, some in keys.items() if some in texts}
+    return {**found, **wholes}

@@ -14,6 +14,7 @@ from crucible.recall.keeping import Store
 from crucible.recall.manifest import SIDES, Manifest
 from crucible.recall.model import Kind, Question
 from crucible.recall.segments import analyze, open_side, refusals, schema_of
+from crucible.recall.spelling import OFTEN
 from crucible.recall.words import Asked, names_in, value_of, words_in
 
 if TYPE_CHECKING:
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_SESSIONS",
+    "NEAR",
     "TOO_LONG",
     "WHOLE",
     "Found",
     "Searchers",
     "Sought",
     "best",
+    "count_stems",
     "load_cards",
     "open_searchers",
     "sought_of",
@@ -34,6 +37,8 @@ __all__ = [
 
 WHOLE = 3.0
 """What a name that is there whole counts more than a word."""
+NEAR = 0.6
+"""What a word counts that is near to one of the question's which nobody wrote."""
 TOO_LONG = "the words of the question are too long to be searched for"
 """What is said of a question that is vain."""
 _TRIES = 4
@@ -63,7 +68,8 @@ class Found(NamedTuple):
 class Sought(NamedTuple):
     """A question with the words as they stand in the index.
 
-    Of `stems` and `names` any is enough; `phrases` and `nots` are lists of words that must, and must not, follow each other.
+    Of `stems`, `names` and `near` any is enough; `near` are words spelled almost as some of the question's that nobody wrote.  `phrases` and `nots` are
+    lists of words that must, and must not, follow each other.
     """
 
     stems: tuple[str, ...]
@@ -72,6 +78,7 @@ class Sought(NamedTuple):
     nots: tuple[tuple[str, ...], ...]
     asked: Asked
     question: Question
+    near: tuple[str, ...] = ()
 
     @property
     def is_vain(self) -> bool:
@@ -82,7 +89,7 @@ class Sought(NamedTuple):
     @property
     def marked(self) -> frozenset[str]:
         """Every stem that a snippet marks."""
-        return frozenset((*self.stems, *(word for phrase in self.phrases for word in phrase)))
+        return frozenset((*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase)))
 
 
 def open_searchers(store: Store, manifest: Manifest) -> Searchers:
@@ -105,6 +112,18 @@ def sought_of(asked: Asked, question: Question) -> Sought:
     return Sought(
         tuple(stems), asked.names, tuple(filter(None, phrases)), tuple(filter(None, nots)), asked, question
     )
+
+
+def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
+    """In how many sessions each stem is, at most `OFTEN`; of a word of items only, one."""
+    if not searchers.sides:
+        return {}
+    sessions, events = (searchers.sides[side] for side in ("sessions", "events"))
+    with refusals(IndexBroken):
+        return {
+            stem: min(sessions.doc_freq("text", stem), OFTEN) or min(events.doc_freq("text", stem), 1)
+            for stem in stems
+        }
 
 
 def best(searchers: Searchers, side: str, sought: Sought, most: int) -> list[Found]:
@@ -196,6 +215,9 @@ def _any_of(side: str, sought: Sought) -> list[tuple[tantivy.Occur, tantivy.Quer
 
     schema, should = schema_of(side), tantivy.Occur.Should
     found = [(should, tantivy.Query.term_query(schema, "text", stem, "freq")) for stem in sought.stems]
+    for stem in sought.near:
+        near = tantivy.Query.term_query(schema, "text", stem, "freq")
+        found.append((should, tantivy.Query.boost_query(near, NEAR)))
     for name in sought.names:
         # Who writes a name whole means it whole: its parts alone are also found.
         whole = tantivy.Query.term_query(schema, "names", name, "basic")

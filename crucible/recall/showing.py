@@ -5,13 +5,14 @@ Owns that each note is read once for all that is shown of it, and by who asks ag
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from crucible.recall.cards import Card, event_at, find_event
 from crucible.recall.manifest import Manifest
 from crucible.recall.model import MOST_CONTEXT, Event, Hit, Kind, SessionHit
 from crucible.recall.ranking import Ranked
-from crucible.recall.rereading import texts_of_card
+from crucible.recall.rereading import events_of_card
 from crucible.recall.searching import Sought
 from crucible.recall.segments import analyze
 from crucible.recall.shelf import Shelf
@@ -94,6 +95,10 @@ class Shown:
             self._read(path, sorted(wanted))
         return tuple(self._texts[place] for place in given)
 
+    def told(self, places: Iterable[_Place]) -> tuple[Event, ...]:
+        """The same without those that are gone since they were indexed."""
+        return tuple(event for event in self.events(places) if event.text or event.title)
+
     def _read(self, path: str, wanted: Sequence[int]) -> None:
         number = self._rows[path].number
         for at, event in self._events_of(path, wanted).items():
@@ -107,8 +112,7 @@ class Shown:
             document = self._shelf.document(path)
             events = document.events if document else ()
             return {at: events[at] if at < len(events) else event_at(card, at) for at in wanted}
-        texts = texts_of_card(self._root, card, wanted)
-        return {at: event_at(card, at, text) for at, text in texts.items()}
+        return events_of_card(self._root, card, wanted)
 
 
 def hits_of(
@@ -122,10 +126,20 @@ def hits_of(
     shown.events([place for _, place in places] + [one for two in around for some in two for one in some])
     hits = []
     for (one, place), (before, after) in zip(places, around, strict=True):
-        (event,) = shown.events([place])
+        event = next(iter(shown.told([place])), None)
+        if event is None:
+            continue
         snippet = snippet_of(event.text or event.title, sought.marked, analyze)
         hits.append(
-            Hit(event, one.score, one.parts, snippet, shown.events(before), shown.events(after), place[0])
+            Hit(
+                event,
+                one.score,
+                one.parts,
+                snippet,
+                shown.told(before),
+                shown.told(after),
+                place[0],
+            )
         )
     return tuple(hits)
 
@@ -137,9 +151,13 @@ def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:
     return (one.found.path, one.found.number) if one.found.number < len(card.kinds) else None
 
 
-def session_hits(cards: Mapping[str, Card], ranked: Iterable[Ranked]) -> tuple[SessionHit, ...]:
-    """The sessions as hits, in their order."""
-    found = [(one, cards[one.found.path]) for one in ranked if one.found.path in cards]
+def session_hits(root: str, cards: Mapping[str, Card], ranked: Iterable[Ranked]) -> tuple[SessionHit, ...]:
+    """The sessions as hits, in their order; without one whose note is gone since it was indexed."""
+    found = [
+        (one, cards[one.found.path])
+        for one in ranked
+        if one.found.path in cards and os.path.lexists(f"{root}/{one.found.path}")
+    ]
     return tuple(
         SessionHit(card.session, card.title, one.score, one.parts, card.started, card.project, one.found.path)
         for one, card in found

@@ -11,7 +11,7 @@ from crucible.patterns import late_pattern
 from crucible.recall.model import Snippet
 from crucible.recall.words import parts_of
 
-__all__ = ["WIDTH", "snippet_of"]
+__all__ = ["WIDTH", "clean_snippet", "snippet_of"]
 
 WIDTH = 200
 """Code points of a snippet, the ellipses not counted."""
@@ -41,6 +41,16 @@ def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
     return Snippet(
         f"{before}{line[start:end]}{after}", tuple((first + shift, last + shift) for first, last in inside)
     )
+
+
+def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], analyze: Analyze) -> str:
+    """A text's snippet as it is when the text has been cleaned: of half a secret nobody sees that it is one."""
+    looked_at = text[:_LOOKED_AT]
+    told = clean(looked_at)
+    if told == looked_at:
+        return snippet.text
+    stems = {stem for first, last in snippet.marks for stem in analyze(snippet.text[first:last])}
+    return snippet_of(told, stems, analyze).text
 
 
 def _marks(line: str, stems: frozenset[str], analyze: Analyze) -> list[_Mark]:

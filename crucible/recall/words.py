@@ -17,6 +17,7 @@ from crucible.recall.stopping import STOP_WORDS
 __all__ = [
     "FIELDS",
     "Asked",
+    "meant_kinds",
     "names_in",
     "parts_of",
     "pieces_of",
@@ -132,6 +133,26 @@ class Asked(NamedTuple):
         return not (self.words or self.phrases or self.facts or self.nots or self.not_facts)
 
 
+_MEANT = {
+    Kind.DECISION: frozenset(
+        """
+        agree agreed choice choose chooses chose chosen decide decided decides deciding decision decisions policy settled
+        """.split()  # noqa: SIM905  as in `stopping`
+    ),
+    Kind.ERROR: frozenset(
+        """
+        broke broken bug bugs crash crashed crashes crashing error errors exception exceptions fail failed failing fails
+        failure failures wrong
+        """.split()  # noqa: SIM905
+    ),
+}
+
+
+def meant_kinds(asked: Asked) -> frozenset[Kind]:
+    """Decisions where a question asks what was decided, errors where it asks what failed."""
+    return frozenset(kind for kind, words in _MEANT.items() if not words.isdisjoint(asked.words))
+
+
 _TOKEN = late_pattern(r'(-?)(?:([A-Za-z]{3,8}):)?"([^"]*)"|(\S+)')
 _QUOTES = str.maketrans("“”„‟«»", '""""""')
 
@@ -183,6 +204,8 @@ _FLAG = 3
 
 def _quoted(negated: bool, field: str, value: str) -> Iterator[tuple[bool, str, str, bool]]:
     if not _WORD.search(value):
+        if field:
+            yield False, "", field, False
         return
     if field and _is_fact(field.lower(), value.lower()):
         yield negated, field.lower(), value, True

@@ -56,7 +56,7 @@ def test_the_help_of_a_group_shows_how_to_use_it(bare_cru: Cru, group: str) -> N
     assert f"\n    cru {group} " in bare_cru(group, "--help").stdout
 
 
-@pytest.mark.parametrize("start", ["import auto", "install claude-code", "doctor"])
+@pytest.mark.parametrize("start", ["import auto", "install claude-code", "doctor", "recall"])
 def test_the_first_help_says_how_to_begin(bare_cru: Cru, start: str) -> None:
     assert f"\n    cru {start} " in bare_cru("--help").stdout
 

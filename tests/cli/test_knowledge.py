@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 from pathlib import Path
 
@@ -65,7 +67,7 @@ def test_an_item_is_a_note_whose_path_is_printed(vault: Vault, cru: Cru) -> None
 def test_what_is_known_is_skipped_and_named(known: Vault, cru: Cru) -> None:
     again = cru("knowledge", "add", "decision", "retry with JITTER.", "other words", "--project", "shop")
     assert again.exit_code == 0
-    assert "retry-with-jitter" in again.stderr
+    assert again.stderr.startswith("not added: knowledge/retry-with-jitter.md says the same, ")
     assert len(list((known.root / "knowledge").glob("*.md"))) == 2
 
 
@@ -82,6 +84,7 @@ def test_what_is_alike_waits_for_a_choice(known: Vault, cru: Cru) -> None:
     waits = cru(*args)
     assert waits.exit_code == 1
     assert "--if-alike" in waits.stderr
+    assert waits.stderr.count("Retry with jitter") == 1
     told = json.loads(cru(*args, "--format", "json").stdout)
     assert told["outcome"] == "alike"
     assert told["alike"][0]["id"] == "retry-with-jitter"
@@ -89,6 +92,45 @@ def test_what_is_alike_waits_for_a_choice(known: Vault, cru: Cru) -> None:
     assert len(list((known.root / "knowledge").glob("*.md"))) == 2
     assert cru(*args, "--if-alike", "keep_both").exit_code == 0
     assert len(list((known.root / "knowledge").glob("*.md"))) == 3
+
+
+def test_a_mistyped_choice_is_answered_with_the_words_that_are_taken(
+    known: Vault, cru_process: CruProcess
+) -> None:
+    main, side = pty.openpty()
+    os.write(main, b"k\nskip\n")
+    args = ("decision", "Jittered retry", "Retry with jitter at most five times.", "--project", "shop")
+    done = cru_process(
+        "--vault",
+        known.root,
+        "knowledge",
+        "add",
+        *args,
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        capture_output=False,
+    )
+    told = os.read(main, 65_536).decode()
+    os.close(side)
+    os.close(main)
+    assert done.returncode == 0, told
+    assert "'k' is not one of 'merge', 'keep_both', 'skip'" in told
+    assert "not added: " in told
+
+
+def test_an_event_of_a_session_takes_no_feedback(known: Vault, cru: Cru) -> None:
+    refused = cru("recall", "feedback", "2026-11-21-limiter#0123abcd", "--useful")
+    assert refused.exit_code == 2
+    assert "an event of a session takes no feedback" in refused.stderr
+    item(known, "retry-with-jitter").rename(item(known, "retry-in-c#"))
+    assert cru("recall", "feedback", "retry-in-c#", "--useful").exit_code == 0
+
+
+def test_what_is_kept_is_told_by_its_path_and_for_whom(vault: Vault, cru: Cru) -> None:
+    kept = cru("knowledge", "add", "pattern", "Look twice", "At locks.")
+    assert kept.stdout.strip().endswith("knowledge/look-twice.md")
+    assert kept.stderr == "kept for everybody\n"
 
 
 def test_lists_are_as_somebody_sees_them(known: Vault, cru: Cru) -> None:
@@ -306,7 +348,7 @@ def test_where_others_are_hidden_it_is_said_how_to_see_them(
         assert cru(*command, "--project", "site").stderr.startswith("nothing found for project site;")
         assert cru(*command, "--all-projects").stderr == ""
     everything = cru("recall", "zzzqqq").stderr
-    assert "of knowledge for project site only (--all-projects)" in everything
+    assert "knowledge as project site sees it; --all-projects shows the others'" in everything
     assert "project" not in cru("recall", "zzzqqq", "--session", "2026").stderr
 
 
@@ -357,3 +399,20 @@ def test_a_list_fits_a_narrow_terminal(columns: int, known: Vault, cru_process: 
     lines = on_a_terminal(cru_process, known, columns, "knowledge", "list", "--all-projects")
     assert max(map(len, lines)) <= columns
     assert [line.split()[0] for line in lines] == ["id", "retry-with-jitter", "locks-around-caches"]
+
+
+def test_two_items_become_one_and_the_other_leads_there(known: Vault, cru: Cru) -> None:
+    assert (
+        cru(
+            "knowledge", "add", "decision", "Wait longer each time", "Twice as long.", "--project", "shop"
+        ).exit_code
+        == 0
+    )
+    merged = cru("knowledge", "merge", "retry-with", "wait-longer")
+    assert merged.exit_code == 0, merged.stderr
+    assert "Twice as long." in item(known, "retry-with-jitter").read_text(encoding="utf-8")
+    gone = item(known, "wait-longer-each-time").read_text(encoding="utf-8")
+    assert "status: retired" in gone
+    assert "merged into [[retry-with-jitter]]" in gone
+    assert cru("knowledge", "merge", "retry-with", "retry-with").exit_code == 2
+    assert cru("knowledge", "check").exit_code == 0

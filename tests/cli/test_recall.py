@@ -56,6 +56,32 @@ def test_a_reader_sees_the_words_marked_and_the_neighbours(told: Vault, cru: Cru
     assert "text " in cru("recall", "bucket", "--explain").stdout
 
 
+def test_an_events_id_shows_all_of_it_and_what_stands_around_it(vault: Vault, cru: Cru) -> None:
+    write(vault, "s", note("s") + "\n## Work @a\n\nBefore.\n\n```sh\nmake\n\n\tmake test\n```\n\nAfter.\n")
+    (hit,) = found(cru, "make", "-n", "1")["hits"]
+    whole = cru("recall", hit["id"], "--context", "1")
+    assert (
+        "\n   Before.\n\n   ```sh\n   make\n\n   \tmake test\n   ```\n   agent: After.\n" in whole.stdout
+    ), whole.stdout
+    again = found(cru, hit["id"])
+    assert [(one["text"], one["path"], one["line"]) for one in again["hits"]] == [
+        (hit["text"], "sessions/s.md", hit["line"])
+    ]
+    assert again["sessions"] == []
+
+
+def test_a_link_leads_to_the_phase_and_not_to_what_stands_in_code(vault: Vault, cru: Cru) -> None:
+    write(vault, "s", note("s") + "\n## Work @a\n\n```md\n## no phase\n`````\n\nSunflowers.\n")
+    (hit,) = found(cru, "sunflowers", "-n", "1")["hits"]
+    assert hit["link"].endswith("s%23Work%20%40a")
+
+
+def test_an_id_that_no_event_has_any_more_is_said(told: Vault, cru: Cru) -> None:
+    gone = cru("recall", "2026-11-21-limiter#00000000")
+    assert (gone.exit_code, gone.stdout) == (0, "")
+    assert "no event has this id" in gone.stderr
+
+
 def test_filters_narrow(told: Vault, cru: Cru) -> None:
     every = found(cru, "bucket")["hits"]
     assert {hit["kind"] for hit in found(cru, "bucket", "--kind", "decision")["hits"]} <= {"decision"}
@@ -78,6 +104,22 @@ def test_nothing_found_is_said_and_is_no_failure(told: Vault, cru: Cru) -> None:
     result = cru("recall", "zzzqqq")
     assert result.exit_code == 0
     assert "nothing found" in result.stderr
+
+
+def test_what_nobody_says_is_not_said_to_have_been_found(told: Vault, cru: Cru) -> None:
+    nothing = cru("recall", '"zzz qqq"')
+    assert "nothing found" in nothing.stderr
+    assert "these have" not in nothing.stderr
+    some = cru("recall", '"zzz bucket"')
+    assert "nothing says exactly that; these have some of its words" in some.stderr
+
+
+def test_a_word_to_be_left_out_is_quoted_with_the_others(told: Vault, cru: Cru) -> None:
+    told_apart = cru("recall", "bucket", "-sliding")
+    assert told_apart.exit_code == 2
+    assert "cru recall 'retry -jitter'" in told_apart.stderr
+    assert cru("recall", "bucket -sliding").exit_code == 0
+    assert "quotes" not in cru("recall", "bucket", "--sliding").stderr
 
 
 @pytest.mark.parametrize(
@@ -158,7 +200,9 @@ def test_a_narrow_terminal_breaks_no_mark_and_no_link(
     broad = [line for line in lines if cell_len(line) > columns]
     assert all(len(line.split()) == 1 for line in broad), broad  # a word that is longer than a line
     assert any("**bucket" in line.lower() for line in lines)
-    assert all(line.count("**") % 2 == 0 for line in lines)
+    # A mark is whole; what a note itself has in bold may be broken.
+    assert all(line.count("**") % 2 == 0 for line in lines if "bucket" in line.lower())
+    assert not [line for line in lines if line and not line.strip()]
     assert any(line.strip().startswith("obsidian://") for line in lines)
 
 

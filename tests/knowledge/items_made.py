@@ -59,6 +59,7 @@ def failure_item() -> Item:
         created=NOW - timedelta(days=40),
         updated=NOW,
         also_from=("2026-05-09-1200-again",),
+        merged=("wait-longer",),
         failed_checks=("2026-11-02T08:00:00Z by bob: it is 50 ms",),
     )
 
@@ -101,6 +102,7 @@ def any_item() -> st.SearchStrategy[Item]:
         status=st.sampled_from(Status),
         retired=time,
         retired_because=line | st.just(""),
+        merged=st.lists(st.sampled_from(["a", "wait-longer"]), max_size=2).map(tuple),
         also_from=st.lists(st.sampled_from(["a", "b", "2026-05-04-1000-retry"]), max_size=3).map(tuple),
         failed_checks=st.lists(line, max_size=3).map(tuple),
     )

@@ -331,6 +331,29 @@ def test_two_items_can_be_made_one(vault: Vault, add: Callable[..., Added]) -> N
         merge_items(vault, notes[one.id], notes[one.id], NOW)
 
 
+def test_a_merge_that_was_killed_in_the_middle_counts_nothing_twice(
+    vault: Vault, add: Callable[..., Added], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = add(BACKOFF), add(replace(item_of("Wait a random time"), use_count=7, useful_count=5))
+    notes = {note.id: note for note in load_items(vault)}
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("crucible.knowledge.adding.retire_item", killed)
+        with pytest.raises(KeyboardInterrupt):
+            merge_items(vault, notes[one.id], notes[other.id], NOW)
+    between = {note.id: note for note in load_items(vault)}
+    merge_items(vault, between[one.id], between[other.id], NOW)
+    after = {note.id: note.item for note in load_items(vault)}
+    into, gone = after[one.id], after[other.id]
+    assert into
+    assert gone
+    assert (into.use_count, into.useful_count, into.merged) == (7, 5, (other.id,))
+    assert gone.status is Status.RETIRED
+
+
 # --- room ------------------------------------------------------------------------------------------------------------
 
 

@@ -57,7 +57,7 @@ def test_foreign_text_makes_no_heading_no_html_and_no_property(item: Item) -> No
     text = render_item(item)
     head, _, body = text.partition("\n---\n")
     assert yaml.safe_load(head.removeprefix("---\n")).keys() <= {
-        "type", "title", "status", "scope", "project", "domain", "tags", "source", "session", "phase", "also_from", "category",
+        "type", "title", "status", "scope", "project", "domain", "tags", "source", "session", "phase", "also_from", "merged", "category",
         "confidence", "verified", "verification", "verified_by", "verified_at", "failed_checks", "use_count", "useful_count", "last_used",
         "created", "updated", "retired", "retired_because",
     }  # fmt: skip

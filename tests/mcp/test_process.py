@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from crucible import record
 from crucible.vault.store import Vault
 from tests.conftest import ROOT
 from tests.mcp.talking import with_process
+from tests.running import CruProcess
 
 TOOLS = {
     "recall_context": {"query", "event_types", "session", "limit"},
@@ -43,6 +45,17 @@ TOOLS = {
 
 def text_of(result: Any) -> str:
     return str(result.content[0].text)
+
+
+def test_a_human_who_starts_it_is_told_that_a_client_does(vault: Vault, cru_process: CruProcess) -> None:
+    main, side = pty.openpty()
+    os.write(main, b"\x04")  # the end of what is typed
+    done = cru_process("--vault", vault.root, "mcp", stdin=side)
+    os.close(side)
+    os.close(main)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"a client starts it: cru install claude-code --mcp" in done.stderr
+    assert cru_process("--vault", vault.root, "mcp", stdin=subprocess.DEVNULL).stderr == b""
 
 
 def test_a_client_finds_reads_and_tells(vault: Vault, tmp_path: Path) -> None:
@@ -84,6 +97,7 @@ def test_a_client_finds_reads_and_tells(vault: Vault, tmp_path: Path) -> None:
         wanted = TOOLS[tool.name]
         assert wanted is None or set(tool.input_schema["properties"]) == wanted
         assert tool.description
+        assert "\n  " not in tool.description, "blanks of our source would be paid for in tokens"
         assert tool.annotations.read_only_hint is (
             tool.name not in {"recall_add", "recall_feedback", "flight_recorder_log"}
         )
@@ -190,3 +204,22 @@ def test_a_client_waits_little_and_leaves_nothing_behind_when_it_is_gone_at_once
     assert not vault.session_paths()
     library, server = map(float, ran.stderr.split())
     assert 0.1 < library < server < 2 * library
+
+
+def test_a_client_that_reads_no_more_ends_the_server_without_a_word(vault: Vault, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "crucible", "--vault", str(vault.root), "mcp"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **HELLO[0]}).encode() + b"\n")
+        process.stdin.close()
+        assert process.stderr.read() == b""
+        assert process.wait(30) == 0

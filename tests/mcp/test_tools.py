@@ -131,6 +131,19 @@ def test_event_types_narrow(kind: Kind, told: Vault) -> None:
     assert set(re.findall(r"^\[\d+ (\w+),", text, re.MULTILINE)) <= {str(kind)}
 
 
+def test_a_question_of_filters_alone_finds_the_newest(told: Vault) -> None:
+    for given in (
+        {"query": "kind:decision"},
+        {"query": "", "event_types": ["decision"]},
+        {"query": "", "event_types": ["decision"], "session": "2"},
+    ):
+        for tool in ("recall_context", "recall_search"):
+            answer = call(place_of(told), tool, **given)
+            assert re.search(r"^\[1 decision, .*, id \S+#[0-9a-f]{8}\]", answer.text, re.MULTILINE), (
+                answer.text
+            )
+
+
 def test_a_session_and_a_project_narrow(told: Vault) -> None:
     place = place_of(told)
     text = call(place, "recall_search", query="retry", limit=20).text
@@ -408,6 +421,19 @@ def test_a_secret_that_a_human_typed_into_a_note_is_not_shown(vault: Vault) -> N
         assert TOKEN not in call(place_of(vault), "session_show", **given).text
     assert TOKEN not in call(place_of(vault), "session_resume_context", id=recorder.id).text
     assert TOKEN not in call(place_of(vault), "recall_context", query="the key is").text
+
+
+def test_of_a_secret_no_part_is_shown_that_a_snippet_cuts_out(vault: Vault) -> None:
+    secret = "-".join(f"q7Zx{at}Kd9" for at in range(20))
+    with record.session("Work", vault=vault) as recorder:
+        recorder.phase("Build")
+    path, text = recorder.path, f'password = "{secret}-zebra" {"and so on " * 40}'
+    path.write_text(path.read_text().replace("## Build", f"## Build\n\n{text}\n"))
+    for tool in ("recall_context", "recall_search"):
+        told = call(place_of(vault), tool, query="zebra so on").text
+        assert "Kd9" not in told
+        assert "REDACTED" in told
+        assert "and so on" in told
 
 
 def test_a_scanner_that_cannot_run_is_said(vault: Vault) -> None:

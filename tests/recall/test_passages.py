@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +40,15 @@ def cut(text: str) -> list[str]:
             ["It runs\n\n```sh\nmake\n\nmake test\n```", "and ends"],
         ),
         ("ends with a colon:\n\n", ["ends with a colon:"]),
+        (
+            "a\n\nb <!-- cru:recalled -->\n\nc\n\n\\<!-- /cru:recalled -->\n\nd",
+            ["a", "b <!-- cru:recalled -->\n\nc\n\n\\<!-- /cru:recalled -->", "d"],
+        ),
+        ("<!-- cru:recalled -->\n\nb\n\nc", ["<!-- cru:recalled -->", "b", "c"]),
+        (
+            "<!-- /cru:recalled -->\n\nb\n\n<!-- cru:recalled -->",
+            ["<!-- /cru:recalled -->", "b", "<!-- cru:recalled -->"],
+        ),
     ],
 )
 def test_it_is_cut_where_a_paragraph_ends(text: str, passages: list[str]) -> None:
@@ -60,3 +71,12 @@ def test_no_passage_begins_or_ends_blank_or_inside_a_fence(text: str) -> None:
         assert lines[-1].strip()
         assert one.first not in inside
         assert one.end not in inside
+
+
+@pytest.mark.parametrize(
+    "text", ["word\n\n" * 40_000, "led on:\n" + "\n" * 40_000 + "b", "- a\n\n  b\n\n" * 40_000]
+)
+def test_a_text_of_any_number_of_paragraphs_and_blank_lines_is_cut_in_one_go(text: str) -> None:
+    began = time.process_time()
+    assert sum(1 for _ in passages_of(text)) in (1, 40_000)
+    assert time.process_time() - began < 1.5

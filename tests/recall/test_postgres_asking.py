@@ -85,6 +85,11 @@ def both(postgres: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 QUESTIONS = [
+    "why does the quuee wait",
+    "tokan bukcet -parsr",
+    "why did the deploi fail, and what did we decide?",
+    "schemma on 5 November 2026",
+    "what broke in the paser on Thursday in November",
     "what did we decide about the retry bucket?",
     "why was the deploy slow",
     "limiterCase",
@@ -244,3 +249,36 @@ def test_an_empty_server_answers_with_nothing(team: Team) -> None:
 def test_a_payload_that_somebody_made_up_is_an_event_of_what_can_be_read(payload: object) -> None:
     event = event_of(("i", "s", "nonsense", payload, None, None))
     assert (event.kind, event.text, event.line, event.title) == (Kind.OBSERVATION, "", 0, "")
+
+
+def test_what_two_vaults_call_by_one_id_is_told_of_both(team: Team) -> None:
+    one = document(1, events=3, said="first")
+    other = replace(
+        one,
+        title="Other",
+        events=tuple(replace(event, text=f"other {event.id}") for event in one.events),
+    )
+    open_pusher(team.address(), "one").push(Held([one]))
+    open_pusher(team.address(), "other").push(Held([other]))
+    recall = open_postgres(team.address())
+    wanted = one.events[1].id
+    texts = [event.text for event in recall.get([wanted])]
+    assert texts == [one.events[1].text, other.events[1].text]
+    around = [event.text for event in recall.around(wanted, 1, 1)]
+    assert around == [event.text for event in (*one.events, *other.events)]
+
+
+def test_an_event_is_of_the_project_in_which_it_may_be_read_whatever_it_says(team: Team) -> None:
+    said = document(1, project="zeus", events=2, said="thunder")
+    claimed = tuple(replace(event, project="apollo") for event in said.events)
+    open_pusher(team.address(), "vault").push(Held([replace(said, events=claimed)]))
+    recall = open_postgres(team.address())
+    (hit, _) = recall.ask(Question("thunder"), NOW).hits
+    told = (
+        hit.event,
+        *hit.before,
+        *hit.after,
+        *recall.get([hit.event.id]),
+        *recall.around(hit.event.id, 1, 1),
+    )
+    assert {event.project for event in told} == {"zeus"}

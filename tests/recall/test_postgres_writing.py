@@ -6,16 +6,24 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from crucible.errors import ServerFailed, UsageError, VaultError
+from crucible.knowledge.item_notes import render_item
+from crucible.knowledge.items import Item, ItemType
+from crucible.knowledge.scopes import EVERYTHING
+from crucible.knowledge.shelving import ItemShelf
+from crucible.knowledge.weighing import Facts
 from crucible.recall.model import Document, Kind
 from crucible.recall.postgres import open_postgres, open_pusher, set_up_server
+from crucible.recall.postgres_items import columns_of_item
 from crucible.recall.postgres_schema import VERSION
 from crucible.recall.postgres_vault import VaultDocuments, identities
-from crucible.settings import VaultSettings
+from crucible.settings import SecretSettings, VaultSettings
+from crucible.vault.store import Vault
 from tests.recall.pushing import Held, document, documents, everything
 from tests.recall.server import Running, Team
 from tests.recall.vaults import session_of, vault_of, write
@@ -182,6 +190,24 @@ def test_an_event_too_large_for_the_server_s_own_search_is_kept_whole(team: Team
     assert event.text == text.replace("\0", "\ufffd").replace("\ud800", "?")
 
 
+@pytest.mark.parametrize("at", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+def test_a_note_of_an_absurd_time_is_pushed(team: Team, at: datetime) -> None:
+    at = at.replace(microsecond=0)
+    one = document(1, events=2)
+    one = replace(one, started=at, events=tuple(replace(event, at=at) for event in one.events))
+    assert open_pusher(team.address(), "vault").push(Held([one])).new == 1
+    (event, *_) = open_postgres(team.address()).get([one.events[0].id])
+    assert event.at
+    assert abs(event.at - at) <= timedelta(days=1)
+    item = (EVERYTHING, Facts("pattern", last_used=at, changed=at))
+    columns = columns_of_item(item)
+    told = team.run(
+        "SELECT bool_and(crucible.is_readable(t)) FROM unnest(%s::timestamptz[]) AS t",
+        [[columns["item_last_used"], columns["item_changed"]]],
+    )
+    assert told == [(True,)]
+
+
 def test_every_field_of_an_event_comes_back(team: Team) -> None:
     open_pusher(team.address(), "vault").push(Held([document(1)]))
     expected = document(1).events
@@ -214,6 +240,24 @@ def test_a_vault_is_pushed_by_what_changed_in_it(team: Team, tmp_path: Path) -> 
         ("Why a bucket?",),
         ("It is simple",),
     ]
+
+
+def test_a_secret_that_a_human_typed_into_a_note_is_not_sent(tmp_path: Path) -> None:
+    token = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
+    noted = session_of("2026-11-02-a", "Why a bucket?", f"The key is {token}", title=f"Key {token}")
+    root = vault_of(tmp_path / "v", noted)
+    item = Item(ItemType.PATTERN, f"Call with {token}", f"curl -H {token}")
+    path = root / "knowledge" / "a.md"
+    path.parent.mkdir()
+    path.write_text(render_item(item))
+    source = VaultDocuments(root, VaultSettings(), ItemShelf(Vault(root, VaultSettings())))
+    sent = [source.document(name) for name in source.digests()]
+    assert len(sent) == 2
+    assert token not in repr(sent)
+    assert "Why a bucket?" in repr(sent)
+    config = VaultSettings(secrets=SecretSettings(allow=("(",)))
+    with pytest.raises(VaultError, match="secrets cannot run"):
+        VaultDocuments(root, config).document("sessions/2026-11-02-a.md")
 
 
 def test_a_vault_s_id_travels_with_it_and_a_copy_s_does_not(tmp_path: Path) -> None:

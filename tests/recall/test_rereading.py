@@ -18,6 +18,7 @@ from crucible.recall.model import Question
 from crucible.session.markup import render_session
 from crucible.session.model import Phase, Session, ToolCall, ToolCalls
 from crucible.vault.init import init_vault
+from crucible.vault.locking import hold
 from tests.recall.vaults import NOW, ask, found, recall, session_of, vault_of
 from tests.session.strategies import sessions
 
@@ -36,10 +37,10 @@ def test_every_event_is_read_back_as_it_was_indexed(root: Path, session: Session
     derived = derive_note(str(root), "sessions/s.md")
     assert derived
     card = load_card(derived.card)
-    texts = rereading.texts_of_card(str(root), card, range(len(card.kinds)))
-    assert all(texts.values())
+    events = rereading.events_of_card(str(root), card, range(len(card.kinds)))
+    assert all(event.text for event in events.values())
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert rereading.texts_of_card(str(root), card, range(len(card.kinds))) == texts
+    assert rereading.events_of_card(str(root), card, range(len(card.kinds))) == events
 
 
 def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
@@ -67,3 +68,30 @@ def test_what_a_note_cuts_is_found_whole_in_the_flight_recorder_and_gone_with_it
         path.unlink()
     assert not ask(root, "quokka").hits
     assert found(ask(root, "make")) == ["Bash make\ndone"]
+
+
+def test_what_was_changed_since_it_was_indexed_is_shown_where_it_stands_now_or_not_at_all(
+    tmp_path: Path,
+) -> None:
+    root = vault_of(
+        tmp_path / "v",
+        session_of("a", "Why quokkas?", "The quokka stays.\n\nThis quokka goes."),
+        session_of("b", "A quokka elsewhere?"),
+    )
+    ids = [hit.event.id for hit in ask(root, "quokka").hits]
+    note, gone = root / "sessions" / "a.md", root / "sessions" / "b.md"
+    with hold(root / ".crucible" / "cache" / "recall" / "lock", 1):  # another process is writing
+        text = note.read_text().replace("This quokka goes.", "Gone.").replace("## Work", "New.\n\n## Work")
+        note.write_text(text)
+        gone.unlink()
+        answer = ask(root, "quokka", context=5)
+        assert len(recall(root).get(ids)) == 2
+        assert sorted(len(recall(root).around(one, 1, 1)) for one in ids) == [0, 0, 2, 2]
+    assert {hit.event.text for hit in answer.hits} == {"Why quokkas?", "The quokka stays."}
+    lines = text.split("\n")
+    for hit in answer.hits:
+        for event in (hit.event, *hit.before, *hit.after):
+            assert event.text in "\n".join(lines[event.line - 1 : event.line + 1])
+            assert event.text
+    assert [one.session for one in answer.sessions] == ["a"]
+    assert answer.notes

@@ -35,6 +35,9 @@ def test_a_vault_is_pushed_asked_and_synced(address: str, vault: Vault, cru: Cru
     assert pushed.exit_code == 0, pushed.stderr
     assert json.loads(pushed.stdout)["new"] == 2
     assert set(found(cru)) == {"2026-11-21-limiter"}
+    files = cru("recall", "bucket", "--format", "paths")
+    assert (files.exit_code, files.stdout) == (0, "")
+    assert "--here" in files.stderr, "what the server found is no file here"
     told = json.loads(cru("recall", "status", "--format", "json").stdout)
     assert told["sessions"] == 2
     assert json.loads(cru("recall", "push", "--format", "json").stdout)["same"] == 2
@@ -43,6 +46,24 @@ def test_a_vault_is_pushed_asked_and_synced(address: str, vault: Vault, cru: Cru
     assert found(cru, "--here") == []
     assert json.loads(cru("recall", "sync", "--format", "json").stdout)["removed"] == 1
     assert found(cru) == []
+
+
+def test_who_sets_a_server_up_is_told_what_comes_next(team: Team, address: str, cru: Cru) -> None:
+    team.run("DROP SCHEMA crucible CASCADE")
+    assert "crucible.grant_project('anna', 'apollo', true)" in cru("recall", "set-up").stderr
+    assert cru("recall", "set-up").stderr == "nothing to do\n"
+
+
+def test_who_may_not_push_a_project_is_told_whom_to_ask(
+    team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.run("SELECT crucible.grant_project('ben', 'apollo')")
+    write(vault, "2026-11-21-limiter", LIMITER)
+    monkeypatch.setenv(VARIABLE, team.address("ben"))
+    pushed = cru("recall", "push")
+    assert pushed.exit_code == 3
+    assert "1 note of project " in pushed.stderr
+    assert "you may not write there; ask who runs the server" in pushed.stderr
 
 
 REFUSING = {

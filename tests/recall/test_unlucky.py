@@ -179,3 +179,16 @@ def _broken(store: Store, manifest: Manifest) -> Searchers:
 )
 def test_a_manifest_that_is_whole_and_not_ours_is_none(told: bytes) -> None:
     assert load_manifest(b"%s\n%d\n" % (told, crc32(told))) is None
+
+
+def test_an_item_that_another_program_put_in_place_with_the_same_size_and_time_is_read_anew(
+    tmp_path: Path,
+) -> None:
+    vault = Vault(vault_of(tmp_path / "v"), VaultSettings())
+    note = vault.root / "knowledge" / "a.md"
+    note.parent.mkdir()
+    note.write_text("---\ntype: pattern\nsource: manual\n---\n\n# Jitter\n\nwombat\n")
+    before, was = ItemShelf(vault).stamps(), note.stat()
+    note.write_text(note.read_text().replace("wombat", "quokka"))
+    os.utime(note, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert ItemShelf(vault).stamps() != before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.recall.stopping import STOP_WORDS
@@ -35,6 +35,7 @@ _OPERATORS = st.lists(
 
 
 @given(st.text() | hostile_text() | _OPERATORS)
+@example('note:""')
 def test_any_text_is_a_question(text: str) -> None:
     asked = read_question(text)
     if words_in(text) and asked.is_empty():
