@@ -1,0 +1,201 @@
+"""The folder `history/` of a vault: writing an entry's note, and which entries are there.
+
+Owns that a note that stands there is brought up to date and never written over, and that nothing is taken away unasked: `too_many` names what
+is beyond the limits, `prune` hands it to whoever can bring it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.errors import CrucibleError, NoteExists
+from crucible.history.model import Entry
+from crucible.history.notes import HEADINGS, read_entry, render_entry
+from crucible.history.revising import revised
+from crucible.note.source import Edit, Problem, Source, Span
+from crucible.patterns import late_pattern
+from crucible.session.identity import check_session_id
+from crucible.vault import files
+from crucible.vault.store import Note, Vault
+from crucible.vault.walk import OnError, find_notes
+
+__all__ = [
+    "HISTORY",
+    "EntryNote",
+    "Limits",
+    "Wish",
+    "keep_entry",
+    "list_entries",
+    "load_entries",
+    "load_entry",
+    "prune",
+    "search_entries",
+    "too_many",
+]
+
+HISTORY = "history"
+"""The folder of the vault in which it is kept."""
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_DAY = late_pattern(r"(\d{4})-(\d{2})-(\d{2})")
+
+
+class EntryNote(NamedTuple):
+    """An entry's note: `entry` is None where it is not understood, and `problems` say why."""
+
+    note: Note
+    entry: Entry | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def at(self) -> datetime:
+        """When the session began or ended; where the note does not tell, the day of its name, else long ago."""
+        told = self.entry and (self.entry.started or self.entry.ended)
+        return told or _day_of(self.note.name)
+
+
+class Wish(NamedTuple):
+    """Which entries are wanted; what is None or empty narrows nothing.  `until` is not included.  `agent` is a name, or one with its version."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    agent: str = ""
+    captures: bool | None = None
+    project: str = ""
+    limit: int | None = None
+
+
+class Limits(NamedTuple):
+    """How many entries are kept, and for how many days; 0 is no limit."""
+
+    entries: int = 100
+    days: int = 365
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def keep_entry(vault: Vault, entry: Entry) -> Path:
+    """Write the note, or bring the one that stands there up to date.
+
+    `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
+    """
+    check_session_id(entry.session_id)
+    path = vault.root / HISTORY / f"{entry.session_id}.md"
+    if not path.is_file():
+        files.make_folders(vault.root, path.parent)
+        try:
+            files.create_exclusive(path, Source(render_entry(entry)).to_bytes(), fsync=vault.settings.fsync)
+        except NoteExists:  # somebody was faster
+            pass
+        else:
+            vault.touched.add(path)
+            return path
+    vault.update(path, lambda note: _edits(note, entry))
+    return path
+
+
+def _edits(note: Note, entry: Entry) -> list[Edit]:
+    changed = revised(note.source, entry)
+    whole = Span(0, len(note.source.text))
+    return [] if changed == note.source else [Edit(whole, changed.text)]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load_entry(vault: Vault, path: Path) -> EntryNote:
+    """The entry of a note."""
+    note = vault.read(path)
+    return EntryNote(note, *read_entry(note.source, note.name))
+
+
+def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[EntryNote]:
+    """Every note of the folder; what cannot be read is told to `on_error`.  A vault without the folder has none."""
+    walk = find_notes(vault.root, vault.root / HISTORY, on_error)
+    for path in sorted((folder / name for folder, names in walk for name in names), key=str):
+        try:
+            yield load_entry(vault, path)
+        except CrucibleError as error:
+            if on_error:
+                on_error(error)
+
+
+def list_entries(notes: Iterable[EntryNote], wish: Wish) -> list[EntryNote]:
+    """What is wanted of the entries that are understood, the newest first."""
+    found = [one for one in notes if one.entry and _wanted(one, one.entry, wish)]
+    found.sort(key=lambda one: (one.at, one.note.name), reverse=True)
+    return found if wish.limit is None else found[: wish.limit]
+
+
+def _wanted(one: EntryNote, entry: Entry, wish: Wish) -> bool:
+    agent = entry.agent.casefold()
+    return (
+        (wish.since is None or one.at >= wish.since)
+        and (wish.until is None or one.at < wish.until)
+        and (not wish.agent or wish.agent.casefold() in (agent, agent.partition("@")[0]))
+        and (wish.captures is None or any(entry.captures) is wish.captures)
+        and (not wish.project or entry.project.casefold() == wish.project.casefold())
+    )
+
+
+def search_entries(notes: Iterable[EntryNote], words: str) -> list[EntryNote]:
+    """The entries that hold every one of the words, in any case, the newest first."""
+    wanted = words.casefold().split()
+    return list_entries((one for one in notes if one.entry and _holds(one.entry, wanted)), Wish())
+
+
+def _holds(entry: Entry, wanted: Sequence[str]) -> bool:
+    said = _said(entry)
+    return all(word in said for word in wanted)
+
+
+def _said(entry: Entry) -> str:
+    lines = [f"{line.text} {line.why}" for part in HEADINGS for line in getattr(entry, part)]
+    kept = [one.summary for group in entry.captures for one in group]
+    names = (entry.session_id, entry.title, entry.project, entry.agent)
+    return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()
+
+
+# --- taking away -----------------------------------------------------------------------------------------------------
+
+
+def too_many(notes: Iterable[EntryNote], now: datetime, limits: Limits) -> list[EntryNote]:
+    """The entries beyond the limits, the oldest first.  A note that is not understood is nobody's to take away."""
+    found = list_entries(notes, Wish())
+    kept = found[: limits.entries] if limits.entries else found
+    oldest = now - timedelta(days=limits.days) if limits.days else _NEVER
+    staying = {one.note.path for one in kept if one.at >= oldest}
+    return [one for one in reversed(found) if one.note.path not in staying]
+
+
+def prune(
+    vault: Vault, notes: Sequence[EntryNote], discard: Callable[[Path], None], on_error: OnError | None = None
+) -> list[Path]:
+    """Hand each note to `discard`, which moves it where it can be brought back from; what went.
+
+    One that was changed since it was read stays.
+    """
+    gone: list[Path] = []
+    for one in notes:
+        try:
+            with vault.locked(one.note.path):
+                if files.holds(files.inside(vault.root, one.note.path), one.note.data):
+                    discard(one.note.path)
+                    gone.append(one.note.path)
+        except CrucibleError as error:
+            if on_error is None:
+                raise
+            on_error(error)
+    return gone
+
+
+def _day_of(name: str) -> datetime:
+    found = _DAY.match(name)
+    try:
+        return datetime(int(found[1]), int(found[2]), int(found[3]), tzinfo=UTC) if found else _NEVER
+    except ValueError:
+        return _NEVER

@@ -1,0 +1,153 @@
+"""What is kept with a task: one small YAML file a task, `.crucible/tasks/{session}.{task}.yaml`, made once and then edited.
+
+Owns the file: its name for whatever id a task has, its fields, and that a human's comments and keys that we do not know stay.  What
+recall finds is asked by the caller, once; secrets were taken out before a text comes here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.errors import NoteUnreadable, OutsideVault, VaultError
+from crucible.note.frontmatter import find_frontmatter, render_frontmatter, set_key
+from crucible.note.scalars import Value
+from crucible.note.source import Problem, Source, apply_edits
+from crucible.patterns import late_pattern
+from crucible.session.identity import check_session_id
+from crucible.tasks.fields import annotation_of, values_of
+from crucible.tasks.model import Annotation, Ref
+from crucible.vault import files
+
+__all__ = ["LARGEST", "annotate", "annotation_path", "change_annotation", "read_annotation"]
+
+LARGEST = 1 << 20
+"""Bytes.  A larger file is no annotation."""
+
+# No dot, so that the last one of a name parts session and task; no capitals, which some file systems take for small letters.
+_PLAIN = late_pattern(r"[a-z0-9_-]{1,64}\Z")
+_FENCE = "---\n"
+_OPENED = late_pattern(r"---[ \t]*[\r\n]")
+
+
+class _File(NamedTuple):
+    """An annotation's bytes; its text between two fences, as a note's properties stand; and the fence that was put above it."""
+
+    data: bytes
+    source: Source
+    above: str
+
+
+def annotation_path(root: Path, ref: Ref) -> Path:
+    """Where the task's annotation lies, or will; two tasks never share one.
+
+    An id that can be no file's name stands there by its hash, after `~`.  Raises `BadSessionId`, and `OutsideVault` where a symlink
+    leads away.
+    """
+    check_session_id(ref.session)
+    name = ref.id
+    if not _PLAIN.match(name):
+        name = f"~{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+    top = Path(os.path.realpath(root))
+    path = top / ".crucible" / "tasks" / f"{ref.session}.{name}.yaml"
+    if path.is_symlink():
+        raise OutsideVault(f"{path}: a symlink, where an annotation is kept", "put the file itself there")
+    return files.inside(top, path)
+
+
+def read_annotation(root: Path, ref: Ref) -> tuple[Annotation | None, list[Problem]]:
+    """The task's annotation, None when it has none; and what in it is not as it should be, with lines.
+
+    Raises what `annotation_path` does, and `NoteUnreadable`.
+    """
+    path = annotation_path(root, ref)
+    if not os.path.lexists(path):
+        return None, []
+    file = _load(path)
+    frontmatter = find_frontmatter(file.source)
+    # A fence of ours is not in the file.
+    shift = 1 if file.above else 0
+    problems = [one._replace(line=max(one.line - shift, 1)) for one in frontmatter.problems]
+    return annotation_of(ref, frontmatter.values), problems
+
+
+def annotate(root: Path, annotation: Annotation, *, fsync: bool = True) -> Path:
+    """Write the annotation of a task that has none yet, and return its file.
+
+    Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`.
+    """
+    path = annotation_path(root, annotation.ref)
+    block = render_frontmatter(values_of(annotation))
+    files.make_folders(Path(os.path.realpath(root)), path.parent)
+    files.create_exclusive(path, _unfenced(Source(block), _FENCE), fsync=fsync)
+    return path
+
+
+def change_annotation(
+    root: Path, ref: Ref, change: Callable[[Annotation], Annotation], *, fsync: bool = True
+) -> Annotation:
+    """Read the annotation, let `change` make another of it, and write what differs, while nobody else does.
+
+    Lines of fields that stay the same are kept to the byte, so are keys that we do not know.  Raises `VaultError` when there is none,
+    `EditRefused` when its lines cannot be told, `LockTimeout`, and `NoteChanged` when an editor saved in between.
+    """
+    path = annotation_path(root, ref)
+    top = Path(os.path.realpath(root))
+    with files.locked(top, path):
+        if not os.path.lexists(path):
+            raise VaultError(f"task {ref.id}: has no annotation", "annotate it first")
+        file = _load(path)
+        before = annotation_of(ref, find_frontmatter(file.source).values)
+        after = change(before)
+        edited = _edited(file, before, after)
+        if edited is not file.source:
+            files.remove_leftovers(path)
+            files.write_atomic(path, _unfenced(edited, file.above), fsync=fsync, expected=file.data)
+    return after
+
+
+def _edited(file: _File, before: Annotation, after: Annotation) -> Source:
+    """One key after the other, since each edit's place is known only in the text that it changes."""
+    source = file.source
+    old, new, written = values_of(before), values_of(after), find_frontmatter(source).values
+    for key, value in new.items():
+        if old[key] != value:
+            blended = _blend(written.get(key), old[key], value)
+            source = apply_edits(source, set_key(source, find_frontmatter(source), key, blended))
+    return source
+
+
+def _blend(written: Value, old: Value, new: Value) -> Value:
+    """What to write where `written` stands, which was read as `old`: what we could not read of it stays."""
+    if new == old:
+        return written
+    if isinstance(written, dict) and isinstance(old, dict) and isinstance(new, dict):
+        changed = {key: value for key, value in new.items() if key in written or value != old.get(key)}
+        return {**written, **{key: _blend(written.get(key), old.get(key), changed[key]) for key in changed}}
+    if (
+        isinstance(written, list)
+        and isinstance(old, list)
+        and isinstance(new, list)
+        and new[: len(old)] == old
+    ):
+        return [*written, *new[len(old) :]]
+    return new
+
+
+def _load(path: Path) -> _File:
+    data, _ = files.read_bytes(path)
+    if len(data) > LARGEST:
+        raise NoteUnreadable(f"{path}: {len(data)} bytes are no annotation", "move it out of that folder")
+    source = Source.from_bytes(data)
+    # YAML may begin with the fence itself.
+    line_end = "\r\n" if "\r\n" in source.text else "\n"
+    above = "" if _OPENED.match(source.text) else f"---{line_end}"
+    end = "" if not source.text or source.text.endswith(("\n", "\r")) else line_end
+    return _File(data, Source(f"{above}{source.text}{end}{_FENCE}", source.bom), above)
+
+
+def _unfenced(source: Source, above: str) -> bytes:
+    return Source(source.text[len(above) : -len(_FENCE)], source.bom).to_bytes()

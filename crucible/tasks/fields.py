@@ -1,0 +1,123 @@
+"""An annotation as the values of its YAML file, and back.
+
+Owns the names of the fields.  Reading is lenient: what is not of the right shape is passed over, since a human may have written it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+
+from crucible.note.contain import normal, normal_line
+from crucible.note.scalars import Value, read_list, write_scalar
+from crucible.tasks.model import Annotation, Choice, ChoiceKind, Inherited, Recalled, Ref
+
+__all__ = ["annotation_of", "values_of"]
+
+
+def values_of(annotation: Annotation) -> dict[str, Value]:
+    """All fields by name, in the order of the file."""
+    recalled = annotation.recalled
+    made = annotation.created_at
+    return {
+        "task_id": annotation.ref.id,
+        "description": normal_line(annotation.description),
+        "created_at": made.isoformat() if made else None,
+        "recall_context": {
+            "patterns": _lines(recalled.patterns),
+            "failures": _lines(recalled.failures),
+            "decisions": _lines(recalled.decisions),
+            "query": normal_line(recalled.query),
+        },
+        "inherited_context": [_inherited_value(one) for one in annotation.inherited],
+        "execution_context": {
+            "decisions_made": [_choice_value(one) for one in annotation.choices],
+            "discoveries": _lines(annotation.discoveries),
+            "captured_to": _lines(annotation.captured_to),
+        },
+    }
+
+
+def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
+    """The annotation that the fields tell; the task is who was asked for, whatever the file says."""
+    recall = _map(values.get("recall_context"))
+    execution = _map(values.get("execution_context"))
+    return Annotation(
+        ref,
+        _text(values.get("description")),
+        _time(values.get("created_at")),
+        Recalled(
+            _ids(recall.get("patterns")),
+            _ids(recall.get("failures")),
+            _ids(recall.get("decisions")),
+            _text(recall.get("query")),
+        ),
+        tuple(_inherited(one) for one in _maps(values.get("inherited_context"), "decision")),
+        tuple(_choice(one) for one in _maps(execution.get("decisions_made"), "summary")),
+        _ids(execution.get("discoveries")),
+        _ids(execution.get("captured_to")),
+    )
+
+
+def _inherited_value(one: Inherited) -> Value:
+    return {
+        "from_task_id": one.from_task_id,
+        "decision": normal_line(one.decision),
+        "rationale": normal(one.rationale),
+    }
+
+
+def _inherited(one: Mapping[str, Value]) -> Inherited:
+    return Inherited(_text(one.get("from_task_id")), _text(one.get("decision")), _text(one.get("rationale")))
+
+
+def _choice_value(one: Choice) -> Value:
+    value: dict[str, Value] = {"summary": normal_line(one.summary), "rationale": normal(one.rationale)}
+    if one.kind is not None:
+        value["type"] = one.kind.value
+    if one.propagate is not None:
+        value["propagate"] = one.propagate
+    return value
+
+
+def _choice(one: Mapping[str, Value]) -> Choice:
+    kind = None
+    with suppress(ValueError):  # a word of somebody's own
+        kind = ChoiceKind(_text(one.get("type")))
+    mark = one.get("propagate")
+    return Choice(
+        _text(one.get("summary")), _text(one.get("rationale")), kind, mark if isinstance(mark, bool) else None
+    )
+
+
+def _lines(texts: tuple[str, ...]) -> list[Value]:
+    return [normal_line(text) for text in texts if normal_line(text)]
+
+
+def _ids(value: Value) -> tuple[str, ...]:
+    return tuple(filter(None, read_list([value] if isinstance(value, str) else value)))
+
+
+def _map(value: Value) -> Mapping[str, Value]:
+    return value if isinstance(value, dict) else {}
+
+
+def _maps(value: Value, needed: str) -> list[Mapping[str, Value]]:
+    """The maps of a list that have what makes them one of ours; a lone text stands for a map of it alone."""
+    items = value if isinstance(value, list) else []
+    found: list[Mapping[str, Value]] = [{needed: one} if isinstance(one, str) else _map(one) for one in items]
+    return [one for one in found if _text(one.get(needed))]
+
+
+def _text(value: Value) -> str:
+    """A text; a number or a truth as it would be written, since `version: 1` is one to who wrote it."""
+    if value is None or isinstance(value, (list, dict)):
+        return ""
+    return value if isinstance(value, str) else write_scalar(value)
+
+
+def _time(value: Value) -> datetime | None:
+    with suppress(ValueError):
+        return datetime.fromisoformat(_text(value))
+    return None

@@ -1,0 +1,98 @@
+"""A task picked up: its annotation, what came down to it, and what others found meanwhile; and the counts that are shown before.
+
+Owns what is loaded when.  A list of tasks shows counts; an annotation's ids are looked up in the knowledge by who picks a task up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.errors import CrucibleError
+from crucible.flight.reading import Record
+from crucible.tasks.annotations import read_annotation
+from crucible.tasks.discoveries import Discovery, discoveries_for
+from crucible.tasks.flowing import inherited_from
+from crucible.tasks.model import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Ref, Stage
+
+__all__ = ["Pickup", "RecallCounts", "pick_up", "recall_counts", "sources_of"]
+
+
+class RecallCounts(NamedTuple):
+    """How many items of each kind wait in a task's annotation."""
+
+    patterns: int = 0
+    failures: int = 0
+    decisions: int = 0
+
+
+class Pickup(NamedTuple):
+    """All that is known for a task; `troubles` names what could not be read, each on a line."""
+
+    task: OpenTask
+    annotation: Annotation | None = None
+    inherited: tuple[Inherited, ...] = ()
+    discoveries: tuple[Discovery, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+
+def recall_counts(root: Path, refs: Iterable[Ref]) -> tuple[dict[Ref, RecallCounts], tuple[str, ...]]:
+    """The counts of the tasks that have an annotation, and what could not be read, each on a line."""
+    counts: dict[Ref, RecallCounts] = {}
+    troubles: list[str] = []
+    for ref in refs:
+        found = _read(root, ref, troubles)
+        if found is not None:
+            told = found.recalled
+            counts[ref] = RecallCounts(len(told.patterns), len(told.failures), len(told.decisions))
+    return counts, tuple(troubles)
+
+
+def pick_up(
+    root: Path,
+    task: OpenTask,
+    tasks: Sequence[OpenTask],
+    records: Iterable[Record] = (),
+    kinds: Collection[ChoiceKind] = FLOWING,
+) -> Pickup:
+    """All that is known for the task, out of its annotation and those of the finished tasks that it depends on.
+
+    The latter, since a task may have been added, or changed in what it needs, after they ended.  Nothing is written, nothing raised
+    for an annotation that cannot be read.  `records` are those of the session; without any, no discoveries are told.
+    """
+    troubles: list[str] = []
+    own = _read(root, task.ref, troubles)
+    inherited = dict.fromkeys(own.inherited if own else ())
+    for source in sources_of(task, tasks):
+        above = _read(root, source.ref, troubles)
+        inherited.update(dict.fromkeys(inherited_from(above, kinds) if above else ()))
+    return Pickup(
+        task, own, tuple(inherited), discoveries_for(records, task.ref.id), tuple(dict.fromkeys(troubles))
+    )
+
+
+def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+    """The completed tasks that the task depends on, directly or through others, nearest first; never the task itself."""
+    known: dict[str, list[OpenTask]] = {}
+    for other in tasks:
+        if other.ref.session == task.ref.session:
+            known.setdefault(other.ref.id, []).append(other)
+    seen = {task.ref.id}
+    front = [task]
+    for here in front:  # grows while it is walked
+        for need in here.needs:
+            if need not in seen:
+                seen.add(need)
+                front += known.get(need, ())
+    return tuple(other for other in front[1:] if other.stage is Stage.COMPLETED)
+
+
+def _read(root: Path, ref: Ref, troubles: list[str]) -> Annotation | None:
+    try:
+        found, problems = read_annotation(root, ref)
+    except CrucibleError as error:
+        troubles.append(str(error))
+        return None
+    troubles.extend(f"task {ref.id}: its annotation, line {one.line}: {one.message}" for one in problems)
+    return found

@@ -1,0 +1,14 @@
+"""Sessions with planted things worth keeping and noise that is not, and the truth of them.
+
+`generate(random.Random(seed))` gives a `Generated`, `generate_many(seed, count)` as many as wanted; `score` compares a
+detector's candidates with the truth; `write` puts a session into a vault.  What counts stands in `truth`.
+
+    python -m tests.capture.planted --seed 1 --count 3 --vault DIR
+"""
+
+from tests.capture.planted.scoring import Candidate, Found, Score, Scores, is_of, score
+from tests.capture.planted.story import generate, generate_many
+from tests.capture.planted.truth import NEVER, Band, Generated, Kind, Noise, Planted, Reason
+from tests.capture.planted.writing import write
+
+__all__ = ["NEVER", "Band", "Candidate", "Found", "Generated", "Kind", "Noise", "Planted", "Reason", "Score", "Scores", "generate", "generate_many", "is_of", "score", "write"]  # fmt: skip

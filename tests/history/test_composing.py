@@ -1,0 +1,242 @@
+"""What a session's history tells without a model: all that is decided and open, and nothing that was settled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+
+from crucible.history.composing import compose_entry
+from crucible.history.model import LONGEST, Capture, Captures, Entry, Line, tidy_entry, tidy_line
+from crucible.note.contain import normal_line
+from crucible.note.source import Source
+from crucible.session.model import (
+    AgentRef,
+    Callout,
+    Decision,
+    Failure,
+    Intervention,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    Task,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.session.model import Entry as NoteEntry
+from crucible.session.reading import read_session
+from tests.session.strategies import sessions
+
+START = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
+
+
+def composed(*bodies: tuple[NoteEntry, ...], **more: object) -> Entry:
+    told = tuple(Phase(f"P{n}", entries=body, id=f"phase-{n}") for n, body in enumerate(bodies, 1))
+    return compose_entry(Session("2026-11-21-x", title="T", phases=told, **more))  # type: ignore[arg-type]
+
+
+def texts(lines: tuple[Line, ...]) -> list[str]:
+    return [line.text for line in lines]
+
+
+# --- decisions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_decision_is_told_with_its_rationale() -> None:
+    entry = composed((Decision("Token bucket.", "Constant memory."),))
+    assert entry.decisions == (Line("Token bucket.", "Constant memory."),)
+
+
+def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_are_told() -> None:
+    inner = Subagent(AgentRef("planner"), entries=(Decision("Inner"),))
+    sub = Phase("Sub", entries=(Decision("Below"),))
+    phase = Phase("One", entries=(inner,), subphases=(sub,))
+    entry = compose_entry(Session("s", preamble=(Decision("Before"),), phases=(phase,)))
+    assert texts(entry.decisions) == ["Before", "Inner", "Below"]
+
+
+def test_a_decision_told_twice_is_told_once() -> None:
+    entry = composed((Decision("A", "b"),), (Decision("A", "b"), Decision("A", "c")))
+    assert entry.decisions == (Line("A", "b"), Line("A", "c"))
+
+
+def test_lines_are_those_of_the_note() -> None:
+    text = "---\ntype: session\nsession_id: s\n---\n\n# T\n\n## One\n\n> [!decision]\n> Go.\n\n> [!error]\n> Red.\n"
+    entry = compose_entry(read_session(Source(text), "s"))
+    assert entry.decisions == (Line("Go.", line=10),)
+    assert entry.questions == (Line("Unresolved: Red.", line=13),)
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+ASKED = Callout("decision_needed", "Database", "Postgres or SQLite for the queue?")
+
+
+def test_a_question_that_nobody_answered_is_open() -> None:
+    assert texts(composed((ASKED,)).questions) == ["Database: Postgres or SQLite for the queue?"]
+
+
+def test_a_word_directly_behind_a_question_answers_it() -> None:
+    assert not composed((ASKED,), (Intervention("The second."),)).questions
+
+
+def test_one_word_answers_questions_that_were_asked_at_once() -> None:
+    assert not composed(
+        (ASKED, Callout("approval_required", "", "Deploy?")), (Intervention("Yes."),)
+    ).questions
+
+
+def test_a_word_on_something_else_after_the_agent_went_on_answers_nothing() -> None:
+    entry = composed((ASKED, Prose("I go on with the parser.")), (Intervention("Rename the module"),))
+    assert texts(entry.questions) == ["Database: Postgres or SQLite for the queue?"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Decision("SQLite holds the queue, no Postgres database."),
+        Intervention("for the queue: sqlite, not postgres, as database"),
+    ],
+)
+def test_later_words_on_the_same_answer_a_question(answer: NoteEntry) -> None:
+    assert not composed((ASKED, Prose("I go on.")), (Prose("So."), answer)).questions
+
+
+def test_an_answer_in_the_callout_itself_counts() -> None:
+    assert not composed((Callout("decision_needed", "", "A or B?\nAnswer: A"),)).questions
+
+
+def test_the_question_with_which_a_session_ends_is_open() -> None:
+    entry = composed((Prose("It is done.\n\nShall I deploy it?"),))
+    assert texts(entry.questions) == ["Shall I deploy it?"]
+
+
+def test_what_an_agent_asks_itself_is_no_question() -> None:
+    assert not composed(
+        (Prose("Why does it fail?"), ToolCalls((ToolCall("Bash x"),)), Prose("So."))
+    ).questions
+
+
+def test_a_humans_last_question_without_an_answer_is_open() -> None:
+    assert texts(composed((Intervention("Do webhooks retry?"),)).questions) == ["Do webhooks retry?"]
+
+
+def test_an_error_is_open_until_it_is_mended() -> None:
+    entry = composed((Failure("Red"), Failure("Blue")), (Failure("Red", "Painted"),))
+    assert texts(entry.questions) == ["Unresolved: Blue"]
+    assert "Mended: Red → Painted" in texts(entry.done)
+
+
+# --- tasks and blockers ----------------------------------------------------------------------------------------------
+
+
+def test_unfinished_tasks_come_next_those_in_progress_first_with_what_they_wait_for() -> None:
+    tasks = (
+        Task("1", "Write", "completed"),
+        Task("2", "Ship", depends_on=("1", "3")),
+        Task("3", "Test", "in_progress"),
+        Task("4", "Odd", "waiting"),
+        Task("5", "Gone", "cancelled"),
+    )
+    entry = composed((), tasks=tasks)
+    assert texts(entry.further) == [
+        "Continue: Test (task 3)",
+        "To do: Ship (task 2; waits for task 3)",
+        "To do (waiting): Odd (task 4)",
+    ]
+    assert texts(entry.done) == ["Write (task 1)"]
+    assert (entry.tasks_completed, entry.tasks_started) == (("1",), ("3",))
+
+
+def test_tasks_that_wait_for_each_other_are_both_told() -> None:
+    tasks = (Task("1", "A", depends_on=("2",)), Task("2", "B", depends_on=("1", "2")))
+    assert len(composed((), tasks=tasks).further) == 2
+
+
+def test_blockers_of_the_bookmark_and_of_the_text_are_told() -> None:
+    session = Session("s", phases=(Phase("P", entries=(Prose("So far.\n**Blocked:** no API keys\nMore."),)),))
+    entry = compose_entry(session, blockers=("Legal",))
+    assert texts(entry.further) == ["Blocked: Legal", "Blocked: no API keys"]
+
+
+# --- facts -----------------------------------------------------------------------------------------------------------
+
+
+def test_times_agent_and_tokens_are_the_sessions() -> None:
+    entry = composed(
+        (),
+        started=START,
+        ended=START + timedelta(minutes=135),
+        participants=(AgentRef("claude-code", "2.1"),),
+        tokens_used=7,
+    )
+    assert (entry.duration_minutes, entry.agent, entry.tokens) == (135, "claude-code@2.1", 7)
+
+
+def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
+    calls = (
+        ToolCall("Write limiter.py"),
+        ToolCall("Read other.py"),
+        ToolCall("Edit failed.py", outcome=Outcome.FAILED),
+        ToolCall("Edit /home/me/shop/src/a.py"),
+        ToolCall("Edit limiter.py"),
+        ToolCall("Skill testing now"),
+    )
+    entry = composed((ToolCalls(calls),))
+    assert entry.files_modified == ("limiter.py", "a.py")
+    assert entry.skills == ("testing",)
+
+
+def test_a_session_in_which_little_stands_out_tells_how_its_phases_ended() -> None:
+    assert texts(composed((Prose("Hm.\n\nThe parser reads it."),)).done) == ["P1: The parser reads it."]
+
+
+def test_results_are_limited_and_their_number_is_told() -> None:
+    entry = composed(*((Callout("milestone", f"M{n}"),) for n in range(100)))
+    assert len(entry.done) == 41
+    assert entry.done[0].text == "… 60 earlier results"
+
+
+def test_an_empty_session_has_an_entry() -> None:
+    entry = compose_entry(Session("s"))
+    assert (entry.done, entry.decisions, entry.questions, entry.further) == ((), (), (), ())
+
+
+def test_a_line_is_one_line_and_not_too_long() -> None:
+    assert tidy_line(Line("a\n\nb", "c\td", -1)) == Line("a b", "c d", 0)
+    assert len(tidy_line(Line("x" * 5000)).text) == LONGEST
+
+
+def test_captures_without_a_type_are_left_out() -> None:
+    entry = tidy_entry(Entry("s", captures=Captures(approved=(Capture(""), Capture("decision", "d")))))
+    assert entry.captures.approved == (Capture("decision", "d"),)
+
+
+# --- any session -----------------------------------------------------------------------------------------------------
+
+
+def all_of(kind: type, session: Session) -> list[NoteEntry]:
+    todo, found = [*reversed((*session.preamble, *session.all_entries()))], []
+    while todo:
+        entry = todo.pop()
+        found.append(entry)
+        todo += [*reversed(entry.entries)] if isinstance(entry, Subagent) else []
+    return [entry for entry in found if isinstance(entry, kind)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(sessions())
+def test_every_decision_and_every_unfinished_task_of_any_session_is_there(session: Session) -> None:
+    entry = compose_entry(session)
+    assert entry == tidy_entry(entry)
+    told = set(texts(entry.decisions))
+    for decision in all_of(Decision, session):
+        assert isinstance(decision, Decision)
+        assert not normal_line(decision.text) or tidy_line(Line(decision.text)).text in told
+    open_tasks = [task for task in session.tasks if task.status not in {"completed", "cancelled", "deleted"}]
+    for task in open_tasks:
+        wanted = tidy_line(Line(f": {task.content} (task")).text
+        assert any(wanted in line.text for line in entry.further)

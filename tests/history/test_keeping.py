@@ -1,0 +1,118 @@
+"""The folder of history: notes are made once and then brought up to date, found again, and never taken away unasked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from crucible.errors import BadSessionId, CrucibleError, EditRefused
+from crucible.history.keeping import (
+    Limits,
+    Wish,
+    keep_entry,
+    list_entries,
+    load_entries,
+    prune,
+    search_entries,
+    too_many,
+)
+from crucible.history.model import Capture, Captures, Entry, Line
+from crucible.vault.store import Vault
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def entry(day: int, **more: object) -> Entry:
+    started = NOW - timedelta(days=day)
+    return Entry(f"{started:%Y-%m-%d}-s{day}", started=started, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Vault:
+    (tmp_path / ".crucible").mkdir()
+    return Vault(tmp_path.resolve())
+
+
+def names(vault: Vault, wish: Wish) -> list[str]:
+    return [one.note.name.rpartition("-")[2] for one in list_entries(load_entries(vault), wish)]
+
+
+def test_an_entry_is_a_note_and_then_brought_up_to_date(place: Vault) -> None:
+    path = keep_entry(place, entry(1, tokens=7))
+    assert path == place.root / "history" / "2026-11-21-s1.md"
+    path.write_text(path.read_text().replace("## Open Questions\n", "## Open Questions\n\n- Mine\n"))
+    keep_entry(place, entry(1, tokens=9, questions=(Line("Retry?"),)))
+    [one] = load_entries(place)
+    assert one.entry == entry(1, tokens=9, questions=(Line("Mine"), Line("Retry?")))
+
+
+def test_a_note_of_another_kind_is_not_written_over(place: Vault) -> None:
+    path = place.root / "history" / "2026-11-21-s1.md"
+    path.parent.mkdir()
+    path.write_text("# Mine\n")
+    with pytest.raises(EditRefused):
+        keep_entry(place, entry(1))
+    assert path.read_text() == "# Mine\n"
+
+
+def test_an_id_that_leads_elsewhere_writes_nothing(place: Vault) -> None:
+    with pytest.raises(BadSessionId):
+        keep_entry(place, replace(entry(1), session_id="../x"))
+
+
+def test_a_folder_that_is_a_file_is_told(place: Vault) -> None:
+    (place.root / "history").write_text("")
+    with pytest.raises(CrucibleError):
+        keep_entry(place, entry(1))
+
+
+def test_a_vault_without_history_has_none(place: Vault) -> None:
+    assert list(load_entries(place)) == []
+
+
+def test_entries_are_listed_by_time_agent_project_and_captures(place: Vault) -> None:
+    kept = Captures(approved=(Capture("decision"),))
+    for one in (entry(1, agent="codex@1"), entry(5, project="shop"), entry(3, captures=kept)):
+        keep_entry(place, one)
+    assert names(place, Wish()) == ["s1", "s3", "s5"]
+    assert names(place, Wish(limit=2)) == ["s1", "s3"]
+    assert names(place, Wish(since=NOW - timedelta(days=3))) == ["s1", "s3"]
+    assert names(place, Wish(until=NOW - timedelta(days=3))) == ["s5"]
+    assert names(place, Wish(agent="Codex")) == ["s1"]
+    assert names(place, Wish(agent="codex@2")) == []
+    assert names(place, Wish(project="Shop")) == ["s5"]
+    assert names(place, Wish(captures=True)) == ["s3"]
+    assert names(place, Wish(captures=False)) == ["s1", "s5"]
+
+
+def test_a_search_finds_what_holds_every_word(place: Vault) -> None:
+    keep_entry(place, entry(1, decisions=(Line("Token bucket", "Constant memory"),)))
+    keep_entry(place, entry(2, decisions=(Line("Token list"),)))
+    found = search_entries(load_entries(place), "MEMORY token")
+    assert [one.note.name for one in found] == ["2026-11-21-s1"]
+
+
+def test_beyond_the_limits_are_those_too_old_and_those_too_many_the_oldest_first(place: Vault) -> None:
+    for day in (1, 2, 3, 400):
+        keep_entry(place, entry(day))
+    (place.root / "history" / "2020-01-01-odd.md").write_text("# Mine\n")
+
+    def beyond(limits: Limits) -> list[str]:
+        return [one.note.name[-4:].rpartition("-")[2] for one in too_many(load_entries(place), NOW, limits)]
+
+    assert beyond(Limits()) == ["s400"]
+    assert beyond(Limits(entries=2)) == ["s400", "s3"]
+    assert beyond(Limits(0, 0)) == []
+
+
+def test_pruning_hands_on_what_nobody_changed_meanwhile(place: Vault) -> None:
+    for day in (1, 2):
+        keep_entry(place, entry(day))
+    notes = [*load_entries(place)]
+    changed = notes[0].note.path
+    changed.write_text(changed.read_text() + "\nMine.\n")
+    gone: list[Path] = []
+    assert prune(place, notes, gone.append) == gone == [notes[1].note.path]
