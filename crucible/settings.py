@@ -17,6 +17,15 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from crucible.lifecycle_settings import (
+    LIFECYCLE_CONFIG,
+    BriefingSettings,
+    CaptureSettings,
+    HistorySettings,
+    MemorySettings,
+    TaskSettings,
+    read_lifecycle,
+)
 from crucible.tidy_toml import expand, user_settings_path, vault_named
 from crucible.toml import (
     StrPath,
@@ -57,7 +66,7 @@ __all__ = [
     "with_default_vault",
 ]
 
-DEFAULT_CONFIG = """\
+_CONFIG = """\
 # Crucible's settings for this vault.  Every line is optional; the values shown are the defaults.
 # What is true on one machine only (default vault, folders of projects) stands in the user's own settings:
 # ~/.config/crucible/config.toml
@@ -70,10 +79,6 @@ DEFAULT_CONFIG = """\
 [writing]
 # fsync = true                # wait for the disk on every write
 # lock_seconds = 10           # how long to wait for another process that holds a note
-
-[capture]
-# save = "phase"              # when a running session is written down: phase (a turn's end), tool, or interval
-# interval_seconds = 60       # with save = "interval"
 
 [flight]
 # track = false               # keep whole events in git; after a change run `cru init` again
@@ -114,17 +119,12 @@ DEFAULT_CONFIG = """\
 #   [secrets.rules]
 #   acme = "acme_[0-9a-f]{32}"
 """
+DEFAULT_CONFIG = _CONFIG.replace("[flight]\n", LIFECYCLE_CONFIG + "\n[flight]\n", 1)
+"""What a new vault's file says."""
 
 
 _NONE: Mapping[str, object] = {}
 _NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
-
-
-class CaptureSettings(NamedTuple):
-    """When a running session is written down: at the end of a `phase` or `tool` call, or each `interval`."""
-
-    save: str = "phase"
-    interval_seconds: float = 60.0
 
 
 class FlightSettings(NamedTuple):
@@ -188,6 +188,10 @@ class VaultSettings(NamedTuple):
     fsync: bool = True
     lock_seconds: float = 10.0
     capture: CaptureSettings = CaptureSettings()
+    history: HistorySettings = HistorySettings()
+    briefing: BriefingSettings = BriefingSettings()
+    tasks: TaskSettings = TaskSettings()
+    memory: MemorySettings = MemorySettings()
     flight: FlightSettings = FlightSettings()
     resume: ResumeSettings = ResumeSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
@@ -263,10 +267,7 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         retention_days=table.take("flight.retention_days", 30, count),
         after=table.take("flight.after", "archive", one_of("archive", "delete")),
     )
-    capture = CaptureSettings(
-        save=table.take("capture.save", "phase", one_of("phase", "tool", "interval")),
-        interval_seconds=table.take("capture.interval_seconds", 60.0, seconds),
-    )
+    lifecycle = read_lifecycle(table)
     resume = ResumeSettings(
         window=table.take("resume.window", 15, positive),
         budget=table.take("resume.budget", 8000, positive),
@@ -283,10 +284,14 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         idle_minutes=table.take("sessions.idle_minutes", 60, count),
         fsync=table.take("writing.fsync", True, boolean),
         lock_seconds=table.take("writing.lock_seconds", 10.0, seconds),
-        capture=capture,
+        capture=lifecycle.capture,
+        history=lifecycle.history,
+        briefing=lifecycle.briefing,
+        tasks=lifecycle.tasks,
+        memory=lifecycle.memory,
         flight=flight,
         resume=resume,
-        knowledge=_knowledge(table),
+        knowledge=_knowledge(table, lifecycle.capacity),
         secrets=secrets,
         unknown=table.rest(),
         warnings=table.warnings() + ((f"{table.place('recall.backend')}: {_NOT_HERE}",) if server else ()),
@@ -296,7 +301,7 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
 _NOT_HERE = "recall.backend counts in your own settings only: a vault never chooses what server is asked"
 
 
-def _knowledge(table: Table) -> KnowledgeSettings:
+def _knowledge(table: Table, capacity: Mapping[str, float]) -> KnowledgeSettings:
     readers = {
         "half_life_days": positive,
         "recent_days": count,
@@ -305,7 +310,7 @@ def _knowledge(table: Table) -> KnowledgeSettings:
     }
     readers |= dict.fromkeys(("project_limit", "domain_limit", "global_limit"), positive)
     shares = ("freshness_floor", "alike_words", "alike_text", "warn_at")
-    defaults = KnowledgeSettings()._asdict()
+    defaults = {**KnowledgeSettings()._asdict(), **capacity}
     return KnowledgeSettings(
         **{
             key: table.take(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from crucible.errors import VaultError
@@ -128,15 +128,19 @@ class Table:
 
     def rest(self) -> dict[str, object]:
         """What nobody took, by dotted key."""
-        left: dict[str, object] = {}
-        for name, value in self.values.items():
-            inner = value if isinstance(value, dict) else None
-            left |= {name: value} if inner is None else {f"{name}.{key}": v for key, v in inner.items()}
-        return left
+        return dict(_leaves(self.values))
 
     def warnings(self) -> tuple[str, ...]:
         """One line for each unknown key."""
         return tuple(f"{self.place(key)}: unknown setting {key!r}, left as it is" for key in self.rest())
+
+
+def _leaves(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{name}.")
+        else:
+            yield above + name, value
 
 
 # --- text to tables -----------------------------------------------------------------------------------------------
@@ -228,6 +232,28 @@ def folder(value: object) -> str:
     if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
         raise WrongValueError(f"expected a folder inside the vault without a leading dot, found {value!r}")
     return "/".join(parts) or "."
+
+
+def folder_of_ours(value: object) -> str:
+    """A folder inside the vault's `.crucible`: relative, with no `..`."""
+    named = text_value(value)
+    parts = [part for part in named.split("/") if part not in ("", ".")]
+    if (
+        named.startswith("/")
+        or "\\" in named
+        or ".." in parts
+        or parts[:1] != [".crucible"]
+        or len(parts) < 2
+    ):
+        raise WrongValueError(f"expected a folder inside the vault's .crucible, found {value!r}")
+    return "/".join(parts)
+
+
+def text_list(value: object) -> tuple[str, ...]:
+    """A list of texts."""
+    if not isinstance(value, list):
+        raise WrongValueError(f"expected a list of texts, found {value!r}")
+    return tuple(map(text_value, value))
 
 
 def expressions(value: object) -> tuple[str, ...]:

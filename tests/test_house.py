@@ -22,6 +22,7 @@ FLOORS = [
     {
         "",
         "errors",
+        "lifecycle_settings",
         "patterns",
         "processes",
         "rendering",

@@ -48,6 +48,10 @@ GROUPS: Mapping[str, str] = {
     "flight": "Whole events beside the notes: show them, and put old ones away.\n"
     "  cru flight show 2026-11-21-add --type error",
     "import": "Bring other agents' logs into the vault.\n  cru import auto --since 7d",
+    "history": "What sessions came to: list, show, search and prune.\n"
+    '  cru history list --since 30d\n  cru history search "token bucket"',
+    "inbox": "What waits for a human, over all sessions: list and answer.\n"
+    '  cru inbox answer 2026-11-21-add.3 "Use UTC."',
     "index": "What the notes say, as tables that every list and figure is made from.\n"
     "  cru index show phases --sort -tokens_used -n 20",
     "knowledge": "What is worth knowing again: add, list, find, verify and retire items.\n"
@@ -56,10 +60,14 @@ GROUPS: Mapping[str, str] = {
     "log": "Tell what is being done, in the session that CRU_SESSION names.\n"
     '  cru log decision "Token bucket" --rationale "constant memory per key"',
     "install": "Put our entries into other programs' settings.\n  cru install claude-code",
+    "memory": "What a session should begin with, in a dozen lines.\n  cru memory digest --workflow release",
     "recall": "Find what was said, decided and learned, over every session.",
     "session": "Begin, pause, resume, end, list, count, show, codify, learn from, check and rename sessions.\n"
     "  cru session list --since 7d --status failed\n"
     "  cru session resume",
+    "task": "Tasks over all sessions: list, show, add, pick, annotate and end them.\n"
+    "  cru task list\n"
+    "  cru task pick 2026-11-21-add.3",
     "workflow": "Workflows: list, show, check, draw and run them, and ask how they went.\n"
     "  cru workflow graph release-checklist\n"
     "  cru workflow sessions --status failed --since 7d",
@@ -123,6 +131,22 @@ COMMANDS: Mapping[str, Entry] = {
     "session rename": Entry(
         "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
     ),
+    "history list": Entry("crucible.cli.histories:list_history", "List what sessions came to, newest first."),
+    "history show": Entry("crucible.cli.histories:show_history", "Show what a session came to.", _ONE),
+    "history search": Entry("crucible.cli.histories:search", "Find sessions' histories by words."),
+    "history prune": Entry("crucible.cli.histories:prune", "Put away what is old or too much."),
+    "briefing": Entry("crucible.cli.briefings:briefing", "Say what to know before work begins."),
+    "start": Entry("crucible.cli.starting:start", "Brief a client, and launch it."),
+    "task list": Entry("crucible.cli.tasks:list_tasks", "List tasks: in progress, ready, blocked, done."),
+    "task show": Entry("crucible.cli.tasks:show_task", "Show a task and what is noted of it."),
+    "task add": Entry("crucible.cli.task_changes:add", "Add a task, or have a description broken into some."),
+    "task pick": Entry("crucible.cli.task_changes:pick", "Begin a task, with all that is known for it."),
+    "task annotate": Entry("crucible.cli.task_changes:annotate", "Note what a task needs or found."),
+    "task done": Entry("crucible.cli.task_changes:done", "End a task; its decisions go to those that wait."),
+    "capture": Entry("crucible.cli.capturing:capture", "Find what is worth keeping of a session.", _ONE),
+    "inbox list": Entry("crucible.cli.inbox:list_inbox", "List what waits for a human."),
+    "inbox answer": Entry("crucible.cli.inbox:answer", "Write an answer into the session's note."),
+    "memory digest": Entry("crucible.cli.memory:digest", "Show decisions, lessons and where work stands."),
     "bookmark list": Entry("crucible.cli.bookmarks:list_bookmarks", "List bookmarks, newest first.", _ONE),
     "bookmark show": Entry("crucible.cli.bookmarks:show_bookmark", "Show where a session stood.", _ONE),
     "bookmark add": Entry("crucible.cli.bookmarks:add_bookmark", "Keep where a session stands.", _ONE),

@@ -1,0 +1,1 @@
+"""What is worth keeping of a session: found, weighed, asked about and kept."""
