@@ -48,15 +48,28 @@ def read_tidy(text: str) -> dict[str, Any] | None:
             continue
         key, equals, text_of_value = line.partition("=")
         name = key.rstrip(" \t") if equals else line[1:-1] if line[0] + line[-1] == "[]" else ""
-        if not _is_bare(name) or name in (at if equals else tables):
-            return None
         if not equals:
-            tables[name] = at = {}
-        elif (value := _tidy_value(text_of_value.lstrip(" \t"))) is None:
+            if (inner := _new_table(tables, name)) is None:
+                return None
+            at = inner
+        elif not _is_bare(name) or name in at or (value := _tidy_value(text_of_value.lstrip(" \t"))) is None:
             return None
         else:
             at[name] = value
     return tables
+
+
+def _new_table(tables: dict[str, Any], head: str) -> dict[str, Any] | None:
+    """The table `a.b` put into that of `a`, which may stand before it; None where it is there, or no simple name."""
+    at: Any = tables
+    *above, last = head.split(".")
+    for name in above:
+        at = at.setdefault(name, {}) if _is_bare(name) and isinstance(at, dict) else None
+    if not isinstance(at, dict) or not _is_bare(last) or last in at:
+        return None
+    inner: dict[str, Any] = {}
+    at[last] = inner
+    return inner
 
 
 def _is_bare(key: str) -> bool:

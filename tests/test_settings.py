@@ -11,10 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.errors import VaultError
+from crucible.lifecycle_settings import (
+    BriefingSettings,
+    CaptureSettings,
+    FrictionSettings,
+    HistorySettings,
+    MemorySettings,
+    SourceSettings,
+    TaskSettings,
+)
 from crucible.settings import (
     DEFAULT_CONFIG,
     AgentSettings,
-    CaptureSettings,
     FlightSettings,
     KnowledgeSettings,
     RecallSettings,
@@ -112,6 +120,48 @@ def test_every_key_is_read() -> None:
     [capture]
     save = "interval"
     interval_seconds = 2.5
+    prompt_on_end = false
+    min_confidence = 0.65
+    silent = false
+    [capture.capacity]
+    global_limit = 8
+    warning_percent = 0.5
+    [capture.deduplication]
+    enabled = false
+    [capture.friction_budget]
+    short_session = 1
+    medium_session = 2
+    long_session = 3
+    [history.retention]
+    max_entries = 0
+    max_age_days = 9
+    prune = "at_end"
+    [briefing]
+    at_start = false
+    budget = 99
+    history_depth = 1
+    event_days = 2
+    history_days = 4
+    recall_auto_query = false
+    recall_queries = ["architecture overview"]
+    include_files = ["docs/adr/"]
+    [briefing.sources]
+    recall = false
+    inbox = false
+    [tasks]
+    annotations_dir = ".crucible/work/tasks/"
+    eager_recall_loading = true
+    capture_on_completion = false
+    share_parallel_discoveries = false
+    propagate_decisions = false
+    auto_propagate_types = ["api_design"]
+    [tasks.briefing]
+    show_task_status = false
+    max_tasks_shown = 2
+    show_recall_summary = false
+    [memory]
+    max_entries = 5
+    max_bytes = 500
     [resume]
     window = 3
     budget = 900
@@ -133,10 +183,32 @@ def test_every_key_is_read() -> None:
         5,
         False,
         0.5,
-        CaptureSettings("interval", 2.5),
+        CaptureSettings("interval", 2.5, False, 0.65, False, False, FrictionSettings(1, 2, 3)),
+        HistorySettings(0, 9, "at_end"),
+        BriefingSettings(
+            False,
+            99,
+            1,
+            2,
+            4,
+            False,
+            ("architecture overview",),
+            ("docs/adr/",),
+            SourceSettings(recall=False, inbox=False),
+        ),
+        TaskSettings(".crucible/work/tasks", True, False, False, False, ("api_design",), False, 2, False),
+        MemorySettings(5, 500),
         FlightSettings(True, 10, 7, "delete"),
         ResumeSettings(3, 900, "off"),
-        KnowledgeSettings(decision=0.7, half_life_days=30, project_limit=9, alike_words=0.9, ask_one_in=0),
+        KnowledgeSettings(
+            decision=0.7,
+            half_life_days=30,
+            project_limit=9,
+            global_limit=8,
+            warn_at=0.5,
+            alike_words=0.9,
+            ask_one_in=0,
+        ),
         SecretSettings((("acme", "acme_[0-9a-f]{32}"),), ("^test_",)),
     )
 
@@ -157,6 +229,15 @@ def test_every_key_is_read() -> None:
         ('[sessions]\nfolder = "a\\\\b"', r":2: sessions\.folder: expected a folder inside the vault"),
         ("[sessions]\nfolder = 3", r":2: sessions\.folder: expected a text"),
         ('[flight]\nafter = "keep"', r":2: flight\.after: expected one of archive, delete"),
+        (
+            '[tasks]\nannotations_dir = "notes"',
+            r":2: tasks\.annotations_dir: expected a folder inside the vault's",
+        ),
+        (
+            '[tasks]\nannotations_dir = ".crucible/../x"',
+            r":2: tasks\.annotations_dir: expected a folder inside",
+        ),
+        ('[briefing]\nrecall_queries = "x"', r":2: briefing\.recall_queries: expected a list of texts"),
         ('[capture]\nsave = "never"', r":2: capture\.save: expected one of phase, tool, interval"),
         ('[resume]\nat_start = "on"', r":2: resume\.at_start: expected one of off, notice, context"),
         ("[resume]\nwindow = 0", r":2: resume\.window: expected a whole number, 1 or more"),
@@ -251,11 +332,31 @@ def test_what_is_read_by_hand_is_read_as_the_library_reads_it(text: str) -> None
         assert repr(tidy) == repr(tomllib.loads(text))
 
 
+def test_tables_in_tables_are_read_by_hand() -> None:
+    text = (
+        "[capture]\nsave = 'tool'\n[capture.capacity]\nproject_limit = 3\n[briefing.sources]\ninbox = false\n"
+    )
+    assert read_tidy(text) == tomllib.loads(text)
+    for odd in (
+        "[a.b]\n[a.b]\n",
+        "[a]\nb = 1\n[a.b]\n",
+        "[a.]\n",
+        "[.a]\n",
+        "[a..b]\n",
+        "[a.b]\nc = 1\n[a]\n",
+    ):
+        assert read_tidy(odd) is None
+
+
 def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
     assert read_tidy(DEFAULT_CONFIG) == {
         "sessions": {},
         "writing": {},
         "capture": {},
+        "history": {},
+        "briefing": {},
+        "tasks": {},
+        "memory": {},
         "flight": {},
         "resume": {},
         "knowledge": {},

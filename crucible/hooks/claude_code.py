@@ -228,7 +228,7 @@ def _saves_often(root: str, folder: str, session: str) -> bool:
     if values is None:
         from crucible.settings import load_vault_settings  # noqa: PLC0415  for settings that are not tidy
 
-        save, seconds = load_vault_settings(root).capture
+        save, seconds = load_vault_settings(root).capture[:2]
     else:
         wanted = values.get("capture", {})
         save, seconds = wanted.get("save", "phase"), wanted.get("interval_seconds", 60)
