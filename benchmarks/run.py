@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [workflows] [learning] [scanning] [recall]`.
+"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import (  # noqa: E402  the path is needed first
+    briefing,
+    history,
     hooks,
     import_speed,
     learning,
@@ -46,10 +48,12 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "recording": recording.measure,
     "redaction": redaction.measure,
     "resume": resume.measure,
+    "history": history.measure,
     "workflows": workflows.measure,
     "learning": learning.measure,
     "scanning": secrets_speed.measure,
     "recall": recall.measure,
+    "briefing": briefing.measure,
 }
 
 ASKED_FOR: Mapping[str, Callable[[Path], list[Figure]]] = {"recall_qmd": recall_qmd.measure}

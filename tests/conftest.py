@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from itertools import count
@@ -79,16 +80,31 @@ def _no_surroundings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) ->
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture
-def vault(tmp_path: Path) -> Vault:
-    """An empty vault, made as `cru init` makes one."""
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """In this process.  What `os.fsync` is for, a test cannot see; that it is called, tests look at with one of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def _empty_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once, since thousands of tests begin with one."""
     # Imported here: tests of the text layer, run thousands of times by mutmut, need no vault.
     from crucible.vault.init import init_vault
+
+    root = tmp_path_factory.mktemp("empty") / "vault"
+    init_vault(root)
+    return root
+
+
+@pytest.fixture
+def vault(tmp_path: Path, _empty_vault: Path) -> Vault:
+    """An empty vault, made as `cru init` makes one."""
     from crucible.vault.store import Vault
 
-    root = tmp_path / "vault"
-    init_vault(root)
-    return Vault(root)
+    return Vault(shutil.copytree(_empty_vault, tmp_path / "vault"))
 
 
 @pytest.fixture

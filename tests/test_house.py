@@ -64,8 +64,9 @@ LATE = {
     "crucible.hooks.claude_code": {"crucible.settings", "crucible.hooks.greeting"},
     "crucible.cli.resuming": {"crucible.cli.continuing"},
     "crucible.cli.recalling": {"crucible.knowledge.changing"},
+    "crucible.cli.tasks": {"crucible.cli.recall_opening"},
     "crucible.cli.recall_opening": {"crucible.recall.postgres", "crucible.recall.postgres_address"},
-    "crucible.hooks.greeting": {"crucible.hooks.noticing"},
+    "crucible.hooks.greeting": {"crucible.hooks.noticing", "crucible.hooks.briefing"},
     "crucible.hooks.noticing": {
         "crucible.secrets.redacting",
         *(

@@ -20,7 +20,7 @@ import yaml
 
 from crucible.bookmarks.keeping import BOOKMARKS, latest, load_bookmarks
 from crucible.checking.checking import check_sessions
-from crucible.cli.group import ASKING
+from crucible.cli.group import ASKING, LISTING
 from crucible.cli.main import COMMANDS as TABLE
 from crucible.cli.main import build_root
 from crucible.importing.importing import ImportOptions, ImportReport, import_transcripts
@@ -82,7 +82,7 @@ def import_real(vault: Vault) -> ImportReport:
 
 
 def test_the_example_holds_the_notes_it_is_known_for() -> None:
-    assert len(NOTES) == 21
+    assert len(NOTES) == 22
 
 
 @pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
@@ -187,6 +187,16 @@ def test_its_bookmark_is_what_the_command_writes(
     assert made == replace(kept, id=made.id)
     assert (made.phase, made.task_number, len(made.files)) == ("phase-2", 2, 2)
     assert load_bookmarks(EXAMPLE).problems == ()
+
+
+def test_the_history_of_a_session_is_what_the_command_writes(copied: Vault) -> None:
+    """`CRUCIBLE_GOLDEN=1` writes it anew."""
+    name = f"history/{SEARCH}.md"
+    (copied.root / name).unlink(missing_ok=True)
+    done = Cru(copied)("session", "end", SEARCH, "--no-model")
+    assert (done.exit_code, done.stdout) == (0, f"{name}\n")
+    (EXAMPLE / "history").mkdir(exist_ok=True)
+    _compare_with_the_example(copied, name)
 
 
 def test_the_readme_shows_what_a_resume_of_it_says(
@@ -518,7 +528,7 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
     while words:
         word = words.pop(0)
         if word.startswith("-"):
-            if isinstance(command, click.Group) and context.info_name in ASKING:
+            if isinstance(command, click.Group) and context.info_name in ASKING | LISTING:
                 command = asked_first(command, context)
             names = {
                 name for param in command.get_params(context) for name in (*param.opts, *param.secondary_opts)
@@ -534,6 +544,8 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
                 continue  # the value of an option before the command
             context = click.Context(found, info_name=word, parent=context)
             command = found
+    if isinstance(command, click.Group) and context.info_name in LISTING:
+        command = asked_first(command, context)
     assert not isinstance(command, click.Group), f"{page}: {line}"
 
 

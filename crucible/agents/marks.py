@@ -5,7 +5,14 @@ it in.  One that `cru` started to go on with a session is folded into that sessi
 prompt is in the client's log, so there the marks stand.  This imports nothing, since hooks look here before anything else.
 """
 
-__all__ = ["OWN_ENVIRONMENT", "OWN_MARK", "RESUMING_ENVIRONMENT", "find_resume_mark", "resume_mark"]
+__all__ = [
+    "BRIEFED_ENVIRONMENT",
+    "OWN_ENVIRONMENT",
+    "OWN_MARK",
+    "RESUMING_ENVIRONMENT",
+    "find_resume_mark",
+    "resume_mark",
+]
 
 OWN_MARK = "<!-- cru:own-session -->"
 """Stands in the first prompt."""
@@ -15,6 +22,9 @@ OWN_ENVIRONMENT = "CRUCIBLE_OWN_SESSION"
 
 RESUMING_ENVIRONMENT = "CRUCIBLE_RESUMING"
 """Holds the id of the session that a client was started to go on with; hooks inherit it from the client."""
+
+BRIEFED_ENVIRONMENT = "CRUCIBLE_BRIEFED"
+"""Set, to anything, where a client was started with a briefing: its hooks need not brief it again."""
 
 _OPEN, _CLOSE = "<!-- cru:resume ", " -->"
 

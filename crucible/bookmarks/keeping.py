@@ -1,16 +1,18 @@
-"""Bookmarks on disk: `.crucible/memory/bookmarks.jsonl`, a line each, added at the end and never rewritten.
+"""Bookmarks on disk: `.crucible/memory/bookmarks.jsonl`, a line each, added at the end; of old ones only a summary is left, a line each.
 
-Owns what a line says.  Files stand in it as `digest path`, as `sha1sum` writes them: a digest behind a name such as
+Owns what a line says, a short one too.  Files stand in it as `digest path`, as `sha1sum` writes them: a digest behind a name such as
 `token.py` would look like a secret to who searches for those.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+import orjson
 
 from crucible.bookmarks.fields import (
     commit_of,
@@ -22,18 +24,28 @@ from crucible.bookmarks.fields import (
     time_text,
     word_of,
 )
-from crucible.bookmarks.lines import Unfit, append_line, read_lines
+from crucible.bookmarks.lines import Unfit, append_line, read_lines, record_of, rewrite_lines
 from crucible.bookmarks.model import Bookmark, Why
+from crucible.note.contain import cut, normal_line
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
 
-__all__ = ["BOOKMARKS", "Loaded", "append_bookmark", "follow_rename", "latest", "load_bookmarks"]
+__all__ = [
+    "BOOKMARKS",
+    "Loaded",
+    "append_bookmark",
+    "bytes_of",
+    "follow_rename",
+    "latest",
+    "load_bookmarks",
+    "shorten_bookmarks",
+]
 
 BOOKMARKS = "bookmarks.jsonl"
 
 _PLAIN = (
     *("phase", "phase_name", "task", "task_name", "task_number", "task_count"),
-    *("note", "project", "branch", "head", "more_files"),
+    *("note", "project", "branch", "head", "more_files", "compacted"),
 )
 """What stands in a line as it is, where it is not empty."""
 _DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
@@ -81,6 +93,55 @@ def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
     return count
 
 
+def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
+    """Leave a line's summary of the bookmarks with these ids; how many became shorter.
+
+    What is no bookmark of ours stays as it stands.  Raises as `lines.rewrite_lines` does, and the file is then as it was.
+    """
+    count = 0
+
+    def change(lines: Sequence[bytes]) -> list[bytes]:
+        nonlocal count
+        changed = [_shortened(line, ids) for line in lines]
+        count = sum(new != old for new, old in zip(changed, lines, strict=True))
+        return changed
+
+    rewrite_lines(root, BOOKMARKS, change, fsync=fsync)
+    return count
+
+
+def bytes_of(bookmark: Bookmark) -> int:
+    """How long its line is."""
+    return len(orjson.dumps(_fields(bookmark))) + 1
+
+
+_SUMMARY = 240
+"""Code points of a summary."""
+
+
+def _shortened(line: bytes, ids: Collection[str]) -> bytes:
+    try:
+        one = _bookmark(record_of(line)) if line else None
+    except Unfit:
+        return line
+    if one is None or one.compacted or one.id not in ids:
+        return line
+    short = replace(
+        one, note="", blockers=(), files={}, more_files=0, branch="", head="", compacted=_summary(one)
+    )
+    return orjson.dumps(_fields(short))
+
+
+def _summary(one: Bookmark) -> str:
+    """`2026-02-22: Tests, task 3 of 5 (Write it): the limiter works; blocked: no API key`."""
+    task = f"task {one.task_number} of {one.task_count} ({one.task_name})" if one.task_number else ""
+    place = ", ".join(filter(None, (one.phase_name or one.phase, task))) or str(one.why)
+    blocked = (f"blocked: {text}" for text in one.blockers)
+    said = "; ".join(filter(None, (normal_line(one.note), *blocked)))
+    whole = f"{one.at.date().isoformat()}: {place}{': ' if said else ''}{said}"
+    return cut(normal_line(whole), _SUMMARY)
+
+
 def _renamed(bookmark_id: str, session_id: str) -> str:
     told = hashlib.blake2s(f"{bookmark_id} {session_id}".encode(), digest_size=6)
     return f"b-{told.hexdigest()}"
@@ -90,6 +151,9 @@ def _load(root: Path, session_id: str = "") -> Loaded:
     found, problems = read_lines(
         root, BOOKMARKS, _bookmark, f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
     )
+    # A merge may bring back a line that was summarised on the other side.
+    whole = {one.id for one in found if not one.compacted}
+    found = [one for one in found if not (one.compacted and one.id in whole)]
     return Loaded(tuple(sorted(found, key=_age)), tuple(problems))
 
 
@@ -137,6 +201,7 @@ def _bookmark(fields: Mapping[str, object]) -> Bookmark:
         head=commit_of(fields, "head"),
         files=dict(map(_file, _list(fields, "files"))),
         more_files=number_of(fields, "more_files"),
+        compacted=text_of(fields, "compacted"),
     )
 
 

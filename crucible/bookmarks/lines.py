@@ -1,6 +1,7 @@
-"""Append-only files of JSON lines in the vault's memory, which git keeps and merges by union.
+"""Files of JSON lines in the vault's memory, which git keeps and merges by union.
 
-Owns how a line gets to the end of such a file, whole or not at all, and how all of them are read back.  What a line means
+Owns how a line gets to the end of such a file, whole or not at all, how all of them are read back, and how they are put in
+place of longer ones.  What a line means
 is `keeping`'s and `tickets`'.
 
 Order means nothing in such a file, since a merge puts the lines of both sides one after the other, and a line that stands
@@ -12,7 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,17 @@ from crucible.errors import CrucibleError, OutsideVault, VaultError, reason_of
 from crucible.note.source import Problem
 from crucible.vault import files
 
-__all__ = ["LONGEST_LINE", "Unfit", "append_line", "has_lines", "read_lines"]
+__all__ = [
+    "LONGEST_LINE",
+    "Unfit",
+    "append_line",
+    "append_lines",
+    "has_lines",
+    "read_lines",
+    "record_of",
+    "rewrite_lines",
+    "size_of",
+]
 
 LONGEST_LINE = 1 << 20
 """Bytes.  A longer line is none of ours."""
@@ -38,6 +49,7 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
 )
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_AT, _AT_LENGTH = b'"at":"', 19
 _ATTEMPTS = 5
 _PATIENCE = 10.0
 """Seconds that another process is waited for."""
@@ -54,26 +66,62 @@ def append_line(root: Path, name: str, record: Mapping[str, object], *, fsync: b
     One at a time over all processes.  A last line without its end, which a power cut left, is closed first and stays.
     Raises `LockTimeout`, `OutsideVault` and `VaultError`; the file is then as it was.
     """
-    line = orjson.dumps(record) + b"\n"
-    if len(line) > LONGEST_LINE:
-        raise VaultError(f"{name}: a line of {len(line)} bytes is too long", "say less")
+    append_lines(root, name, (record,), fsync=fsync)
+
+
+def append_lines(
+    root: Path, name: str, records: Iterable[Mapping[str, object]], *, fsync: bool = True
+) -> None:
+    """The same with several, in one write.  Of none nothing is written."""
+    data = b"".join(_line(name, record) for record in records)
+    if not data:
+        return
     top = Path(os.path.realpath(root))
     path = _place(top, name)
     files.make_folders(top, path.parent)
     with _refusals(path, "written"), files.locked(top, path, _PATIENCE):
         for _ in range(_ATTEMPTS):
-            if _append(path, line, fsync=fsync):
+            if _append(path, data, fsync=fsync):
                 return
     raise VaultError(f"{path}: another program keeps replacing it", "try again when it is done")
 
 
+def rewrite_lines(
+    root: Path, name: str, change: Callable[[Sequence[bytes]], Sequence[bytes] | None], *, fsync: bool = True
+) -> bool:
+    """Put what `change` makes of the lines, without their ends, in place of them, in one step; whether it did.
+
+    None from `change`, or the same lines, leave the file as it is, and so does one that is not there.  Whoever appends meanwhile waits, so no
+    line is lost that was there or comes.  Raises `LockTimeout`, `OutsideVault`, `VaultError`, and `NoteChanged` when a program that
+    knows no lock changed the file meanwhile; it is then as it was.
+    """
+    top = Path(os.path.realpath(root))
+    path = _place(top, name)
+    if not path.exists():
+        return False
+    with _refusals(path, "written"), files.locked(top, path, _PATIENCE):
+        files.remove_leftovers(path)
+        old = _bytes(path)
+        lines = old.removesuffix(b"\n").split(b"\n") if old else []
+        changed = change(lines)
+        if changed is None or [*changed] == lines:
+            return False
+        data = b"".join(line + b"\n" for line in changed)
+        files.write_atomic(path, data, fsync=fsync, expected=old)
+    return True
+
+
 def read_lines(
-    root: Path, name: str, make: Callable[[Mapping[str, object]], _Value], holding: bytes = b""
+    root: Path,
+    name: str,
+    make: Callable[[Mapping[str, object]], _Value],
+    holding: bytes = b"",
+    newest: int = 0,
 ) -> tuple[list[_Value], list[Problem]]:
     """What `make` makes of every record, each once, and what is no record of ours, by its line.
 
     `make` raises `Unfit` for a record that it cannot believe.  With `holding` only lines in which these bytes stand are
-    looked at.  A file that is not there has none.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
+    looked at, with `newest` so many at most, those with the latest `at`.  A file that is not there has none.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
     """
     top = Path(os.path.realpath(root))
     path = _place(top, name)
@@ -84,20 +132,39 @@ def read_lines(
                 data = _bytes(path)
     found: list[_Value] = []
     problems: list[Problem] = []
-    for number, line in _lines(data, holding):
+    lines = _lines(data, holding)
+    for number, line in _latest(lines, newest) if newest else lines:
         try:
-            found.append(make(_record(line)))
+            found.append(make(record_of(line)))
         except Unfit as error:
             problems.append(Problem("torn-line", number, f"{error}; passed over"))
     return found, problems
 
 
+def record_of(line: bytes) -> Mapping[str, object]:
+    """The JSON object of a line; raises `Unfit` for any other."""
+    if len(line) > LONGEST_LINE:
+        raise Unfit("too long for a line of ours")
+    try:
+        record = orjson.loads(line)
+    except ValueError:
+        raise Unfit("no whole line of JSON") from None
+    if not isinstance(record, dict):
+        raise Unfit("no JSON object")
+    return record
+
+
 def has_lines(root: Path, name: str) -> bool:
     """Whether there may be a record; costs one look at the file's size."""
+    return size_of(root, name) > 0
+
+
+def size_of(root: Path, name: str) -> int:
+    """Bytes of the file, 0 where there is none."""
     try:
-        return (root / ".crucible" / "memory" / name).stat().st_size > 0
+        return (root / ".crucible" / "memory" / name).stat().st_size
     except OSError:
-        return False
+        return 0
 
 
 def _place(top: Path, name: str) -> Path:
@@ -106,6 +173,13 @@ def _place(top: Path, name: str) -> Path:
     if path.is_symlink():
         raise OutsideVault(f"{path}: a symlink, where lines are kept", "put the file itself there")
     return files.inside(top, path)
+
+
+def _line(name: str, record: Mapping[str, object]) -> bytes:
+    line = orjson.dumps(record) + b"\n"
+    if len(line) > LONGEST_LINE:
+        raise VaultError(f"{name}: a line of {len(line)} bytes is too long", "say less")
+    return line
 
 
 def _append(path: Path, line: bytes, *, fsync: bool) -> bool:
@@ -169,16 +243,13 @@ def _lines(data: bytes, holding: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _record(line: bytes) -> Mapping[str, object]:
-    if len(line) > LONGEST_LINE:
-        raise Unfit("too long for a line of ours")
-    try:
-        record = orjson.loads(line)
-    except ValueError:
-        raise Unfit("no whole line of JSON") from None
-    if not isinstance(record, dict):
-        raise Unfit("no JSON object")
-    return record
+def _latest(lines: Iterable[tuple[int, bytes]], count: int) -> list[tuple[int, bytes]]:
+    """By the text of their `at`, which is UTC: reading thousands of lines for a dozen would take most of the time."""
+    found = list(lines)
+    if len(found) > count:
+        found.sort(key=lambda one: one[1].partition(_AT)[2][:_AT_LENGTH], reverse=True)
+        del found[count:]
+    return found
 
 
 @contextmanager

@@ -41,7 +41,8 @@ class Bookmark:
     `task` is the id of the task under work, "" for none: the one in progress, else the first that is open;
     `task_number` its place, from 1, among `task_count`.  `branch` and `head` (a commit, 40 or 64 hex digits) are git's, ""
     outside of it or where there is none.  `files` maps the files that the session touched to the git blob id (SHA-1) of
-    their bytes, "" for one that was not there; `more_files` counts those that did not fit.
+    their bytes, "" for one that was not there; `more_files` counts those that did not fit.  `compacted` is what it came to, in a line, of
+    an old bookmark that was summarised: it has no note, blockers, files, branch or head any more; "" for all others.
     """
 
     id: str
@@ -61,3 +62,4 @@ class Bookmark:
     head: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     more_files: int = 0
+    compacted: str = ""

@@ -12,6 +12,7 @@ from crucible.bookmarks.keeping import BOOKMARKS, Loaded, load_bookmarks
 from crucible.bookmarks.marking import mark
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.cli.aligning import GAP, Tier, fitted
+from crucible.cli.compacting import compact_memory
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.log_options import SAID
@@ -139,6 +140,7 @@ def add_bookmark(
         write_json(_plain(one))
     else:
         write(one.id)
+    compact_memory(vault)
 
 
 # --- which session -----------------------------------------------------------------------------------------------------
@@ -225,6 +227,7 @@ def _plain(one: Bookmark) -> dict[str, object]:
         "head": one.head,
         "files": dict(one.files),
         "more_files": one.more_files,
+        "compacted": one.compacted,
     }
 
 
@@ -240,7 +243,14 @@ def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
 
 def _cells(one: Bookmark) -> list[str]:
     told = "; ".join(
-        filter(None, (one.note.replace("\n", "⏎"), *(f"blocked: {text}" for text in one.blockers)))
+        filter(
+            None,
+            (
+                one.compacted,
+                one.note.replace("\n", "⏎"),
+                *(f"blocked: {text}" for text in one.blockers),
+            ),
+        )
     )
     return [one.id, utc(one.at), str(one.why), one.session, _phase(one), _number(one), told]
 
@@ -261,6 +271,7 @@ def _write_whole(one: Bookmark) -> None:
     facts += [("phase", f"{one.phase} {one.phase_name}".strip()), ("task", task), ("project", one.project)]
     facts += [("branch", one.branch), ("head", one.head[:_SHORT_COMMIT])]
     facts += [("note", line) for line in clean(one.note).split("\n")]
+    facts += [("was", one.compacted)]
     facts += [("blocker", text) for text in one.blockers]
     facts += [
         ("file", f"{digest[:_SHORT_COMMIT] or '-':<{_SHORT_COMMIT}} {path}")

@@ -24,6 +24,8 @@ __all__ = ["LazyGroup", "build_group"]
 
 ASKING = frozenset({"recall"})
 """Groups whose first command need not be named."""
+LISTING = frozenset({"inbox", "task"})
+"""Groups whose first command is meant where none is named, with options or without."""
 
 _ABOUT = """The work sessions of coding agents as Obsidian notes.
 
@@ -94,7 +96,7 @@ class LazyGroup(click.Group):
             light = ctx.resilient_parsing and entry.completed and not _option_typed_after(cmd_name)
             return self.load(entry.completed if light else entry.target)
         if full in self.groups:
-            kind = _AskingGroup if full in ASKING else LazyGroup
+            kind = _AskingGroup if full in ASKING else _ListingGroup if full in LISTING else LazyGroup
             return kind(
                 cmd_name,
                 help=_with_examples(self.groups[full]),
@@ -195,6 +197,17 @@ class _AskingGroup(LazyGroup):
 
     def _first(self, ctx: click.Context) -> click.Command:
         return self.load(self.table[self._full(self.list_commands(ctx)[0])].target)
+
+
+class _ListingGroup(LazyGroup):
+    """A group that by itself, or with options only, is its first command: `cru inbox --all`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """A word is a command's name, and a wrong one is answered with the near ones."""
+        bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        if bare and not ctx.resilient_parsing:
+            args = [self.list_commands(ctx)[0], *args]
+        return super().parse_args(ctx, args)
 
 
 def _with_examples(about: str) -> str:

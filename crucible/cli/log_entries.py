@@ -89,14 +89,26 @@ def milestone(logged: Logged, text: str) -> str:
 
 @click.command
 @click.argument("text", type=SAID)
+@click.option(
+    "--tag",
+    metavar="WORD",
+    default="",
+    help="What it is: parallel-discovery is shown to other tasks' agents.",
+)
+@click.option("--task", metavar="ID", default="", help="The task that it was found in.")
+@click.option(
+    "--applies-to", metavar="WORD", multiple=True, help="What it is good to know for; may be repeated."
+)
 @logs
-def observation(logged: Logged, text: str) -> str:
+def observation(logged: Logged, text: str, tag: str, task: str, applies_to: tuple[str, ...]) -> str:
     """Something worth remembering. TEXT may be - for stdin.
 
     \b
       cru log observation "The auth service slows down under load"
+      cru log observation "429 has Retry-After" --tag parallel-discovery --task 4
     """
-    return logged.recorder.observation(text, at=logged.at)
+    more = {"tag": tag, "task": task}
+    return logged.recorder.observation(text, **more, applies_to=applies_to, at=logged.at)
 
 
 @click.command

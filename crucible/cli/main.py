@@ -51,7 +51,8 @@ GROUPS: Mapping[str, str] = {
     "history": "What sessions came to: list, show, search and prune.\n"
     '  cru history list --since 30d\n  cru history search "token bucket"',
     "inbox": "What waits for a human, over all sessions: list and answer.\n"
-    '  cru inbox answer 2026-11-21-add.3 "Use UTC."',
+    "  cru inbox\n"
+    '  cru inbox answer 2026-11-21-add.3f9a1c "Use UTC."',
     "index": "What the notes say, as tables that every list and figure is made from.\n"
     "  cru index show phases --sort -tokens_used -n 20",
     "knowledge": "What is worth knowing again: add, list, find, verify and retire items.\n"
@@ -66,7 +67,7 @@ GROUPS: Mapping[str, str] = {
     "  cru session list --since 7d --status failed\n"
     "  cru session resume",
     "task": "Tasks over all sessions: list, show, add, pick, annotate and end them.\n"
-    "  cru task list\n"
+    "  cru task\n"
     "  cru task pick 2026-11-21-add.3",
     "workflow": "Workflows: list, show, check, draw and run them, and ask how they went.\n"
     "  cru workflow graph release-checklist\n"
@@ -77,6 +78,7 @@ GROUPS: Mapping[str, str] = {
 _ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
 _CASES = "crucible.cli.case_ref:CASES"
 _ITEM, _ITEMS = "crucible.cli.knowledge_ref:ONE_ITEM", "crucible.cli.knowledge_ref:ITEMS"
+_TASK = "crucible.cli.task_ref:ONE_TASK"
 _FLOW, _FLOWS = "crucible.cli.workflow_ref:ONE_WORKFLOW", "crucible.cli.workflow_ref:WORKFLOWS"
 
 COMMANDS: Mapping[str, Entry] = {
@@ -98,7 +100,7 @@ COMMANDS: Mapping[str, Entry] = {
     "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),
     "session pause": Entry("crucible.cli.recording:pause", "Stop a session for now."),
     "session resume": Entry("crucible.cli.resuming:resume", "Go on with a session, in any client.", _ONE),
-    "session end": Entry("crucible.cli.recording:end", "End a session."),
+    "session end": Entry("crucible.cli.ending:end", "End a session.", _ONE),
     "log phase": Entry("crucible.cli.log_work:phase", "Begin a phase."),
     "log prose": Entry("crucible.cli.log_entries:prose", "What the agent said."),
     "log tool": Entry("crucible.cli.log_work:tool", "A tool call and its result."),
@@ -131,21 +133,25 @@ COMMANDS: Mapping[str, Entry] = {
     "session rename": Entry(
         "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
     ),
+    "start": Entry("crucible.cli.starting:start", "Brief a client, and launch it."),
+    "briefing": Entry("crucible.cli.briefings:briefing", "Say what to know before work begins."),
     "history list": Entry("crucible.cli.histories:list_history", "List what sessions came to, newest first."),
     "history show": Entry("crucible.cli.histories:show_history", "Show what a session came to.", _ONE),
     "history search": Entry("crucible.cli.histories:search", "Find sessions' histories by words."),
     "history prune": Entry("crucible.cli.histories:prune", "Put away what is old or too much."),
-    "briefing": Entry("crucible.cli.briefings:briefing", "Say what to know before work begins."),
-    "start": Entry("crucible.cli.starting:start", "Brief a client, and launch it."),
     "task list": Entry("crucible.cli.tasks:list_tasks", "List tasks: in progress, ready, blocked, done."),
-    "task show": Entry("crucible.cli.tasks:show_task", "Show a task and what is noted of it."),
-    "task add": Entry("crucible.cli.task_changes:add", "Add a task, or have a description broken into some."),
-    "task pick": Entry("crucible.cli.task_changes:pick", "Begin a task, with all that is known for it."),
-    "task annotate": Entry("crucible.cli.task_changes:annotate", "Note what a task needs or found."),
-    "task done": Entry("crucible.cli.task_changes:done", "End a task; its decisions go to those that wait."),
-    "capture": Entry("crucible.cli.capturing:capture", "Find what is worth keeping of a session.", _ONE),
+    "task show": Entry("crucible.cli.tasks:show_task", "Show a task and what is noted of it.", _TASK),
+    "task add": Entry("crucible.cli.task_adding:add", "Add a task, or have a description broken into some."),
+    "task pick": Entry(
+        "crucible.cli.task_changes:pick", "Begin a task, with all that is known for it.", _TASK
+    ),
+    "task annotate": Entry("crucible.cli.task_changes:annotate", "Note what a task needs or found.", _TASK),
+    "task done": Entry(
+        "crucible.cli.task_changes:done", "End a task; its decisions go to those that wait.", _TASK
+    ),
     "inbox list": Entry("crucible.cli.inbox:list_inbox", "List what waits for a human."),
     "inbox answer": Entry("crucible.cli.inbox:answer", "Write an answer into the session's note."),
+    "capture": Entry("crucible.cli.capturing:capture", "Find what is worth keeping of a session.", _ONE),
     "memory digest": Entry("crucible.cli.memory:digest", "Show decisions, lessons and where work stands."),
     "bookmark list": Entry("crucible.cli.bookmarks:list_bookmarks", "List bookmarks, newest first.", _ONE),
     "bookmark show": Entry("crucible.cli.bookmarks:show_bookmark", "Show where a session stood.", _ONE),

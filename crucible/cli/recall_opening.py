@@ -26,6 +26,7 @@ __all__ = [
     "ALL_PROJECTS",
     "Asker",
     "Opened",
+    "has_server",
     "open_asked",
     "open_here",
     "project_here",
@@ -86,7 +87,7 @@ class Opened(NamedTuple):
 def open_asked(door: Door, asker: Asker, progress: Progress, *, embedded: bool) -> Opened:
     """What answers questions: the server of the user's settings, unless there is none or the vault's own index is wanted."""
     own = user_settings().recall
-    if not embedded and (own.backend not in _OWN or VARIABLE in os.environ):
+    if not embedded and has_server():
         # Late: few have a server, and its modules take longer to load than a question takes.
         from crucible.recall.postgres import open_postgres  # noqa: PLC0415
         from crucible.recall.postgres_address import chosen_address  # noqa: PLC0415  as above
@@ -104,6 +105,11 @@ def open_asked(door: Door, asker: Asker, progress: Progress, *, embedded: bool) 
     vault = Vault(Path(root), settings)
     viewer = asker.viewer(vault.root)
     return Opened(vault, open_here(vault, viewer, progress), viewer)
+
+
+def has_server() -> bool:
+    """Whether a team's server may have been chosen to answer questions."""
+    return user_settings().recall.backend not in _OWN or VARIABLE in os.environ
 
 
 def open_here(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | None = None) -> Embedded:

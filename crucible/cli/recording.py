@@ -1,4 +1,4 @@
-"""`cru session start`, `cru session pause` and `cru session end`: a recording's two ends, and a stop between them."""
+"""`cru session start` and `cru session pause`: a recording's beginning, and a stop."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from click.core import ParameterSource
 
 from crucible import record
 from crucible.agents.asking import Asker, asker_of
+from crucible.cli.compacting import compact_memory
 from crucible.cli.door import Door
 from crucible.cli.indexed import open_index
 from crucible.cli.log_options import (
     SAID,
     at_option,
-    named_session,
     noted_time,
     recording_place,
     say_warnings,
@@ -33,7 +33,7 @@ from crucible.index.query import SessionQuery, select
 from crucible.vault.projects import project_of
 from crucible.vault.walk import note_name
 
-__all__ = ["end", "pause", "start"]
+__all__ = ["pause", "start", "user_asker"]
 
 
 @click.command
@@ -116,17 +116,18 @@ def pause(
     if ident and typed:
         raise UsageError("two sessions are named", "an ID, or --session")
     name = note_name(find_note(vault, ident).name) if ident else session or _newest_active(door)
-    recorder = record.open(name, vault=vault, asker=_asker(), **recording_place())
+    recorder = record.open(name, vault=vault, asker=user_asker(), **recording_place())
     phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
     say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
     say_warnings(recorder)
+    compact_memory(vault)
 
 
-def _asker() -> Asker | None:
-    """Who writes the brief; whoever waits for a model is told."""
+def user_asker(what: str = "the brief") -> Asker | None:
+    """Who writes the `what`; whoever waits for a model is told."""
     asker = asker_of(user_settings().agents, os.environ)
     if asker and sys.stderr.isatty():
-        say("bringing the brief up to date, with the model of your settings …")
+        say(f"bringing {what} up to date, with the model of your settings …")
     return asker
 
 
@@ -142,22 +143,3 @@ def _newest_active(door: Door) -> str:
         f"no session is active in the project {project!r}" if project else "no session is named",
         "name one, paused ones too: `cru session list` shows what is there",
     )
-
-
-@click.command
-@click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
-@click.option("--failed", is_flag=True, help="It has failed, not completed.")
-@session_option
-@at_option
-@click.pass_obj
-def end(door: Door, summary: str, failed: bool, session: str | None, at: datetime | None) -> None:
-    """End the session: completed or failed, with a summary. A subagent's parent is told.
-
-    \b
-      cru session end --summary "It backs off now, with tests."
-    """
-    name = named_session(session)
-    recorder = record.open(name, vault=open_vault(door, looks=False), asker=_asker(), **recording_place())
-    for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
-        say(f"{recorder.id}: {line}")
-    say_warnings(recorder)

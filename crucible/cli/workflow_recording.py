@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from crucible import record
+from crucible.cli.ending import finish
 from crucible.cli.log_options import recording_place, say_warnings
 from crucible.cli.output import say
 from crucible.cli.workflow_opening import Known
@@ -116,6 +117,8 @@ class Recording:
             self._recorder.pause("the run broke off; `cru workflow run --continue` goes on")
         elif report.is_done:
             self._recorder.end(_summary(report))
+            for problem in finish(self._vault, self._recorder.path).problems:
+                say(f"cru: {problem}", style="yellow")
         else:
             why = "interrupted" if report.stopped else "a step failed"
             if report.halted:

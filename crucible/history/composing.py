@@ -7,24 +7,41 @@ a reader would want to know first.  Nothing is said that does not stand in the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from crucible.acts.evidence import Evidence
 from crucible.brief.model import cut_words
-from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, tidy_entry
-from crucible.history.questions import open_questions
+from crucible.history.inferring import inferred_decisions
+from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, shortened_entry
+from crucible.history.questions import open_questions, words_of
+from crucible.history.shortening import shortener
 from crucible.history.touched import modified_files, used_skills
 from crucible.history.walking import Placed, line_of, placed_entries
 from crucible.patterns import late_pattern
-from crucible.session.model import Callout, Decision, Failure, Phase, Prose, Session, Subagent, Task
+from crucible.session.model import (
+    Callout,
+    Decision,
+    Failure,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    Task,
+)
+from crucible.session.tasks import is_task_news
 
-__all__ = ["compose_entry"]
+__all__ = ["INFERRED", "compose_entry"]
+
+INFERRED = "(inferred)"
+"""What stands behind a decision that was found in free words."""
 
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _DONE = frozenset(("milestone", "task_complete"))
 _MOST_DONE = 40
 """Results that are told beside the tasks, the newest."""
 _MOST_PHASES = 8
+_MOST_INFERRED = 40
 _BLOCKED = late_pattern(
     r"^[ \t>*_-]*block(?:ed|ers?)[*_]*[ \t]*(?:by\b[ \t]*)?:[*_ \t]*(\S.*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -40,15 +57,19 @@ def compose_entry(
     *,
     captures: Captures = NO_CAPTURES,
     blockers: Sequence[str] = (),
+    roots: Sequence[str] = (),
+    children: Sequence[Session] = (),
 ) -> Entry:
-    """What the session came to.
+    """What the session came to; no text of it holds an absolute path.
 
     `evidence` holds the whole calls, where they were recorded; without it files are known by the lines of the note.  `blockers` are those of
-    the session's last bookmark.
+    the session's last bookmark.  `roots` are folders of its project beside those that the evidence knows.  `children` are
+    its subagents' sessions: what was decided there, and what is open, is told here.
     """
     entries = tuple(placed_entries(session))
     duration = session.duration()
-    return tidy_entry(
+    shorten = shortener((*evidence.roots, *roots))
+    return shortened_entry(
         Entry(
             session.id,
             title=session.title,
@@ -64,10 +85,11 @@ def compose_entry(
             captures=captures,
             tokens=session.tokens_used,
             done=(*_finished_tasks(session), *_results(session, entries)),
-            decisions=tuple(_decisions(entries)),
-            questions=tuple(open_questions(entries)),
+            decisions=(*_decided(session, entries), *_of_children(children, _decisions)),
+            questions=(*open_questions(entries), *_of_children(children, open_questions)),
             further=(*_unfinished(session), *_blockers(session, entries, blockers)),
-        )
+        ),
+        shorten,
     )
 
 
@@ -87,6 +109,35 @@ def _decisions(entries: Sequence[Placed]) -> Iterator[Line]:
     for _, entry in entries:
         if isinstance(entry, Decision):
             yield Line(entry.text, entry.rationale or "", line_of(entry))
+
+
+def _decided(session: Session, entries: Sequence[Placed]) -> list[Line]:
+    """What was noted as decided, and then what was only said to be, marked so, where it is nothing else than that."""
+    noted = list(_decisions(entries))
+    known = [words_of(f"{one.text} {one.why}") for one in noted]
+    said: dict[str, Line] = {}
+    for text, line in _said(session, entries):
+        for one in inferred_decisions(text):
+            words = words_of(one.text)
+            if words and not any(2 * len(words & other) >= len(words) for other in known):
+                said.setdefault(one.text.casefold(), Line(f"{one.text} {INFERRED}", one.why, line))
+    return [*noted, *list(said.values())[-_MOST_INFERRED:]]
+
+
+def _said(session: Session, entries: Sequence[Placed]) -> Iterator[tuple[str, int]]:
+    yield from ((entry.text, line_of(entry)) for _, entry in entries if isinstance(entry, Prose))
+    if session.summary:
+        yield session.summary, max(0, session.summary_lines.first + 1)
+
+
+def _of_children(
+    children: Sequence[Session], read: Callable[[Sequence[Placed]], Iterator[Line]]
+) -> Iterator[Line]:
+    """With whose it is; its line is one of another note.  What it was told, and what it said to its parent, asks no human."""
+    for child in children:
+        noted = [one for one in placed_entries(child) if not isinstance(one.entry, Prose | Intervention)]
+        for line in read(noted):
+            yield Line(f"{line.text} (subagent {child.title or child.id})", line.why)
 
 
 def _finished_tasks(session: Session) -> Iterator[Line]:
@@ -117,6 +168,8 @@ def _newest(lines: list[Line], most: int) -> list[Line]:
 def _result(entry: object) -> Line | None:
     match entry:
         case Callout(kind=kind) if kind in _DONE:
+            if is_task_news(entry.text):  # the list of tasks tells it
+                return None
             return Line(_gist(_titled(entry), 60), line=line_of(entry))
         case Failure(resolution=str() as resolution) if resolution.strip():
             return Line(f"Mended: {_gist(entry.text, 40)} → {_gist(resolution, 40)}", line=line_of(entry))

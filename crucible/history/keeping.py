@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.errors import CrucibleError, NoteExists
-from crucible.history.model import Entry
+from crucible.history.model import Captures, Entry
 from crucible.history.notes import HEADINGS, read_entry, render_entry
-from crucible.history.revising import revised
+from crucible.history.revising import revised, with_captures
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
@@ -27,6 +27,8 @@ __all__ = [
     "EntryNote",
     "Limits",
     "Wish",
+    "add_captures",
+    "entry_path",
     "keep_entry",
     "list_entries",
     "load_entries",
@@ -78,28 +80,53 @@ class Limits(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def keep_entry(vault: Vault, entry: Entry) -> Path:
-    """Write the note, or bring the one that stands there up to date.
+def keep_entry(vault: Vault, entry: Entry, basis: str = "") -> Path:
+    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_mark` makes it.
 
     `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
     """
-    check_session_id(entry.session_id)
-    path = vault.root / HISTORY / f"{entry.session_id}.md"
+    path = entry_path(vault, entry.session_id)
     if not path.is_file():
         files.make_folders(vault.root, path.parent)
         try:
-            files.create_exclusive(path, Source(render_entry(entry)).to_bytes(), fsync=vault.settings.fsync)
+            files.create_exclusive(
+                path, Source(render_entry(entry, basis)).to_bytes(), fsync=vault.settings.fsync
+            )
         except NoteExists:  # somebody was faster
             pass
         else:
             vault.touched.add(path)
             return path
-    vault.update(path, lambda note: _edits(note, entry))
+    vault.update(path, lambda note: _edits(note, revised(note.source, entry, basis)))
     return path
 
 
-def _edits(note: Note, entry: Entry) -> list[Edit]:
-    changed = revised(note.source, entry)
+def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
+    """Note in a session's history what became of what was worth keeping; None where it has none, or a human changed that list.
+
+    What stands there stays: later answers count before earlier ones, and what was kept stays kept.
+    """
+    path = entry_path(vault, session_id)
+    if not path.is_file():
+        return None
+
+    def intention(note: Note) -> list[Edit]:
+        entry = read_entry(note.source, note.name).entry
+        return _edits(note, with_captures(note.source, entry.captures.joined(captures))) if entry else []
+
+    before = load_entry(vault, path).entry
+    vault.update(path, intention)
+    after = load_entry(vault, path).entry
+    return path if before != after else None
+
+
+def entry_path(vault: Vault, session_id: str) -> Path:
+    """Where a session's history is, or would be; `BadSessionId` for an id that can name no file."""
+    check_session_id(session_id)
+    return vault.root / HISTORY / f"{session_id}.md"
+
+
+def _edits(note: Note, changed: Source) -> list[Edit]:
     whole = Span(0, len(note.source.text))
     return [] if changed == note.source else [Edit(whole, changed.text)]
 

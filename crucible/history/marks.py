@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from crucible.note.scalars import Value, render_entry
 from crucible.patterns import late_pattern
 
-__all__ = ["is_marks_line", "mark_of", "read_marks", "render_marks", "value_mark"]
+__all__ = ["BASIS", "basis_mark", "is_marks_line", "mark_of", "read_marks", "render_marks", "value_mark"]
 
 _DIGITS = 8
 _LINE = late_pattern(r"%% crucible wrote:((?: (?:[a-z_]{1,40}=)?[0-9a-f]{8})*) %%[ \t]*")
@@ -26,6 +26,15 @@ def mark_of(part: str, text: str, why: str) -> str:
 def value_mark(key: str, value: Value) -> str:
     """The mark of a property, `key=digits`: a removed one is known by its name."""
     return f"{key}={_digest(chr(10).join(render_entry(key, value)))}"
+
+
+BASIS = "told_from="
+"""What the mark begins with that says from what a note was told."""
+
+
+def basis_mark(texts: Iterable[str]) -> str:
+    """The mark of what the session held when it was told: while that is the same, what a model told of it is still true."""
+    return BASIS + _digest("\0".join(texts))
 
 
 def render_marks(marks: Iterable[str]) -> str:

@@ -6,18 +6,30 @@ How it stands in a note is `notes`', what is told `composing`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from crucible.note.contain import cut, normal_line
 
-__all__ = ["LONGEST", "NO_CAPTURES", "Capture", "Captures", "Entry", "Line", "tidy_entry", "tidy_line"]
+__all__ = [
+    "LONGEST",
+    "NO_CAPTURES",
+    "Capture",
+    "Captures",
+    "Entry",
+    "Line",
+    "shortened_entry",
+    "tidy_entry",
+    "tidy_line",
+]
 
 LONGEST = 1000
 """Code points that a line holds at most; the rest stands in the session's note."""
 _LONGEST_VALUE = 400
+_READ = 8 * LONGEST
+"""Code points of a text that are looked at for what is to be taken out."""
 
 
 class Line(NamedTuple):
@@ -42,6 +54,21 @@ class Captures(NamedTuple):
     suggested: tuple[Capture, ...] = ()
     approved: tuple[Capture, ...] = ()
     skipped: tuple[Capture, ...] = ()
+
+    def joined(self, later: Captures) -> Captures:
+        """These and later ones, each once: what was kept stays kept, and what somebody answered for is suggested no more."""
+        approved = {_known(one): one for one in (*self.approved, *later.approved)}
+        skipped = {_known(one): one for one in (*self.skipped, *later.skipped) if _known(one) not in approved}
+        answered = approved.keys() | skipped.keys()
+        open_ = {
+            _known(one): one for one in (*self.suggested, *later.suggested) if _known(one) not in answered
+        }
+        return Captures(*(tuple(group.values()) for group in (open_, approved, skipped)))
+
+
+def _known(one: Capture) -> tuple[str, str]:
+    """By what a capture is the same as an earlier one: the item that it became has a name, a proposal has its words alone."""
+    return one.type, " ".join(one.summary.casefold().split()) or one.id
 
 
 NO_CAPTURES = Captures()
@@ -102,6 +129,28 @@ def tidy_entry(entry: Entry) -> Entry:
         decisions=_lines(entry.decisions),
         questions=_lines(entry.questions),
         further=_lines(entry.further),
+    )
+
+
+def shortened_entry(entry: Entry, shorten: Callable[[str], str]) -> Entry:
+    """The tidy form of an entry whose texts went through `shorten`: what takes paths or secrets out of them, say."""
+
+    def lines(told: Iterable[Line]) -> tuple[Line, ...]:
+        return tuple(Line(shorten(one.text[:_READ]), shorten(one.why[:_READ]), one.line) for one in told)
+
+    def captures(told: Iterable[Capture]) -> tuple[Capture, ...]:
+        return tuple(one._replace(summary=shorten(one.summary)) for one in told)
+
+    return tidy_entry(
+        replace(
+            entry,
+            title=shorten(entry.title),
+            captures=Captures(*map(captures, entry.captures)),
+            done=lines(entry.done),
+            decisions=lines(entry.decisions),
+            questions=lines(entry.questions),
+            further=lines(entry.further),
+        )
     )
 
 

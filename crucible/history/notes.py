@@ -79,15 +79,15 @@ class Item(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def render_entry(entry: Entry) -> str:
-    """The whole note, with the marks of what it holds."""
+def render_entry(entry: Entry, basis: str = "") -> str:
+    """The whole note, with the marks of what it holds, and that of what it was told from, if any."""
     tidy = tidy_entry(entry)
     values = properties_of(tidy)
     blocks = [render_title(tidy.title or tidy.session_id)]
     if _can_be_linked(tidy.session_id):
         blocks.append(f"From [[{tidy.session_id}]].")
     blocks += _sections(tidy)
-    blocks.append(render_marks(_marks(tidy, values)))
+    blocks.append(render_marks(filter(None, (*_marks(tidy, values), basis))))
     return render_frontmatter(values) + "\n" + "\n\n".join(blocks) + "\n"
 
 

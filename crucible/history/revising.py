@@ -7,17 +7,19 @@ mark and is gone he took out, and it stays out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.errors import EditRefused
-from crucible.history.marks import is_marks_line, mark_of, read_marks, render_marks, value_mark
-from crucible.history.model import Entry, Line, tidy_entry
+from crucible.history.marks import BASIS, is_marks_line, mark_of, read_marks, render_marks, value_mark
+from crucible.history.model import Captures, Entry, Line, tidy_entry
 from crucible.history.notes import (
     HEADINGS,
     NOTE_TYPE,
     Item,
     find_sections,
     properties_of,
+    read_entry,
     read_items,
     render_item,
 )
@@ -25,7 +27,7 @@ from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.scalars import Value
 from crucible.note.source import Edit, Source, Span, apply_edits
 
-__all__ = ["revised"]
+__all__ = ["own_entry", "revised", "with_captures"]
 
 
 class _Told(NamedTuple):
@@ -36,8 +38,8 @@ class _Told(NamedTuple):
     before: frozenset[str]
 
 
-def revised(source: Source, entry: Entry) -> Source:
-    """The note with what the session came to by now; the same when nothing is to change.
+def revised(source: Source, entry: Entry, basis: str = "") -> Source:
+    """The note with what the session came to by now; the same when nothing is to change.  `basis` is the mark of what that was told from.
 
     A note that does not tell any more what we wrote is a human's alone and stays the same.  `EditRefused` for a note that is no history.
     """
@@ -53,7 +55,39 @@ def revised(source: Source, entry: Entry) -> Source:
     }
     told = _Told(items, properties_of(tidy), frozenset(before))
     changed, kept = _with_properties(source, told, dict.fromkeys(before))
-    return _with_items(changed, told, kept)
+    for mark in [mark for mark in kept if mark.startswith(BASIS)]:
+        del kept[mark]
+    return _with_items(changed, told, {**kept, **dict.fromkeys(filter(None, [basis]))})
+
+
+def own_entry(source: Source, name: str = "") -> Entry | None:
+    """What we wrote into the note and stands there still, without a human's items; None for a note that has nothing of ours."""
+    entry, before = read_entry(source, name).entry, read_marks(source.lines)
+    if entry is None or before is None:
+        return None
+
+    def ours(part: str, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+        return tuple(line for line in lines if mark_of(part, line.text, line.why) in before)
+
+    return replace(
+        entry,
+        done=ours("done", entry.done),
+        decisions=ours("decisions", entry.decisions),
+        questions=ours("questions", entry.questions),
+        further=ours("further", entry.further),
+    )
+
+
+def with_captures(source: Source, captures: Captures) -> Source:
+    """The note with these captures and all else as it is; the same when a human changed them, or there is nothing to change."""
+    entry, before = read_entry(source).entry, read_marks(source.lines)
+    if entry is None or before is None:
+        return source
+    values = properties_of(tidy_entry(replace(entry, captures=captures)))
+    only = {key: value for key, value in values.items() if key == "captures"}
+    marks = frozenset(mark for mark in before if mark.startswith("captures="))
+    changed, kept = _with_properties(source, _Told({}, only, marks), dict.fromkeys(before))
+    return apply_edits(changed, list(_of_marks(changed, kept)))
 
 
 # --- properties ------------------------------------------------------------------------------------------------------

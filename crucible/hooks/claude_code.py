@@ -19,7 +19,7 @@ from _json import encode_basestring_ascii as quoted
 from _json import make_scanner
 from zlib import crc32
 
-from crucible.agents.marks import OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
+from crucible.agents.marks import BRIEFED_ENVIRONMENT, OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
 from crucible.flight.spool import append, is_name, spool_folder, syncing
 from crucible.hooks.log import complain
 from crucible.tidy_toml import read_tidy, user_settings_path, vault_named
@@ -263,11 +263,12 @@ def _start_sync(root: str) -> None:
 
 
 def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
-    """Tell a client of what is paused here, but not one that `cru` started to go on with it."""
+    """Brief a client, and tell it of what is paused here; but not one that `cru` started to go on with it, or briefed."""
     values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml"))) or {}
-    wanted = values.get("resume", {})
-    is_off = isinstance(wanted, dict) and wanted.get("at_start") == "off"
-    if is_off or os.environ.get(RESUMING_ENVIRONMENT):
+    resume, briefing = values.get("resume", {}), values.get("briefing", {})
+    is_off = isinstance(resume, dict) and resume.get("at_start") == "off"
+    is_off = is_off and isinstance(briefing, dict) and briefing.get("at_start") is False
+    if is_off or os.environ.get(RESUMING_ENVIRONMENT) or os.environ.get(BRIEFED_ENVIRONMENT):
         return
     from crucible.hooks.greeting import greet  # noqa: PLC0415  takes longer to load than a hook may run
 

@@ -21,6 +21,7 @@ from crucible.errors import CrucibleError, VaultError
 from crucible.flight.retention import is_due, purge
 from crucible.flight.spool import spool_folder, syncing
 from crucible.flight.spooled import Spooled, SpoolLine, load_spool, retire, save_state
+from crucible.hooks.endings import Stopped, end_all, stopped_now
 from crucible.hooks.lineage import session_before
 from crucible.hooks.liveness import is_running
 from crucible.hooks.log import LOG, complain
@@ -96,23 +97,25 @@ def _put_away(root: Path) -> None:
 def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
     """Write down every session of the spool that waits; after a session's start also those that died or have ended.
 
-    Then pause what has been quiet for long.
+    Then pause what has been quiet for long.  What a session came to whose client is gone is kept last of all.
 
     `tried` holds how much of a session was there when it failed, so that it is not tried again at once.
     """
-    vault = Vault(root)
+    vault, stopped = Vault(root), list[Stopped]()
     try:
         seen_start = False
         while waiting := [each for each in _spool(root) if _waits(each, tried)]:
             seen_start = seen_start or any(_has_new_start(each) for each in waiting)
             for each in waiting:
-                _try(vault, user, each, tried)
+                _try(vault, user, each, tried, stopped)
         if seen_start:
             for each in _spool(root):
-                _finish(vault, user, each, tried)
+                _finish(vault, user, each, tried, stopped)
     finally:
         if vault.touched:
             _bring_briefs_up_to_date(vault, user)
+        end_all(vault, user, stopped)
+        if vault.touched:
             with suppress(CrucibleError):  # what cannot be done now is done by the next query
                 Index(vault.root, vault.settings).refresh(vault.touched)
         # The client started us where it works.
@@ -155,7 +158,9 @@ def _has_new_start(spooled: Spooled) -> bool:
     )
 
 
-def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int]) -> None:
+def _finish(
+    vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]
+) -> None:
     """Mark a session that died; look at one that is over a last time, since rows may come in behind its end.
 
     One that its client ended is looked at until it has been quiet for the idle time, which may complete it.
@@ -171,7 +176,7 @@ def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str,
     idle = vault.settings.idle_minutes * 60 if client is Client.ENDED else 0
     if age <= idle and not _has_late_rows(vault.root, spooled):
         return
-    if _try(vault, user, spooled, tried) and age > max(_QUIET_SECONDS, idle):
+    if _try(vault, user, spooled, tried, stopped) and age > max(_QUIET_SECONDS, idle):
         retire(vault.root, spooled)
 
 
@@ -183,12 +188,14 @@ def _has_late_rows(root: Path, spooled: Spooled) -> bool:
     return True
 
 
-def _try(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int]) -> bool:
-    """Write one session down; whether that went well."""
+def _try(
+    vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]
+) -> bool:
+    """Write one session down; whether that went well.  One whose client is gone joins `stopped`."""
     tried[spooled.session] = spooled.size
     try:
         client = _client_of(spooled)
-        if not _write_down(vault, user, spooled, client):
+        if not _write_down(vault, user, spooled, client, stopped):
             return False
         save_state(vault.root, spooled, _WORDS[client])
     except Exception as error:  # noqa: BLE001  whatever one session comes to, the others are written down
@@ -203,7 +210,9 @@ def _client_of(spooled: Spooled) -> Client:
     return Client.RUNNING if is_running(spooled) else Client.DIED
 
 
-def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Client) -> bool:
+def _write_down(
+    vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[Stopped]
+) -> bool:
     """Whether the notes hold all of it now."""
     transcript = _transcript_of(spooled)
     if transcript is None:
@@ -228,6 +237,7 @@ def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Clie
     report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
     _tell(vault, spooled, report)
     mark_stop(vault, spooled, client, met, now)
+    stopped += stopped_now(vault, spooled, client, met)
     return _is_done(vault, report)
 
 

@@ -31,9 +31,11 @@ from crucible.session.model import (
     Session,
     Status,
     Subagent,
+    Task,
     ToolCall,
     ToolCalls,
 )
+from crucible.session.waiting import waiting_of
 from crucible.vault import files
 from crucible.vault.store import Note
 from crucible.vault.walk import note_name
@@ -120,6 +122,7 @@ def _rows_of(note: Note, session: Session, path: str) -> NoteRows:
         "participants": list(_participants(session, cell)),
         "callouts": list(_callouts(session, cell)),
         "links": [_link_row(note, link, kind, cell) for kind, link in _links(note)],
+        "tasks": [_task_row(task, cell) for task in session.tasks],
     }
     return _encoded(shard_of(started), tables)
 
@@ -248,11 +251,14 @@ def _participants(session: Session, path: str) -> Iterator[Cells]:
 
 def _callouts(session: Session, path: str) -> Iterator[Cells]:
     parts = [("", session.preamble), *((phase.id, phase.entries) for phase in session.all_phases())]
+    waiting = waiting_of(session)
     for phase_id, entries in parts:
         for entry in entries:
             if not isinstance(entry, Prose | ToolCalls):
                 kind, text = _said(entry)
-                yield path, entry.lines.first + 1, phase_id or None, kind, text[:CALLOUT_LENGTH]
+                first = entry.lines.first
+                waits = int(waiting[first]) if first in waiting else None
+                yield path, first + 1, phase_id or None, kind, waits, text[:CALLOUT_LENGTH]
 
 
 def _said(entry: Decision | Failure | Intervention | Subagent | Callout) -> tuple[str, str]:
@@ -282,3 +288,16 @@ def _links(note: Note) -> Iterator[tuple[str, Link]]:
 
 def _link_row(note: Note, link: Link, kind: str, path: str) -> Cells:
     return path, note.source.line_of(link.span.start) + 1, kind, link.target, link.subpath, link.alias
+
+
+def _task_row(task: Task, path: str) -> Cells:
+    return (
+        path,
+        task.id,
+        task.status,
+        task.priority,
+        task.content[:CALLOUT_LENGTH],
+        join_list(task.depends_on) or None,
+        task.started,
+        task.completed,
+    )

@@ -33,14 +33,14 @@ __all__ = [
     "split_list",
 ]
 
-SCHEMA = 1
+SCHEMA = 2
 """Raised whenever a table's columns or their meaning change; an index of another number is built anew."""
 
 UNDATED = "undated"
 """The shard of notes without a usable `started`."""
 
 CALLOUT_LENGTH = 200
-"""Characters that the table of callouts keeps of each."""
+"""Characters that the tables of callouts and tasks keep of each."""
 
 Row = dict[str, str | int | None]
 
@@ -92,8 +92,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "users",
     ),
     "participants": ("path", "role", "agent", "version", "model", "session", "tokens"),
-    "callouts": ("path", "line", "phase_id", "kind", "text"),
+    "callouts": ("path", "line", "phase_id", "kind", "waits", "text"),
     "links": ("path", "line", "kind", "target", "subpath", "alias"),
+    "tasks": ("path", "task_id", "status", "priority", "content", "depends_on", "started", "completed"),
 }
 """Each table's columns in the order of their file."""
 
@@ -102,8 +103,8 @@ _FILES = ("path", "size", "mtime_ns", "ctime_ns", "ino", "sha", "shard")
 
 _COLUMNS = {**TABLES, "files": _FILES}
 
-LISTS = frozenset({"participants", "agents", "channels", "models", "tags"})
-TIMES = frozenset({"started", "ended"})
+LISTS = frozenset({"participants", "agents", "channels", "models", "tags", "depends_on"})
+TIMES = frozenset({"started", "ended", "completed"})
 NUMBERS = frozenset(
     {
         "duration_s",
@@ -119,6 +120,7 @@ NUMBERS = frozenset(
         "users",
         "problems",
         "line",
+        "waits",
     }
 )
 """Columns by what their cells mean; all others are text."""

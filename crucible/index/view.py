@@ -43,6 +43,10 @@ class View:
                 yield from _decoded(table, lines[at : at + size])
                 at, size = at + size, _CHUNK
 
+    def since(self, shard: str) -> View:
+        """The same without the months before one."""
+        return View([one for one in self.shards if one == UNDATED or one >= shard], self._read)
+
 
 def _decoded(table: str, lines: Sequence[bytes]) -> list[Row]:
     try:

@@ -17,7 +17,7 @@ _CALLED = signs(
         (
             r"inputvalidationerror|invalid (?:tool )?(?:parameters|input for tool)|required parameter"
             r"|is missing(?: from the)? (?:call|param)|unexpected parameter|replace_all"
-            r"|^(?:notebookedit|multiedit|edit|write|read|glob|todowrite): |is required when"
+            r"|^(?:the )?(?:notebookedit|multiedit|edit|write|read|glob|grep|todowrite|webfetch|websearch|task|apply_patch|str_replace|view_image|[a-z]+_[a-z]+|[a-z]+_[a-z]+_[a-z]+)(?: tool)?(?: call)?(?: failed| error)?: |is required when"
             r"|offset .{0,20}(?:beyond|exceeds|past|greater)|old_string|new_string|exactly the same"
             r"|must be (?:an )?absolute|path must be absolute|has not been read yet|read it first"
             r"|exceeds maximum allowed|use offset and limit|invalid arguments for tool|called with invalid arguments"

@@ -24,6 +24,8 @@ _LETTERS: Mapping[str, Category] = {
     "X": Category.EXECUTION_ERROR,
     "E": Category.EXTERNAL_DEP,
 }
+_WORDS_BEGINNING = r"(?:(?<![a-z])|(?![a-z]))"
+"""A letter that a pattern begins with begins a word: `enotfound` is not in `ModuleNotFoundError`."""
 _WEIGHT = re.compile(r"([RKTCXE])(-?\d+(?:\.\d+)?)")
 
 
@@ -59,7 +61,7 @@ def signs(view: View, *rows: tuple[str, str, str]) -> tuple[Sign, ...]:
     return tuple(
         Sign(
             view,
-            late_pattern(pattern, re.MULTILINE),
+            late_pattern(rf"{_WORDS_BEGINNING}(?:{pattern})", re.MULTILINE),
             {_LETTERS[letter]: float(number) for letter, number in _WEIGHT.findall(weights)},
             says,
         )

@@ -30,12 +30,14 @@ _OPENS = late_pattern(
 )
 _PRONOUN = late_pattern(
     r"\b(?:i|i'm|i'd|i've|we|we're|my|our|us|me|ich|wir|mir|uns|unser\w*|je|nous|moi|notre|nos|yo|nosotros|eu|nossos?|quería|queria|o cliente)\b|j'\w+"
+    r"|\byou(?:'ve)? (?:\w{3,}(?:yled|ged|ved|ced|lled|red|rted|ited|ded|ked|med|ned|ped|wed|ched|shed)|did|made|built|wrote|put|left|took|gave|ran|chose|broke|got|went)\b"
     r"|[我您]|(?:です|ます|でした|ました|ください|ません)[。、!]?",
     re.IGNORECASE,
 )
 _PROGRAM = late_pattern(
     r"\b[\w.]*[a-z](?:error|exception|warning)\b|^\s+at |[\w/]+\.\w{1,5}[:(]\d+|exit (?:code|status)"
     r"|^\W*(?:error|fatal|warning|fail(?:ed|ure)?|npm|bash|zsh|sh|panic|traceback|hint|erreur|fehler|err|remote)\b|^[\w./-]+: (?!.*\b(?:i|we)\b)|[{}]"
+    r"|^\W*(?:task|unable to|could not|cannot|can't|permission|access|connection|timed out|timeout|command|process|edit|file|no|invalid|unknown|missing|unexpected|undefined|uncaught) [^\n]{0,60}(?:refused|failed|found|denied|exists?|expected|match|differs?|allowed|boot|open|read|write|connect|start|determine)\b"
     r"|</?tool_use_error|\b[45]\d\d\b|^\S+error",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -105,9 +105,9 @@ _CHANCE = signs(
         "X4",
         "the machine, not what was done on it, gave out",
         (
-            r"\bram\b|was open|in the vm|restarted\b|reopened|dead process|gb(?: of)? (?:memory|ram)|memory\b"
+            r"\bram\b|was open|in the vm|restarted\b|reopened|dead process|gb(?: of)? (?:memory|ram)|(?<!from )(?<!from the )memory\b"
             r"|virus|antivirus|indexing|backup (?:was|ran)|second \S+ in the background|\bswap|\boom\b|oom.?killer"
-            r"|disk\b|/tmp|inode|df -h|tmpfs"
+            r"|(?<!on )disk\b|/tmp|inode|df -h|tmpfs"
             r"|(?:laptop|machine|host|container|vm|box|runner|computer|daemon|kernel|battery|wifi|docker desktop)\b.{0,35}(?:sleep"
             r"|slept|asleep|suspend|reboot|restart|loaded|overload|busy|swapping|full|slow|crash|hung"
             r"|died|ran out|was out|has only|had only|lost|64 mb|woke|under load|frozen|stalled|hot|thrott)"
@@ -120,7 +120,7 @@ _CHANCE = signs(
             r"|(?:old|earlier|killed|crashed|aborted|interrupted|dead) (?:process|run|session|server"
             r"|instance|git|build|watcher|container|test run|job)"
             r"|(?:earlier|hour ago|yesterday's) (?:server|session|process|run)|had been killed|crash(?:ed|es)?\b"
-            r"|hung\b|froze|power|killed|pid\b|stuck|lock file"
+            r"|hung\b|froze|power (?:cut|loss|failure|outage|went|supply)|killed|pid\b|stuck|lock file"
             r"|(?:rm|remove|delet|clear|clean|prun|empt|freed|free(?:ing)? up|wiped)\w* (?:-\w+ )?(?:the "
             r"|some |old |up )?(?:\S*lock|cache|space|disk|\S*volumes|images|tmp|/tmp|stale|docker system)"
             r"|docker system prune|kill(?:ed|all)? (?:the|it|old|-9|%|\$|\d|`?lsof)"
@@ -155,7 +155,7 @@ _OTHERS = signs(
             r"|upstream (?:issue|bug|maintainers?)|known (?:issue|bug)|revoked|breach|reclaimed|preempted"
             r"|force-pushed by|central\b|returns? html|outage"
             r"|\b(?:provider|vendor|upstream|maintainer|partner|hoster|registry|distribution|platform"
-            r"|host(?:er|ing)(?: company| provider)?|company|author|supplier"
+            r"|host(?:er|ing)(?: company| provider)?|company|supplier"
             r"|\w+ (?:service|api|gateway)|carrier|bank|isp|publisher)s?\b.{0,40}(?:fixed|changed|renamed|is"
             r"|was|were|had|has|have|switched|removed|deleted|released|pulled|down|fail|broke|confirm"
             r"|renew|withdr|answer|return|reject|limit|throttl|block|replac|publish|shut|reset|moved)"

@@ -290,7 +290,7 @@ _KNOWING = signs(
             r"|(?:readme|docs?|documentation) (?:is|are|was|were|says?) (?:silent|nothing)"
             r"|everybody (?:in the team )?(?:knows|here)|only the (?:seniors|old|team)|tribal|unwritten"
             r"|(?:senior|colleague|architect|lead)(?: engineer)?s? (?:explained|told|said)"
-            r"|(?:not|nowhere|never|wasn't) (?:mentioned|explained|told) (?:anywhere|in the|to me)?|nobody's|(?:in|lives? in|only in) (?:\w+ )?(?:their|people's|his|her|everybody's) heads?|write it down"
+            r"|(?:not|nowhere|never|wasn't) (?:mentioned|explained|told) (?:anywhere|in the|to me)|nobody's|(?:in|lives? in|only in) (?:\w+ )?(?:their|people's|his|her|everybody's) heads?|write it down"
             r"|(?:line|section|note|paragraph|chapter|entry|sentence|rule|page|adr) (?:was )?(?:added )?(?:in"
             r"|to|for|about) (?:the )?(?:docs?|contributing|readme|agents|claude|wiki|handbook|guide)"
             r"|(?:added|wrote|put|went|goes) (?:it |this |a \S+ |that |the rule )?(?:in|into|to|down"

@@ -111,9 +111,27 @@ class Verbs(ABC):
         """Significant progress."""
         return self._callout("milestone", text, at)
 
-    def observation(self, text: str, *, at: datetime | None = None) -> str:
-        """Something worth remembering."""
-        return self._callout("observation", text, at)
+    def observation(
+        self,
+        text: str,
+        *,
+        tag: str = "",
+        task: str = "",
+        applies_to: Sequence[str] = (),
+        at: datetime | None = None,
+    ) -> str:
+        """Something worth remembering.
+
+        With the `tag` `parallel-discovery` it is shown to the agents of other tasks; `task` is the id of the one that it was found in, `applies_to`
+        are words for what it is about.
+        """
+        clean = self._cleaning()
+        said = _said(clean.block(text), "observation")
+        word, named = clean.line(tag), clean.line(task)
+        title = ", ".join(filter(None, (word, f"task {named}" if named else "")))
+        about = [line for one in applies_to if (line := clean.line(one))]
+        values = {"content": said, "tag": word, "task_id": named, "applies_to": about or None}
+        return self._tell(Told(Callout("observation", title, said), "observation", values), clean, at)
 
     def approval_required(self, text: str, *, at: datetime | None = None) -> str:
         """Something waits for a human's yes."""

@@ -24,7 +24,7 @@ from crucible.note.frontmatter import find_frontmatter
 from crucible.note.nodes import READ_ERRORS, compose
 from crucible.note.scalars import write_scalar
 from crucible.note.source import Edit, Problem, Source, Span
-from crucible.renaming.whereabouts import Left, check_is_session, copy_bookmarks, move_events
+from crucible.renaming.whereabouts import Left, check_is_session, copy_bookmarks, move_events, move_tasks
 from crucible.session.editing import set_field
 from crucible.vault.links import RenamePlan, UnclearLink, plan_rename
 from crucible.vault.naming import check_new_id
@@ -122,7 +122,7 @@ class _Rename:
 
     def mend(self) -> None:
         """Everything but the file's move; what names the session itself comes last, so that it tells of a broken end."""
-        left = (self.move_events(), copy_bookmarks(self.vault, *self.ids))
+        left = (self.move_events(), copy_bookmarks(self.vault, *self.ids), move_tasks(self.vault, *self.ids))
         self.failed += [each for each in left if each]
         for at in sorted(self.notes, key=lambda at: (at == self.old, at)):
             self.mend_note(at)

@@ -14,10 +14,13 @@ from crucible.bookmarks.keeping import BOOKMARKS, follow_rename
 from crucible.bookmarks.renames import keep_rename
 from crucible.errors import BadSessionId, CrucibleError, UsageError
 from crucible.flight.moving import move_flight
+from crucible.history.memories import move_memories
 from crucible.note.source import Problem
+from crucible.tasks.annotations import move_annotations
+from crucible.tasks.creating import shelf_of
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Left", "check_is_session", "copy_bookmarks", "move_events"]
+__all__ = ["Left", "check_is_session", "copy_bookmarks", "move_events", "move_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,24 @@ def move_events(vault: Vault, old_id: str, new_id: str) -> Left | None:
 
 
 def copy_bookmarks(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """The bookmarks are kept under the new id, too, and tickets find it; what keeps them from it is returned."""
+    """The bookmarks are kept under the new id, too, tickets find it, and what is remembered of it goes along; what keeps them from it is returned."""
     try:
         follow_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
         keep_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
+        move_memories(vault.root, old_id, new_id, fsync=vault.settings.fsync)
     except CrucibleError as error:
         path = vault.root / ".crucible" / "memory" / BOOKMARKS
         return Left(path, Problem("bookmarks-not-renamed", 1, str(error)))
+    return None
+
+
+def move_tasks(vault: Vault, old_id: str, new_id: str) -> Left | None:
+    """What is noted of the session's tasks goes along; what keeps it where it is, is returned."""
+    shelf = shelf_of(vault)
+    try:
+        move_annotations(shelf, old_id, new_id, fsync=vault.settings.fsync)
+    except BadSessionId:
+        return None  # as above
+    except CrucibleError as error:
+        return Left(vault.root / shelf.folder, Problem("annotations-not-moved", 1, str(error)))
     return None

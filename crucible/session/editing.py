@@ -31,6 +31,9 @@ __all__ = [
     "add_phase",
     "add_subphase",
     "find_phase",
+    "insert_lines",
+    "newline_at",
+    "refuse_open",
     "set_call",
     "set_field",
     "set_phase_field",
@@ -58,21 +61,21 @@ def set_field(source: Source, session: Session, key: str, value: Value) -> list[
 # --- where new lines go ----------------------------------------------------------------------------------------------
 
 
-def _insert(source: Source, session: Session, line: int, lines: Sequence[str]) -> list[Edit]:
+def insert_lines(source: Source, session: Session, line: int, lines: Sequence[str]) -> list[Edit]:
     """New lines before `line`, parted by blank lines from what stands above and below."""
     if not lines:
         return []
-    _refuse_open(session, line)
+    refuse_open(session, line)
     at = source.starts[min(line, len(source.starts) - 1)]
     above = source.text[:at]
-    newline = _newline(source, at)
+    newline = newline_at(source, at)
     lead = "" if not above or _ends_blank(above) else newline if above[-1] in "\r\n" else newline * 2
     follows = line < len(source.lines) and source.lines[line].strip(" \t")
     text = lead + newline.join(lines) + newline + (newline if follows else "")
     return [Edit(Span(at, at), text)]
 
 
-def _newline(source: Source, at: int) -> str:
+def newline_at(source: Source, at: int) -> str:
     """The line end of the line above: LF put after a lone CR would make one line end of two."""
     above = source.text[max(0, at - 2) : at]
     if above[-1:] not in ("\r", "\n"):
@@ -88,7 +91,7 @@ def _ends_blank(text: str) -> bool:
     return bool(_BLANK_END.search(text, max(0, len(text) - 200)))
 
 
-def _refuse_open(session: Session, line: int) -> None:
+def refuse_open(session: Session, line: int) -> None:
     """Refuse to insert before `line` when a human's open block hides what would stand there."""
     for problem in session.problems:
         if problem.code in _OPEN_ENDS and line >= problem.line:
@@ -108,13 +111,13 @@ def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
     # Where frontmatter was opened and never closed, our rule would close it.
     rule = all(problem.code != "unclosed-frontmatter" for problem in session.problems)
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
-        edits = _insert(
+        edits = insert_lines(
             source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])]
         )
     else:
         if rule and session.phases and not _ends_in_rule(source):
             lines = ["---", "", *lines]
-        edits = _insert(source, session, len(source.lines), lines)
+        edits = insert_lines(source, session, len(source.lines), lines)
     return check_shown(source, edits, expected)
 
 
@@ -131,7 +134,7 @@ def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) ->
     """A new last sub-phase of a phase."""
     phase = find_phase(session, phase_id)
     last = phase.subphases[-1] if phase.subphases else phase
-    edits = _insert(source, session, last.body_end, render_phase(sub, 3))
+    edits = insert_lines(source, session, last.body_end, render_phase(sub, 3))
     subs = (*phase.subphases, phase_as_read(render_phase(sub)))
     return check_shown(source, edits, with_phase(session, replace(phase, subphases=subs)))
 
@@ -147,16 +150,16 @@ def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> 
     else:
         if isinstance(before, ToolCalls) and separates(lines):
             lines = [SEPARATOR, "", *lines]
-        edits = _insert(source, session, phase.body_end, lines)
+        edits = insert_lines(source, session, phase.body_end, lines)
     return check_shown(
         source, edits, with_phase(session, replace(phase, entries=joined(phase.entries, added)))
     )
 
 
 def _join_calls(source: Source, session: Session, before: ToolCalls, entry: ToolCalls) -> list[Edit]:
-    _refuse_open(session, before.lines.end)
+    refuse_open(session, before.lines.end)
     at = source.starts[min(before.lines.end, len(source.starts) - 1)]
-    newline = _newline(source, at)
+    newline = newline_at(source, at)
     lead = "" if source.text[at - 1] in "\r\n" else newline
     bullet = _bullet(source, before.calls[-1].lines.first)
     text = lead + newline.join(bullet + render_call(call)[2:] for call in entry.calls) + newline
@@ -209,14 +212,14 @@ def _field_edits(source: Source, session: Session, phase: Phase, key: str, text:
     if key in fields:
         return _replace_line(source, fields[key], fields[key] + 1, text)
     if not fields:
-        return _insert(source, session, phase.lines.first + 1, [text])
+        return insert_lines(source, session, phase.lines.first + 1, [text])
     earlier = [line for name, line in fields.items() if FIELDS.index(name) < FIELDS.index(key)]
     return _insert_line(source, max(earlier) + 1 if earlier else min(fields.values()), text)
 
 
 def _insert_line(source: Source, line: int, text: str) -> list[Edit]:
     at = source.starts[min(line, len(source.starts) - 1)]
-    newline = _newline(source, at)
+    newline = newline_at(source, at)
     if source.text[at - 1] in "\r\n":
         return [Edit(Span(at, at), text + newline)]
     return [Edit(Span(at, at), newline + text)]
@@ -248,8 +251,8 @@ def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[E
 def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
     block = session.tasks_lines
     if block is NOWHERE:
-        return _insert(source, session, _preamble_end(source, session), render_tasks(tasks))
-    _refuse_open(session, block.end)
+        return insert_lines(source, session, _preamble_end(source, session), render_tasks(tasks))
+    refuse_open(session, block.end)
     if any(problem.code == "broken-tasks" for problem in session.problems):
         raise EditRefused(
             f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again"

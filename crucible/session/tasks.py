@@ -11,11 +11,28 @@ from crucible.note.contain import normal_line
 from crucible.note.source import Problem
 from crucible.session.model import Task
 
-__all__ = ["PRIORITIES", "TASK_STATUSES", "read_tasks", "render_task", "render_tasks"]
+__all__ = [
+    "PRIORITIES",
+    "TASK_CREATED",
+    "TASK_PICKED",
+    "TASK_STATUSES",
+    "is_task_news",
+    "read_tasks",
+    "render_task",
+    "render_tasks",
+]
+
+TASK_CREATED, TASK_PICKED = "Task created: ", "Task picked up: "
+"""What begins our own milestones about the list of tasks."""
 
 TASK_STATUSES = ("pending", "in_progress", "completed")
 PRIORITIES = ("high", "medium", "low")
 _KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
+
+
+def is_task_news(text: str) -> bool:
+    """Whether a milestone tells of the list of tasks only: nothing was reached by it."""
+    return text.startswith((TASK_CREATED, TASK_PICKED))
 
 
 def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:

@@ -1,4 +1,4 @@
-"""What is kept with a task: one small YAML file a task, `.crucible/tasks/{session}.{task}.yaml`, made once and then edited.
+"""What is kept with a task: one small YAML file a task, `{session}.{task}.yaml` in `.crucible/tasks/`, made once and then edited.
 
 Owns the file: its name for whatever id a task has, its fields, and that a human's comments and keys that we do not know stay.  What
 recall finds is asked by the caller, once; secrets were taken out before a text comes here.
@@ -6,13 +6,15 @@ recall finds is asked by the caller, once; secrets were taken out before a text 
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.errors import NoteUnreadable, OutsideVault, VaultError
+from crucible.errors import NoteExists, NoteUnreadable, OutsideVault, VaultError
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter, set_key
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source, apply_edits
@@ -22,7 +24,15 @@ from crucible.tasks.fields import annotation_of, values_of
 from crucible.tasks.model import Annotation, Ref
 from crucible.vault import files
 
-__all__ = ["LARGEST", "annotate", "annotation_path", "change_annotation", "read_annotation"]
+__all__ = [
+    "LARGEST",
+    "Shelf",
+    "annotate",
+    "annotation_path",
+    "change_annotation",
+    "move_annotations",
+    "read_annotation",
+]
 
 LARGEST = 1 << 20
 """Bytes.  A larger file is no annotation."""
@@ -41,7 +51,14 @@ class _File(NamedTuple):
     above: str
 
 
-def annotation_path(root: Path, ref: Ref) -> Path:
+class Shelf(NamedTuple):
+    """Where a vault keeps its annotations; `folder` is seen from `root` and lies in `.crucible`, as the settings allow it."""
+
+    root: Path
+    folder: str = ".crucible/tasks"
+
+
+def annotation_path(shelf: Shelf, ref: Ref) -> Path:
     """Where the task's annotation lies, or will; two tasks never share one.
 
     An id that can be no file's name stands there by its hash, after `~`.  Raises `BadSessionId`, and `OutsideVault` where a symlink
@@ -51,19 +68,19 @@ def annotation_path(root: Path, ref: Ref) -> Path:
     name = ref.id
     if not _PLAIN.match(name):
         name = f"~{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
-    top = Path(os.path.realpath(root))
-    path = top / ".crucible" / "tasks" / f"{ref.session}.{name}.yaml"
+    top = Path(os.path.realpath(shelf.root))
+    path = top / shelf.folder / f"{ref.session}.{name}.yaml"
     if path.is_symlink():
         raise OutsideVault(f"{path}: a symlink, where an annotation is kept", "put the file itself there")
     return files.inside(top, path)
 
 
-def read_annotation(root: Path, ref: Ref) -> tuple[Annotation | None, list[Problem]]:
+def read_annotation(shelf: Shelf, ref: Ref) -> tuple[Annotation | None, list[Problem]]:
     """The task's annotation, None when it has none; and what in it is not as it should be, with lines.
 
     Raises what `annotation_path` does, and `NoteUnreadable`.
     """
-    path = annotation_path(root, ref)
+    path = annotation_path(shelf, ref)
     if not os.path.lexists(path):
         return None, []
     file = _load(path)
@@ -74,28 +91,28 @@ def read_annotation(root: Path, ref: Ref) -> tuple[Annotation | None, list[Probl
     return annotation_of(ref, frontmatter.values), problems
 
 
-def annotate(root: Path, annotation: Annotation, *, fsync: bool = True) -> Path:
+def annotate(shelf: Shelf, annotation: Annotation, *, fsync: bool = True) -> Path:
     """Write the annotation of a task that has none yet, and return its file.
 
     Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`.
     """
-    path = annotation_path(root, annotation.ref)
+    path = annotation_path(shelf, annotation.ref)
     block = render_frontmatter(values_of(annotation))
-    files.make_folders(Path(os.path.realpath(root)), path.parent)
+    files.make_folders(Path(os.path.realpath(shelf.root)), path.parent)
     files.create_exclusive(path, _unfenced(Source(block), _FENCE), fsync=fsync)
     return path
 
 
 def change_annotation(
-    root: Path, ref: Ref, change: Callable[[Annotation], Annotation], *, fsync: bool = True
+    shelf: Shelf, ref: Ref, change: Callable[[Annotation], Annotation], *, fsync: bool = True
 ) -> Annotation:
     """Read the annotation, let `change` make another of it, and write what differs, while nobody else does.
 
     Lines of fields that stay the same are kept to the byte, so are keys that we do not know.  Raises `VaultError` when there is none,
     `EditRefused` when its lines cannot be told, `LockTimeout`, and `NoteChanged` when an editor saved in between.
     """
-    path = annotation_path(root, ref)
-    top = Path(os.path.realpath(root))
+    path = annotation_path(shelf, ref)
+    top = Path(os.path.realpath(shelf.root))
     with files.locked(top, path):
         if not os.path.lexists(path):
             raise VaultError(f"task {ref.id}: has no annotation", "annotate it first")
@@ -107,6 +124,23 @@ def change_annotation(
             files.remove_leftovers(path)
             files.write_atomic(path, _unfenced(edited, file.above), fsync=fsync, expected=file.data)
     return after
+
+
+def move_annotations(shelf: Shelf, old: str, new: str, *, fsync: bool = True) -> None:
+    """Give the annotations of the session `old` to the session `new`; what a task of it has already stays, and so does the other's.
+
+    Raises `BadSessionId`, `OutsideVault` and `VaultError`.
+    """
+    check_session_id(old), check_session_id(new)
+    folder = files.inside(
+        Path(os.path.realpath(shelf.root)), Path(os.path.realpath(shelf.root)) / shelf.folder
+    )
+    for path in sorted(folder.glob(f"{glob.escape(old)}.*.yaml")):
+        task = path.name.removeprefix(f"{old}.")
+        # Another session's id may begin with this one's and a dot.
+        if task.count(".") == 1 and not path.is_symlink():
+            with suppress(NoteExists):
+                files.move_exclusive(path, folder / f"{new}.{task}", fsync=fsync)
 
 
 def _edited(file: _File, before: Annotation, after: Annotation) -> Source:

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.errors import CrucibleError, NoteExists
 from crucible.note.contain import normal, normal_line
 from crucible.patterns import late_pattern
-from crucible.tasks.annotations import annotate, annotation_path, change_annotation, read_annotation
+from crucible.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
 from crucible.tasks.model import FLOWING, Annotation, Choice, ChoiceKind, Inherited, OpenTask, Ref, Stage
 
 __all__ = ["Flowed", "dependents_of", "flow_down", "flows", "inherited_from", "kind_of", "note_choice"]
@@ -88,16 +87,16 @@ def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
     return tuple(task for task in found.values() if task.stage in {Stage.PENDING, Stage.IN_PROGRESS})
 
 
-def note_choice(root: Path, ref: Ref, choice: Choice) -> Annotation:
+def note_choice(shelf: Shelf, ref: Ref, choice: Choice) -> Annotation:
     """Add a decision to the task's annotation, once; raises what `change_annotation` does."""
     clean = replace(choice, summary=normal_line(choice.summary), rationale=normal(choice.rationale))
     return change_annotation(
-        root, ref, lambda old: old if clean in old.choices else replace(old, choices=(*old.choices, clean))
+        shelf, ref, lambda old: old if clean in old.choices else replace(old, choices=(*old.choices, clean))
     )
 
 
 def flow_down(
-    root: Path,
+    shelf: Shelf,
     ref: Ref,
     tasks: Sequence[OpenTask],
     now: datetime,
@@ -108,13 +107,13 @@ def flow_down(
     A dependent task without an annotation gets one whose recall was never asked.  One that cannot be written is named, and the others
     are told all the same.  Done twice, it changes nothing.  Raises what `read_annotation` does for the finished task itself.
     """
-    own, _ = read_annotation(root, ref)
+    own, _ = read_annotation(shelf, ref)
     given = inherited_from(own, kinds) if own else ()
     told: list[Ref] = []
     failed: list[tuple[Ref, str]] = []
     for task in dependents_of(ref, tasks) if given else ():
         try:
-            if _tell(root, task, given, now):
+            if _tell(shelf, task, given, now):
                 told.append(task.ref)
         except CrucibleError as error:
             failed.append((task.ref, str(error)))
@@ -130,10 +129,10 @@ def inherited_from(annotation: Annotation, kinds: Collection[ChoiceKind] = FLOWI
     )
 
 
-def _tell(root: Path, task: OpenTask, given: tuple[Inherited, ...], now: datetime) -> bool:
-    if not annotation_path(root, task.ref).exists():
+def _tell(shelf: Shelf, task: OpenTask, given: tuple[Inherited, ...], now: datetime) -> bool:
+    if not annotation_path(shelf, task.ref).exists():
         try:
-            annotate(root, Annotation(task.ref, task.content, now, inherited=given))
+            annotate(shelf, Annotation(task.ref, task.content, now, inherited=given))
         except NoteExists:  # somebody was quicker
             pass
         else:
@@ -146,5 +145,5 @@ def _tell(root: Path, task: OpenTask, given: tuple[Inherited, ...], now: datetim
         changed = bool(new)
         return replace(old, inherited=(*old.inherited, *new))
 
-    change_annotation(root, task.ref, add)
+    change_annotation(shelf, task.ref, add)
     return changed

@@ -6,7 +6,7 @@ Owns the values alone.  A note's block of tasks is `session.tasks`'s, which of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -22,7 +22,7 @@ __all__ = [
     "Recalled",
     "Ref",
     "Stage",
-    "TaskSettings",
+    "kinds_named",
     "stage_of",
 ]
 
@@ -58,6 +58,9 @@ class Ref(NamedTuple):
     session: str
     id: str
 
+    def __str__(self) -> str:
+        return f"{self.session}.{self.id}"
+
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:
@@ -89,6 +92,11 @@ class ChoiceKind(StrEnum):
 
 FLOWING = (ChoiceKind.TECHNOLOGY, ChoiceKind.API, ChoiceKind.ARCHITECTURE)
 """What flows to dependent tasks unless a vault says otherwise."""
+
+
+def kinds_named(names: Iterable[str]) -> tuple[ChoiceKind, ...]:
+    """The kinds that a setting names; words that name none are passed over."""
+    return tuple(kind for kind in ChoiceKind if kind.value in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +140,3 @@ class Annotation:
     choices: tuple[Choice, ...] = ()
     discoveries: tuple[str, ...] = ()
     captured_to: tuple[str, ...] = ()
-
-
-class TaskSettings(NamedTuple):
-    """The settings of tasks with their defaults; the annotations' folder is no setting, since it must stay in the vault."""
-
-    eager_recall_loading: bool = False
-    capture_on_completion: bool = True
-    share_parallel_discoveries: bool = True
-    propagate_decisions: bool = True
-    auto_propagate_types: tuple[ChoiceKind, ...] = FLOWING
-    show_task_status: bool = True
-    max_tasks_shown: int = 10
-    show_recall_summary: bool = True

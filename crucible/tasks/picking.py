@@ -6,17 +6,16 @@ Owns what is loaded when.  A list of tasks shows counts; an annotation's ids are
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.errors import CrucibleError
 from crucible.flight.reading import Record
-from crucible.tasks.annotations import read_annotation
-from crucible.tasks.discoveries import Discovery, discoveries_for
+from crucible.tasks.annotations import Shelf, read_annotation
+from crucible.tasks.discoveries import MOST, Discovery, discoveries_for
 from crucible.tasks.flowing import inherited_from
-from crucible.tasks.model import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Ref, Stage
+from crucible.tasks.model import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
 
-__all__ = ["Pickup", "RecallCounts", "pick_up", "recall_counts", "sources_of"]
+__all__ = ["Pickup", "RecallCounts", "pick_up", "recall_counts", "recalled_ids", "sources_of"]
 
 
 class RecallCounts(NamedTuple):
@@ -37,39 +36,54 @@ class Pickup(NamedTuple):
     troubles: tuple[str, ...] = ()
 
 
-def recall_counts(root: Path, refs: Iterable[Ref]) -> tuple[dict[Ref, RecallCounts], tuple[str, ...]]:
+def recall_counts(shelf: Shelf, refs: Iterable[Ref]) -> tuple[dict[Ref, RecallCounts], tuple[str, ...]]:
     """The counts of the tasks that have an annotation, and what could not be read, each on a line."""
     counts: dict[Ref, RecallCounts] = {}
     troubles: list[str] = []
     for ref in refs:
-        found = _read(root, ref, troubles)
+        found = _read(shelf, ref, troubles)
         if found is not None:
             told = found.recalled
             counts[ref] = RecallCounts(len(told.patterns), len(told.failures), len(told.decisions))
     return counts, tuple(troubles)
 
 
+def recalled_ids(recalled: Recalled) -> tuple[str, ...]:
+    """All that recall found, in the order of the annotation."""
+    return (*recalled.patterns, *recalled.failures, *recalled.decisions)
+
+
 def pick_up(
-    root: Path,
+    shelf: Shelf,
     task: OpenTask,
     tasks: Sequence[OpenTask],
     records: Iterable[Record] = (),
+    *,
     kinds: Collection[ChoiceKind] = FLOWING,
+    beside: Iterable[Record] = (),
 ) -> Pickup:
     """All that is known for the task, out of its annotation and those of the finished tasks that it depends on.
 
     The latter, since a task may have been added, or changed in what it needs, after they ended.  Nothing is written, nothing raised
-    for an annotation that cannot be read.  `records` are those of the session; without any, no discoveries are told.
+    for an annotation that cannot be read.  `records` are those of the session, and what its task itself logged there is left out; `beside` are those of sessions that
+    work with it, whose tasks have ids of their own.  Without any, no discoveries are told.
     """
     troubles: list[str] = []
-    own = _read(root, task.ref, troubles)
+    own = _read(shelf, task.ref, troubles)
     inherited = dict.fromkeys(own.inherited if own else ())
     for source in sources_of(task, tasks):
-        above = _read(root, source.ref, troubles)
+        above = _read(shelf, source.ref, troubles)
         inherited.update(dict.fromkeys(inherited_from(above, kinds) if above else ()))
-    return Pickup(
-        task, own, tuple(inherited), discoveries_for(records, task.ref.id), tuple(dict.fromkeys(troubles))
-    )
+    found = (*discoveries_for(records, task.ref.id), *discoveries_for(beside))
+    return Pickup(task, own, tuple(inherited), _newest(found), tuple(dict.fromkeys(troubles)))
+
+
+def _newest(found: Iterable[Discovery]) -> tuple[Discovery, ...]:
+    """Each text once, oldest first, at most so many."""
+    by_text: dict[str, Discovery] = {}
+    for one in sorted(found, key=lambda one: one.time.timestamp() if one.time else 0.0):
+        by_text.setdefault(one.text, one)
+    return tuple(by_text.values())[-MOST:]
 
 
 def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
@@ -88,9 +102,9 @@ def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...
     return tuple(other for other in front[1:] if other.stage is Stage.COMPLETED)
 
 
-def _read(root: Path, ref: Ref, troubles: list[str]) -> Annotation | None:
+def _read(shelf: Shelf, ref: Ref, troubles: list[str]) -> Annotation | None:
     try:
-        found, problems = read_annotation(root, ref)
+        found, problems = read_annotation(shelf, ref)
     except CrucibleError as error:
         troubles.append(str(error))
         return None

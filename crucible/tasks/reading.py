@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -19,8 +20,10 @@ from crucible.errors import BadSessionId
 from crucible.note.contain import normal_line
 from crucible.note.source import Problem
 from crucible.session.identity import check_session_id
-from crucible.session.model import Session
 from crucible.tasks.model import OpenTask, Ref, Stage, stage_of
+
+if TYPE_CHECKING:
+    from crucible.session.model import Session
 
 __all__ = ["LARGEST_TASK", "MOST_TASKS", "join_lists", "read_store", "store_folder", "tasks_of"]
 
@@ -90,8 +93,8 @@ def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], lis
 def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[OpenTask, ...]:
     """Both lists as one: in the note's order, then what only the store has.
 
-    The store is ahead of the note while the client runs, and the note of the store when somebody ended a task by hand: what is over
-    in either is over, and otherwise the store's stage and needs count.  Words, priority and times are the note's where it has them.
+    The store is ahead of the note while the client runs, and the note of the store when somebody began or ended a task by hand: the one in
+    which it is further counts, and what either needs.  Words, priority and times are the note's where it has them.
     """
     later = {task.ref: task for task in stored}
     joined = [_join(task, later.pop(task.ref, None)) for task in noted]
@@ -101,14 +104,16 @@ def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[O
 def _join(noted: OpenTask, stored: OpenTask | None) -> OpenTask:
     if stored is None:
         return noted
-    over = noted if noted.stage in {Stage.COMPLETED, Stage.DROPPED} else stored
+    ahead = (
+        noted if noted.stage in {Stage.COMPLETED, Stage.DROPPED} or stored.stage is Stage.PENDING else stored
+    )
     return OpenTask(
         noted.ref,
         noted.content or stored.content,
-        over.stage,
+        ahead.stage,
         noted.priority,
         tuple(dict.fromkeys((*noted.needs, *stored.needs))),
-        over.held,
+        stored.held and ahead.stage is Stage.PENDING,
         noted.started or stored.started,
         noted.completed or stored.completed,
     )

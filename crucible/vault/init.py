@@ -38,6 +38,9 @@ _UNION_MERGED = (
 _OWNED = (CASES, KNOWLEDGE)
 """Folders of notes that commands propose and humans own, made when there is a first one."""
 
+_TOLD = ("history", "projects")
+"""Folders of what sessions came to and what projects are, made when there is a first one."""
+
 _FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
 
 
@@ -52,7 +55,7 @@ def init_vault(directory: Path) -> list[Path]:
     if settings.flight.track:
         made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
     # Notes are kept to the byte: git must convert no line ends in them.
-    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED))
+    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_TOLD))
     made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
     made += _make_folders(root, (*_FOLDERS, settings.sessions))
     return list(dict.fromkeys(made))

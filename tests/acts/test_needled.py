@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.acts import choosing
@@ -29,6 +29,7 @@ def test_there_are_some() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_whatever_a_pattern_finds_holds_a_needle(name: str, data: st.DataObject) -> None:
     one = ALL[name]
@@ -36,12 +37,14 @@ def test_whatever_a_pattern_finds_holds_a_needle(name: str, data: st.DataObject)
     assert holds(lowered(found), one.needles), found
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.text(st.sampled_from("askiKSI \u017f\u0131\u0130\u212aéß\u2019"), max_size=12))
 def test_letters_that_a_pattern_takes_for_ascii_are_lowered_to_it(text: str) -> None:
     for word in ("ask", "is", "kiss", "i", "k", "s"):
         assert (word in lowered(text)) == bool(re.search(word, text, re.IGNORECASE))
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.data())
 def test_a_choice_in_odd_letters_is_found_as_ever(data: st.DataObject) -> None:
     plain = "I decided on Kafka instead of a list since it is kind."

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.brief.covering import count_covered, covering, due_phase
@@ -76,6 +76,7 @@ def test_a_word_is_a_run_without_blanks_and_a_long_run_is_several(text: str, wor
     assert count_words(text) == words
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(hostile_text() | st.text() | st.text("漢 x…"), st.integers(0, 30))
 def test_cut_text_has_no_more_words_than_asked_and_begins_as_before(text: str, limit: int) -> None:
     short = cut_words(text, limit)
@@ -144,6 +145,7 @@ def test_fences_and_marks_of_lists_are_left_out_of_an_item() -> None:
 # --- the bound -------------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(sessions(), st.data())
 def test_whatever_happened_the_whole_brief_fits_and_is_the_same_again(
     found: Session, data: st.DataObject
@@ -186,6 +188,7 @@ def test_a_huge_text_fits_in_whatever_place_it_stands(text: str) -> None:
         assert "**Decisions**" in brief.text or text.isspace()
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=40))
 def test_in_one_step_or_phase_by_phase_decisions_stand_first_and_the_newest_is_kept(sizes: list[int]) -> None:
     bodies: list[tuple[Entry, ...]] = [
@@ -287,6 +290,7 @@ def test_questions_go_when_they_are_answered_but_for_those_that_people_asked() -
     assert extend_brief(after, brief, "phase-2").text.endswith("**Open questions**\n- Who pays?")
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(hostile_text())
 def test_free_words_are_kept_as_they_are(text: str) -> None:
     said = normal(text)
@@ -296,6 +300,7 @@ def test_free_words_are_kept_as_they_are(text: str) -> None:
     assert render_digest(digest, 290) == said.strip("\n")
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(st.text("ab *-#`[]>\n", max_size=12), max_size=6))
 def test_a_digest_reads_back_as_it_was_written(items: list[str]) -> None:
     lines = [" ".join(item.split()) for item in items]
@@ -335,6 +340,7 @@ def test_the_phase_that_a_brief_names_is_found_again(names: str, covers: str, co
     assert count_covered(named(*names), covers) == count
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(hostile_text(), min_size=1, max_size=5), st.data())
 def test_any_name_is_found_again(names: list[str], data: st.DataObject) -> None:
     found = named(*names)
@@ -360,6 +366,7 @@ def test_the_running_phase_is_not_due(status: Status | None, due: str) -> None:
     assert due_phase(named(), "") == ""
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(st.text("ab…", max_size=4), max_size=6), st.text("aB…", max_size=4))
 def test_an_item_is_said_already_when_it_is_one_as_far_as_either_was_cut(said: list[str], item: str) -> None:
     def same(one: str, other: str) -> bool:

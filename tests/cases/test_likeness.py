@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.cases.likeness import Dedupe, Duplicates, likeness, sketch_of
@@ -58,6 +58,7 @@ def test_the_best_stays_verified_then_accepted_then_the_earliest() -> None:
         assert _dropped(mode, bare, early, accepted, verified) == {"a": "d", "b": "d", "c": "d"}
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(any_case(), max_size=3), st.randoms())
 def test_what_stays_does_not_depend_on_the_order(cases: list[Case], random: object) -> None:
     named = [replace(case, id=str(at), digest=f"{at % 2}") for at, case in enumerate(cases)]
@@ -69,11 +70,13 @@ def test_what_stays_does_not_depend_on_the_order(cases: list[Case], random: obje
         assert not dropped.keys() & set(dropped.values())
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(any_case())
 def test_a_case_is_like_itself(case: Case) -> None:
     assert likeness(sketch_of(case), sketch_of(case)) == 1
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(any_case(), any_case())
 def test_likeness_is_the_share_of_equal_values(one: Case, other: Case) -> None:
     first, second = sketch_of(one), sketch_of(other)

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.cases.chat import quoted, without_marks
@@ -246,6 +246,7 @@ def test_a_text_without_marks_stays_as_it_is() -> None:
     assert without_marks(text) == text
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.text(st.sampled_from("`~a\n"), max_size=20))
 def test_no_quoted_text_ends_its_fence(text: str) -> None:
     lines = quoted("It", text).split("\n")
@@ -269,6 +270,7 @@ def _shape_of(value: object) -> object:
 _MODELS = {shape: next(filter(None, (row_of(one, shape) for one in made_cases()))) for shape in Shape}
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(case=any_case())
 def test_every_row_has_the_same_keys_of_the_same_types_and_no_null(case: Case) -> None:
     for shape, model in _MODELS.items():
@@ -277,6 +279,7 @@ def test_every_row_has_the_same_keys_of_the_same_types_and_no_null(case: Case) -
         assert "NoneType" not in str(_shape_of(model))
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(case=any_case())
 def test_messages_are_in_the_order_that_templates_and_openai_take(case: Case) -> None:
     row: Any = row_of(case, Shape.MESSAGES)
@@ -306,6 +309,7 @@ def test_messages_are_in_the_order_that_templates_and_openai_take(case: Case) ->
     )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(case=any_case())
 def test_plain_shapes_alternate(case: Case) -> None:
     told_: Any = row_of(case, Shape.SHAREGPT)
@@ -371,6 +375,7 @@ def test_arguments_have_the_types_that_came() -> None:
     }
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(any_case(), max_size=3))
 def test_tools_are_those_of_the_calls_for_any_cases(cases: list[Case]) -> None:
     for row in _with_tools(*cases):

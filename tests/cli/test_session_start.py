@@ -111,13 +111,13 @@ def test_an_end_has_a_time_a_status_and_a_summary(cru: Cru, vault: Vault) -> Non
     done = cru(
         "session", "end", "--session", name, "--summary", "All\n\n## good", "--at", "2026-01-02T13:00:00Z"
     )
-    assert (done.exit_code, done.output) == (0, "")
+    assert (done.exit_code, done.output) == (0, f"history/{name}.md\n")
     session = vault.load(name).session
     assert (session.status, session.summary, len(session.phases)) == (Status.COMPLETED, "All\n\n## good", 1)
     assert session.ended is not None
     assert session.ended.isoformat() == "2026-01-02T13:00:00+00:00"
     assert session.phases[0].ended == session.ended
-    again = cru("session", "end", "--session", name)
+    again = cru("session", "end", "--session", name, "--failed")
     assert (again.exit_code, "it is completed" in again.stderr) == (1, True)
 
 

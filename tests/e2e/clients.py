@@ -20,7 +20,7 @@ from tests.e2e.waiting import SECONDS, wait_until
 
 __all__ = ["CLAUDE_TOOLS", "ClaudeCode", "play_codex", "play_opencode", "quiet_environment"]
 
-CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate"
+CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate,mcp__crucible"
 Kill = Callable[[], bool]
 """Whether the moment has come."""
 

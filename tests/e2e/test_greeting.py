@@ -47,7 +47,8 @@ def _stage(root: Path, at_start: str) -> Stage:
     stage = make_stage(root, scenario.files)
     stage.cru("install", NAME, "--project")
     config = stage.vault / ".crucible" / "config.toml"
-    config.write_text(f'[resume]\nat_start = "{at_start}"\n')
+    # What is told beside it is `test_briefing`'s.
+    config.write_text(f'[resume]\nat_start = "{at_start}"\n[briefing]\nat_start = false\n')
     note = f"""\
 ---
 session_id: {PAUSED}

@@ -39,6 +39,15 @@ TASKS = [
 ]
 
 
+NO_BRIEFING = "[briefing]\nat_start = false\n"
+
+
+@pytest.fixture(autouse=True)
+def _without_a_briefing(vault: Vault) -> None:
+    """The block is about the paused session alone here; with a briefing around it, it is `test_briefing_at_start`'s."""
+    (vault.root / ".crucible" / "config.toml").write_text(NO_BRIEFING)
+
+
 @pytest.fixture
 def client(vault: Vault, tmp_path: Path) -> Iterator[Client]:
     """A client in a folder of the vault; nobody writes notes behind it, as if somebody were at it already."""
@@ -71,7 +80,7 @@ def mark(vault: Vault, name: str = ID, *, at: datetime = NOW, why: Why = Why.PAU
 
 
 def choose(vault: Vault, value: str) -> None:
-    (vault.root / ".crucible" / "config.toml").write_text(f'[resume]\nat_start = "{value}"\n')
+    (vault.root / ".crucible" / "config.toml").write_text(f'{NO_BRIEFING}[resume]\nat_start = "{value}"\n')
 
 
 def told(vault: Vault, *, starting: str = "claude-code:other", cwd: Path | None = None) -> str:
@@ -175,7 +184,7 @@ _SLOW = """
 import sys, time
 import crucible.hooks.greeting as greeting
 greeting.LONGEST = 0.2
-greeting.greeting = lambda *_: time.sleep(30)
+greeting._greeting = lambda *_: time.sleep(30)
 greeting.greet(sys.argv[1], "claude-code", "s", sys.argv[1])
 """
 
@@ -218,7 +227,13 @@ def test_a_start_waits_for_little(tmp_path: Path) -> None:
 # --- the settings ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ['[resume]\nat_start = "off"\n', 'resume = { at_start = "off" }\n'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{NO_BRIEFING}[resume]\nat_start = "off"\n',
+        'resume = { at_start = "off" }\nbriefing = { at_start = false }\n',
+    ],
+)
 def test_off_is_nothing(client: Client, vault: Vault, text: str) -> None:
     write_note(vault)
     (vault.root / ".crucible" / "config.toml").write_text(text)

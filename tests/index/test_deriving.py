@@ -205,6 +205,13 @@ tags: [a, "b, c"]
 
 Before all phases: [[first]] and ![[image.png|100]].
 
+```tasks
+[
+  {"id": 1, "content": "Plan, \\"all\\" of it", "status": "completed", "completed": "2026-11-21T18:28:30Z"},
+  {"id": "2", "content": "Do it", "status": "in progress", "depends_on": ["1", "a, b"]}
+]
+```
+
 > [!decision] Take it
 > Because of [[second#Part|why]].
 
@@ -489,6 +496,19 @@ def test_a_note_on_which_we_fail_is_a_row_and_not_the_end_of_the_index(
             assert found.rows
             (row,) = _decoded(found.rows)["sessions"]
             assert "cannot be understood (RecursionError: too deep)" in str(row["unreadable"])
+
+
+def test_a_task_is_a_row_with_the_words_of_its_status_and_what_it_waits_for() -> None:
+    first, second = tables_of(NOTE)["tasks"]
+    assert [first[key] for key in ("task_id", "status", "content", "depends_on", "completed")] == [
+        "1",
+        "completed",
+        'Plan, "all" of it',
+        None,
+        "2026-11-21T18:28:30Z",
+    ]
+    assert (second["status"], second["priority"]) == ("in progress", "medium")
+    assert split_list(str(second["depends_on"])) == ("1", "a, b")
 
 
 def test_a_name_that_is_no_text_has_a_path_that_leads_back(root: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from crucible.note.source import Source
 from crucible.recall.events import events_of, texts_of
@@ -18,6 +18,7 @@ from tests.session.strategies import entry_lists, sessions
 _WORD = re.compile(r"\w+")
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(sessions())
 def test_ids_are_unique_and_every_event_has_a_line_of_its_note(session: Session) -> None:
     note = render_session(session)
@@ -29,6 +30,7 @@ def test_ids_are_unique_and_every_event_has_a_line_of_its_note(session: Session)
     assert [one.event.line for one in told] == sorted(one.event.line for one in told)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(sessions())
 def test_no_word_of_an_entry_is_lost(session: Session) -> None:
     told = {word for one in events_of(session) for word in _WORD.findall(one.event.text)}
@@ -50,6 +52,7 @@ def test_no_word_of_an_entry_is_lost(session: Session) -> None:
                 assert {word for text in kept if text for word in _WORD.findall(text)} <= told
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(entry_lists, entry_lists)
 def test_ids_stay_when_a_session_grows(first: tuple[Entry, ...], more: tuple[Entry, ...]) -> None:
     before = Session("s", phases=(Phase("a", entries=first),))

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from crucible.flight.entries import append_entry
 from crucible.recall import rereading
@@ -30,6 +30,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(sessions())
 def test_every_event_is_read_back_as_it_was_indexed(root: Path, session: Session) -> None:
     path = root / "sessions" / "s.md"

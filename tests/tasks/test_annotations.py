@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from crucible.errors import BadSessionId, EditRefused, NoteExists, OutsideVault, VaultError
 from crucible.note.contain import normal, normal_line
-from crucible.tasks.annotations import annotate, annotation_path, change_annotation, read_annotation
+from crucible.tasks.annotations import (
+    Shelf,
+    annotate,
+    annotation_path,
+    change_annotation,
+    move_annotations,
+    read_annotation,
+)
 from crucible.tasks.fields import annotation_of, values_of
 from crucible.tasks.model import Annotation, Choice, ChoiceKind, Inherited, Recalled, Ref
 
@@ -75,7 +82,7 @@ ANNOTATIONS = st.builds(
 
 
 def written(root: Path, text: str) -> Path:
-    path = annotation_path(root, REF)
+    path = annotation_path(Shelf(root), REF)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -91,16 +98,16 @@ def test_fields_read_back_as_they_were(annotation: Annotation) -> None:
 def test_the_file_reads_back_as_written_and_as_changed(
     tmp_path: Path, one: Annotation, other: Annotation
 ) -> None:
-    annotation_path(tmp_path, REF).unlink(missing_ok=True)
-    annotate(tmp_path, one, fsync=False)
-    assert read_annotation(tmp_path, REF) == (one, [])
-    change_annotation(tmp_path, REF, lambda _: other, fsync=False)
-    assert read_annotation(tmp_path, REF) == (other, [])
+    annotation_path(Shelf(tmp_path), REF).unlink(missing_ok=True)
+    annotate(Shelf(tmp_path), one, fsync=False)
+    assert read_annotation(Shelf(tmp_path), REF) == (one, [])
+    change_annotation(Shelf(tmp_path), REF, lambda _: other, fsync=False)
+    assert read_annotation(Shelf(tmp_path), REF) == (other, [])
 
 
 def test_the_file_of_the_specification_is_read(tmp_path: Path) -> None:
     written(tmp_path, SEED)
-    found, problems = read_annotation(tmp_path, REF)
+    found, problems = read_annotation(Shelf(tmp_path), REF)
     assert not problems
     assert found == Annotation(
         REF,
@@ -115,7 +122,7 @@ def test_the_file_of_the_specification_is_read(tmp_path: Path) -> None:
 def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening: str) -> None:
     path = written(tmp_path, opening + SEED)
     change_annotation(
-        tmp_path,
+        Shelf(tmp_path),
         REF,
         lambda old: replace(
             old,
@@ -129,7 +136,7 @@ def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening
     assert "# mine\nmood: good\n" in text
     assert "seen_by: me" in text
     assert "weather: fine" in text
-    found, _ = read_annotation(tmp_path, REF)
+    found, _ = read_annotation(Shelf(tmp_path), REF)
     assert found
     assert found.discoveries == ("429 has Retry-After",)
     assert [one.from_task_id for one in found.inherited] == ["task-002", "task-003"]
@@ -138,7 +145,7 @@ def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening
 def test_a_change_of_nothing_leaves_the_file_alone(tmp_path: Path) -> None:
     path = written(tmp_path, SEED.rstrip("\n"))
     before = path.stat().st_ino
-    change_annotation(tmp_path, REF, lambda old: old)
+    change_annotation(Shelf(tmp_path), REF, lambda old: old)
     assert path.read_text(encoding="utf-8") == SEED.rstrip("\n")
     assert path.stat().st_ino == before
 
@@ -146,10 +153,12 @@ def test_a_change_of_nothing_leaves_the_file_alone(tmp_path: Path) -> None:
 def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
     path = written(tmp_path, "")
     path.write_bytes(SEED.replace("\n", "\r\n").encode())
-    change_annotation(tmp_path, REF, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",)))
+    change_annotation(
+        Shelf(tmp_path), REF, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",))
+    )
     data = path.read_bytes()
     assert data.count(b"\n") == data.count(b"\r\n")
-    found, _ = read_annotation(tmp_path, REF)
+    found, _ = read_annotation(Shelf(tmp_path), REF)
     assert found
     assert (found.discoveries, found.captured_to) == (("x",), ("P-1",))
 
@@ -157,23 +166,23 @@ def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
 def test_what_is_broken_is_not_written_over(tmp_path: Path) -> None:
     path = written(tmp_path, "description: d\n]: [\n")
     with pytest.raises(EditRefused):
-        change_annotation(tmp_path, REF, lambda old: replace(old, discoveries=("x",)))
+        change_annotation(Shelf(tmp_path), REF, lambda old: replace(old, discoveries=("x",)))
     assert path.read_text() == "description: d\n]: [\n"
 
 
 def test_an_annotation_is_made_once(tmp_path: Path) -> None:
-    annotate(tmp_path, Annotation(REF, "first"))
+    annotate(Shelf(tmp_path), Annotation(REF, "first"))
     with pytest.raises(NoteExists):
-        annotate(tmp_path, Annotation(REF, "second"))
-    found, _ = read_annotation(tmp_path, REF)
+        annotate(Shelf(tmp_path), Annotation(REF, "second"))
+    found, _ = read_annotation(Shelf(tmp_path), REF)
     assert found
     assert found.description == "first"
 
 
 def test_a_task_without_an_annotation_has_none_and_cannot_be_changed(tmp_path: Path) -> None:
-    assert read_annotation(tmp_path, REF) == (None, [])
+    assert read_annotation(Shelf(tmp_path), REF) == (None, [])
     with pytest.raises(VaultError, match="no annotation"):
-        change_annotation(tmp_path, REF, lambda old: old)
+        change_annotation(Shelf(tmp_path), REF, lambda old: old)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +199,7 @@ def test_a_task_without_an_annotation_has_none_and_cannot_be_changed(tmp_path: P
 )
 def test_what_is_no_annotation_is_read_without_a_fall(tmp_path: Path, text: str) -> None:
     written(tmp_path, text)
-    found, _ = read_annotation(tmp_path, REF)
+    found, _ = read_annotation(Shelf(tmp_path), REF)
     assert found
     assert found.ref == REF
 
@@ -215,7 +224,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("ident", HOSTILE)
 def test_a_hostile_task_id_stays_in_its_folder(tmp_path: Path, ident: str) -> None:
-    path = annotate(tmp_path, Annotation(Ref("s", ident), "d"))
+    path = annotate(Shelf(tmp_path), Annotation(Ref("s", ident), "d"))
     assert path.parent == (tmp_path / ".crucible" / "tasks").resolve()
     assert path.is_file()
     assert [str(p) for p in tmp_path.iterdir()] == [str(tmp_path / ".crucible")]
@@ -227,7 +236,7 @@ def test_a_hostile_task_id_stays_in_its_folder(tmp_path: Path, ident: str) -> No
     )
 )
 def test_two_tasks_never_share_a_file(refs: list[tuple[str, str]]) -> None:
-    names = [annotation_path(Path("/nowhere"), Ref(*ref)).name.lower() for ref in refs]
+    names = [annotation_path(Shelf(Path("/nowhere")), Ref(*ref)).name.lower() for ref in refs]
     assert len(set(names)) == len(names)
     assert all(len(name) < 255 for name in names)
 
@@ -235,7 +244,7 @@ def test_two_tasks_never_share_a_file(refs: list[tuple[str, str]]) -> None:
 @pytest.mark.parametrize("session", ["../s", "", ".hidden", "a/b", "s" * 129])
 def test_a_hostile_session_id_is_refused(tmp_path: Path, session: str) -> None:
     with pytest.raises(BadSessionId):
-        annotate(tmp_path, Annotation(Ref(session, "1"), "d"))
+        annotate(Shelf(tmp_path), Annotation(Ref(session, "1"), "d"))
     assert not list(tmp_path.iterdir())
 
 
@@ -245,16 +254,16 @@ def test_a_symlink_is_never_followed(tmp_path: Path) -> None:
     outside.mkdir()
     note.parent.mkdir()
     note.write_text("mine")
-    path = annotation_path(note.parent, REF)
+    path = annotation_path(Shelf(note.parent), REF)
     path.parent.mkdir(parents=True)
     path.symlink_to(note)
     with pytest.raises(OutsideVault):
-        change_annotation(note.parent, REF, lambda old: replace(old, description="x"))
+        change_annotation(Shelf(note.parent), REF, lambda old: replace(old, description="x"))
     path.unlink()
     path.parent.rmdir()
     path.parent.symlink_to(outside)
     with pytest.raises(OutsideVault):
-        annotate(note.parent, Annotation(REF, "d"))
+        annotate(Shelf(note.parent), Annotation(REF, "d"))
     assert note.read_text() == "mine"
     assert not list(outside.iterdir())
 
@@ -262,10 +271,23 @@ def test_a_symlink_is_never_followed(tmp_path: Path) -> None:
 def test_foreign_text_forges_no_field(tmp_path: Path) -> None:
     evil = 'x"\n---\ncaptured_to: [P-1]\n'
     choice = Choice(evil, evil)
-    annotate(tmp_path, Annotation(REF, evil, choices=(choice,)))
-    found, problems = read_annotation(tmp_path, REF)
+    annotate(Shelf(tmp_path), Annotation(REF, evil, choices=(choice,)))
+    found, problems = read_annotation(Shelf(tmp_path), REF)
     assert found
     assert not problems
     assert found.captured_to == ()
     assert found.description == normal_line(evil)
     assert found.choices[0].rationale == normal(evil)
+
+
+def test_annotations_follow_a_session_to_its_new_id(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    for session, ident in (("old", "1"), ("old", "odd id"), ("old", "2"), ("old.er", "1"), ("new", "2")):
+        annotate(shelf, Annotation(Ref(session, ident), f"{session} {ident}"))
+    move_annotations(shelf, "old", "new", fsync=False)
+    move_annotations(shelf, "old", "new", fsync=False)
+    told = [read_annotation(shelf, Ref("new", ident))[0] for ident in ("1", "odd id", "2")]
+    assert [one.description for one in told if one] == ["old 1", "old odd id", "new 2"]
+    assert read_annotation(shelf, Ref("old.er", "1"))[0]
+    assert read_annotation(shelf, Ref("old", "2"))[0]
+    assert not read_annotation(shelf, Ref("old", "1"))[0]

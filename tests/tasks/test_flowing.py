@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.errors import VaultError
-from crucible.tasks.annotations import annotate, annotation_path, read_annotation
+from crucible.tasks.annotations import Shelf, annotate, annotation_path, read_annotation
 from crucible.tasks.flowing import Flowed, dependents_of, flow_down, flows, kind_of, note_choice
 from crucible.tasks.model import Annotation, Choice, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
 
@@ -71,38 +71,38 @@ def test_other_lists_depend_on_nothing_here() -> None:
 
 def test_decisions_flow_down_once(tmp_path: Path) -> None:
     tasks = [task("1", stage=Stage.COMPLETED), task("2", "1"), task("3", "2"), task("4")]
-    annotate(tmp_path, Annotation(Ref("s", "1"), "do 1"))
+    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "do 1"))
     recalled = Recalled(("P-1",), query="q")
-    annotate(tmp_path, Annotation(Ref("s", "2"), "do 2", recalled=recalled))
-    note_choice(tmp_path, Ref("s", "1"), Choice("Using Stripe for payments", "webhooks"))
-    note_choice(tmp_path, Ref("s", "1"), Choice("Using Stripe for payments", "webhooks"))
-    note_choice(tmp_path, Ref("s", "1"), Choice("Used mutex instead of channel"))
-    flowed = flow_down(tmp_path, Ref("s", "1"), tasks, NOW)
+    annotate(Shelf(tmp_path), Annotation(Ref("s", "2"), "do 2", recalled=recalled))
+    note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("Using Stripe for payments", "webhooks"))
+    note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("Using Stripe for payments", "webhooks"))
+    note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("Used mutex instead of channel"))
+    flowed = flow_down(Shelf(tmp_path), Ref("s", "1"), tasks, NOW)
     assert flowed == Flowed((Ref("s", "2"), Ref("s", "3")))
     inherited = (Inherited("1", "Using Stripe for payments", "webhooks"),)
-    assert read_annotation(tmp_path, Ref("s", "2"))[0] == Annotation(
+    assert read_annotation(Shelf(tmp_path), Ref("s", "2"))[0] == Annotation(
         Ref("s", "2"), "do 2", recalled=recalled, inherited=inherited
     )
-    assert read_annotation(tmp_path, Ref("s", "3"))[0] == Annotation(
+    assert read_annotation(Shelf(tmp_path), Ref("s", "3"))[0] == Annotation(
         Ref("s", "3"), "do 3", NOW, inherited=inherited
     )
-    assert read_annotation(tmp_path, Ref("s", "4"))[0] is None
-    assert flow_down(tmp_path, Ref("s", "1"), tasks, NOW) == Flowed()
+    assert read_annotation(Shelf(tmp_path), Ref("s", "4"))[0] is None
+    assert flow_down(Shelf(tmp_path), Ref("s", "1"), tasks, NOW) == Flowed()
 
 
 def test_a_task_without_decisions_writes_nothing(tmp_path: Path) -> None:
-    assert flow_down(tmp_path, Ref("s", "1"), [task("2", "1")], NOW) == Flowed()
+    assert flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1")], NOW) == Flowed()
     assert not list(tmp_path.iterdir())
 
 
 def test_a_decision_needs_an_annotation(tmp_path: Path) -> None:
     with pytest.raises(VaultError):
-        note_choice(tmp_path, Ref("s", "1"), Choice("x"))
+        note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("x"))
 
 
 def test_a_dependent_that_cannot_be_told_is_named_and_the_others_are_told(tmp_path: Path) -> None:
-    annotate(tmp_path, Annotation(Ref("s", "1"), "d", choices=(Choice("x", propagate=True),)))
-    annotation_path(tmp_path, Ref("s", "2")).mkdir()
-    flowed = flow_down(tmp_path, Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW)
+    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "d", choices=(Choice("x", propagate=True),)))
+    annotation_path(Shelf(tmp_path), Ref("s", "2")).mkdir()
+    flowed = flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW)
     assert flowed.told == (Ref("s", "3"),)
     assert [ref for ref, _ in flowed.failed] == [Ref("s", "2")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from crucible.flight.reading import Record
-from crucible.tasks.annotations import annotate, annotation_path
+from crucible.tasks.annotations import Shelf, annotate, annotation_path
 from crucible.tasks.discoveries import TAG
 from crucible.tasks.model import Annotation, Choice, Inherited, OpenTask, Recalled, Ref, Stage
 from crucible.tasks.picking import RecallCounts, pick_up, recall_counts, sources_of
@@ -16,9 +16,9 @@ def task(ident: str, *needs: str, stage: Stage = Stage.PENDING) -> OpenTask:
 
 
 def test_counts_are_of_the_tasks_that_have_an_annotation(tmp_path: Path) -> None:
-    annotate(tmp_path, Annotation(Ref("s", "1"), "d", recalled=Recalled(("a", "b"), ("c",))))
-    annotation_path(tmp_path, Ref("s", "2")).mkdir()
-    counts, troubles = recall_counts(tmp_path, [Ref("s", "1"), Ref("s", "2"), Ref("s", "3")])
+    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "d", recalled=Recalled(("a", "b"), ("c",))))
+    annotation_path(Shelf(tmp_path), Ref("s", "2")).mkdir()
+    counts, troubles = recall_counts(Shelf(tmp_path), [Ref("s", "1"), Ref("s", "2"), Ref("s", "3")])
     assert counts == {Ref("s", "1"): RecallCounts(2, 1, 0)}
     assert len(troubles) == 1
 
@@ -27,20 +27,23 @@ def test_a_task_inherits_from_what_ended_before_it_was_added(tmp_path: Path) -> 
     done = Stage.COMPLETED
     tasks = [task("1", stage=done), task("2", "1", stage=done), task("3", "2"), task("4", stage=done)]
     for ident in "124":
-        annotate(tmp_path, Annotation(Ref("s", ident), "d", choices=(Choice(f"by {ident}", propagate=True),)))
-    annotate(tmp_path, Annotation(Ref("s", "3"), "d", inherited=(Inherited("2", "by 2"),)))
+        annotate(
+            Shelf(tmp_path),
+            Annotation(Ref("s", ident), "d", choices=(Choice(f"by {ident}", propagate=True),)),
+        )
+    annotate(Shelf(tmp_path), Annotation(Ref("s", "3"), "d", inherited=(Inherited("2", "by 2"),)))
     records = [Record(1, "observation", values={"content": "x", "tag": TAG, "task_id": "4"})]
-    found = pick_up(tmp_path, tasks[2], tasks, records)
+    found = pick_up(Shelf(tmp_path), tasks[2], tasks, records)
     assert found.inherited == (Inherited("2", "by 2"), Inherited("1", "by 1"))
     assert [one.text for one in found.discoveries] == ["x"]
     assert not found.troubles
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_there(tmp_path: Path) -> None:
-    path = annotation_path(tmp_path, Ref("s", "1"))
+    path = annotation_path(Shelf(tmp_path), Ref("s", "1"))
     path.parent.mkdir(parents=True)
     path.write_text("description: d\n]: [\n")
-    found = pick_up(tmp_path, task("1"), [task("1")])
+    found = pick_up(Shelf(tmp_path), task("1"), [task("1")])
     assert found.annotation
     assert "task 1: its annotation, line 2" in found.troubles[0]
 

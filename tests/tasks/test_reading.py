@@ -122,3 +122,18 @@ def test_what_is_over_in_either_is_over(over: Stage) -> None:
     open_, ended = OpenTask(REF, "x", Stage.IN_PROGRESS), OpenTask(REF, "x", over)
     assert join_lists([open_], [ended])[0].stage is over
     assert join_lists([ended], [open_])[0].stage is over
+
+
+@pytest.mark.parametrize(
+    ("noted", "stored", "counts"),
+    [
+        (Stage.IN_PROGRESS, Stage.PENDING, Stage.IN_PROGRESS),
+        (Stage.PENDING, Stage.IN_PROGRESS, Stage.IN_PROGRESS),
+        (Stage.COMPLETED, Stage.IN_PROGRESS, Stage.COMPLETED),
+        (Stage.IN_PROGRESS, Stage.COMPLETED, Stage.COMPLETED),
+        (Stage.DROPPED, Stage.PENDING, Stage.DROPPED),
+    ],
+)
+def test_the_list_in_which_a_task_is_further_counts(noted: Stage, stored: Stage, counts: Stage) -> None:
+    (joined,) = join_lists([OpenTask(REF, "x", noted)], [OpenTask(REF, "y", stored)])
+    assert (joined.content, joined.stage) == ("x", counts)

@@ -1,0 +1,87 @@
+"""Saving history: how long it takes beside one parse of the note, and what of 500 sessions is in it."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from benchmarks.measuring import Figure, in_turns, median_ratio, seconds_of
+from benchmarks.notes import sample_phases
+from crucible.history.making import make_history
+from crucible.secrets.redacting import redact_of
+from crucible.session.markup import render_session
+from crucible.session.model import AgentRef, Session, Status
+from crucible.vault.store import Vault
+from tests.history.planted import Count, check
+
+__all__ = ["measure"]
+
+SESSIONS = 500
+_NOW = datetime(2026, 11, 22, tzinfo=UTC)
+_NAME = "2026-11-21-known"
+
+
+def measure(scratch: Path) -> list[Figure]:
+    return [*_contents(), *_speed(scratch / "history")]
+
+
+def _contents() -> list[Figure]:
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / ".crucible").mkdir()
+        vault = Vault(Path(folder))
+        vault.settings = vault.settings._replace(fsync=False)
+        for seed in range(SESSIONS):
+            check(vault, seed, count)
+    detail = f"{count.planted} of them in {SESSIONS} sessions, each told twice with a human's edit between"
+    share = 100 * (count.planted - len(count.missing)) / count.planted
+    name = "history: planted decisions, open questions, unfinished tasks and blockers that are told"
+    return [
+        Figure(name, share, 100, "%", at_least=True, detail=detail),
+        Figure("history: questions told as open though they were answered", len(count.answered), None, ""),
+        Figure("history: texts with an absolute path", len(count.paths), 0, ""),
+    ]
+
+
+def _speed(folder: Path) -> list[Figure]:
+    (folder / ".crucible").mkdir(parents=True)
+    session = Session(
+        _NAME,
+        datetime(2026, 11, 21, 20, tzinfo=UTC),
+        Status.COMPLETED,
+        participants=(AgentRef("claude-code", "2.1"),),
+        title="Known",
+        phases=sample_phases(1000),
+    )
+    text = render_session(session)
+    vault = Vault(folder)
+    path = vault.create(_NAME, text).path
+    redact = redact_of(vault.settings.secrets)
+
+    def save() -> None:
+        """The note read and understood, its history composed, looked through, rendered and written."""
+        (folder / "history" / f"{_NAME}.md").unlink(missing_ok=True)
+        make_history(vault, Vault(folder).read(path), now=_NOW, redact=redact)
+
+    def save_again() -> None:
+        make_history(vault, Vault(folder).read(path), now=_NOW, redact=redact)
+
+    parser = MarkdownIt("commonmark")
+    turns = {
+        "new": lambda: seconds_of(save, 1),
+        "again": lambda: seconds_of(save_again, 1),
+        "markdown-it": lambda: seconds_of(lambda: parser.parse(text), 1),
+    }
+    save()
+    found = in_turns(turns, 7)
+    taken = {key: statistics.median(times) * 1000 for key, times in found.items()}
+    detail = f"{len(text.encode())} bytes: {taken['new']:.0f} ms, {taken['again']:.0f} ms again, {taken['markdown-it']:.0f} ms"
+    return [
+        Figure("history: saving that of 1,000 phases over markdown-it's parse of the note",
+               median_ratio(found, "new", "markdown-it"), 3.0, detail=detail),
+        Figure("history: bringing it up to date over the same", median_ratio(found, "again", "markdown-it"), 3.0),
+    ]  # fmt: skip

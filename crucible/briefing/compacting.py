@@ -1,0 +1,152 @@
+"""Keeping memory small: old bookmarks and todos that are done shrink to a line's summary each.
+
+Owns when, and which stay whole.  Decisions and lessons are never touched.  Nobody is asked, everybody is told.  git has the lines as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
+
+from crucible.bookmarks import keeping as bookmarks
+from crucible.bookmarks.lines import size_of
+from crucible.history import memories
+from crucible.history.memories import FILES, MemoryKind
+from crucible.index.query import SessionQuery, matching
+from crucible.index.view import View
+from crucible.lifecycle_settings import MemorySettings
+from crucible.vault.store import Vault
+
+__all__ = ["ANNOUNCED", "REACHED", "Compacted", "compact", "live_sessions"]
+
+ANNOUNCED = "Memory approaching limit. Compacting old entries…"
+REACHED = "Milestone reached. Compacting old entries…"
+_STAY = 4
+"""A quarter of what is allowed stays whole, so that the next line is not one too many again."""
+
+
+class Compacted(NamedTuple):
+    """How many of each became a summary."""
+
+    bookmarks: int = 0
+    todos: int = 0
+
+
+class _Kept(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def session(self) -> str: ...
+
+    @property
+    def project(self) -> str: ...
+
+    @property
+    def at(self) -> datetime: ...
+
+    @property
+    def compacted(self) -> str: ...
+
+
+_One = TypeVar("_One", bound=_Kept)
+
+
+def compact(
+    vault: Vault,
+    live: Callable[[], Collection[str]],
+    announce: Callable[[str], None],
+    *,
+    milestone: str | None = None,
+) -> Compacted:
+    """Summarise what is old where there is too much, and all of a project whose `milestone` was reached.
+
+    `live` gives the ids of the sessions that are active or paused, and is called only when there is something to do; the newest bookmark of each, and
+    of each project, stays whole.  `announce` is told a line before anything is written.  Whoever appends meanwhile waits.  Raises `LockTimeout`, `OutsideVault`, `NoteChanged`
+    and `VaultError`; each file is then as it was.
+    """
+    settings, root = vault.settings.memory, vault.root
+    old, closed = _old_bookmarks(root, settings, live, milestone), _old_todos(root, settings, milestone)
+    if not (old or closed):
+        return Compacted()
+    announce(ANNOUNCED if milestone is None else REACHED)
+    fsync = vault.settings.fsync
+    return Compacted(
+        bookmarks.shorten_bookmarks(root, old, fsync=fsync) if old else 0,
+        memories.shorten_todos(root, closed, fsync=fsync) if closed else 0,
+    )
+
+
+def live_sessions(view: View) -> frozenset[str]:
+    """The sessions that are active or paused, subagents' too, as an index has them."""
+    return frozenset(
+        str(row["id"])
+        for status in ("active", "paused")
+        for row in matching(view, SessionQuery(status=status, children=True))
+    )
+
+
+def _old_bookmarks(
+    root: Path, settings: MemorySettings, live: Callable[[], Collection[str]], milestone: str | None
+) -> frozenset[str]:
+    if milestone is None and size_of(root, bookmarks.BOOKMARKS) <= min(_least(settings), settings.max_bytes):
+        return frozenset()
+    whole = [one for one in bookmarks.load_bookmarks(root).found if not one.compacted]
+    old = _beyond(whole, bookmarks.bytes_of, settings, len(whole), milestone)
+    if not old:
+        return frozenset()
+    at_work = live()
+    newest = {one.session: one.id for one in whole if one.session in at_work}
+    last = {one.project: one.id for one in whole}
+    return old - frozenset((*newest.values(), *last.values()))
+
+
+def _old_todos(root: Path, settings: MemorySettings, milestone: str | None) -> frozenset[str]:
+    name = FILES[MemoryKind.TODO]
+    if milestone is None and size_of(root, name) <= min(_least(settings), settings.max_bytes):
+        return frozenset()
+    found = memories.load_memories(root, MemoryKind.TODO).found
+    whole = [one for one in found if not one.compacted]
+    closed = [one for one in whole if one.done]
+    # One that is done has two lines: what was to do, and that it is done.
+    return _beyond(closed, lambda one: 2 * memories.bytes_of(one), settings, len(whole), milestone)
+
+
+_SHORTEST = 80
+"""Bytes that no line of ours has less than."""
+
+
+def _least(settings: MemorySettings) -> int:
+    """Bytes that a file with too many entries has at least."""
+    return settings.max_entries * _SHORTEST
+
+
+def _beyond(
+    found: Sequence[_One],
+    bytes_of: Callable[[_One], int],
+    settings: MemorySettings,
+    count: int,
+    milestone: str | None,
+) -> frozenset[str]:
+    """The ids of what is to shrink, of `found`, oldest first, and `count` entries in their file."""
+    if milestone is not None:
+        reached = frozenset(one.id for one in found if one.project == milestone)
+        return reached | _beyond(found, bytes_of, settings, count, None)
+    if count <= settings.max_entries and sum(map(bytes_of, found)) <= settings.max_bytes:
+        return frozenset()
+    staying = _staying(reversed(found), bytes_of, settings)
+    return frozenset(one.id for one in found) - staying
+
+
+def _staying(
+    newest: Iterable[_One], bytes_of: Callable[[_One], int], settings: MemorySettings
+) -> frozenset[str]:
+    staying, size = set[str](), 0
+    for one in newest:
+        size += bytes_of(one)
+        if len(staying) >= settings.max_entries // _STAY or size > settings.max_bytes // _STAY:
+            break
+        staying.add(one.id)
+    return frozenset(staying)

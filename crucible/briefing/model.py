@@ -1,0 +1,78 @@
+"""What a briefing is made of, as frozen values.
+
+Owns the order in which things give way under a tight budget: conventions, then lessons, then decisions, then todos; where the work stands is no
+item and never gives way.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = ["Briefing", "Cut", "Item", "Rank", "Section", "Source"]
+
+
+class Rank(IntEnum):
+    """How long an item is kept: the lowest goes first."""
+
+    CONVENTION = 0
+    LESSON = 1
+    DECISION = 2
+    TODO = 3
+
+    @property
+    def word(self) -> str:
+        """As a reader is told of several."""
+        return f"{self.name.lower()}s"
+
+
+class Item(NamedTuple):
+    """A line of a section, quoted already; `group` is the label of ours that it stands below, "" for none.
+
+    `related` says that it has to do with the workflow that is about to run.
+    """
+
+    text: str
+    rank: Rank
+    group: str = ""
+    related: bool = False
+
+
+class Section(NamedTuple):
+    """Items under a heading; of items of one rank the first is kept longest."""
+
+    name: str
+    title: str
+    items: tuple[Item, ...] = ()
+
+
+class Source(NamedTuple):
+    """A source that could not be read, by its name in the settings, and why, in a line."""
+
+    name: str
+    failure: str
+
+
+class Cut(NamedTuple):
+    """How many items of a rank did not fit."""
+
+    what: str
+    count: int  # type: ignore[assignment]  # a tuple's method of that name, which nobody calls here
+
+
+class Briefing(NamedTuple):
+    """What is told: the whole `text` and its parts.  `tokens` is the size of `text` by the counter it was fitted with."""
+
+    project: str
+    text: str
+    tokens: int
+    position: str = ""
+    sections: tuple[Section, ...] = ()
+    failed: tuple[Source, ...] = ()
+    left_out: tuple[Cut, ...] = ()
+    explained: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to tell."""
+        return not (self.position or self.sections or self.left_out)

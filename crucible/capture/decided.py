@@ -1,0 +1,129 @@
+"""Decisions: a question of this work that was settled, by the agent in a sentence or by the user in words of his own.
+
+Owns how the marks of a sentence, and of the one behind it, add up; a `[!decision]` needs none.  What is open, denied, hypothetical or another's is
+`unsettled`'s to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from crucible.acts.needled import holds, lowered
+from crucible.capture.deciding_words import AGENT, HINTS, USER
+from crucible.capture.marks import weigh
+from crucible.capture.never import is_of_environment
+from crucible.capture.sentences import Sentence
+from crucible.capture.unsettled import is_void
+from crucible.patterns import late_pattern
+
+__all__ = ["EXPLAINS", "Told", "decided_by_agent", "decided_by_user"]
+
+_ENOUGH = 2.0
+_REASONED = 2.4
+"""From here on more than the bare choice was told: what against, or why."""
+
+
+_STEPS = late_pattern(
+    r"^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
+)
+"""The next step of the work, whatever words it is told in."""
+EXPLAINS = late_pattern(
+    r"(?:(?:so|and|aha|ah)[,.! ]+)?(?:(?:that|this|which|it)(?:'s| is| was)? (?:why|explains?|fail(?:s|ed)|because|comes from|comes down)|found(?: it)?\b|the (?:culprit|cause|reason|root|bug|problem|fault|fix follows|output points)\b|root cause|what happens\b|diagnosis|cause:|culprit:)|(?:trouvé|voilà pourquoi|la cause|le coupable|la raison)\b|(?:gefunden|daran liegt|die ursache|der grund|das erklärt|der fehler)\b"
+)
+"""How a sentence begins that tells why something failed."""
+_TOGETHER: tuple[set[str], ...] = (
+    {"does", "against"},
+    {"does", "why"},
+    {"acts", "against", "why"},
+    {"acts", "against", "now"},
+    {"now", "why", "acts"},
+    {"weighed", "why"},
+)
+"""What makes a choice of a sentence that has no word for choosing."""
+
+
+class Told(NamedTuple):
+    """A sentence that tells something worth keeping, how sure that is, and the sentence behind it that belongs to it."""
+
+    sentence: Sentence
+    confidence: float
+    behind: str = ""
+    is_sure: bool = True
+    """Whether it is told in words that say just that, and is no other kind's as well."""
+
+
+def decided_by_agent(text: str, sentences: Sequence[Sentence]) -> Iterator[Told]:
+    """The choices in an agent's words; of neighbours in a paragraph that tell one, the first."""
+    if not holds(lowered(text), HINTS):
+        return
+    taken = (-1, -9)
+    for place, one in enumerate(sentences):
+        if place and is_of_environment(sentences[place - 1].plain):
+            continue  # what is left out since this machine cannot do it
+        found = _by_agent(one, _behind(sentences, place))
+        if found is None:
+            continue
+        distance = one.at - taken[1] if taken[0] == one.paragraph else 9
+        taken = (one.paragraph, one.at)
+        if distance > 2 or (distance == 2 and found.is_sure):
+            yield found
+
+
+def _behind(sentences: Sequence[Sentence], place: int) -> Sentence | None:
+    """The next sentence of the same paragraph."""
+    after = sentences[place + 1] if place + 1 < len(sentences) else None
+    return after if after and after.paragraph == sentences[place].paragraph else None
+
+
+def _by_agent(one: Sentence, behind: Sentence | None) -> Told | None:
+    if len(one.plain) < 20:
+        return None
+    if _STEPS.match(one.plain) or EXPLAINS.match(one.plain):
+        return None
+    found = weigh(one.plain, AGENT)
+    own = _sum_of(found)
+    if not found or is_of_environment(one.plain) or is_void(one, [behind] if behind else []):
+        return None
+    joined = dict(found)
+    if behind is not None and not is_void(behind):
+        joined |= weigh(behind.plain, AGENT)
+    both = _sum_of(joined)
+    if own >= _ENOUGH or (own >= 1.25 and both >= _ENOUGH + 0.75):
+        is_reasoned = "why" in joined or ("colon" in joined and "against" in joined)
+        confidence = 0.75 if max(own, both) >= _REASONED and is_reasoned else 0.65
+        why = behind.text if behind and "why" not in found and "why" in joined else ""
+        is_chosen = bool({"settles", "rejects"} & {*found}) or {"names", "against"} <= {*found}
+        return Told(one, confidence, why, is_chosen and len(found) > 2)
+    return None
+
+
+def _sum_of(found: dict[str, float]) -> float:
+    """The weights together, where one of them is a choice's own."""
+    has = {*found}
+    anchors = {"settles", "names", "rejects"} & has
+    if not anchors and not any(each <= has for each in _TOGETHER):
+        return 0.0
+    if anchors == {"rejects"} and not {"against", "weighed", "now", "acts", "does"} & has:
+        return 0.0
+    return sum(found.values())
+
+
+def decided_by_user(sentences: Sequence[Sentence]) -> Told | None:
+    """The first choice in a user's words."""
+    for place, one in enumerate(sentences):
+        near = sentences[max(0, place - 1) : place + 2]
+        if is_void(one, [each for each in near if each is not one]):
+            continue
+        found = weigh(one.plain, USER)
+        behind = _behind(sentences, place)
+        joined = found | (weigh(behind.plain, USER) if behind and not is_void(behind) else {})
+        own, both = _user_sum(found), _user_sum(joined)
+        if own >= _ENOUGH or (sum(found.values()) >= 0.75 and both >= 2.5):
+            return Told(one, 0.85, behind.text if behind else "")
+    return None
+
+
+def _user_sum(found: dict[str, float]) -> float:
+    has = {*found}
+    return sum(found.values()) if {"settles", "rejects", "against"} & has or {"acts", "why"} <= has else 0.0

@@ -1,0 +1,190 @@
+"""What is done once a session has ended: captured, told as history, handed on to tasks, remembered.
+
+Owns the order, and that none of it keeps a session from its end: each step that fails is a line, and the next one is taken all the same.
+Who waits for it says who may be asked: a human, a model, recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from crucible.agents.asking import Asker
+from crucible.capture.asking import Ask
+from crucible.capture.handing_on import hand_on
+from crucible.capture.keeping import Captured, capture_session
+from crucible.capture.records import captures_of
+from crucible.errors import CrucibleError
+from crucible.history.discarding import discarding
+from crucible.history.keeping import Limits, load_entries, load_entry, prune, too_many
+from crucible.history.making import Made, make_history
+from crucible.history.model import NO_CAPTURES, Captures
+from crucible.history.remembering import Remembered, remember
+from crucible.recall.model import Recall
+from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of, remembering
+from crucible.tasks.creating import annotate_new
+from crucible.tasks.model import Stage
+from crucible.tasks.reading import tasks_of
+from crucible.vault.store import Note, Vault
+
+__all__ = ["Ended", "Helpers", "end_session"]
+
+_Result = TypeVar("_Result")
+
+OpenRecall: TypeAlias = "Callable[[], Recall]"
+
+
+class Helpers(NamedTuple):
+    """Who may be asked: a model that tells the history, a human what is worth keeping, recall what is known for new tasks.
+
+    None is asked where it is None.  `folder` is where the session's project is on this machine, `roots` are all of its folders there.
+    """
+
+    asker: Asker | None = None
+    ask: Ask | None = None
+    recall: OpenRecall | None = None
+    folder: Path | None = None
+    roots: Sequence[str] = ()
+
+
+class Ended(NamedTuple):
+    """What came of it; `history` is None where none could be written.
+
+    `said` are lines on what was done beside it, such as what was pruned, `problems` lines on what could not be done.
+    """
+
+    history: Made | None = None
+    captured: Captured | None = None
+    remembered: Remembered = Remembered()
+    said: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+NOBODY = Helpers()
+
+
+def end_session(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY) -> Ended:
+    """Take every step for the session whose note is at `path`; never raises for what one of them comes to.
+
+    It may be done again at any time: nothing is kept, told or remembered twice, and what a human changed stays.  For a subagent's session nothing
+    is done: what it decided is told with its parent's.
+    """
+    steps = _Steps()
+    redact = steps.take("secrets", lambda: remembering(redact_of(vault.settings.secrets)))
+    note = steps.take("the session's note", lambda: _read(vault, path))
+    if redact is None or note is None:  # nothing may be written then, or nothing is known
+        return Ended(problems=tuple(steps.problems))
+    if note.session.parent and _is_there(vault, note.session.parent):
+        return Ended()
+    work = _Work(vault, note, now, redact, helpers)
+    captured = steps.take("capture", lambda: _capture(work))
+    captures = (
+        steps.take("what was captured", lambda: captures_of(vault.root, note.session.id)) or NO_CAPTURES
+    )
+    made = steps.take("history", lambda: _make(work, captures))
+    steps.take("tasks", lambda: steps.problems.extend(_hand_on(work)))
+    remembered = steps.take("memory", lambda: _remember(work, made))
+    pruned: list[str] = []
+    steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
+    told = [*(captured.problems if captured else ()), *(made.problems if made else ())]
+    problems = tuple(dict.fromkeys([*told, *steps.problems]))
+    return Ended(made, captured, remembered or Remembered(), tuple(pruned), problems)
+
+
+class _Work(NamedTuple):
+    """What every step is given."""
+
+    vault: Vault
+    note: Note
+    now: datetime
+    redact: Redact
+    helpers: Helpers
+
+
+class _Steps:
+    """What went wrong so far."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def take(self, what: str, step: Callable[[], _Result]) -> _Result | None:
+        """The step's result, None for one that failed."""
+        try:
+            return step()
+        except CrucibleError as error:
+            self.problems.append(f"{what}: {error}{f' ({error.hint})' if error.hint else ''}")
+        except Exception as error:  # noqa: BLE001  the session has ended, whatever comes after it
+            line = " ".join(str(error).split())[:200]
+            self.problems.append(f"{what}: {type(error).__name__}: {line}")
+        return None
+
+
+def _read(vault: Vault, path: Path) -> Note:
+    note = vault.read(path)
+    _ = note.session  # understood now, so that what keeps it from that is told once
+    return note
+
+
+def _is_there(vault: Vault, session_id: str) -> bool:
+    try:
+        return vault.find(session_id).is_file()
+    except CrucibleError:
+        return False
+
+
+def _capture(work: _Work) -> Captured:
+    vault, helpers = work.vault, work.helpers
+    ask = helpers.ask if vault.settings.capture.prompt_on_end else None
+    return capture_session(
+        vault, work.note.path, now=work.now, ask=ask, folder=helpers.folder, redact=work.redact
+    )
+
+
+def _make(work: _Work, captures: Captures) -> Made:
+    helpers = work.helpers
+    return make_history(
+        work.vault,
+        work.note,
+        now=work.now,
+        redact=work.redact,
+        asker=helpers.asker,
+        captures=captures,
+        roots=helpers.roots,
+    )
+
+
+def _hand_on(work: _Work) -> Iterable[str]:
+    vault, session = work.vault, work.note.session
+    yield from hand_on(vault, session, now=work.now, redact=work.redact)
+    tasks = [task for task in tasks_of(session) if task.stage not in (Stage.COMPLETED, Stage.DROPPED)]
+    if work.helpers.recall and tasks:
+        made = annotate_new(vault, tasks, work.helpers.recall(), now=work.now, redact=work.redact)
+        yield from (f"task {ref.id}: {why}" for ref, why in made.failed)
+
+
+def _remember(work: _Work, made: Made | None) -> Remembered:
+    """With the history as it stands, so that what a human wrote there counts."""
+    entry = load_entry(work.vault, made.path).entry if made else None
+    return remember(
+        work.vault,
+        work.note.session,
+        now=work.now,
+        redact=work.redact,
+        entry=entry,
+        roots=work.helpers.roots,
+    )
+
+
+def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
+    """What goes because the settings say so, each with where it can be found."""
+    settings = vault.settings.history
+    if settings.prune != "at_end":
+        return []
+    said: list[str] = []
+    gone = too_many(load_entries(vault), now, Limits(settings.max_entries, settings.max_age_days))
+    discard = discarding(vault.root, lambda path, where: said.append(f"history: pruned {path.name}: {where}"))
+    prune(vault, gone, discard, lambda error: problems.append(str(error)))
+    return said

@@ -1,0 +1,90 @@
+"""What questions may cost in one session, so that nobody is nagged.
+
+Owns the prices and the limits; pure.  What was spent stands in `records`, whom to ask is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple, Self
+
+from crucible.lifecycle_settings import FrictionSettings
+
+__all__ = ["COSTS", "MOST_PROMPTS", "Budget", "Interaction", "budget_of", "cost_of"]
+
+MOST_PROMPTS = 3
+"""Prompts of a session, however long it is."""
+
+_SHORT, _MEDIUM = 30, 90
+"""Minutes."""
+
+
+class Interaction(StrEnum):
+    """What a human is asked to do."""
+
+    BRIEFING_REVIEW = "briefing_review"
+    CAPTURE_PROMPT = "capture_prompt"
+    MID_SESSION_PROMPT = "mid_session_prompt"
+    FAILURE_REVIEW = "failure_review"
+
+
+COSTS: Mapping[Interaction, int] = MappingProxyType(
+    {
+        Interaction.BRIEFING_REVIEW: 1,
+        Interaction.CAPTURE_PROMPT: 1,
+        Interaction.MID_SESSION_PROMPT: 2,
+        Interaction.FAILURE_REVIEW: 1,
+    }
+)
+"""What each costs; an interruption costs more than a question at the end."""
+
+
+def cost_of(what: Iterable[Interaction]) -> int:
+    """What these cost together."""
+    return sum(COSTS[one] for one in what)
+
+
+class Budget(NamedTuple):
+    """What a session may spend, what it has spent, and how many prompts there were."""
+
+    limit: int
+    spent: int = 0
+    prompts: int = 0
+
+    @property
+    def left(self) -> int:
+        """What may still be spent, never less than 0."""
+        return max(0, self.limit - self.spent)
+
+    def allows(self, *what: Interaction) -> bool:
+        """Whether these may come at once, as one prompt; reading a briefing is none."""
+        return cost_of(what) <= self.left and (not _is_prompt(what) or self.prompts < MOST_PROMPTS)
+
+    def after(self, *what: Interaction) -> Self:
+        """The budget when these have come, allowed or not: what happened counts."""
+        return self._replace(spent=self.spent + cost_of(what), prompts=self.prompts + _is_prompt(what))
+
+
+def _is_prompt(what: Iterable[Interaction]) -> bool:
+    return any(one is not Interaction.BRIEFING_REVIEW for one in what)
+
+
+def budget_of(
+    minutes: float | None,
+    settings: FrictionSettings = FrictionSettings(),  # noqa: B008  it is frozen
+    spent: Iterable[Iterable[Interaction]] = (),
+) -> Budget:
+    """The budget of a session of so many minutes; of one whose length nobody knows, that of a short one.
+
+    `spent` are the prompts that there were, each with all that it asked.
+    """
+    if minutes is None or minutes < _SHORT:
+        limit = settings.short_session
+    else:
+        limit = settings.medium_session if minutes < _MEDIUM else settings.long_session
+    budget = Budget(limit)
+    for what in spent:
+        budget = budget.after(*what)
+    return budget

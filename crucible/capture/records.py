@@ -1,0 +1,275 @@
+"""What was proposed of sessions and what became of it: `.crucible/memory/captures.jsonl`, added to and never rewritten.
+
+Owns what a line says, by what a candidate is known again, and what holds when several lines say something of it.  Order means nothing, since a
+merge mixes lines: of two states the later one of `State` holds, so nobody is asked twice for what he answered on another machine.
+Texts come redacted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.bookmarks.fields import number_of, session_of, text_of, time_of, time_text, word_of
+from crucible.bookmarks.lines import Unfit, append_lines, has_lines, read_lines
+from crucible.bookmarks.renames import CAPTURES, names_before
+from crucible.capture.friction import Budget, Interaction
+from crucible.capture.model import Candidate
+from crucible.history.model import Capture, Captures
+from crucible.knowledge.noise import normal_title
+from crucible.note.source import Problem
+from crucible.vault import files
+
+__all__ = [
+    "CAPTURES",
+    "Known",
+    "Remembered",
+    "State",
+    "append_states",
+    "captures_of",
+    "key_of",
+    "load_known",
+    "spend",
+]
+
+_PATIENCE = 10.0
+"""Seconds that another process is waited for, which only looks and writes a line."""
+
+
+class State(StrEnum):
+    """What became of a candidate, the stronger word later: nothing goes back to an earlier one.
+
+    `DROPPED`: a model said that nothing could have prevented this failure.  `APPROVED`: it is to be kept, and is not yet.  `ALIKE`: it was to be kept, and
+    something like it is known.  `KNOWN`: the same is known.
+    """
+
+    SUGGESTED = "suggested"
+    ASKED = "asked"
+    DEFERRED = "deferred"
+    DROPPED = "dropped"
+    APPROVED = "approved"
+    ALIKE = "alike"
+    SKIPPED = "skipped"
+    KNOWN = "known"
+    KEPT = "kept"
+
+
+_RANK = {state: rank for rank, state in enumerate(State)}
+
+
+class Remembered(NamedTuple):
+    """A candidate and what became of it.
+
+    `item` is the id of the item of knowledge that says it.  `summary` and `detail` are as a human left them; `detail` stands there only while
+    it is approved and not kept.
+    """
+
+    key: str
+    state: State
+    kind: str
+    summary: str
+    detail: str = ""
+    item: str = ""
+    silent: bool = False
+
+
+class Known(NamedTuple):
+    """What is remembered of a session: candidates by key, prompts that there were, and what in other sessions of its project was skipped.
+
+    `problems` are lines that name the session and are none of ours.
+    """
+
+    states: Mapping[str, Remembered]
+    spent: tuple[tuple[Interaction, ...], ...] = ()
+    refused: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+
+    def state(self, key: str) -> State | None:
+        """What became of a candidate, as far as anybody knows."""
+        found = self.states.get(key)
+        if found is not None:
+            return found.state
+        return State.SKIPPED if key in self.refused else None
+
+
+class _Line(NamedTuple):
+    """One of `said` and `spent`."""
+
+    session: str
+    at: datetime
+    project: str
+    said: Remembered | None = None
+    spent: tuple[Interaction, ...] = ()
+
+
+def key_of(candidate: Candidate) -> str:
+    """By what a candidate is known again: its kind, the words of its summary, and its file."""
+    told = "\0".join((candidate.kind.value, normal_title(candidate.summary), candidate.file))
+    return f"c-{hashlib.blake2s(told.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+
+def load_known(root: Path, session_id: str, project: str = "") -> Known:
+    """What is remembered of a session, under any name it had, and what else was skipped in its project."""
+    if not has_lines(root, CAPTURES):
+        return Known({})
+    own, problems = _lines_of(root, session_id)
+    states: dict[str, Remembered] = {}
+    for said in filter(None, (one.said for one in own)):
+        old = states.get(said.key)
+        if old is None or _RANK[said.state] > _RANK[old.state]:
+            states[said.key] = said
+    refused = _refused(root, project) if project else frozenset()
+    return Known(states, tuple(one.spent for one in own if one.spent), refused - {*states}, problems)
+
+
+def _lines_of(root: Path, session_id: str) -> tuple[list[_Line], tuple[Problem, ...]]:
+    """The lines of one session; of the others only those of a project that were skipped are ever looked at."""
+    found: list[_Line] = []
+    problems: list[Problem] = []
+    for name in dict.fromkeys((session_id, *names_before(root, session_id))):
+        lines, wrong = read_lines(root, CAPTURES, _line, f'"{name}"'.encode("utf-8", "surrogatepass"))
+        found += [one for one in lines if one.session == name]
+        problems += wrong
+    return found, tuple(problems)
+
+
+def _refused(root: Path, project: str) -> frozenset[str]:
+    lines, _ = read_lines(root, CAPTURES, _line, b'"skipped"')
+    return frozenset(
+        one.said.key
+        for one in lines
+        if one.said and one.said.state is State.SKIPPED and one.project == project
+    )
+
+
+def captures_of(root: Path, session_id: str) -> Captures:
+    """What became of a session's candidates, for its history: kept or to be kept, refused or known already, and what nobody answered for."""
+    groups: dict[str, list[Capture]] = {"suggested": [], "approved": [], "skipped": []}
+    for one in load_known(root, session_id).states.values():
+        group = _GROUPS.get(one.state)
+        if group:
+            groups[group].append(Capture(one.kind, one.item, one.summary))
+    return Captures(tuple(groups["suggested"]), tuple(groups["approved"]), tuple(groups["skipped"]))
+
+
+_GROUPS = {
+    State.SUGGESTED: "suggested",
+    State.ASKED: "suggested",
+    State.DEFERRED: "suggested",
+    State.ALIKE: "suggested",
+    State.SKIPPED: "skipped",
+    State.KNOWN: "skipped",
+    State.APPROVED: "approved",
+    State.KEPT: "approved",
+}
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def append_states(
+    root: Path,
+    session_id: str,
+    states: Iterable[Remembered],
+    *,
+    at: datetime,
+    project: str = "",
+    fsync: bool = True,
+) -> None:
+    """Keep what became of candidates, in one write; on disk when this returns.  Raises as `append_lines` does."""
+    head = {"session": session_id, "at": time_text(at), **({"project": project} if project else {})}
+    append_lines(root, CAPTURES, [{**head, **_fields(one)} for one in states], fsync=fsync)
+
+
+def _fields(one: Remembered) -> dict[str, object]:
+    told: dict[str, object] = {
+        "candidate": one.key,
+        "state": one.state.value,
+        "kind": one.kind,
+        "summary": one.summary,
+    }
+    rest = {
+        "detail": one.detail if one.state is State.APPROVED else "",
+        "item": one.item,
+        "silent": one.silent,
+    }
+    return told | {name: value for name, value in rest.items() if value}
+
+
+def spend(
+    root: Path,
+    session_id: str,
+    what: tuple[Interaction, ...],
+    budget: Budget,
+    *,
+    at: datetime,
+    fsync: bool = True,
+) -> bool:
+    """Take the cost of a prompt out of a session's budget, over all processes; False where it is not there any more.
+
+    `budget` is the session's before anything was spent.  Raises as `append_lines` does: who cannot note it must not ask.
+    """
+    with _turn(root):
+        spent = load_known(root, session_id).spent
+        for one in spent:
+            budget = budget.after(*one)
+        if not budget.allows(*what):
+            return False
+        line = {
+            "session": session_id,
+            "at": time_text(at),
+            "spent": [one.value for one in what],
+            "number": len(spent) + 1,
+        }
+        append_lines(root, CAPTURES, (line,), fsync=fsync)
+        return True
+
+
+@contextmanager
+def _turn(root: Path) -> Iterator[None]:
+    top = Path(os.path.realpath(root))
+    # Not the lock of the file itself, which who appends to it takes.
+    with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
+        yield
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _line(fields: Mapping[str, object]) -> _Line:
+    """Raises `Unfit`."""
+    head = session_of(fields), time_of(fields, "at"), text_of(fields, "project")
+    return _Line(*head, spent=_spent(fields)) if "spent" in fields else _Line(*head, _remembered(fields))
+
+
+def _spent(fields: Mapping[str, object]) -> tuple[Interaction, ...]:
+    value = fields["spent"]
+    number_of(fields, "number")
+    try:
+        if isinstance(value, list) and value:
+            return tuple(map(Interaction, value))
+    except ValueError:
+        pass
+    raise Unfit("`spent` is nothing that this version knows")
+
+
+def _remembered(fields: Mapping[str, object]) -> Remembered:
+    try:
+        state = State(text_of(fields, "state"))
+    except ValueError:
+        raise Unfit("`state` is none that this version knows") from None
+    return Remembered(
+        word_of(fields, "candidate"),
+        state,
+        text_of(fields, "kind"),
+        text_of(fields, "summary"),
+        text_of(fields, "detail"),
+        text_of(fields, "item"),
+        fields.get("silent") is True,
+    )

@@ -1,0 +1,189 @@
+"""A briefing as the command line asks for it: its project found, its sources opened, its size as the settings say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.briefing.gathering import Supply, Wish, brief
+from crucible.briefing.knowledge import Type
+from crucible.briefing.likeness import Aim, aim_of
+from crucible.briefing.model import Briefing
+from crucible.briefing.position import last_position
+from crucible.briefing.profile import PROJECTS, profile_path, write_profile
+from crucible.briefing.proposing import propose
+from crucible.briefing.quoting import Quoter
+from crucible.briefing.rows import Known, has_sessions
+from crucible.briefing.shelved import types_on
+from crucible.briefing.workspace import project_folder
+from crucible.cli.door import Door
+from crucible.cli.indexed import asked
+from crucible.cli.opening import here
+from crucible.cli.output import say
+from crucible.cli.recall_opening import Asker, has_server, open_asked, open_here
+from crucible.cli.surroundings import user_settings, vault_place
+from crucible.errors import CrucibleError, IndexBroken, NoteExists
+from crucible.history.shortening import shortener
+from crucible.hooks.noticing import Start, tell
+from crucible.index.store import Index
+from crucible.index.view import View
+from crucible.index.vouching import ask
+from crucible.knowledge.scopes import EVERYTHING, Place
+from crucible.knowledge.shelving import ItemShelf
+from crucible.recall.model import Recall
+from crucible.resume.choosing import paused_rows
+from crucible.resume.tokens import counter_of
+from crucible.secrets.redacting import redact_of
+from crucible.vault.projects import named_project_of, project_of
+from crucible.vault.store import Vault
+from crucible.vault.workflows import find_workflow, read_workflow_note
+
+__all__ = ["Asked", "Told", "tell_briefing"]
+
+
+class Asked(NamedTuple):
+    """What a briefing is asked for: None is the working directory's project, the settings' budget, no workflow."""
+
+    project: str | None = None
+    budget: int | None = None
+    workflow: str | None = None
+
+
+class Told(NamedTuple):
+    """A briefing, the vault that it was made from, and the project's folder, None where it is not here."""
+
+    vault: Vault
+    briefing: Briefing
+    budget: int
+    folder: Path | None
+
+
+class _Place(NamedTuple):
+    """Where we stand: the vault, the working directory ("" when it is gone), and what takes secrets and paths out of texts."""
+
+    vault: Vault
+    cwd: str
+    folder: Path | None
+    quoter: Quoter
+    redact: Callable[[str], str]
+
+
+def tell_briefing(door: Door, wanted: Asked) -> Told:
+    """The briefing, seen from the working directory; a project's profile is proposed first where there is none."""
+    root, settings = vault_place(door)
+    vault = Vault(Path(root), settings)
+    place = _place(vault, wanted.project)
+    aim, name = _aim(vault, wanted.workflow) if wanted.workflow else (None, "")
+    budget = wanted.budget or settings.briefing.budget
+
+    def answer(view: View | None, broken: str = "") -> Briefing:
+        project = _project(place, wanted.project, view)
+        folder = place.folder if _is_here(place, project) else None
+        if folder and settings.briefing.sources.profile:
+            _propose(place, project, folder)
+        now = datetime.now(UTC)
+        notice = _notice(place, view, project, now) if view else ""
+        position = partial(_position, notice, now, place.quoter)
+        return brief(
+            vault,
+            Wish(project, now, budget, folder, position, name, aim),
+            Supply(view, broken, _recall_of(door, vault, project), _client_folder()),
+            quoter=place.quoter,
+            counter=counter_of(user_settings().agents.tokenizer),
+            on_error=lambda line: say(f"cru: {line}", style="yellow"),
+        )
+
+    try:
+        found, _ = asked(Index(vault.root, settings, ask), answer)
+    except IndexBroken as error:
+        found = answer(None, str(error))
+    return Told(vault, found, budget, place.folder)
+
+
+def _place(vault: Vault, project: str | None) -> _Place:
+    cwd = here()
+    projects = user_settings().projects
+    name = project_of(str(cwd or ""), projects) if project is None else project
+    folder = project_folder(cwd, projects, name) if cwd else None
+    shorten = shortener([str(one) for one in dict.fromkeys((folder, cwd, vault.root)) if one])
+    redact = redact_of(vault.settings.secrets)
+    return _Place(
+        vault, str(cwd or ""), folder, Quoter(redact, shorten), lambda text: shorten(redact(text)[0])
+    )
+
+
+def _project(place: _Place, named: str | None, view: View | None) -> str:
+    """The one that was named, else the working directory's; a folder that is only called something is none, unless there are sessions of it."""
+    if named is not None:
+        return named.strip()
+    projects = user_settings().projects
+    found = named_project_of(place.cwd, projects, str(place.vault.root))
+    if found or not place.cwd:
+        return found
+    name = project_of(place.cwd, projects)
+    return name if view and has_sessions(view, name) else ""
+
+
+def _is_here(place: _Place, project: str) -> bool:
+    """Whether the working directory is the project's, and not the vault's."""
+    if not project or not place.cwd or Path(place.cwd).is_relative_to(place.vault.root):
+        return False
+    return project_of(place.cwd, user_settings().projects).casefold() == project.casefold()
+
+
+def _aim(vault: Vault, ref: str) -> tuple[Aim, str]:
+    note = read_workflow_note(vault, find_workflow(vault, ref, here()))
+    return aim_of(note.workflow), note.name
+
+
+def _propose(place: _Place, project: str, folder: Path) -> None:
+    """Write the project's note where there is none.  It is never written again."""
+    try:
+        path = profile_path(place.vault.root, project)
+        proposal = None if os.path.lexists(path) else propose(folder, project, place.redact)
+        if proposal:
+            write_profile(place.vault.root, project, proposal.text, fsync=place.vault.settings.fsync)
+            say(
+                f"wrote {PROJECTS}/{path.name}, proposed from {', '.join(proposal.sources)}: it is yours from now on"
+            )
+    except NoteExists:  # somebody was faster
+        pass
+    except CrucibleError as error:
+        say(f"cru: the project's note cannot be written: {error}", style="yellow")
+
+
+# --- what the rooms below cannot know --------------------------------------------------------------------------------
+
+
+def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
+    """What is told of the project's paused session."""
+    settings = place.vault.settings
+    rows = paused_rows(view, project)
+    if not rows:
+        return ""
+    short = settings._replace(resume=settings.resume._replace(at_start="notice"))
+    return tell(str(place.vault.root), short, user_settings(), rows, Start("", place.cwd, project, now))
+
+
+def _position(notice: str, now: datetime, quoter: Quoter, known: Known) -> str:
+    return notice or last_position(known, now, quoter)
+
+
+def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]]:
+    def opened() -> tuple[Recall, Type]:
+        viewer = Place("project", project) if project else EVERYTHING
+        types = types_on(ItemShelf(vault, viewer))
+        if has_server():
+            asker = Asker(project or None, not project)
+            return open_asked(door, asker, lambda *_: None, embedded=False).recall, types
+        return open_here(vault, viewer), types
+
+    return opened
+
+
+def _client_folder() -> Path:
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

@@ -1,0 +1,98 @@
+"""`cru briefing`: what to know before work begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from crucible.briefing.model import Briefing
+from crucible.cli.briefing_context import Asked, Told, tell_briefing
+from crucible.cli.door import Door
+from crucible.cli.options import format_option
+from crucible.cli.output import clean, say, write_json
+from crucible.cli.workflow_ref import WORKFLOW
+
+__all__ = ["briefing"]
+
+
+@click.command("briefing")
+@click.option("--project", metavar="NAME", help="Of this project; by default the working directory's.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    metavar="TOKENS",
+    help="How long it may be; by default the setting.",
+)
+@click.option(
+    "--workflow", type=WORKFLOW, metavar="NAME", help="What is about to run: it decides what is shown."
+)
+@format_option("markdown", "json")
+@click.pass_context
+def briefing(
+    ctx: click.Context,
+    /,
+    project: str | None,
+    budget: int | None,
+    workflow: str | None,
+    format_: str,
+) -> None:
+    """Say what to know before work begins.
+
+    Where the work stands, tasks, what waits for a human, open questions, recent sessions with their decisions, what is
+    remembered and recalled, and the project's profile. When the budget is tight conventions go first, then lessons,
+    decisions and todos; where the work stands always stays. A source that cannot be read is named and left out. In a
+    folder without a project it is about the whole vault.
+
+    The first briefing in a project's folder writes the profile, projects/NAME.md, from its README and manifests; from
+    then on it is yours and is never written again.
+
+    \b
+      cru briefing
+      cru briefing --project shop --budget 800
+      cru briefing --workflow release --format json
+    """
+    door = ctx.ensure_object(Door)
+    told = tell_briefing(door, Asked(project, budget, workflow))
+    found = told.briefing
+    for source in found.failed:
+        say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
+    if format_ == "json":
+        write_json(_plain(told, workflow))
+    elif found.is_empty:
+        of = f" of project {found.project}" if found.project else ""
+        say(f"nothing is known{of} yet; `cru import auto` brings sessions in")
+    else:
+        # A pipe gets the very bytes, a terminal none that steer it.
+        text = found.text
+        click.echo(clean(text) if door.terminal else text.encode("utf-8", "surrogateescape"), nl=False)
+
+
+def _plain(told: Told, workflow: str | None) -> dict[str, Any]:
+    found = told.briefing
+    return {
+        "project": found.project,
+        "workflow": workflow,
+        "budget": told.budget,
+        "tokens": found.tokens,
+        "position": found.position,
+        "explained": found.explained,
+        "sections": _sections(found),
+        "left_out": {one.what: one.count for one in found.left_out},
+        "failed": {one.name: one.failure for one in found.failed},
+        "text": "" if found.is_empty else found.text,
+    }
+
+
+def _sections(found: Briefing) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": section.name,
+            "title": section.title,
+            "items": [
+                {"text": one.text, "rank": one.rank.word, "group": one.group, "related": one.related}
+                for one in section.items
+            ],
+        }
+        for section in found.sections
+    ]

@@ -1,0 +1,202 @@
+"""`cru capture`: what of a session is worth keeping."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from crucible.agents.asking import asker_of
+from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.capture.asking import Answer, Offer, accepted
+from crucible.capture.keeping import Captured, When, capture_session
+from crucible.capture.records import State
+from crucible.capture.routing import Judge, judge_of
+from crucible.cli.capturing_dialogue import terminal_ask
+from crucible.cli.capturing_telling import write_captured, write_captured_json
+from crucible.cli.door import Door
+from crucible.cli.indexed import asked
+from crucible.cli.opening import load_note, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.recall_opening import open_here
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import user_settings, whence
+from crucible.errors import CrucibleError, UsageError
+from crucible.index.query import SessionQuery, select
+from crucible.index.store import Index
+from crucible.index.vouching import ask
+from crucible.knowledge.adding import Choice
+from crucible.secrets.redacting import redact_of
+from crucible.secrets.scanner import Redact
+from crucible.vault.projects import folder_in_project, project_of
+from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
+
+__all__ = ["capture", "configured_judge", "project_folder"]
+
+
+@click.command
+@click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
+@click.option(
+    "--accept",
+    metavar="all|none|1,3",
+    help="Keep those of the list, by number, range or candidate, and skip the others; nothing is asked.",
+)
+@click.option("--task", metavar="TASK", default="", help="Only what was found since this task of it began.")
+@click.option(
+    "--if-alike",
+    "choice",
+    type=click.Choice([one.value for one in Choice]),
+    help="What becomes of what is like a known item; by default it is not kept, and the item is named.",
+)
+@click.option("--again", is_flag=True, help="Also what was skipped before.")
+@click.option(
+    "--model/--no-model",
+    default=None,
+    help="Have the model of your settings, or rules, say where failures come from; by default the model where one is configured.",
+)
+@click.option("--dry-run", is_flag=True, help="Only list; keep nothing, ask nothing, note nothing.")
+@format_option("text", "json")
+@click.pass_context
+def capture(
+    ctx: click.Context,
+    /,
+    session: str | None,
+    accept: str | None,
+    task: str,
+    choice: str | None,
+    model: bool | None,
+    format_: str,
+    *,
+    again: bool,
+    dry_run: bool,
+) -> None:
+    """Find what is worth keeping of a session.
+
+    Decision records, verified evidence, self-corrections, and failures that knowledge would surely have prevented are kept at once. About the rest you are
+    asked on a terminal: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere it is listed,
+    and --accept keeps what you name. What you answered is not proposed again.
+
+    Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when
+    something that you accepted could not be kept.
+
+    \b
+      cru capture
+      cru capture 2026-11-21-add-rate-limiter --dry-run
+      cru capture 2026-11-21-add --accept 1,3
+      cru capture 2026-11-21-add --accept all --format json
+    """
+    if accept is not None and dry_run:
+        raise UsageError("--accept and --dry-run exclude each other", "leave one of them out")
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    note = load_note(vault, session or _newest(vault))
+    redact = redact_of(vault.settings.secrets)
+    given = None if accept is None else _Given(accept)
+    told = capture_session(
+        vault,
+        note.path,
+        now=datetime.now(UTC),
+        ask=given or (terminal_ask(door, vault) if format_ == "text" else None),
+        judge=configured_judge(vault, redact, model),
+        when=When.ASKED,
+        task=task,
+        folder=project_folder(note.session.project or ""),
+        redact=redact,
+        similar=_Similar(vault),
+        choice=Choice(choice) if choice else None,
+        free=given is not None,
+        again=again,
+        dry=dry_run,
+    )
+    (write_captured_json if format_ == "json" else write_captured)(vault, told)
+    if given:
+        given.check()
+    ctx.exit(1 if given and given.is_in(told) else 0)
+
+
+class _Given:
+    """The answer that `--accept` gives; what is wrong with it is told when all else is done."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._chosen: frozenset[str] | None = None
+        self._error: UsageError | None = None
+
+    def __call__(self, offer: Offer) -> Answer:
+        keys = [one.key for one in offer.proposals]
+        try:
+            at = accepted(self._text, keys)
+        except UsageError as error:
+            self._error = error
+            return Answer()
+        self._chosen = frozenset(keys[place] for place in at)
+        chosen = tuple(one for one in offer.proposals if one.key in self._chosen)
+        return Answer(chosen, tuple(key for key in keys if key not in self._chosen))
+
+    def check(self) -> None:
+        """Raise what was wrong, also where there was nothing to accept."""
+        if self._error:
+            raise self._error
+        if self._chosen is None:
+            accepted(self._text, ())
+
+    def is_in(self, told: Captured) -> bool:
+        """Whether something that was accepted is no item now."""
+        kept = {one.proposal.key for one in told.kept if one.said.state in (State.KEPT, State.KNOWN)}
+        return bool((self._chosen or frozenset()) - kept)
+
+
+def _newest(vault: Vault) -> str:
+    """The newest session of the project that the working directory belongs to, whatever became of it."""
+    cwd, projects = whence()
+    project = project_of(cwd, projects)
+    if project:
+        query = SessionQuery(project=project, limit=1)
+        rows, _ = asked(Index(vault.root, vault.settings, ask), lambda view: select(view, query))
+        if rows:
+            return note_name(str(rows[0]["path"]).rpartition("/")[2])
+    of = f"the project {project!r} has none" if project else "this folder has no project"
+    raise UsageError(
+        f"no session: none was named, CRU_SESSION names none, and {of}",
+        "`cru session list` shows what there is",
+    )
+
+
+def project_folder(project: str) -> Path | None:
+    """Where a project is on this machine, as its files are named from there: around the working directory, else as the user's settings say."""
+    cwd, projects = whence()
+    named = [Path(one) for one in projects.get(project, ())]
+    here = folder_in_project(cwd, projects, project) if project else None
+    if here is None:
+        return next((one for one in named if one.is_dir()), None)
+    around = [one for one in named if here.is_relative_to(one)]
+    tops = (one for one in (here, *here.parents) if (one / ".git").exists())
+    return next(iter((*around, *tops)), here)
+
+
+def configured_judge(vault: Vault, redact: Redact, model: bool | None = None) -> Judge | None:
+    """The user's model as the judge of failures; None where rules are, as none is configured, none is wanted, or a model runs this command."""
+    asker = (
+        None
+        if model is False or os.environ.get(OWN_ENVIRONMENT)
+        else asker_of(user_settings().agents, os.environ)
+    )
+    if model and asker is None:
+        raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
+    return judge_of(asker, vault.root, redact) if asker else None
+
+
+class _Similar:
+    """What recall finds alike; nothing where it cannot be asked."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
+        with suppress(CrucibleError):
+            return list(open_here(self._vault).similar(text, limit))
+        return []

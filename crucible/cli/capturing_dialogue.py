@@ -1,0 +1,179 @@
+"""The question on the terminal, what of a session is worth keeping: numbers tick, letters act.
+
+Owns when there is somebody to ask, and what is shown and read; what a typed line means is `capture.asking`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import click
+
+from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.capture.asking import Act, Answer, Ask, Offer, Proposal, Typed, read_typed, toggled
+from crucible.capture.model import PROMPTED, Candidate
+from crucible.capture.preferring import set_preference
+from crucible.cli.aligning import cut_to
+from crucible.cli.door import Door
+from crucible.cli.output import clean, clean_line, given_width, say
+from crucible.errors import CrucibleError
+from crucible.note.contain import normal, normal_line
+from crucible.settings import load_vault_settings
+from crucible.vault.store import Vault
+
+__all__ = ["lines_of", "terminal_ask"]
+
+_AGENTS = (OWN_ENVIRONMENT, "CLAUDECODE")
+"""Set where an agent types the commands, which may have a terminal and is no human."""
+_LABEL = {"adr": "ADR", "self_correction": "self-correction"}
+_LONGEST_SHOWN = 160
+
+
+def terminal_ask(door: Door, vault: Vault) -> Ask | None:
+    """Who asks on this terminal; None where there is none, or an agent sits at it."""
+    if not (door.terminal and sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    if any(os.environ.get(name) for name in _AGENTS):
+        return None
+    return lambda offer: _Dialogue(offer, vault).run()
+
+
+def lines_of(number: int, proposal: Proposal, *, ticked: bool) -> tuple[str, str]:
+    """A candidate as it is listed: `1 ✓ [decision] …`, and its detail, "" without one."""
+    candidate = proposal.candidate
+    label = _LABEL.get(candidate.kind.value, candidate.kind.value)
+    detail = " ".join((candidate.detail or candidate.resolution).split())
+    if proposal.attribution and proposal.attribution.preventable_with:
+        detail = proposal.attribution.preventable_with
+    mark = "✓" if ticked else "?"
+    return f"{number:>3} {mark} [{label}] {candidate.summary}", detail[:_LONGEST_SHOWN]
+
+
+class _Dialogue:
+    """One question and its answer."""
+
+    def __init__(self, offer: Offer, vault: Vault) -> None:
+        self._offer, self._vault = offer, vault
+        self._shown = list(offer.proposals)
+        self._ticked = frozenset(at for at, one in enumerate(self._shown) if one.preselected)
+
+    def run(self) -> Answer:
+        """Until there is an answer; who goes away has given none."""
+        try:
+            while True:
+                self._draw()
+                typed = self._read()
+                if (answer := self._done(typed)) is not None:
+                    return answer
+        except (click.Abort, EOFError, KeyboardInterrupt):
+            say("")
+            say("nothing is decided; `cru capture` lists them again")
+            return Answer()
+
+    def _done(self, typed: Typed) -> Answer | None:
+        """The answer, when that was one; else the question changes."""
+        keys = tuple(one.key for one in self._shown)
+        match typed.act:
+            case Act.SAVE:
+                chosen = tuple(one for at, one in enumerate(self._shown) if at in self._ticked)
+                rest = tuple(key for at, key in enumerate(keys) if at not in self._ticked)
+                return Answer(chosen, rest)
+            case Act.SKIP:
+                return Answer(skipped=keys)
+            case Act.DEFER:
+                return Answer(deferred=keys)
+            case Act.LATER:
+                return Answer()
+            case Act.TOGGLE:
+                self._ticked = toggled(self._ticked, typed.at)
+            case Act.EDIT:
+                self._edit(typed.at[0])
+            case Act.PREFERENCES:
+                _prefer(self._vault)
+            case Act.UNKNOWN:
+                say(typed.why, style="yellow")
+        return None
+
+    def _draw(self) -> None:
+        offer, width = self._offer, given_width() or shutil.get_terminal_size().columns
+        say("")
+        what = f"Task {offer.task} is done" if offer.task else f"Worth keeping of “{offer.title}”"
+        say(cut_to(clean_line(f"{what}{', and this may be worth keeping' if offer.task else ''}:"), width))
+        for at, one in enumerate(self._shown):
+            line, detail = lines_of(at + 1, one, ticked=at in self._ticked)
+            say(cut_to(clean_line(line), width))
+            if detail:
+                say(cut_to(clean_line(f"      → {detail}"), width))
+        defer = "  [d]efer to the session's end" if offer.task else ""
+        say(f"[s]ave {len(self._ticked)} ticked  [e]dit N  s[k]ip all  [p]references{defer}  [q] not now")
+
+    def _read(self) -> Typed:
+        asked = "A letter, or numbers to tick and untick"
+        text = click.prompt(asked, default="", show_default=False, err=True)
+        return read_typed(str(text), len(self._shown), deferrable=bool(self._offer.task))
+
+    def _edit(self, at: int) -> None:
+        one = self._shown[at]
+        edited = _edited(one.candidate)
+        if edited is not None:
+            self._shown[at] = one._replace(candidate=edited)
+            self._ticked |= {at}
+
+
+def _edited(candidate: Candidate) -> Candidate | None:
+    """With the summary and the detail that a human gave it, in his editor where he has one; None where he left it as it was."""
+    if os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip():
+        try:
+            text = click.edit(f"{candidate.summary}\n\n{candidate.detail}\n", extension=".md")
+        except click.ClickException as error:
+            say(f"cru: {clean_line(error.format_message())}", style="yellow")
+            return None
+        if text is None:
+            return None
+        summary, _, detail = normal(text).partition("\n")
+    else:
+        summary = click.prompt("Summary", default=clean_line(candidate.summary), err=True)
+        detail = click.prompt(
+            "Detail",
+            default=clean(candidate.detail).replace("\n", " "),
+            show_default=bool(candidate.detail),
+            err=True,
+        )
+    if not normal_line(summary):
+        say("without a summary it stays as it was", style="yellow")
+        return None
+    return candidate._replace(summary=normal_line(summary), detail=normal(detail))
+
+
+def _prefer(vault: Vault) -> None:
+    """Show what this vault has chosen, and change the two that concern questions."""
+    while True:
+        settings = load_vault_settings(vault.root).capture
+        friction = "/".join(map(str, settings.friction))
+        say("")
+        say("Preferences of this vault, in .crucible/config.toml under [capture]:")
+        say(f"  1 prompt_on_end = {str(settings.prompt_on_end).lower()}: ask at a session's end")
+        say(
+            f"  2 min_confidence = {settings.min_confidence:g}: less sure is not proposed; asked is from {PROMPTED:g} on"
+        )
+        say(
+            f"    silent = {str(settings.silent).lower()}, deduplication = {str(settings.deduplicate).lower()}, budget = {friction}"
+        )
+        typed = str(
+            click.prompt("1 or 2 changes it, Enter goes back", default="", show_default=False, err=True)
+        ).strip()
+        if typed not in ("1", "2"):
+            return
+        try:
+            if typed == "1":
+                set_preference(vault.root, "prompt_on_end", not settings.prompt_on_end)
+            else:
+                share = click.prompt(
+                    "From 0 to 1", type=click.FloatRange(0, 1), default=settings.min_confidence, err=True
+                )
+                set_preference(vault.root, "min_confidence", float(share))
+        except CrucibleError as error:
+            say(f"cru: {error}", style="yellow")
+            return

@@ -1,0 +1,117 @@
+"""`cru session end`: the session ends, and what it came to is kept: its history, what is worth knowing again, what tasks inherit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from crucible import record
+from crucible.agents.asking import Asker
+from crucible.capture.asking import Ask
+from crucible.capture.ending import Ended, Helpers, end_session
+from crucible.cli.capturing_dialogue import terminal_ask
+from crucible.cli.compacting import compact_at_end
+from crucible.cli.door import Door
+from crucible.cli.log_options import (
+    SAID,
+    at_option,
+    named_session,
+    noted_time,
+    recording_place,
+    say_warnings,
+    session_option,
+)
+from crucible.cli.opening import find_note, open_vault
+from crucible.cli.output import say, write
+from crucible.cli.recording import user_asker
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import whence
+from crucible.errors import UsageError
+from crucible.record import Recorder
+from crucible.session.model import Status
+from crucible.vault.projects import folder_in_project
+from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
+
+__all__ = ["end", "finish", "tell"]
+
+_OVER = (Status.COMPLETED, Status.FAILED)
+
+
+@click.command
+@click.argument("ident", metavar="[ID]", type=SESSION, default="")
+@click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
+@click.option("--failed", is_flag=True, help="It has failed, not completed.")
+@click.option("--no-model", is_flag=True, help="Ask no model, also where your settings name one.")
+@session_option
+@at_option
+@click.pass_context
+def end(
+    ctx: click.Context,
+    /,
+    ident: str,
+    summary: str,
+    failed: bool,
+    no_model: bool,
+    session: str | None,
+    at: datetime | None,
+) -> None:
+    """End the session: completed or failed, with a summary. A subagent's parent is told.
+
+    Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. Where your
+    settings name a model it is told by that. What needs no question is captured; on a terminal you are asked about the rest.
+
+    Without an ID it is the session that CRU_SESSION names. One that has ended already stays as it is, and its history is brought up to date; what
+    you edited there stays.
+
+    \b
+      cru session end --summary "It backs off now, with tests."
+      cru session end 2026-11-21-add-rate-limiter --no-model
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door, looks=False)
+    if ident and ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE:
+        raise UsageError("two sessions are named", "an ID, or --session")
+    name = note_name(find_note(vault, ident).name) if ident else named_session(session)
+    asker = None if no_model else user_asker("the brief and the history")
+    recorder = record.open(name, vault=vault, asker=asker, **recording_place())
+    if _is_over(recorder) and not (summary or failed or at):
+        say(f"{recorder.id} has ended already; its history is brought up to date")
+    else:
+        for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
+            say(f"{recorder.id}: {line}")
+    say_warnings(recorder)
+    tell(vault, finish(vault, recorder.path, asker=asker, ask=terminal_ask(door, vault)))
+
+
+def _is_over(recorder: Recorder) -> bool:
+    return recorder.read_head().status in _OVER
+
+
+def finish(vault: Vault, path: Path, *, asker: Asker | None = None, ask: Ask | None = None) -> Ended:
+    """What follows the end of the session whose note is at `path`; `asker` is a model, `ask` a human."""
+    cwd, projects = whence()
+    project = vault.read(path).session.project or ""
+    folder = folder_in_project(cwd, projects, project)
+    roots: Sequence[str] = [*([str(folder)] if folder else []), *projects.get(project, ())]
+    helpers = Helpers(asker=asker, ask=ask, folder=folder, roots=roots)
+    ended = end_session(vault, path, now=datetime.now(UTC), helpers=helpers)
+    compact_at_end(vault, path)
+    return ended
+
+
+def tell(vault: Vault, ended: Ended) -> None:
+    """What came of it: problems and news on stderr, the history's path on stdout."""
+    for line in ended.problems:
+        say(f"cru: {line}", style="yellow")
+    for line in ended.said:
+        say(line)
+    if ended.captured and ended.captured.kept:
+        count = len(ended.captured.kept)
+        say(f"captured {count} {'item' if count == 1 else 'items'} of knowledge")
+    if ended.history:
+        write(vault.relative(ended.history.path))

@@ -1,0 +1,292 @@
+"""`cru history list`, `show`, `search` and `prune`: what sessions came to, and putting away what is old."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.opening import open_vault
+from crucible.cli.options import BEGIN, END, format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_problems, write, write_json
+from crucible.cli.session_ref import SESSION
+from crucible.cli.workflow_tables import write_cells
+from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
+from crucible.history.discarding import discarding
+from crucible.history.keeping import (
+    HISTORY,
+    EntryNote,
+    Limits,
+    Wish,
+    list_entries,
+    load_entries,
+    search_entries,
+    too_many,
+)
+from crucible.history.keeping import prune as prune_notes
+from crucible.history.model import Capture, Entry, Line
+from crucible.history.notes import HEADINGS
+from crucible.index.moments import utc
+from crucible.index.schema import cell_of_path
+from crucible.vault.store import Vault
+from crucible.vault.walk import note_name
+
+__all__ = ["list_history", "prune", "search", "show_history"]
+
+_TABLE = ("started", "id", "agent", "minutes", "done", "decided", "open", "captures", "title")
+_MORE = (
+    *("started", "ended", "id", "title", "project", "agent", "minutes", "tokens", "author"),
+    *("done", "decided", "open", "next", "captures", "files", "path"),
+)
+_LIMIT = click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+
+
+# --- list and search -------------------------------------------------------------------------------------------------
+
+
+@click.command("list")
+@click.option("--since", type=BEGIN, metavar="WHEN", help="Begun then or later: 2026-11-01, 30d.")
+@click.option("--until", type=END, metavar="WHEN", help="Begun then or earlier.")
+@click.option("--agent", metavar="AGENT", default="", help="Of this agent: name or name@version.")
+@click.option("--captures/--no-captures", default=None, help="Only with captures, or only without any.")
+@click.option("--project", metavar="NAME", default="", help="Only of this project.")
+@_LIMIT
+@format_option("table", "json", "toon")
+@click.pass_context
+def list_history(ctx: click.Context, /, *, format_: str, **wishes: Any) -> None:
+    """List what sessions came to, the newest first.
+
+    `done`, `decided`, `open` and `captures` are counts: what was done, decisions, open questions, and what was kept, skipped or proposed of
+    what is worth knowing again. In JSON are the facts of each. A note of the folder that is no history is named, and the exit code is 3.
+
+    \b
+      cru history list --since 30d
+      cru history list --agent claude-code --captures --format json
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    notes, complete = _all_of(vault)
+    _write(vault, list_entries(notes, Wish(**wishes)), format_, door)
+    ctx.exit(0 if complete else PROBLEMS_FOUND)
+
+
+@click.command
+@click.argument("words", nargs=-1, required=True)
+@_LIMIT
+@format_option("table", "json", "toon")
+@click.pass_context
+def search(ctx: click.Context, /, words: Sequence[str], limit: int | None, format_: str) -> None:
+    """Find the histories that hold every one of the words, in any case, the newest first.
+
+    Looked at are their items with the reasons, titles, projects, agents, files and captures. `cru recall` finds by likeness, in all that was said.
+
+    \b
+      cru history search token bucket
+      cru history search limiter.py --format json
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    notes, complete = _all_of(vault)
+    _write(vault, search_entries(notes, " ".join(words))[:limit], format_, door)
+    ctx.exit(0 if complete else PROBLEMS_FOUND)
+
+
+def _all_of(vault: Vault) -> tuple[list[EntryNote], bool]:
+    """Every note of the folder; whether all of them are histories that can be read."""
+    wrong: list[CrucibleError] = []
+    notes = list(load_entries(vault, wrong.append))
+    for error in wrong:
+        say(f"cru: {error}", style="yellow")
+    for one in notes:
+        if one.entry is None:
+            say_problems(vault.relative(one.note.path), one.problems)
+    return notes, not wrong and all(one.entry for one in notes)
+
+
+def _write(vault: Vault, found: Sequence[EntryNote], format_: str, door: Door) -> None:
+    rows = [_told(vault, one, one.entry) for one in found if one.entry]
+    columns = _TABLE if format_ == "table" else _MORE
+    write_cells(rows, columns, format_, HISTORY, door, texts=("title", "agent"), names=("id",))
+    if not rows and format_ == "table":
+        say("no history found; `cru session end` writes a session's")
+
+
+def _told(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
+    return {
+        "started": utc(entry.started) if entry.started else None,
+        "ended": utc(entry.ended) if entry.ended else None,
+        "id": entry.session_id,
+        "title": entry.title or entry.session_id,
+        "project": entry.project or None,
+        "agent": entry.agent or None,
+        "minutes": entry.duration_minutes,
+        "tokens": entry.tokens,
+        "author": entry.author or None,
+        "done": len(entry.done),
+        "decided": len(entry.decisions),
+        "open": len(entry.questions),
+        "next": len(entry.further),
+        "captures": sum(map(len, entry.captures)),
+        "files": len(entry.files_modified),
+        "path": cell_of_path(vault.relative(one.note.path)),
+    }
+
+
+# --- show ------------------------------------------------------------------------------------------------------------
+
+
+@click.command("show")
+@click.argument("session", metavar="ID", type=SESSION)
+@format_option("text", "json")
+@click.pass_obj
+def show_history(door: Door, /, session: str, format_: str) -> None:
+    """Show what a session came to: its note as it is, or its facts as JSON. What is untidy in it is named on stderr.
+
+    \b
+      cru history show 2026-11-21-add-rate-limiter
+    """
+    vault = open_vault(door)
+    one = _named(vault, session)
+    if format_ == "json":
+        if one.entry is None:
+            raise CrucibleError(
+                f"{vault.relative(one.note.path)}: no history", "its `type` must be `history`"
+            )
+        write_json(_facts(one.entry))
+    else:
+        # A pipe gets the very bytes, a terminal none that steer it.
+        click.echo(clean(one.note.source.text) if door.terminal else one.note.data, nl=False)
+    say_problems(vault.relative(one.note.path), one.problems)
+
+
+def _named(vault: Vault, ref: str) -> EntryNote:
+    """By the session's id or path, the note's own path, or a beginning of an id that only one has; `SessionNotFound` for none."""
+    wanted = note_name(Path(ref).name)
+    notes = list(load_entries(vault))
+    found = [one for one in notes if one.note.name == wanted] or [
+        one for one in notes if wanted and one.note.name.startswith(wanted)
+    ]
+    if not found:
+        raise SessionNotFound(f"{ref}: no history of it", f"`cru session end {wanted}` writes one")
+    if len(found) > 1:
+        raise AmbiguousSession(ref, [one.note.name for one in found])
+    return found[0]
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    def lines(told: Sequence[Line]) -> list[dict[str, Any]]:
+        return [{"text": one.text, "why": one.why or None, "line": one.line or None} for one in told]
+
+    def captures(told: Sequence[Capture]) -> list[dict[str, Any]]:
+        return [{"type": one.type, "id": one.id or None, "summary": one.summary} for one in told]
+
+    return {
+        "session_id": entry.session_id,
+        "title": entry.title or None,
+        "project": entry.project or None,
+        "started": utc(entry.started) if entry.started else None,
+        "ended": utc(entry.ended) if entry.ended else None,
+        "duration_minutes": entry.duration_minutes,
+        "agent": entry.agent or None,
+        "skills": [*entry.skills],
+        "tasks_completed": [*entry.tasks_completed],
+        "tasks_started": [*entry.tasks_started],
+        "files_modified": [*entry.files_modified],
+        "captures": {name: captures(group) for name, group in entry.captures._asdict().items()},
+        "tokens": entry.tokens,
+        "author": entry.author or None,
+        **{_key(heading): lines(getattr(entry, part)) for part, heading in HEADINGS.items()},
+    }
+
+
+def _key(heading: str) -> str:
+    return heading.lower().replace(" ", "_")
+
+
+# --- prune -----------------------------------------------------------------------------------------------------------
+
+
+@click.command
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only name what would go.")
+@click.option(
+    "--max-entries",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Keep so many; 0 is no limit; by default the setting.",
+)
+@click.option(
+    "--max-age-days",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Keep so long; 0 is no limit; by default the setting.",
+)
+@click.pass_context
+def prune(
+    ctx: click.Context, /, *, yes: bool, dry_run: bool, max_entries: int | None, max_age_days: int | None
+) -> None:
+    """Put away histories that are too old or too many; the settings [history.retention] say from when on.
+
+    What goes is named, and on a terminal you are asked; without one --yes is needed. A note that the vault's git repository holds as it is is
+    removed, since git has it; any other goes into the system's trash. One that neither takes stays. The sessions themselves stay in any case.
+
+    \b
+      cru history prune --dry-run
+      cru history prune --max-entries 50 --yes
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    notes, _ = _all_of(vault)
+    beyond = too_many(notes, datetime.now(UTC), _limits(vault, max_entries, max_age_days))
+    for one in beyond:
+        write(vault.relative(one.note.path))
+    if not beyond:
+        say("nothing is old or too much")
+    elif dry_run:
+        say(f"{_counted(len(beyond))} would go")
+    elif _is_wanted(len(beyond), yes=yes):
+        ctx.exit(_put_away(vault, beyond))
+    else:
+        say("nothing was put away")
+
+
+def _limits(vault: Vault, entries: int | None, days: int | None) -> Limits:
+    settings = vault.settings.history
+    return Limits(
+        settings.max_entries if entries is None else entries, settings.max_age_days if days is None else days
+    )
+
+
+def _is_wanted(count: int, *, yes: bool) -> bool:
+    if yes:
+        return True
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise UsageError(
+            "without a terminal nobody can be asked", "--yes puts them away, --dry-run only names them"
+        )
+    return click.confirm(f"put {_counted(count)} away?", err=True)
+
+
+def _put_away(vault: Vault, beyond: Sequence[EntryNote]) -> int:
+    """The exit code: 3 when something stayed that should have gone."""
+    where: list[str] = []
+    wrong: list[CrucibleError] = []
+    gone = prune_notes(
+        vault, beyond, discarding(vault.root, lambda _, told: where.append(told)), wrong.append
+    )
+    for error in wrong:
+        say(f"cru: {error}{f' ({error.hint})' if error.hint else ''}", style="yellow")
+    told = ", ".join(f"{where.count(one)} {one}" for one in dict.fromkeys(where))
+    say(f"put away {_counted(len(gone))}{f': {told}' if told else ''}")
+    left = len(beyond) - len(gone) - len(wrong)
+    if left:
+        say(f"{_counted(left)} changed meanwhile, and stayed")
+    return PROBLEMS_FOUND if wrong else 0
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} {'history' if count == 1 else 'histories'}"

@@ -1,0 +1,158 @@
+"""`cru inbox` and `cru inbox answer`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.indexed import asked, open_index
+from crucible.cli.log_options import SAID
+from crucible.cli.opening import open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, room_of, say, write
+from crucible.cli.workflow_tables import write_cells
+from crucible.errors import CrucibleError, UsageError
+from crucible.inbox.answering import Answered, Verdict
+from crucible.inbox.answering import answer as write_answer
+from crucible.inbox.model import Item, Kind
+from crucible.inbox.reading import places, read_items
+from crucible.index.moments import utc
+from crucible.index.schema import cell_of_path
+from crucible.secrets.redacting import redact_of
+from crucible.vault.store import Vault
+
+__all__ = ["answer", "list_inbox"]
+
+_COLUMNS = (
+    "id",
+    "kind",
+    "project",
+    "at",
+    "title",
+    "text",
+    "answered",
+    "answer",
+    "session",
+    "phase",
+    "line",
+    "path",
+)
+_TABLE, _NARROW = ("id", "kind", "project", "at", "says"), ("id", "says")
+_ROOM = 72
+"""Columns of a terminal for all of the table."""
+
+
+@click.command("list")
+@click.option("--all", "everything", is_flag=True, help="What is answered, too.")
+@click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice([one.value for one in Kind]),
+    help="Only these; may be repeated.",
+)
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the newest N.")
+@format_option("table", "json", "toon")
+@click.pass_context
+def list_inbox(
+    ctx: click.Context,
+    /,
+    *,
+    everything: bool,
+    project: str,
+    kinds: tuple[str, ...],
+    limit: int | None,
+    format_: str,
+) -> None:
+    """List what waits for a human, over all sessions, the newest session's first; `cru inbox` alone is the same.
+
+    These are the callouts decision_needed, approval_required and task_complete that nobody answered, and errors
+    without a resolution. The notes say so; nothing is stored beside them. The exit code is 3 when items may be missing.
+
+    \b
+      cru inbox
+      cru inbox --project shop --kind decision_needed
+      cru inbox --all --format json
+    """
+    door = ctx.ensure_object(Door)
+    index = open_index(door)
+    wanted = frozenset(map(Kind, kinds or Kind))
+    found, now = asked(index, lambda view: [*places(view, project, wanted, answered=everything)])
+    wrong: list[CrucibleError] = []
+    items = (
+        item
+        for item in read_items(Vault(Path(index.root), index.settings), found, wrong.append)
+        if item.kind in wanted and (everything or not item.answered)
+    )
+    _show(list(islice(items, limit)), format_, door, everything=everything)
+    for error in wrong:
+        say(f"cru: {error}", style="yellow")
+    ctx.exit(PROBLEMS_FOUND if wrong or now.unwalked else 0)
+
+
+def _show(items: Sequence[Item], format_: str, door: Door, *, everything: bool) -> None:
+    if format_ != "table":
+        write_cells([_told(item) for item in items], _COLUMNS, format_, "inbox", door)
+    elif items:
+        room = room_of(door)
+        columns = _TABLE if room is None or room >= _ROOM else _NARROW
+        columns = (*columns, "answered", "answer") if everything else columns
+        rows = [_told(item) for item in items]
+        write_cells(rows, columns, format_, "inbox", door, texts=("says", "answer"), names=("id",))
+    else:
+        say("nothing is there" if everything else "nothing waits")
+
+
+def _told(item: Item) -> dict[str, Any]:
+    title = " ".join(item.title.split())
+    says = f"{title}{' ' if title[-1:] in '?!.:' else ': '}{' '.join(item.text.split())}".strip(" :")
+    return {
+        **item._asdict(),
+        "kind": item.kind.value,
+        "at": utc(item.at) if item.at else None,
+        "phase": item.phase or None,
+        "project": item.project or None,
+        "path": cell_of_path(item.path),
+        "says": says,
+        "answer": item.answer or None,
+    }
+
+
+@click.command
+@click.argument("item", metavar="ID")
+@click.argument("text", metavar="[TEXT]", type=SAID, default="")
+@click.option("--approve", "verdict", flag_value="approved", help="Yes, to an approval_required.")
+@click.option("--reject", "verdict", flag_value="rejected", help="No, to an approval_required.")
+@click.option("--ack", "verdict", flag_value="seen", help="Seen: a task_complete, or an error that may stay.")
+@click.pass_context
+def answer(ctx: click.Context, /, item: str, text: str, verdict: str | None) -> None:
+    """Write an answer into the session's note, directly behind the question; an error gets it as its resolution.
+
+    ID is as `cru inbox` shows it, a beginning of it, or a session's id where only one thing waits in it. TEXT may be - for
+    stdin. A session's client learns of the answer with its next briefing or resume, not before.
+
+    \b
+      cru inbox answer 2026-11-21-add.3f9a1c "Use UTC."
+      cru inbox answer 2026-11-21-add.77ab02 --approve
+      cru inbox answer 2026-11-21-add --reject "not before the backup"
+    """
+    door = ctx.ensure_object(Door)
+    if not item.strip():
+        raise UsageError("no item was named", "`cru inbox` shows what waits")
+    vault = open_vault(door)
+    redact = redact_of(vault.settings.secrets)
+    done = write_answer(vault, item, text, verdict=Verdict(verdict or "answered"), redact=redact)
+    _say_done(done)
+
+
+def _say_done(done: Answered) -> None:
+    write(done.item.id)
+    count = sum(done.redactions.values())
+    if count:
+        say(f"cru: {count} secret{'' if count == 1 else 's'} taken out of the answer", style="yellow")

@@ -1,0 +1,146 @@
+"""`cru memory digest`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from crucible.briefing.digest import LINES, Digest
+from crucible.briefing.digesting import Digested, Wanted, digest_of
+from crucible.briefing.likeness import Aim, aim_of
+from crucible.briefing.memory import Position
+from crucible.briefing.model import Item, Rank
+from crucible.briefing.quoting import Quoter
+from crucible.briefing.rows import has_sessions
+from crucible.cli.door import Door
+from crucible.cli.indexed import asked
+from crucible.cli.opening import here, open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_json
+from crucible.cli.surroundings import user_settings
+from crucible.cli.workflow_ref import WORKFLOW
+from crucible.history.memories import FILES
+from crucible.history.shortening import shortener
+from crucible.index.moments import utc
+from crucible.index.store import Index
+from crucible.index.view import View
+from crucible.index.vouching import ask
+from crucible.secrets.redacting import redact_of
+from crucible.vault.projects import folder_in_project, named_project_of, project_of
+from crucible.vault.store import Vault
+from crucible.vault.workflows import find_workflow, read_workflow_note
+
+__all__ = ["digest"]
+
+
+@click.command("digest")
+@click.option(
+    "--workflow", type=WORKFLOW, metavar="NAME", help="What is about to run: its topic comes first."
+)
+@click.option("--project", metavar="NAME", help="Of this project; by default the working directory's.")
+@click.option(
+    "--lines",
+    type=click.IntRange(1, 1000),
+    default=LINES,
+    show_default=True,
+    metavar="N",
+    help="At most N lines.",
+)
+@format_option("text", "json")
+@click.pass_context
+def digest(
+    ctx: click.Context, /, workflow: str | None, project: str | None, lines: int, format_: str
+) -> None:
+    """Show in a dozen lines what a session should begin with.
+
+    First where the work stands, then what is to do, what was decided and learned in earlier sessions, and the project's
+    conventions. When lines are few, conventions go first, then lessons, decisions and todos. With --workflow comes first
+    what has to do with it; one that plans gets more conventions, one that carries something out more decisions. In a
+    folder without a project it is about the whole vault. No note of a session is read.
+
+    \b
+      cru memory digest
+      cru memory digest --workflow release --lines 10
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door, looks=False)
+    aim = _aim(vault, workflow) if workflow else None
+
+    def answer(view: View) -> tuple[str, Digested]:
+        name = _project(view, vault) if project is None else project
+        folder = _folder(name)
+        shorten = shortener([str(folder)] if folder else [])
+        quoter = Quoter(redact_of(vault.settings.secrets), shorten)
+        return name, digest_of(vault, view, Wanted(datetime.now(UTC), name, folder, aim, lines), quoter)
+
+    (name, found), _ = asked(Index(vault.root, vault.settings, ask), answer)
+    if format_ == "json":
+        write_json(_plain(name, workflow, aim, found))
+    else:
+        _write(found.digest)
+    ctx.exit(_complain(found))
+
+
+def _aim(vault: Vault, ref: str) -> Aim:
+    return aim_of(read_workflow_note(vault, find_workflow(vault, ref, here())).workflow)
+
+
+def _project(view: View, vault: Vault) -> str:
+    """The working directory's; a folder that is called as no session's project is none, unless git or the user says so."""
+    folder, projects = str(here() or ""), user_settings().projects
+    named = named_project_of(folder, projects, str(vault.root))
+    if named or not folder or Path(folder).is_relative_to(vault.root):
+        return named
+    name = project_of(folder, projects)
+    return name if has_sessions(view, name) else ""
+
+
+def _folder(project: str) -> Path | None:
+    """The working directory, when it is the project's."""
+    return folder_in_project(str(here() or ""), user_settings().projects, project) if project else None
+
+
+def _write(digest: Digest) -> None:
+    for line in digest.lines:
+        write(line)
+    if digest.left_out:
+        counts = ", ".join(f"{one.count:,} {one.what}" for one in reversed(digest.left_out))
+        say(f"left out: {counts}; --lines shows more")
+
+
+def _complain(found: Digested) -> int:
+    """What could not be read, on stderr; the exit code."""
+    for source in found.failed:
+        say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
+    for kind, problem in found.held.problems:
+        say_problems(f".crucible/memory/{FILES[kind]}", (problem,))
+    return PROBLEMS_FOUND if found.failed or found.held.problems else 0
+
+
+def _plain(project: str, workflow: str | None, aim: Aim | None, found: Digested) -> dict[str, object]:
+    digest = found.digest
+    return {
+        "project": project,
+        "workflow": workflow,
+        "leaning": str(aim.leaning) if aim else None,
+        "position": _where(found.position) if found.position else None,
+        **{rank.word: _items(digest.items, rank) for rank in sorted(Rank, reverse=True)},
+        "left_out": {one.what: one.count for one in digest.left_out},
+        "lines": list(digest.lines),
+        "failed": {one.name: one.failure for one in found.failed},
+    }
+
+
+def _items(items: Iterable[Item], rank: Rank) -> list[dict[str, object]]:
+    return [
+        {"text": one.text, "inferred": one.group.endswith("(inferred)"), "related": one.related}
+        for one in items
+        if one.rank is rank
+    ]
+
+
+def _where(one: Position) -> dict[str, object]:
+    return one._asdict() | {"at": utc(one.at) if one.at else None, "blockers": list(one.blockers)}

@@ -1,0 +1,203 @@
+"""`cru task add`: a task, or a description broken into tasks that depend on each other."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import click
+
+from crucible.agents.asking import Asker as Model
+from crucible.agents.asking import asker_of
+from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.cli.door import Door
+from crucible.cli.log_options import SAID, recording_place
+from crucible.cli.opening import open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import say, write, write_json
+from crucible.cli.recall_opening import Asker, open_asked
+from crucible.cli.session_ref import SESSION
+from crucible.cli.surroundings import user_settings
+from crucible.cli.task_opening import find_session, our_session
+from crucible.cli.task_showing import counted, say_circles, task_json
+from crucible.errors import CrucibleError, UsageError, VaultError
+from crucible.record.tasking import NewTask, TaskWriter
+from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
+from crucible.session.model import Session
+from crucible.session.tasks import PRIORITIES
+from crucible.tasks.breaking import TEMPLATE, Piece, break_down, find_template
+from crucible.tasks.creating import annotate_new
+from crucible.tasks.model import OpenTask, Recalled, Ref
+from crucible.tasks.picking import RecallCounts, recalled_ids
+from crucible.tasks.readiness import circles_of
+from crucible.tasks.reading import tasks_of
+from crucible.templates import OwnTemplate
+from crucible.vault.store import Vault
+
+__all__ = ["add"]
+
+
+@click.command("add")
+@click.argument("text", type=SAID)
+@click.option(
+    "--session",
+    metavar="ID",
+    type=SESSION,
+    envvar="CRU_SESSION",
+    help="The session [environment: CRU_SESSION].",
+)
+@click.option(
+    "--depends-on",
+    metavar="TASK",
+    multiple=True,
+    help="A task of the session that comes before; may be repeated.",
+)
+@click.option(
+    "--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True, help="How urgent it is."
+)
+@click.option(
+    "--break-down/--no-break-down",
+    "breaks",
+    default=None,
+    help="Whether the model of your settings breaks it into tasks; by default on a terminal, or with --yes, where one is configured.",
+)
+@click.option("--yes", is_flag=True, help="Add what the model made of it without asking.")
+@format_option("text", "json")
+@click.pass_obj
+def add(
+    door: Door,
+    /,
+    text: str,
+    session: str | None,
+    depends_on: tuple[str, ...],
+    priority: str,
+    format_: str,
+    *,
+    breaks: bool | None,
+    yes: bool,
+) -> None:
+    """Add a task, or have a description broken into some; prints the id of each.
+
+    Without --session it goes to the newest session of this folder's project that is active or paused. What recall knows of such work is
+    asked once, now, and kept with the task for whoever picks it up. A model's tasks are shown with what depends on what, and you are asked
+    before they are added; without a terminal that takes --yes. When it makes nothing of the description, that is one task.
+
+    \b
+      cru task add "Test the limiter" --depends-on 2
+      cru task add "Bill with Stripe, with retries and a report" --yes
+    """
+    if not text.strip():
+        raise UsageError("a task has no content", "say what is to be done")
+    vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
+    redact = redact_of(vault.settings.secrets)
+    name = find_session(vault, session)
+    note = vault.read(vault.find(name)).session
+    pieces = _pieces(door, vault, note, text, redact, breaks=breaks, yes=yes)
+    writer = TaskWriter(vault, name, now=now, redact=redact, ours=name == our_session(), **recording_place())
+    needs = [one.rpartition(f"{name}.")[2] for one in depends_on]
+    made = writer.add(
+        [NewTask(one.content, one.after, () if one.after else tuple(needs), priority) for one in pieces]
+    )
+    listed = tasks_of(replace(note, tasks=(*note.tasks, *made)))
+    new = [task for task in listed if task.ref.id in {one.id for one in made}]
+    known = _annotated(door, vault, note, new, now, redact)
+    for task in made:
+        writer.tell_created(task, len(recalled_ids(known.get(Ref(name, task.id), Recalled()))))
+    for warning in writer.warnings:
+        say(f"cru: {warning}", style="yellow")
+    _write_made(new, known, format_)
+    say_circles(circles_of(listed))
+
+
+def _annotated(
+    door: Door, vault: Vault, session: Session, tasks: Sequence[OpenTask], now: datetime, redact: Redact
+) -> dict[Ref, Recalled]:
+    """What recall knows for each; where it cannot be asked, `cru task pick` does."""
+    try:
+        recall = open_asked(door, Asker(session.project or ""), lambda *_: None, embedded=False).recall
+        made = annotate_new(vault, tasks, recall, now=now, redact=redact)
+    except CrucibleError as error:
+        say(f"cru: recall was not asked: {error}", style="yellow")
+        return {}
+    for ref, why in made.failed:
+        say(f"cru: {ref}: recall was not asked: {why}", style="yellow")
+    return dict(made.asked)
+
+
+def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: str) -> None:
+    counts = {
+        ref: RecallCounts(len(one.patterns), len(one.failures), len(one.decisions))
+        for ref, one in known.items()
+    }
+    if format_ == "json":
+        write_json(
+            [
+                {**task_json(task), "annotations": counts[task.ref]._asdict() if task.ref in counts else None}
+                for task in tasks
+            ]
+        )
+        return
+    for task in tasks:
+        write(str(task.ref))
+        if task.ref in counts and any(counts[task.ref]):
+            say(f"{task.ref.id}: {counted(counts[task.ref])} known")
+
+
+# --- breaking it down --------------------------------------------------------------------------------------------------
+
+
+def _pieces(
+    door: Door,
+    vault: Vault,
+    session: Session,
+    text: str,
+    redact: Redact,
+    *,
+    breaks: bool | None,
+    yes: bool,
+) -> tuple[Piece, ...]:
+    """The tasks to add: one, or what the model makes of it, when that is agreed to."""
+    whole = (Piece(text),)
+    # An agent may have a terminal, and is no human.
+    may_ask = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and "CLAUDECODE" not in os.environ
+    model = _model(breaks, wished=may_ask or yes)
+    if model is None:
+        return whole
+    try:
+        template = find_template(vault.root)
+        broken = break_down(text, tasks_of(session), asker=model, redact=redact, template=template)
+    except VaultError as error:
+        say(f"cru: {error}; Crucible's own is used", style="yellow")
+        own = OwnTemplate(TEMPLATE)
+        broken = break_down(text, tasks_of(session), asker=model, redact=redact, template=own)
+    if broken.problem:
+        say(f"cru: it is one task, since {broken.problem}", style="yellow")
+        return whole
+    if len(broken.pieces) == 1:
+        return broken.pieces
+    for number, piece in enumerate(broken.pieces, 1):
+        after = f"  (after {', '.join(str(at + 1) for at in piece.after)})" if piece.after else ""
+        say(f"  {number}. {piece.content}{after}")
+    if yes or (may_ask and click.confirm("Add these tasks?", default=True, err=True)):
+        return broken.pieces
+    if may_ask:
+        say("nothing was added")
+        raise click.Abort
+    raise UsageError(
+        "nothing was added: nobody can be asked whether these tasks are meant",
+        "--yes adds them, --no-break-down adds one task",
+    )
+
+
+def _model(breaks: bool | None, *, wished: bool) -> Model | None:
+    """Who is asked; None where nobody is to be."""
+    if breaks is False or (breaks is None and not wished):
+        return None
+    model = None if os.environ.get(OWN_ENVIRONMENT) else asker_of(user_settings().agents, os.environ)
+    if breaks and model is None:
+        raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
+    return model

@@ -1,0 +1,397 @@
+"""`cru task pick`, `annotate` and `done`: what becomes of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from crucible import record
+from crucible.capture.handing_on import hand_on
+from crucible.capture.keeping import Captured, When, capture_session
+from crucible.cli.capturing import configured_judge, project_folder
+from crucible.cli.capturing_dialogue import terminal_ask
+from crucible.cli.capturing_telling import say_captured
+from crucible.cli.door import Door
+from crucible.cli.indexed import asked
+from crucible.cli.log_options import SAID, recording_place
+from crucible.cli.opening import open_vault
+from crucible.cli.options import format_option
+from crucible.cli.output import clean, say, write, write_json
+from crucible.cli.recall_opening import Asker, open_asked
+from crucible.cli.task_opening import OpenedTask, open_task, our_session
+from crucible.cli.task_ref import TASK
+from crucible.cli.task_showing import task_json
+from crucible.errors import CrucibleError, NoteExists, UsageError
+from crucible.flight.reading import Record, read_records
+from crucible.index.store import Index
+from crucible.index.view import View
+from crucible.index.vouching import ask
+from crucible.note.contain import normal, normal_line
+from crucible.recall.model import Event, Recall
+from crucible.record.tasking import TaskWriter
+from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
+from crucible.session.model import Decision, Status
+from crucible.session.tasks import TASK_PICKED
+from crucible.tasks.annotations import annotate as write_annotation
+from crucible.tasks.annotations import change_annotation, read_annotation
+from crucible.tasks.context import task_text
+from crucible.tasks.creating import annotate_new, shelf_of
+from crucible.tasks.discoveries import TAG
+from crucible.tasks.flowing import dependents_of, inherited_from
+from crucible.tasks.model import Annotation, Choice, ChoiceKind, OpenTask, Stage, kinds_named
+from crucible.tasks.picking import Pickup, pick_up, recalled_ids
+from crucible.tasks.readiness import status_of
+from crucible.tasks.reading import tasks_of
+from crucible.vault.store import Vault
+
+__all__ = ["annotate", "done", "pick"]
+
+_KINDS = [kind.value for kind in ChoiceKind]
+
+
+@click.command("pick")
+@click.argument("task", type=TASK)
+@format_option("text", "json")
+@click.pass_context
+def pick(ctx: click.Context, /, task: str, format_: str) -> None:
+    """Begin a task: it is in progress from now on, and all that is known for it is printed.
+
+    That is what the tasks before it decided, what others found meanwhile, and the items that recall found when it was made; their texts
+    are looked up only now. A task for which recall was never asked is asked for now, once. The task is marked in the note where it stands,
+    also when that session is over; the session that CRU_SESSION names, when it is another, notes that it took it up.
+
+    TASK is as in `cru task show`.
+
+    \b
+      cru task pick 2026-11-21-add.3
+    """
+    door = ctx.ensure_object(Door)
+    vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
+    redact = redact_of(vault.settings.secrets)
+    opened = open_task(vault, task)
+    opened.check_noted()
+    if opened.task.stage in (Stage.COMPLETED, Stage.DROPPED):
+        raise UsageError(
+            f"{opened.task.ref}: it is {opened.task.stage}",
+            f"add what is still to be done: cru task add --session {opened.owner.id} TEXT",
+        )
+    for other in opened.waits_for:
+        say(
+            f"cru: it waits for {other.ref.id} ({other.stage.replace('_', ' ')}): {other.content}",
+            style="yellow",
+        )
+    pickup, items = _known(door, vault, opened, now, redact)
+    if opened.task.stage is not Stage.IN_PROGRESS:
+        _moved(vault, opened, "in_progress", now, redact)
+        _note_taken(vault, opened, redact)
+    told = task_text(vault.root, pickup, items, opened.waits_for)
+    if told.problem:
+        say(f"cru: {told.problem}", style="yellow")
+    text = clean(redact(told.text)[0])
+    if format_ == "json":
+        picked = replace(opened.task, stage=Stage.IN_PROGRESS)
+        write_json({**task_json(picked), "context": text})
+    else:
+        click.echo(text, nl=False)
+
+
+def _known(
+    door: Door, vault: Vault, opened: OpenedTask, now: datetime, redact: Redact
+) -> tuple[Pickup, Sequence[Event]]:
+    """Everything for a task; what cannot be told is a line on stderr, and keeps nobody from the task."""
+    settings = vault.settings.tasks
+    recall = _recall(door, opened)
+    for _, why in annotate_new(vault, [opened.task], recall, now=now, redact=redact).failed:
+        say(f"cru: recall was not asked: {why}", style="yellow")
+    records, beside = _records(vault, opened) if settings.share_parallel_discoveries else ([], [])
+    tasks = opened.tasks if settings.propagate_decisions else ()
+    kinds = kinds_named(settings.auto_propagate_types)
+    pickup = pick_up(shelf_of(vault), opened.task, tasks, records, kinds=kinds, beside=beside)
+    for line in pickup.troubles:
+        say(f"cru: {line}", style="yellow")
+    ids = recalled_ids(pickup.annotation.recalled) if pickup.annotation else ()
+    items: Sequence[Event] = ()
+    try:
+        items = recall.get(ids) if ids else ()
+    except CrucibleError as error:
+        say(f"cru: what recall found cannot be read: {error}", style="yellow")
+    return pickup, items
+
+
+def _recall(door: Door, opened: OpenedTask) -> Recall:
+    return open_asked(door, Asker(opened.owner.project), lambda *_: None, embedded=False).recall
+
+
+def _records(vault: Vault, opened: OpenedTask) -> tuple[list[Record], list[Record]]:
+    """What was observed in the session, and in those that work beside it: its subagents', or its parent's and theirs."""
+    top = opened.owner.parent or opened.owner.id
+
+    def question(view: View) -> list[str]:
+        rows = view.rows("sessions", None, [top])
+        return [str(row["id"]) for row in rows if row["parent"] == top]
+
+    children, _ = asked(Index(vault.root, vault.settings, ask), question)
+    beside = [name for name in dict.fromkeys((top, *children)) if name != opened.owner.id]
+    return _observed(vault, [opened.owner.id]), _observed(vault, beside)
+
+
+def _observed(vault: Vault, sessions: Iterable[str]) -> list[Record]:
+    found: list[Record] = []
+    for session in sessions:
+        with suppress(CrucibleError):  # what is damaged of it; what was read is told
+            found += (one for one in read_records(vault.root, session) if one.type == "observation")
+    return found
+
+
+def _moved(vault: Vault, opened: OpenedTask, status: str, now: datetime, redact: Redact) -> None:
+    writer = TaskWriter(
+        vault, opened.owner.id, now=now, redact=redact, ours=opened.is_ours, **recording_place()
+    )
+    writer.move(opened.task.ref.id, status)
+    for warning in writer.warnings:
+        say(f"cru: {warning}", style="yellow")
+
+
+def _note_taken(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
+    """In the session that works on another one's task."""
+    if not our_session() or opened.is_ours:
+        return
+    try:
+        recorder = record.open(our_session(), vault=vault, redact=redact, **recording_place())
+        recorder.milestone(f"{TASK_PICKED}{opened.task.content} ({opened.task.ref})")
+    except CrucibleError as error:
+        say(f"cru: {error}", style="yellow")
+
+
+# --- annotate ----------------------------------------------------------------------------------------------------------
+
+
+@click.command("annotate")
+@click.argument("task", type=TASK)
+@click.option(
+    "--decision", metavar="TEXT", type=SAID, default="", help="What was decided in it; - for stdin."
+)
+@click.option("--rationale", metavar="TEXT", type=SAID, default="", help="Why.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(_KINDS),
+    metavar="TYPE",
+    help=f"What it is about, by default as its words tell: {', '.join(_KINDS)}.",
+)
+@click.option(
+    "--propagate/--no-propagate",
+    default=None,
+    help="Whether it goes to the tasks that depend on this one; by default technology, API and architecture do.",
+)
+@click.option("--discovery", metavar="TEXT", type=SAID, default="", help="What was found; - for stdin.")
+@click.option(
+    "--applies-to",
+    metavar="WORD",
+    multiple=True,
+    help="What the discovery is good to know for; may be repeated.",
+)
+@click.pass_obj
+def annotate(
+    door: Door,
+    /,
+    task: str,
+    decision: str,
+    rationale: str,
+    kind: str | None,
+    propagate: bool | None,
+    discovery: str,
+    applies_to: tuple[str, ...],
+) -> None:
+    """Note what was decided or found in a task, for the tasks after it and for those beside it.
+
+    A decision is written into the session's note as well, and goes to the tasks that depend on this one when it is done. A discovery is
+    shown to whoever picks up another task of the session.
+
+    \b
+      cru task annotate 3 --decision "Use Stripe" --rationale "its webhooks"
+      cru task annotate 3 --discovery "429 has Retry-After" --applies-to stripe
+    """
+    if not (decision.strip() or discovery.strip()):
+        raise UsageError("nothing is noted: neither --decision nor --discovery", "give one of them")
+    if not decision.strip() and (rationale or kind or propagate is not None):
+        raise UsageError("--rationale, --type and --propagate are of a decision", "give --decision")
+    if not discovery.strip() and applies_to:
+        raise UsageError("--applies-to is of a discovery", "give --discovery")
+    vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
+    redact = redact_of(vault.settings.secrets)
+    opened = open_task(vault, task)
+    said, why, found = (normal(redact(text)[0]) for text in (decision, rationale, discovery))
+    choice = Choice(normal_line(said), why, ChoiceKind(kind) if kind else None, propagate)
+    found = normal_line(found)
+    _noted(vault, opened, choice, found, now, redact)
+    for warning in _logged(vault, opened, choice, found, applies_to, redact):
+        say(f"cru: {warning}", style="yellow")
+    write(str(opened.task.ref))
+
+
+def _noted(
+    vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: datetime, redact: Redact
+) -> None:
+    """In the annotation, which is made for a task that has none; recall is asked when it is picked up."""
+    shelf, ref = shelf_of(vault), opened.task.ref
+    with suppress(NoteExists):
+        write_annotation(shelf, Annotation(ref, redact(opened.task.content)[0], now))
+
+    def add(old: Annotation) -> Annotation:
+        choices, discoveries = old.choices, old.discoveries
+        if choice.summary and choice not in choices:
+            # The last word on a decision counts, its mark above all.
+            choices = (*(one for one in choices if one.summary != choice.summary), choice)
+        if found and found not in discoveries:
+            discoveries = (*discoveries, found)
+        return replace(old, choices=choices, discoveries=discoveries)
+
+    change_annotation(shelf, ref, add)
+
+
+def _logged(
+    vault: Vault,
+    opened: OpenedTask,
+    choice: Choice,
+    found: str,
+    applies_to: Sequence[str],
+    redact: Redact,
+) -> list[str]:
+    """In the note of a session that is at work, else a discovery in its whole events alone, where others look; returns what went wrong."""
+    session, ident = opened.session, opened.task.ref.id
+    if session is None:
+        return ["only the client has this session, so nobody else is shown a discovery"] if found else []
+    if not (session.status is Status.ACTIVE or (opened.is_ours and session.status is Status.PAUSED)):
+        writer = TaskWriter(vault, opened.owner.id, now=datetime.now(UTC), redact=redact)
+        if found:
+            writer.tell_found(found, ident, TAG, [normal_line(redact(word)[0]) for word in applies_to])
+        return writer.warnings
+    recorder = record.open(opened.owner.id, vault=vault, redact=redact, **recording_place())
+    entries = (entry for phase in session.all_phases() for entry in phase.all_entries())
+    known = {normal_line(entry.text) for entry in entries if isinstance(entry, Decision)}
+    if choice.summary and choice.summary not in known:
+        recorder.decision(choice.summary, rationale=choice.rationale or None)
+    if found:
+        recorder.observation(found, tag=TAG, task=ident, applies_to=applies_to)
+    return recorder.warnings
+
+
+# --- done --------------------------------------------------------------------------------------------------------------
+
+
+@click.command("done")
+@click.argument("task", type=TASK)
+@click.option(
+    "--capture/--no-capture",
+    "captures",
+    default=None,
+    help="Whether to look for what is worth keeping; by default as the setting says.",
+)
+@format_option("text", "json")
+@click.pass_context
+def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) -> None:
+    """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
+
+    Decisions on technology, APIs and architecture go, details and bug fixes do not, and what was marked with `cru task annotate` goes by
+    its mark. You are asked on a terminal only, when the task had two decisions of weight or mended a failure, and within the budget of
+    questions; elsewhere `cru capture` lists what waits. What can be begun now is named.
+
+    \b
+      cru task done 2026-11-21-add.3
+    """
+    door = ctx.ensure_object(Door)
+    vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
+    redact = redact_of(vault.settings.secrets)
+    opened = open_task(vault, task)
+    path = opened.check_noted()
+    if opened.task.stage is not Stage.COMPLETED:
+        _moved(vault, opened, "completed", now, redact)
+    note = vault.read(path)
+    tasks = tasks_of(note.session)
+    for problem in _flow(vault, opened, now, redact):
+        say(f"cru: {problem}", style="yellow")
+    captured = None
+    if captures is not False and (captures or vault.settings.tasks.capture_on_completion):
+        captured = _captured(door, vault, opened, path, now, redact)
+    told, ready = _told(vault, opened, tasks), _freed(opened, tasks)
+    if format_ == "json":
+        kept = [one.said.item for one in captured.kept] if captured else []
+        write_json(
+            {
+                **task_json(next(one for one in tasks if one.ref == opened.task.ref)),
+                "told": [str(one.ref) for one in told],
+                "ready": [str(one.ref) for one in ready],
+                "captured": kept,
+            }
+        )
+        return
+    write(f"{opened.task.ref}: completed")
+    for one in told:
+        say(f"its decisions go to {one.ref.id}: {one.content}")
+    for one in ready:
+        say(f"ready now: {one.ref.id}: {one.content}")
+    if captured:
+        say_captured(vault, captured)
+
+
+def _flow(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) -> Iterator[str]:
+    """What the task decided goes to those that depend on it; a line for what could not be told."""
+    try:
+        session = vault.read(opened.check_noted()).session
+        yield from hand_on(vault, session, now=now, redact=redact)
+    except CrucibleError as error:
+        yield f"its decisions were not handed on: {error}"
+
+
+def _told(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+    """The tasks that inherited something from it."""
+    settings = vault.settings.tasks
+    with suppress(CrucibleError):
+        own, _ = read_annotation(shelf_of(vault), opened.task.ref)
+        kinds = kinds_named(settings.auto_propagate_types)
+        if own and settings.propagate_decisions and inherited_from(own, kinds):
+            return dependents_of(opened.task.ref, tasks)
+    return ()
+
+
+def _freed(opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+    """The tasks that needed it and can be begun now."""
+    ready = status_of(tasks).ready
+    return tuple(one.task for one in ready if opened.task.ref.id in one.task.needs)
+
+
+def _captured(
+    door: Door, vault: Vault, opened: OpenedTask, path: Path, now: datetime, redact: Redact
+) -> Captured | None:
+    """What is worth keeping of it; nothing of this keeps a task from its end."""
+    try:
+        captured = capture_session(
+            vault,
+            path,
+            now=now,
+            ask=terminal_ask(door, vault),
+            judge=configured_judge(vault, redact),
+            when=When.TASK,
+            task=opened.task.ref.id,
+            folder=project_folder(opened.owner.project),
+            redact=redact,
+        )
+    except CrucibleError as error:
+        say(f"cru: nothing was looked for that is worth keeping: {error}", style="yellow")
+        return None
+    kept = tuple(one.said.item for one in captured.kept if one.said.item)
+    if kept:
+        with suppress(CrucibleError):
+            change_annotation(
+                shelf_of(vault),
+                opened.task.ref,
+                lambda old: replace(old, captured_to=tuple(dict.fromkeys((*old.captured_to, *kept)))),
+            )
+    return captured

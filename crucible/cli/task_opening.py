@@ -1,0 +1,172 @@
+"""From the root's options to tasks: where the client keeps its lists, which tasks are in scope, and which one a name means.
+
+Imports little: a list of tasks reads no note.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from crucible.cli.indexed import asked
+from crucible.cli.surroundings import whence, working_directory
+from crucible.errors import UsageError, VaultError
+from crucible.index.query import SessionQuery, select
+from crucible.index.store import Index
+from crucible.index.view import View
+from crucible.index.vouching import ask
+from crucible.patterns import late_pattern
+from crucible.tasks.gathering import Found, Owner, Scope, tasks_called
+from crucible.tasks.model import OpenTask
+from crucible.tasks.naming import beginning_of, find_task
+from crucible.tasks.overview import Client
+from crucible.tasks.reading import tasks_of
+from crucible.tasks.stores import StoreList, lists_in, with_stores
+from crucible.vault.projects import named_project_of
+from crucible.vault.store import Vault
+
+if TYPE_CHECKING:
+    from crucible.session.model import Session
+
+__all__ = ["OpenedTask", "client_here", "find_session", "open_task", "our_session", "scope_of"]
+
+_NO_LETTER = late_pattern(r"[^a-zA-Z0-9]")
+
+
+class OpenedTask(NamedTuple):
+    """A task, the list that it stands in, its session, and that session's note as it was read; no note for a list that only the client has."""
+
+    task: OpenTask
+    tasks: tuple[OpenTask, ...]
+    owner: Owner
+    session: Session | None
+    note: Path | None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a task of the session that we work in."""
+        return self.owner.id == our_session()
+
+    @property
+    def waits_for(self) -> tuple[OpenTask, ...]:
+        """The unfinished tasks of its list that should be done first."""
+        needs = set(self.task.needs) - {self.task.ref.id}
+        return tuple(
+            one for one in self.tasks if one.ref.id in needs and one.stage in ("pending", "in_progress")
+        )
+
+    def check_noted(self) -> Path:
+        """Its note; `VaultError` where only the client has the task, since nothing of ours is written into its lists."""
+        if self.note is None or self.session is None:
+            raise VaultError(
+                f"{self.task.ref}: only the client has its session", "`cru import claude-code` brings it here"
+            )
+        if all(task.id != self.task.ref.id for task in self.session.tasks):
+            raise VaultError(
+                f"{self.task.ref}: only the client has it yet",
+                "`cru import claude-code` brings it into the note",
+            )
+        return self.note
+
+
+def our_session() -> str:
+    """The session that the environment names, "" for none."""
+    return os.environ.get("CRU_SESSION", "")
+
+
+def scope_of(root: Path, project: str | None, days: int, now: datetime, *, everything: bool) -> Scope:
+    """Everything; else the named project, or the one whose folder we are in, with what began in the last `days`."""
+    if everything:
+        return Scope(project or "")
+    since = now - timedelta(days=min(days, 100_000))
+    return Scope(_project_here(root) if project is None else project, "", since)
+
+
+def _project_here(root: Path) -> str:
+    """By the same rule as in recall: "" for a folder that is only called something, and in the vault itself."""
+    return named_project_of(*whence(), str(root))
+
+
+def client_here(root: Path, project: str) -> Client:
+    """Claude Code's lists; of those that no note names, with a project only such as began in this folder, when it is the project's."""
+    folder = _client_folder()
+    if not project:
+        return Client(folder)
+    here = working_directory() if project == _project_here(root) else None
+    names: set[str] = set()
+    if here:
+        with suppress(OSError):
+            began = os.listdir(folder / "projects" / _NO_LETTER.sub("-", os.path.realpath(here)))
+            names = {name.removesuffix(".jsonl") for name in began if name.endswith(".jsonl")}
+    return Client(folder, names)
+
+
+def _client_folder() -> Path:
+    config = os.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(config) if config else Path(os.path.expanduser("~"), ".claude")
+
+
+def open_task(vault: Vault, called: str) -> OpenedTask:
+    """The task that is called so, with its note read; raises what `find_task` does, and for a note that cannot be read."""
+    own = our_session()
+    beginning = beginning_of(called)
+
+    def question(view: View) -> Found:
+        found = tasks_called(view, beginning)
+        if own and own not in found.owners:
+            more = tasks_called(view, own)
+            found = Found((*found.tasks, *more.tasks), {**found.owners, **more.owners})
+        return _with_client(view, vault, found, beginning)
+
+    found, _ = asked(Index(vault.root, vault.settings, ask), question)
+    named = find_task(called, found.tasks, own)
+    owner = found.owners[named.ref.session]
+    listed = tuple(one for one in found.tasks if one.ref.session == owner.id)
+    if not owner.path:
+        return OpenedTask(named, listed, owner, None, None)
+    note = vault.read(vault.root / owner.path)
+    tasks = _whole(listed, tasks_of(note.session))
+    task = next((one for one in tasks if one.ref == named.ref), named)
+    return OpenedTask(task, tasks, owner, note.session, note.path)
+
+
+def _with_client(view: View, vault: Vault, found: Found, beginning: str) -> Found:
+    def every_note() -> Sequence[Owner]:
+        return tuple(tasks_called(view, "").owners.values())
+
+    def is_wanted(one: StoreList) -> bool:
+        return bool(beginning) and one.id.startswith(beginning)
+
+    return with_stores(found, lists_in(_client_folder()), vault.root, every_note, is_wanted)[0]
+
+
+def _whole(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+    """The list with all words of what the note has: the index keeps the beginning of each."""
+    words = {task.ref: task.content for task in noted}
+    return tuple(replace(one, content=words.get(one.ref, one.content)) for one in listed)
+
+
+def find_session(vault: Vault, named: str | None) -> str:
+    """The session that tasks are added to: the named one, the environment's, or the newest of this project that is not over."""
+    if named:
+        return vault.read(vault.find(named)).name
+    project = _project_here(vault.root)
+    names: list[str] = []
+    if project:
+        names, _ = asked(Index(vault.root, vault.settings, ask), lambda view: _going_on(view, project))
+    if not names:
+        raise UsageError(
+            "no session: neither --session nor CRU_SESSION names one, and no session of this folder's project is active or paused",
+            'export CRU_SESSION=$(cru session start "Fix it")',
+        )
+    return names[0]
+
+
+def _going_on(view: View, project: str) -> list[str]:
+    query = SessionQuery(project=project, limit=1, where=(lambda row: row["status"] in ("active", "paused"),))
+    return [str(row["id"]) for row in select(view, query)]

@@ -1,0 +1,250 @@
+"""What is remembered over sessions: decisions, lessons and what is left to do, in `.crucible/memory/`, a JSON line each.
+
+Owns what a line says and which of several lines counts.  Lines are added at the end: of those with one id the newest holds, so what is done,
+or what its note does not say any more, is a later line with `done`.  Only a todo that is done may shrink to a line's summary.  What of a session is
+worth a line is `gleaning`'s.
+
+The notes are the truth: a line is what a session's note said when the session ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import orjson
+
+from crucible.bookmarks.fields import session_of, text_of, time_of, time_text, word_of
+from crucible.bookmarks.lines import Unfit, append_lines, read_lines, record_of, rewrite_lines
+from crucible.note.contain import cut, normal_line
+from crucible.note.source import Problem
+from crucible.patterns import late_pattern
+
+__all__ = [
+    "FILES",
+    "Loaded",
+    "Memory",
+    "MemoryKind",
+    "append_memories",
+    "bytes_of",
+    "key_of",
+    "load_memories",
+    "memory_id",
+    "move_memories",
+    "shorten_todos",
+]
+
+
+class MemoryKind(StrEnum):
+    """What is remembered; each kind has a file of its own."""
+
+    DECISION = "decision"
+    LESSON = "lesson"
+    TODO = "todo"
+
+
+FILES: Mapping[MemoryKind, str] = MappingProxyType(
+    {
+        MemoryKind.DECISION: "decisions.jsonl",
+        MemoryKind.LESSON: "lessons.jsonl",
+        MemoryKind.TODO: "todos.jsonl",
+    }
+)
+
+
+class Memory(NamedTuple):
+    """A decision, a lesson or something to do, each text in one line and without secrets.
+
+    `why` is a decision's reason, a lesson's cure, "" where nobody said.  `at` is when it was said, of what is `done` when that was seen.  `phase` is
+    a phase's id.  `source` says where it was found: `callout`, `summary`, `prose`, `history`, `error`, `correction`, `knowledge`, `task`, `question`.
+    What rules or a model took for a decision is `inferred`.  `compacted` is a summary that stands for all lines of a todo that is done.
+    """
+
+    id: str
+    kind: MemoryKind
+    text: str
+    session: str
+    at: datetime
+    why: str = ""
+    phase: str = ""
+    project: str = ""
+    source: str = ""
+    inferred: bool = False
+    done: bool = False
+    compacted: str = ""
+
+
+class Loaded(NamedTuple):
+    """What is remembered, the oldest first, each id once, and the lines that are none of ours."""
+
+    found: tuple[Memory, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+_WORD = late_pattern(r"\w+")
+_PREFIX = {MemoryKind.DECISION: "d", MemoryKind.LESSON: "l", MemoryKind.TODO: "t"}
+_SUMMARY = 240
+_LATER = timedelta(microseconds=1)
+"""So much later is a line that takes the place of another one."""
+
+
+def key_of(text: str) -> str:
+    """What two texts have in common that say the same: words without regard to case, marks and blanks."""
+    return " ".join(_WORD.findall(text.casefold())) or normal_line(text)
+
+
+def memory_id(session: str, kind: MemoryKind, text: str) -> str:
+    """The same for the same words of the same session, on every machine: both sides of a merge give one."""
+    told = f"{session}\0{kind}\0{key_of(text)}".encode("utf-8", "surrogatepass")
+    return f"{_PREFIX[kind]}-{hashlib.blake2s(told, digest_size=6).hexdigest()}"
+
+
+# --- the files -------------------------------------------------------------------------------------------------------
+
+
+def load_memories(
+    root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0
+) -> Loaded:
+    """What stands in the kind's file, of one project or session alone where it is named; a vault without the file has none.
+
+    With `newest` so many lines at most are looked at, the latest.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
+    """
+    needle = orjson.dumps(session or project) if session or project else b""
+    found, problems = read_lines(root, FILES[kind], partial(_memory, kind), needle, newest)
+    if project or session:
+        found = [one for one in found if one.project == project or one.session == session]
+    return Loaded(tuple(_newest(found)), tuple(problems))
+
+
+def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = True) -> None:
+    """Add lines, those of a kind in one write.  Raises as `bookmarks.lines.append_lines` does."""
+    lines: dict[MemoryKind, list[Mapping[str, object]]] = {}
+    for one in memories:
+        lines.setdefault(one.kind, []).append(_fields(one))
+    for kind, records in lines.items():
+        append_lines(root, FILES[kind], records, fsync=fsync)
+
+
+def move_memories(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
+    """A session has another id now: its lines are written once more, under their own ids; how many.  May be called again."""
+    moved = [
+        one._replace(session=new_id, at=one.at + _LATER)
+        for kind in MemoryKind
+        for one in load_memories(root, kind).found
+        if one.session == old_id and not one.compacted
+    ]
+    append_memories(root, moved, fsync=fsync)
+    return len(moved)
+
+
+def bytes_of(memory: Memory) -> int:
+    """How long its line is."""
+    return len(orjson.dumps(_fields(memory))) + 1
+
+
+def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
+    """Leave one line, a summary, of each of these that is done; how many became shorter.  Other lines stay as they stand, to the byte."""
+    count = 0
+
+    def change(lines: Sequence[bytes]) -> list[bytes]:
+        nonlocal count
+        changed, count = _shortened(lines, ids)
+        return changed
+
+    rewrite_lines(root, FILES[MemoryKind.TODO], change, fsync=fsync)
+    return count
+
+
+def _shortened(lines: Sequence[bytes], ids: Collection[str]) -> tuple[list[bytes], int]:
+    read = [_todo_in(line) for line in lines]
+    standing = {one.id: one for one in _newest(one for one in read if one)}
+    going = {ident for ident, one in standing.items() if ident in ids and one.done and not one.compacted}
+    kept, told = list[bytes](), set[str]()
+    for line, one in zip(lines, read, strict=True):
+        if one is None or one.id not in going:
+            kept.append(line)
+        elif one.id not in told:
+            told.add(one.id)
+            kept.append(orjson.dumps(_fields(_summarised(standing[one.id]))))
+    return kept, len(going)
+
+
+def _todo_in(line: bytes) -> Memory | None:
+    try:
+        return _memory(MemoryKind.TODO, record_of(line)) if line else None
+    except Unfit:
+        return None
+
+
+def _summarised(one: Memory) -> Memory:
+    summary = cut(f"{one.at.date().isoformat()}: done: {one.text}", _SUMMARY)
+    return one._replace(text="", why="", phase="", compacted=summary)
+
+
+def _newest(found: Iterable[Memory]) -> list[Memory]:
+    """Of each id the line that holds, the oldest first.  Of two of one moment what is done holds, and a summary says no more than its lines."""
+    newest: dict[str, Memory] = {}
+    for one in found:
+        other = newest.get(one.id)
+        if other is None or _order(one) > _order(other):
+            newest[one.id] = one
+    return sorted(newest.values(), key=lambda one: (one.at, one.id))
+
+
+def _order(one: Memory) -> tuple[datetime, bool, bool, str, str]:
+    return one.at, one.done, not one.compacted, one.session, one.text
+
+
+# --- a line ----------------------------------------------------------------------------------------------------------
+
+
+def _fields(one: Memory) -> dict[str, object]:
+    """As it stands in its line; what is empty is left out."""
+    head: dict[str, object] = {
+        "id": one.id,
+        "kind": str(one.kind),
+        "session": one.session,
+        "at": time_text(one.at),
+    }
+    rest = {name: getattr(one, name) for name in (*_TEXTS, *_FLAGS)}
+    return head | {name: value for name, value in rest.items() if value}
+
+
+_TEXTS = ("text", "why", "phase", "project", "source", "compacted")
+_FLAGS = ("inferred", "done")
+
+
+def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
+    """Raises `Unfit`."""
+    if fields.get("kind") != kind:
+        raise Unfit(f"`kind` is not `{kind}`")
+    text, why, phase, project, source, compacted = (text_of(fields, name) for name in _TEXTS)
+    if not (text or compacted):
+        raise Unfit("`text` is empty")
+    return Memory(
+        word_of(fields, "id"),
+        kind,
+        text,
+        session_of(fields),
+        time_of(fields, "at"),
+        why,
+        phase,
+        project,
+        source,
+        _flag(fields, "inferred"),
+        _flag(fields, "done"),
+        compacted,
+    )
+
+
+def _flag(fields: Mapping[str, object], name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise Unfit(f"`{name}` is neither true nor false")
+    return value

@@ -1,0 +1,69 @@
+"""What follows a client's end: history, captures, tasks and memory of its session, in the process that nobody waits for.
+
+Owns that no model and no human is asked there, and that a fault is a line in the hooks' log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.capture.ending import Helpers, end_session
+from crucible.errors import VaultError
+from crucible.flight.spooled import Spooled
+from crucible.hooks.log import complain
+from crucible.hooks.stops import Met
+from crucible.knowledge.shelving import ItemShelf
+from crucible.recall.embedded import open_embedded
+from crucible.recall.model import Recall
+from crucible.session.standing import Client
+from crucible.settings import UserSettings
+from crucible.vault.store import Vault
+
+__all__ = ["Stopped", "end_all", "stopped_now"]
+
+_LEFT = {Client.ENDED: "ended", Client.DIED: "died"}
+"""How a spooled session was left by each."""
+_RECALL = (".crucible", "cache", "recall")
+"""Where recall keeps what it read: who never asked it does not have it made here."""
+
+
+class Stopped(NamedTuple):
+    """A session whose client is gone: its note, and the folder in which that worked, "" where nobody knows."""
+
+    path: Path
+    cwd: str
+
+
+def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: Met) -> Iterator[Stopped]:
+    """The session that was just written down, when its client is gone and that, or what the note says, is news."""
+    left = _LEFT.get(client)
+    if left is None or not met.id:
+        return
+    path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
+    if spooled.left != left or path in vault.touched:
+        yield Stopped(path, met.cwd)
+
+
+def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
+    """Take the steps of each one's end; never raises."""
+    for one in {each.path: each for each in stopped}.values():
+        if not one.path.is_file():
+            continue
+        ended = end_session(vault, one.path, now=datetime.now(UTC), helpers=_helpers(vault, user, one))
+        for problem in ended.problems:
+            complain(str(vault.root), f"end {one.path.stem}", VaultError(problem))
+
+
+def _helpers(vault: Vault, user: UserSettings, one: Stopped) -> Helpers:
+    folder = Path(one.cwd)
+    is_here = bool(one.cwd) and folder.is_absolute() and folder.is_dir()
+    roots = [*([one.cwd] if one.cwd else []), *(path for paths in user.projects.values() for path in paths)]
+
+    def recall() -> Recall:
+        return open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault))
+
+    has_recall = vault.root.joinpath(*_RECALL).is_dir()
+    return Helpers(recall=recall if has_recall else None, folder=folder if is_here else None, roots=roots)

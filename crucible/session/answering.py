@@ -1,0 +1,75 @@
+"""An answer at its place in the note: behind what it answers, or inside the error that it mends.
+
+As in `editing`, every edit touches the lines it is about, and one that would not show when the note is read back is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crucible.errors import EditRefused
+from crucible.note.source import Edit, Source, Span
+from crucible.session.editing import insert_lines, newline_at, refuse_open
+from crucible.session.markup import render_entry
+from crucible.session.model import Entry, Failure, Phase, Session
+from crucible.session.shown import check_shown, phase_as_read
+
+__all__ = ["add_behind", "add_resolution"]
+
+_LABEL = "> Resolution:"
+
+
+def add_behind(source: Source, session: Session, entry: Entry, new: Entry) -> list[Edit]:
+    """A new entry directly behind one of the session's; `EditRefused` when that stands in no phase and not before the first."""
+    lines = render_entry(new)
+    edits = insert_lines(source, session, entry.lines.end, lines)
+    return check_shown(source, edits, _with(session, entry, (entry, _as_read(lines))))
+
+
+def add_resolution(source: Source, session: Session, failure: Failure, text: str) -> list[Edit]:
+    """How an error was mended, as the last lines of its callout; one that says so already is refused."""
+    if (failure.resolution or "").strip():
+        raise EditRefused(
+            f"{session.id}:{failure.lines.first + 1}: the error has a resolution", "change it in the note"
+        )
+    refuse_open(session, failure.lines.end)
+    whole = render_entry(Failure(failure.text, text))
+    lines = whole[len(render_entry(Failure(failure.text))) :]
+    if failure.resolution is not None:
+        lines = _without_label(lines)
+    read = _as_read(["> [!error]", "> x", *render_entry(Failure("x", text))[2:]])
+    mended = replace(failure, resolution=read.resolution if isinstance(read, Failure) else text)
+    return check_shown(source, _below(source, failure.lines.end, lines), _with(session, failure, (mended,)))
+
+
+def _without_label(lines: list[str]) -> list[str]:
+    """The label stands there and says nothing."""
+    at = next(at for at, line in enumerate(lines) if line.startswith(_LABEL))
+    first = lines[at].removeprefix(_LABEL).lstrip(" ")
+    return [*([f"> {first}"] if first else []), *lines[at + 1 :]]
+
+
+def _below(source: Source, line: int, lines: list[str]) -> list[Edit]:
+    """Lines directly before `line`, no blank one between."""
+    at = source.starts[line] if line < len(source.starts) else len(source.text)
+    newline = newline_at(source, at)
+    ended = source.text[at - 1] in "\r\n"
+    text = newline.join(lines)
+    return [Edit(Span(at, at), text + newline if ended else newline + text)]
+
+
+def _as_read(lines: list[str]) -> Entry:
+    return phase_as_read(["## A", "", *lines]).entries[0]
+
+
+def _with(session: Session, entry: Entry, others: tuple[Entry, ...]) -> Session:
+    """The session with the entry that stands on the same lines exchanged for others."""
+
+    def swapped(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        return tuple(new for one in entries for new in (others if one.lines == entry.lines else (one,)))
+
+    def in_phase(phase: Phase) -> Phase:
+        subs = tuple(map(in_phase, phase.subphases))
+        return replace(phase, entries=swapped(phase.entries), subphases=subs)
+
+    return replace(session, preamble=swapped(session.preamble), phases=tuple(map(in_phase, session.phases)))

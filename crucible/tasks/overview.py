@@ -1,0 +1,87 @@
+"""Where all tasks stand, as a list and a briefing show it: counts, what is at work, ready, blocked and done, and what is annotated.
+
+Owns how the parts come together, in few reads: of an annotation only the counts are told, and only of tasks that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.index.view import View
+from crucible.tasks.annotations import Shelf
+from crucible.tasks.gathering import Found, Owner, Scope, gather, tasks_called
+from crucible.tasks.model import OpenTask, Ref
+from crucible.tasks.picking import RecallCounts, recall_counts
+from crucible.tasks.readiness import Status, cut_status, status_of
+from crucible.tasks.stores import StoreList, lists_in, with_stores
+
+__all__ = ["NO_CLIENT", "Client", "Overview", "overview", "shown_tasks", "tasks_now"]
+
+
+class Client(NamedTuple):
+    """Where the client keeps its lists (`~/.claude`), None to look at none; which of those that no note names are wanted: `sessions` by name, None all."""
+
+    folder: Path | None = None
+    sessions: Collection[str] | None = None
+
+
+NO_CLIENT = Client()
+
+
+class Overview(NamedTuple):
+    """`status` is cut to what is shown, its counts are of all; `recall` has the counts of annotations of what is shown.
+
+    `older` counts the open tasks of sessions out of scope; `troubles` is what could not be read, each on a line.
+    """
+
+    status: Status
+    recall: Mapping[Ref, RecallCounts]
+    owners: Mapping[str, Owner]
+    older: int = 0
+    troubles: tuple[str, ...] = ()
+
+
+def tasks_now(
+    view: View,
+    scope: Scope,
+    root: Path,
+    client: Client = NO_CLIENT,
+) -> tuple[Found, tuple[str, ...]]:
+    """The tasks in scope by the notes and by the client's lists, and what could not be read; `root` is the vault's."""
+    found = gather(view, scope)
+    if client.folder is None:
+        return found, ()
+
+    def is_wanted(one: StoreList) -> bool:
+        return not scope.session and (client.sessions is None or one.id in client.sessions)
+
+    def every_note() -> Iterable[Owner]:
+        return tasks_called(view, "").owners.values()
+
+    lists = lists_in(client.folder, scope.since)
+    found, problems = with_stores(found, lists, root, every_note, is_wanted)
+    return found, tuple(one.message for one in problems)
+
+
+def overview(
+    view: View,
+    scope: Scope,
+    shelf: Shelf,
+    client: Client = NO_CLIENT,
+    most: int | None = None,
+) -> Overview:
+    """Where the tasks in scope stand, at most so many of them shown, None all."""
+    found, troubles = tasks_now(view, scope, shelf.root, client)
+    status = status_of(found.tasks)
+    if most is not None:
+        status = cut_status(status, most)
+    counts, wrong = recall_counts(shelf, (task.ref for task in shown_tasks(status)))
+    return Overview(status, counts, found.owners, found.older, (*troubles, *wrong))
+
+
+def shown_tasks(status: Status) -> tuple[OpenTask, ...]:
+    """All tasks of the four lists, in their order."""
+    standings = (*status.in_progress, *status.ready, *status.blocked)
+    return (*(one.task for one in standings), *status.recent)

@@ -1,0 +1,223 @@
+"""A session's end takes every step, and no step that fails keeps it from the others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from crucible.capture.ending import Ended, Helpers, end_session
+from crucible.history.keeping import load_entries
+from crucible.lifecycle_settings import CaptureSettings, HistorySettings
+from crucible.settings import VaultSettings
+from crucible.tasks.annotations import Shelf, change_annotation, read_annotation
+from crucible.tasks.model import Ref
+from crucible.vault.store import Vault
+from tests.cli.notes import note
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+NAME = "2026-11-21-queue"
+TASKS = """\
+```tasks
+[
+  {"id": "1", "content": "Choose a queue", "status": "completed", "started": "2026-11-21T10:00:00Z", "completed": "2026-11-21T10:30:00Z"},
+  {"id": "2", "content": "Write the worker", "status": "pending", "depends_on": ["1"]},
+  {"id": "3", "content": "Write the page", "status": "pending"}
+]
+```
+
+## Choose @coder@1
+
+started:: 2026-11-21T10:05:00Z
+
+> [!decision]
+> Use PostgreSQL for the queue
+> Rationale: one database less
+
+> [!decision]
+> Name the variable `depth`
+
+## Later @coder@1
+
+started:: 2026-11-21T11:00:00Z
+
+> [!decision]
+> Use Redis for the page cache
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Vault:
+    (tmp_path / ".crucible").mkdir()
+    vault = Vault(tmp_path.resolve(), VaultSettings(fsync=False))
+    vault.create(NAME, note(NAME, TASKS, project="shop"))
+    return vault
+
+
+def end(vault: Vault, name: str = NAME, helpers: Helpers = Helpers()) -> Ended:  # noqa: B008  frozen
+    return end_session(vault, vault.find(name), now=NOW, helpers=helpers)
+
+
+def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
+    ended = end(place)
+    assert ended.problems == ()
+    assert ended.history
+    assert ended.history.path == place.root / "history" / f"{NAME}.md"
+    assert [one.text for one in ended.remembered.added if one.kind == "decision"]
+    worker, _ = read_annotation(Shelf(place.root), Ref(NAME, "2"))
+    assert worker
+    assert [(one.from_task_id, one.decision) for one in worker.inherited] == [
+        ("1", "Use PostgreSQL for the queue")
+    ]
+    assert read_annotation(Shelf(place.root), Ref(NAME, "3"))[0] is None
+
+
+def test_what_was_proposed_is_listed_in_the_history(place: Vault) -> None:
+    ended = end(place)
+    assert ended.history
+    assert [one.summary for one in ended.history.entry.captures.suggested if one.type == "decision"]
+
+
+def test_a_second_time_writes_nothing_anew(place: Vault) -> None:
+    end(place)
+    before = {
+        path: path.read_bytes()
+        for path in place.root.rglob("*")
+        if path.is_file() and "locks" not in path.parts
+    }
+    again = end(place)
+    assert {path: path.read_bytes() for path in before} == before
+    assert again.history
+    assert (again.history.is_new, again.remembered.added) == (False, ())
+
+
+def test_a_human_s_mark_keeps_a_decision_from_the_tasks_behind(place: Vault) -> None:
+    end(place)
+    shelf = Shelf(place.root)
+    first, second = Ref(NAME, "1"), Ref(NAME, "2")
+    change_annotation(
+        shelf,
+        first,
+        lambda old: replace(old, choices=tuple(replace(one, propagate=False) for one in old.choices)),
+    )
+    change_annotation(shelf, second, lambda old: replace(old, inherited=()))
+    end(place)
+    known, _ = read_annotation(shelf, second)
+    assert known
+    assert known.inherited == ()
+
+
+def test_a_history_folder_that_cannot_be_written_is_a_line_and_the_rest_is_done(place: Vault) -> None:
+    (place.root / "history").write_text("in the way")
+    ended = end(place)
+    assert ended.history is None
+    assert [line.partition(":")[0] for line in ended.problems] == ["history"]
+    assert ended.remembered.added
+    assert read_annotation(Shelf(place.root), Ref(NAME, "2"))[0]
+
+
+def test_a_step_that_breaks_is_a_line(place: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("at the\nworst time")
+
+    for name in ("capture_session", "make_history", "hand_on", "remember", "captures_of"):
+        monkeypatch.setattr(f"crucible.capture.ending.{name}", broken)
+    ended = end(place)
+    assert ended.problems == tuple(
+        f"{what}: ZeroDivisionError: at the worst time"
+        for what in ("capture", "what was captured", "history", "tasks", "memory")
+    )
+
+
+def test_a_note_that_is_gone_is_a_line(place: Vault) -> None:
+    ended = end_session(place, place.sessions / "2026-11-21-none.md", now=NOW)
+    assert len(ended.problems) == 1
+
+
+def test_a_subagent_s_session_has_no_history_of_its_own(place: Vault) -> None:
+    place.create(
+        "2026-11-21-sub", note("2026-11-21-sub", "## A\n\n> [!decision]\n> B\n", parent=f'"[[{NAME}]]"')
+    )
+    assert end(place, "2026-11-21-sub") == Ended()
+    place.create("2026-11-21-orphan", note("2026-11-21-orphan", "## A\n", parent='"[[2026-11-21-gone]]"'))
+    assert end(place, "2026-11-21-orphan").history
+
+
+def test_what_is_beyond_the_limits_goes_only_where_the_settings_say_so(place: Vault) -> None:
+    place.create("2026-11-01-old", note("2026-11-01-old", "## A\n", started="2026-11-01T10:00:00Z"))
+    end(place, "2026-11-01-old")
+    subprocess.run(["git", "init", "-q"], cwd=place.root, check=True)
+    subprocess.run(["git", "add", "-A"], cwd=place.root, check=True)
+    commit = ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "A"]
+    subprocess.run(commit, cwd=place.root, check=True)
+    kept = HistorySettings(max_entries=1)
+    place.settings = place.settings._replace(history=kept)
+    assert end(place).said == ()
+    place.settings = place.settings._replace(history=kept._replace(prune="at_end"))
+    assert end(place).said == ("history: pruned 2026-11-01-old.md: git has it",)
+    assert [one.note.name for one in load_entries(place)] == [NAME]
+
+
+def test_a_human_is_asked_only_where_the_settings_want_it(place: Vault) -> None:
+    place.settings = place.settings._replace(capture=CaptureSettings(prompt_on_end=False))
+
+    def never(_: object) -> None:
+        raise AssertionError
+
+    assert end(place, helpers=Helpers(ask=never)).problems == ()  # type: ignore[arg-type]
+
+
+def test_two_ends_at_once_make_one_history(place: Vault) -> None:
+    path = place.find(NAME)
+    vaults = [Vault(place.root, place.settings) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        ended = list(pool.map(lambda vault: end_session(vault, path, now=NOW), vaults))
+    assert [one.problems for one in ended] == [()] * 4
+    [one] = load_entries(place)
+    assert one.entry
+    assert len(one.entry.decisions) == 3
+    assert one.note.source.text.count("Use PostgreSQL for the queue (line") == 1
+
+
+_KILLED = """
+import os, sys, itertools
+from datetime import UTC, datetime
+from pathlib import Path
+from crucible.capture.ending import end_session
+from crucible.vault import files
+from crucible.vault.store import Vault
+left = itertools.count(int(sys.argv[2]), -1)
+def dying(real):
+    def called(*args, **kwargs):
+        if next(left) <= 0:
+            os.kill(os.getpid(), 9)
+        return real(*args, **kwargs)
+    return called
+for name in ("create_exclusive", "write_atomic"):
+    setattr(files, name, dying(getattr(files, name)))
+vault = Vault(Path(sys.argv[1]))
+end_session(vault, vault.find("2026-11-21-queue"), now=datetime(2026, 11, 22, tzinfo=UTC))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("writes", [0, 1])
+def test_one_that_was_killed_in_between_is_made_good_by_the_next(
+    place: Vault, tmp_path: Path, writes: int
+) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(_KILLED)
+    words = [sys.executable, str(script), str(place.root), str(writes)]
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert done.returncode == -9, done.stderr.decode()
+    ended = end(place)
+    assert (ended.problems, ended.history is not None) == ((), True)
+    [one] = load_entries(place)
+    assert one.entry
+    assert len(one.entry.decisions) == 3

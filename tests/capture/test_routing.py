@@ -1,0 +1,107 @@
+"""What becomes of a candidate."""
+
+from __future__ import annotations
+
+import pytest
+
+from crucible.agents.asking import Answer
+from crucible.capture.model import Candidate, Kind
+from crucible.capture.routing import Way, by_rules, is_preselected, judge_of, report_of, way_of
+from crucible.errors import AgentFailed
+from crucible.knowledge.model import Attribution, Category
+from crucible.lifecycle_settings import CaptureSettings
+from crucible.vault.store import Vault
+
+SETTINGS = CaptureSettings()
+
+
+def candidate(kind: Kind, confidence: float) -> Candidate:
+    return Candidate(kind, confidence, "Something", "phase-1", 10)
+
+
+def attributed(category: Category, confidence: float) -> Attribution:
+    return Attribution(category, "why", "what", confidence)
+
+
+@pytest.mark.parametrize("kind", [Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION])
+def test_some_kinds_are_kept_without_a_question(kind: Kind) -> None:
+    assert way_of(candidate(kind, 0.7), SETTINGS) is Way.SILENT
+    assert way_of(candidate(kind, 0.69), SETTINGS) is Way.LIST
+    assert way_of(candidate(kind, 0.59), SETTINGS) is Way.DROP
+    assert way_of(candidate(kind, 0.9), SETTINGS._replace(silent=False)) is Way.ASK
+
+
+@pytest.mark.parametrize("kind", [Kind.DECISION, Kind.PATTERN])
+@pytest.mark.parametrize(
+    ("confidence", "way"),
+    [(0.59, Way.DROP), (0.6, Way.LIST), (0.69, Way.LIST), (0.7, Way.ASK), (1.0, Way.ASK)],
+)
+def test_others_are_asked_about_from_point_seven_on(kind: Kind, confidence: float, way: Way) -> None:
+    assert way_of(candidate(kind, confidence), SETTINGS) is way
+
+
+def test_the_vault_may_want_to_be_surer() -> None:
+    assert way_of(candidate(Kind.DECISION, 0.75), SETTINGS._replace(min_confidence=0.8)) is Way.DROP
+
+
+@pytest.mark.parametrize(
+    ("category", "confidence", "way"),
+    [
+        (Category.TOOL_MISUSE, 0.85, Way.SILENT),
+        (Category.KNOWLEDGE_GAP, 0.84, Way.ASK),
+        (Category.CONTEXT_MISSING, 0.6, Way.ASK),
+        (Category.CONTEXT_MISSING, 0.59, Way.DROP),
+        (Category.EXTERNAL_DEP, 0.99, Way.DROP),
+        (Category.EXECUTION_ERROR, 0.99, Way.DROP),
+        (Category.REQUIREMENTS_AMBIG, 0.99, Way.DROP),
+    ],
+)
+def test_a_failure_goes_where_its_attribution_says(category: Category, confidence: float, way: Way) -> None:
+    found = attributed(category, confidence)
+    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is way
+    assert way_of(candidate(Kind.FAILURE, 0.65), SETTINGS, found) is (
+        Way.LIST if way is not Way.DROP else way
+    )
+
+
+def test_a_failure_that_nobody_judged_is_dropped() -> None:
+    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS) is Way.DROP
+
+
+def test_above_point_eight_it_is_ticked_beforehand() -> None:
+    assert not is_preselected(candidate(Kind.DECISION, 0.8))
+    assert is_preselected(candidate(Kind.DECISION, 0.81))
+    assert not is_preselected(candidate(Kind.FAILURE, 0.95), attributed(Category.TOOL_MISUSE, 0.7))
+
+
+# --- a model as the judge --------------------------------------------------------------------------------------------
+
+
+class Model:
+    def __init__(self, *answers: str) -> None:
+        self.answers, self.asked = list(answers), 0
+
+    def ask(self, prompt: str) -> Answer:
+        assert "category" in prompt
+        self.asked += 1
+        if not self.answers:
+            raise AgentFailed("no answer")
+        return Answer(self.answers.pop(0), "tiny")
+
+
+SAID = '{"category": "external_dep", "root_cause": "the registry was down", "preventable_with": "", "confidence": 0.9}'
+
+
+def test_a_model_judges_where_one_is_configured(vault: Vault) -> None:
+    judge = judge_of(Model(SAID), vault.root, lambda text: (text, {}))
+    found = judge(report_of(candidate(Kind.FAILURE, 0.9)))
+    assert (found.category, found.judge) == (Category.EXTERNAL_DEP, "tiny")
+
+
+def test_a_model_that_fails_is_not_asked_about_the_next_one(vault: Vault) -> None:
+    model = Model()
+    judge = judge_of(model, vault.root, lambda text: (text, {}))
+    report = report_of(Candidate(Kind.FAILURE, 0.9, "x", "", 1, error="unknown option --foo"))
+    found = [judge(report) for _ in range(3)]
+    assert [one.category for one in found] == [by_rules(report).category] * 3
+    assert model.asked <= 2

@@ -1,0 +1,194 @@
+"""`cru briefing` on the console."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from crucible.session.model import Status, Task
+from crucible.vault.store import Vault
+from tests.briefing.telling import PROJECT, history, session
+from tests.running import Cru, CruProcess
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory: a repository with a README."""
+    folder = tmp_path / PROJECT
+    folder.mkdir()
+    (folder / ".git").mkdir()
+    (folder / "README.md").write_text("# Shop\n\nSells hats to people who like hats.\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def recently(vault: Vault, **more: object) -> Path:
+    return session(vault, started=datetime.now(UTC) - timedelta(hours=2), **more)  # type: ignore[arg-type]
+
+
+def test_the_first_briefing_proposes_the_profile_and_no_other_touches_it(
+    cru: Cru, vault: Vault, project: Path
+) -> None:
+    first = cru("briefing")
+    assert first.exit_code == 0
+    assert first.stderr == "wrote projects/shop.md, proposed from README.md: it is yours from now on\n"
+    assert "Sells hats to people" in first.stdout
+    path = vault.root / "projects" / "shop.md"
+    path.write_text("---\ntype: project\n---\n\nMine.\n")
+    (project / "README.md").write_text("# Shop\n\nSells shoes to people who like shoes.\n")
+    again = cru("briefing")
+    assert again.stderr == ""
+    assert "- Mine." in again.stdout
+    assert path.read_text() == "---\ntype: project\n---\n\nMine.\n"
+
+
+def test_a_briefing_of_another_project_proposes_nothing(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    done = cru("briefing", "--project", "ledger")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "nothing is known of project ledger yet; `cru import auto` brings sessions in\n"
+    assert not (vault.root / "projects").exists()
+
+
+def test_a_profile_that_cannot_be_written_stops_nothing(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    (vault.root / "projects").write_text("a file in its place")
+    recently(vault)
+    done = cru("briefing")
+    assert done.exit_code == 0
+    assert "cru: the project's note cannot be written" in done.stderr
+    assert "## Recent sessions" in done.stdout
+
+
+def test_the_paused_session_is_the_position_and_always_stays(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault, status=Status.PAUSED)
+    for budget in ("1", "150", "2000"):
+        text = cru("briefing", "--budget", budget).stdout
+        assert "goes on with: cru session resume 2026-11-21-clock" in text
+        assert ("## Current tasks" in text) is (budget == "2000")
+    assert "Left out, since the budget is tight" in cru("briefing", "--budget", "300").stdout
+
+
+def test_without_a_paused_session_the_last_one_is_the_position(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    lines = cru("briefing").stdout.split("\n")
+    assert "last session: 2026-11-21-clock" in lines
+    assert "last active: 2 h ago" in lines
+
+
+def test_json_has_every_part(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    history(vault, started=datetime.now(UTC) - timedelta(days=1))
+    found = json.loads(cru("briefing", "--format", "json", "--budget", "200").stdout)
+    assert set(found) == {
+        *(
+            "project",
+            "workflow",
+            "budget",
+            "tokens",
+            "position",
+            "explained",
+            "sections",
+            "left_out",
+            "failed",
+            "text",
+        ),
+    }
+    assert (found["project"], found["budget"]) == ("shop", 200)
+    assert found["tokens"] <= 200
+    assert set(found["left_out"]) <= {"convention", "conventions", "lessons", "decisions", "todos", "todo"}
+    assert {item["rank"] for one in found["sections"] for item in one["items"]} == {"todos"}
+
+
+def test_a_broken_source_is_named_on_stderr_and_in_the_text(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    (vault.root / "projects").mkdir()
+    (vault.root / "projects" / "shop.md").write_text("mine, without properties")
+    done = cru("briefing")
+    assert done.exit_code == 0
+    assert "cru: left out: profile: projects/shop.md: its type is not 'project'" in done.stderr
+    assert "Could not be read, and is left out: profile (" in done.stdout
+
+
+def test_a_template_with_an_error_is_named_with_its_line(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    (vault.root / ".crucible" / "templates" / "briefing.md.j2").write_text("{{ label }}\n{% nothing %}")
+    done = cru("briefing")
+    assert done.exit_code == 0
+    assert "briefing.md.j2:2: " in done.stderr
+    assert "the built-in template is used" in done.stderr
+    assert "## Recent sessions" in done.stdout
+
+
+def test_in_the_vault_it_is_about_every_project(
+    cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(vault.root)
+    recently(vault)
+    done = cru("briefing")
+    assert done.stdout.startswith("# Briefing\n")
+    assert "[2026-11-21-clock, " in done.stdout
+    assert not (vault.root / "projects").exists()
+
+
+def test_a_workflow_is_explained_and_an_unknown_one_refused(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    (vault.root / "workflows").mkdir(exist_ok=True)
+    (vault.root / "workflows" / "release.md").write_text(
+        "---\ntype: workflow\n---\n\n# Release\n\n## Build the wheel\n"
+    )
+    done = cru("briefing", "--workflow", "release")
+    assert "For the workflow `release`, which carries something out" in done.stdout
+    assert "## Project\n" not in done.stdout
+    refused = cru("briefing", "--workflow", "nothing-like-it")
+    assert refused.exit_code == 1
+    assert refused.stdout == ""
+
+
+def test_knowledge_is_recalled(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault, words="Token bucket")
+    cru(
+        "knowledge",
+        "add",
+        "pattern",
+        "Token bucket everywhere",
+        "One bucket for each key.",
+        "--project",
+        "shop",
+    )
+    text = cru("briefing").stdout
+    assert "- pattern: Token bucket everywhere: One bucket for each key. (token-bucket-everywhere)" in text
+    assert "## Relevant knowledge" in text
+
+
+def test_a_tasks_annotation_is_told_by_its_counts(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault, tasks=(Task("1", "Write it", "in_progress"),))
+    folder = vault.root / ".crucible" / "tasks"
+    folder.mkdir(exist_ok=True)
+    (folder / "2026-11-21-clock.1.yaml").write_text(
+        "task_id: 1\nrecall_context:\n  patterns: [p-one, p-two]\n  failures: [f-one]\n  query: x\n"
+    )
+    text = cru("briefing").stdout
+    assert "2026-11-21-clock.1: Write it; recall: 2 patterns, 1 failure; `cru task pick` loads them" in text
+    assert "p-one" not in text
+
+
+def test_a_pipe_gets_no_path_of_this_machine(vault: Vault, project: Path, cru_process: CruProcess) -> None:
+    home = os.environ["HOME"]
+    recently(vault, words=f"Look at {project}/src/x.py and {vault.root}/sessions/y.md and {home}/z.txt")
+    done = cru_process("--vault", vault.root, "briefing", cwd=project)
+    assert b"Look at src/x.py and sessions/y.md" in done.stdout
+    assert str(project.parent).encode() not in done.stdout + done.stderr
+    assert home.encode() not in done.stdout

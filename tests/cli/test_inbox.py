@@ -1,0 +1,126 @@
+"""`cru inbox`: what waits for a human over all sessions, and answering it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from crucible.vault.store import Vault
+from tests.running import Cru
+
+NOTE = """\
+---
+type: session
+session_id: {id}
+started: {started}
+status: completed
+project: {project}
+---
+
+# A title
+
+## Work
+
+started:: {started}
+
+{body}
+"""
+ASKS = "> [!decision_needed] Which store?\n> - SQLite\n> - Postgres"
+DONE = "> [!task_complete]\n> The limiter is in."
+MENDED = "> [!error]\n> No disk.\n> Resolution: a bigger one."
+
+
+def note(vault: Vault, name: str, body: str, project: str = "shop") -> None:
+    started = f"{name[:10]}T20:26:47Z"
+    vault.create(name, NOTE.format(id=name, started=started, project=project, body=body))
+
+
+def told(cru: Cru, *args: str) -> list[dict[str, Any]]:
+    result = cru("inbox", *args, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    found: list[dict[str, Any]] = json.loads(result.stdout)
+    return found
+
+
+@pytest.fixture
+def filled(vault: Vault) -> Vault:
+    note(vault, "2026-11-21-add", f"{ASKS}\n\n{MENDED}")
+    note(vault, "2026-11-22-blog", DONE, project="blog")
+    note(vault, "2026-10-01-old", "> [!approval_required]\n> Drop it?\n\n> [!error]\n> No disk.")
+    note(vault, "2026-11-20-none", MENDED)
+    return vault
+
+
+def test_what_waits_over_all_sessions_is_listed_the_newest_first(filled: Vault, cru: Cru) -> None:
+    lines = cru("inbox").stdout.splitlines()
+    assert [line.split(".")[0] for line in lines[1:]] == ["2026-11-22-blog", "2026-11-21-add"] + [
+        "2026-10-01-old"
+    ] * 2
+    assert "Which store? - SQLite - Postgres" in lines[2]
+    assert cru("inbox", "list").stdout.splitlines() == lines
+    assert [one["kind"] for one in told(cru, "-n", "2")] == ["task_complete", "decision_needed"]
+
+
+def test_all_shows_what_is_answered_too(filled: Vault, cru: Cru) -> None:
+    found = told(cru, "--all", "--kind", "error")
+    assert [(one["session"], one["answered"], one["answer"]) for one in found] == [
+        ("2026-11-21-add", True, "a bigger one."),
+        ("2026-11-20-none", True, "a bigger one."),
+        ("2026-10-01-old", False, None),
+    ]
+
+
+def test_a_project_and_a_kind_narrow_it(filled: Vault, cru: Cru) -> None:
+    assert [one["session"] for one in told(cru, "--project", "Blog")] == ["2026-11-22-blog"]
+    assert [one["line"] for one in told(cru, "--kind", "approval_required")] == [15]
+    result = cru("inbox", "--project", "nobody")
+    assert (result.stdout, result.stderr.strip()) == ("", "nothing waits")
+
+
+def test_an_answer_goes_into_the_note_and_the_item_waits_no_more(filled: Vault, cru: Cru) -> None:
+    before = filled.load("2026-10-01-old").source.text
+    result = cru("inbox", "answer", "2026-10-01-old", "--approve")
+    assert result.exit_code == 1
+    assert "which?" in result.stderr
+    (approval,) = told(cru, "--kind", "approval_required")
+    assert cru("inbox", "answer", approval["id"], "--approve", "after the backup").exit_code == 0
+    assert cru("inbox", "answer", "2026-10-01-old", "A bigger one.").exit_code == 0
+    after = filled.load("2026-10-01-old").source.text
+    name = approval["id"].rpartition(".")[2]
+    assert f'> Drop it?\n\n> [!user]\n> "after the backup" - approved (inbox {name})\n\n' in after
+    assert "> No disk.\n> Resolution: A bigger one.\n" in after
+    assert [line for line in after.splitlines() if line in before.splitlines()][:14] == before.splitlines()[
+        :14
+    ]
+    assert "2026-10-01-old" not in {one["session"] for one in told(cru)}
+    assert cru("session", "list", "--format", "json", "--where", "id = 2026-10-01-old").exit_code == 0
+
+
+def test_what_was_answered_or_is_gone_is_refused(filled: Vault, cru: Cru) -> None:
+    assert cru("inbox", "answer", "2026-11-22-blog", "--ack").exit_code == 0
+    result = cru("inbox", "answer", "2026-11-22-blog", "--ack")
+    assert (result.exit_code, "cru inbox --all" in result.stderr) == (1, True)
+    assert cru("inbox", "answer", "2026-11-23-none", "--ack").exit_code == 1
+    assert cru("inbox", "answer", "2026-11-21-add").exit_code == 2
+    assert cru("inbox", "answer", " ").exit_code == 2
+
+
+def test_a_note_that_was_edited_since_is_told_as_it_is(filled: Vault, cru: Cru) -> None:
+    cru("inbox")
+    path = filled.find("2026-11-22-blog")
+    path.write_text(path.read_text() + '\n> [!user]\n> "Fine, go on."\n')
+    assert "2026-11-22-blog" not in {one["session"] for one in told(cru)}
+
+
+def test_what_a_note_says_does_not_steer_the_terminal(vault: Vault, cru: Cru) -> None:
+    note(vault, "2026-11-21-add", "> [!task_complete] \x1b[2J\u202eDone\n> x\ty")
+    for form in ("table", "json", "toon"):
+        assert not set("\x1b\u202e") & set(cru("inbox", "--format", form).stdout)
+
+
+def test_a_word_that_is_no_command_is_answered_with_the_near_ones(cru: Cru) -> None:
+    result = cru("inbox", "anwser")
+    assert (result.exit_code, "did you mean answer?" in result.stderr) == (2, True)
+    assert "answer" in cru("inbox", "--help").stdout

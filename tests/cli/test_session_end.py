@@ -1,0 +1,109 @@
+"""`cru session end`: the session ends, its history is there, and nothing keeps it from its end."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from crucible.session.model import Status
+from crucible.vault.store import Vault
+from tests.running import Cru
+
+ANSWER = "## What We Did\n\n- Told by a model\n\n## Decisions Made\n\n- The token bucket\n"
+
+
+@pytest.fixture
+def session(cru: Cru) -> str:
+    name = cru("session", "start", "Limit requests", "--project", "shop").stdout.strip()
+    for words in (
+        ("phase", "Work"),
+        ("decision", "Use a token bucket", "--rationale", "constant memory"),
+        ("error", "Red"),
+    ):
+        assert cru("log", *words, "--session", name).exit_code == 0
+    return name
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that answers, and keeps what it was asked last."""
+    program, asked = tmp_path / "model", tmp_path / "asked"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nopen({str(asked)!r}, 'w').write(sys.stdin.read())\nprint({ANSWER!r})\n"
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    config = tmp_path / "user.toml"
+    config.write_text(f"[agents]\ncommand = '{program}'\n")
+    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
+    return asked
+
+
+def test_an_end_writes_the_history_and_prints_where_it_is(cru: Cru, vault: Vault, session: str) -> None:
+    done = cru("session", "end", session, "--summary", "It limits.")
+    assert (done.exit_code, done.stdout) == (0, f"history/{session}.md\n")
+    text = (vault.root / "history" / f"{session}.md").read_text()
+    assert "- Use a token bucket (line " in text
+    assert "  - Why: constant memory\n" in text
+    assert "- Unresolved: Red (line " in text
+    assert "- It limits. (line " in text
+    assert vault.load(session).session.status is Status.COMPLETED
+
+
+def test_an_end_again_keeps_what_a_human_wrote(cru: Cru, vault: Vault, session: str) -> None:
+    cru("session", "end", session[:-3])
+    path = vault.root / "history" / f"{session}.md"
+    path.write_text(path.read_text().replace("- Use a token bucket", "- Use a token bucket, says Ada"))
+    ended = vault.load(session).data
+    again = cru("session", "end", session)
+    assert again.exit_code == 0
+    assert f"{session} has ended already; its history is brought up to date" in again.stderr
+    assert path.read_text().count("- Use a token bucket") == 1
+    assert vault.load(session).data == ended
+
+
+def test_a_session_is_named_once(cru: Cru, session: str) -> None:
+    done = cru("session", "end", session, "--session", session)
+    assert (done.exit_code, "two sessions are named" in done.stderr) == (2, True)
+    assert cru("session", "end", session, env={"CRU_SESSION": "2026-01-01-other"}).exit_code == 0
+
+
+def test_a_history_folder_that_cannot_be_written_does_not_keep_the_session_from_its_end(
+    cru: Cru, vault: Vault, session: str
+) -> None:
+    (vault.root / "history").write_text("in the way")
+    done = cru("session", "end", session)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "cru: history: " in done.stderr
+    assert vault.load(session).session.status is Status.COMPLETED
+
+
+@pytest.mark.usefixtures("model")
+def test_a_model_that_is_configured_tells_it(cru: Cru, vault: Vault, session: str) -> None:
+    assert cru("session", "end", session).exit_code == 0
+    text = (vault.root / "history" / f"{session}.md").read_text()
+    assert "author: model\n" in text
+    assert "- Told by a model\n" in text
+    assert "- The token bucket (line " in text
+
+
+def test_no_model_is_asked_where_that_is_not_wanted(
+    cru: Cru, vault: Vault, session: str, model: Path
+) -> None:
+    assert cru("session", "end", session, "--no-model").exit_code == 0
+    assert not model.exists()
+    assert "author:" not in (vault.root / "history" / f"{session}.md").read_text()
+
+
+@pytest.mark.usefixtures("model")
+def test_a_broken_template_is_named_and_ours_is_used(cru: Cru, vault: Vault, session: str) -> None:
+    template = vault.root / ".crucible" / "templates" / "history.md.j2"
+    template.parent.mkdir(exist_ok=True)
+    template.write_text("{% if %}")
+    done = cru("session", "end", session)
+    assert done.exit_code == 0
+    assert f"{template}:1: " in done.stderr
+    assert "the built-in template was used" in done.stderr
+    assert "author: model" in (vault.root / "history" / f"{session}.md").read_text()

@@ -1,0 +1,76 @@
+"""What a client's end leaves: the session's history, without a model, once; a fault is a line in the hooks' log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crucible.flight.spooled import Spooled
+from crucible.hooks.endings import Stopped, end_all, stopped_now
+from crucible.hooks.log import LOG
+from crucible.hooks.stops import Met
+from crucible.session.standing import Client
+from crucible.settings import UserSettings, VaultSettings
+from crucible.vault.store import Vault
+from tests.cli.notes import note
+from tests.hooks.playing import Client as Player
+from tests.hooks.playing import sync, the_note, turn
+
+NAME = "2026-11-21-x"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Vault:
+    (tmp_path / ".crucible").mkdir()
+    vault = Vault(tmp_path.resolve(), VaultSettings(fsync=False))
+    vault.create(NAME, note(NAME, "## A\n\n> [!decision]\n> In /home/dev/shop/a.py\n"))
+    return vault
+
+
+def test_its_history_is_written_without_absolute_paths(place: Vault) -> None:
+    path = place.find(NAME)
+    end_all(place, UserSettings(), [Stopped(path, "/home/dev/shop"), Stopped(path, "/home/dev/shop")])
+    assert "- In a.py (line " in (place.root / "history" / f"{NAME}.md").read_text()
+    assert not (place.root / LOG).exists()
+
+
+def test_a_fault_is_a_line_in_the_log(place: Vault) -> None:
+    (place.root / "history").write_text("")
+    end_all(place, UserSettings(), [Stopped(place.find(NAME), ""), Stopped(place.root / "gone.md", "")])
+    [line] = (place.root / LOG).read_text().splitlines()
+    assert f"end {NAME}: VaultError: history: " in line
+
+
+def test_only_a_client_that_is_gone_counts_and_only_when_that_is_news(place: Vault) -> None:
+    met = Met(NAME, place.load(NAME), "/home/dev/shop")
+    stopped = [Stopped(place.find(NAME), "/home/dev/shop")]
+    place.touched.clear()
+
+    def now(client: Client, left: str) -> list[Stopped]:
+        spooled = Spooled("claude-code", "native", (), 0, left=left)
+        return list(stopped_now(place, spooled, client, met))
+
+    assert now(Client.RUNNING, "") == now(Client.ENDED, "ended") == []
+    assert now(Client.ENDED, "running") == now(Client.DIED, "running") == stopped
+    place.touched.add(place.find(NAME))
+    assert now(Client.ENDED, "ended") == stopped
+
+
+def test_a_client_s_end_writes_the_history_and_what_came_before_does_not(
+    vault: Vault, tmp_path: Path
+) -> None:
+    client = Player(vault.root, tmp_path / "home")
+    client.say(*turn("Fix it", "We decided to use a token bucket because it needs constant memory."))
+    client.call("SessionStart", source="startup")
+    client.call("Stop", said="We decided to use a token bucket because it needs constant memory.")
+    sync(client)
+    history = vault.root / "history" / f"{the_note(client).id}.md"
+    assert not history.exists()
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    assert "- We decided to use a token bucket. (inferred) (line " in history.read_text()
+    assert "author:" not in history.read_text()
+    before = history.stat().st_mtime_ns
+    sync(client)
+    assert history.stat().st_mtime_ns == before
