@@ -50,8 +50,10 @@ def answer_to(asked: str, words: str) -> str:
     chosen = _chosen(options, said[0].plain, answer)
     if not chosen:
         return ""
-    question = one_line(questions[-1].text if len(questions[-1].text) > 40 else sentences[0].text, 120)
-    return f"{one_line(chosen, 120)} ({question})"
+    before = [one.text for one in sentences if one.line <= questions[-1].line and ":" in one.text[-300:]]
+    asks = questions[-1].text
+    question = asks if len(asks) > 40 or not before else before[-1]
+    return f"{one_line(chosen, 120)} ({one_line(question, 120)})"
 
 
 def _without(plain: str, options: list[str]) -> str:

@@ -20,18 +20,23 @@ from crucible.patterns import late_pattern
 __all__ = ["EXPLAINS", "Told", "decided_by_agent", "decided_by_user"]
 
 _ENOUGH = 2.0
+_ASKED = 1.75
+"""What a user's words must weigh: he says less of what need not be said."""
 _REASONED = 2.4
 """From here on more than the bare choice was told: what against, or why."""
 
 
 _STEPS = late_pattern(
-    r"^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
+    r"^(?:i|we) (?:chose|picked|selected|used|took) (?:a|the|an) (?:wrong|bad|poor)\b|^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
 )
 """The next step of the work, whatever words it is told in."""
 EXPLAINS = late_pattern(
     r"(?:(?:so|and|aha|ah)[,.! ]+)?(?:(?:that|this|which|it)(?:'s| is| was)? (?:why|explains?|fail(?:s|ed)|because|comes from|comes down)|found(?: it)?\b|the (?:culprit|cause|reason|root|bug|problem|fault|fix follows|output points)\b|root cause|what happens\b|diagnosis|cause:|culprit:)|(?:trouvé|voilà pourquoi|la cause|le coupable|la raison)\b|(?:gefunden|daran liegt|die ursache|der grund|das erklärt|der fehler)\b"
 )
 """How a sentence begins that tells why something failed."""
+_FAULT = late_pattern(
+    r"\b(?:fail\w*|errors?|bugs?|broke\w*|crash\w*|wrong|missing|exception|returns?|returned|expect\w*|raises?|throws?|warns?|warning|lacks?|undefined|null|none|mismatch|stale|passes|passed)\b|\b(?:fehl\w*|fehler|kaputt|falsch|liefert)\b|\b(?:échou\w*|erreur|faux|manque|renvoie)\b"
+)
 _TOGETHER: tuple[set[str], ...] = (
     {"does", "against"},
     {"does", "why"},
@@ -39,6 +44,9 @@ _TOGETHER: tuple[set[str], ...] = (
     {"acts", "against", "now"},
     {"now", "why", "acts"},
     {"weighed", "why"},
+    {"against", "becomes", "why"},
+    {"against", "becomes", "topic"},
+    {"becomes", "why", "topic"},
 )
 """What makes a choice of a sentence that has no word for choosing."""
 
@@ -59,7 +67,8 @@ def decided_by_agent(text: str, sentences: Sequence[Sentence]) -> Iterator[Told]
         return
     taken = (-1, -9)
     for place, one in enumerate(sentences):
-        if place and is_of_environment(sentences[place - 1].plain):
+        before = sentences[place - 1] if place else one
+        if before.paragraph == one.paragraph and is_of_environment(before.plain):
             continue  # what is left out since this machine cannot do it
         found = _by_agent(one, _behind(sentences, place))
         if found is None:
@@ -89,13 +98,26 @@ def _by_agent(one: Sentence, behind: Sentence | None) -> Told | None:
     if behind is not None and not is_void(behind):
         joined |= weigh(behind.plain, AGENT)
     both = _sum_of(joined)
-    if own >= _ENOUGH or (own >= 1.25 and both >= _ENOUGH + 0.75):
+    if own >= _ENOUGH or (own >= 1.25 and both >= _ENOUGH + 0.75) or _is_contrast(one, found, joined):
         is_reasoned = "why" in joined or ("colon" in joined and "against" in joined)
         confidence = 0.75 if max(own, both) >= _REASONED and is_reasoned else 0.65
-        why = behind.text if behind and "why" not in found and "why" in joined else ""
+        why = behind.text if behind and joined != found else ""
         is_chosen = bool({"settles", "rejects"} & {*found}) or {"names", "against"} <= {*found}
         return Told(one, confidence, why, is_chosen and len(found) > 2)
     return None
+
+
+def _is_contrast(one: Sentence, found: dict[str, float], joined: dict[str, float]) -> bool:
+    """Whether one is set against another and a reason given, about something of ours, and it tells of no fault."""
+    here, both = {*found}, {*joined}
+    if not {"against", "rejects", "weighed"} & both or "why" not in both or len(here) < 2:
+        return False
+    return (
+        bool({"topic", "colon"} & here)
+        and not _FAULT.search(one.plain)
+        and sum(joined.values()) >= _ENOUGH
+        and len(here) + len(both) > 5
+    )
 
 
 def _sum_of(found: dict[str, float]) -> float:
@@ -110,20 +132,26 @@ def _sum_of(found: dict[str, float]) -> float:
 
 
 def decided_by_user(sentences: Sequence[Sentence]) -> Told | None:
-    """The first choice in a user's words."""
+    """The surest choice in a user's words."""
+    best, most = None, 0.0
     for place, one in enumerate(sentences):
         near = sentences[max(0, place - 1) : place + 2]
         if is_void(one, [each for each in near if each is not one]):
             continue
         found = weigh(one.plain, USER)
         behind = _behind(sentences, place)
-        joined = found | (weigh(behind.plain, USER) if behind and not is_void(behind) else {})
-        own, both = _user_sum(found), _user_sum(joined)
-        if own >= _ENOUGH or (sum(found.values()) >= 0.75 and both >= 2.5):
-            return Told(one, 0.85, behind.text if behind else "")
-    return None
+        more = weigh(behind.plain, USER) if behind and not is_void(behind) else {}
+        own, both = _user_sum(found), _user_sum(found | more)
+        is_told = own >= _ASKED or (sum(found.values()) >= 0.5 and both >= _ENOUGH and "settles" not in more)
+        weight = own if own >= _ASKED else both / 2
+        if is_told and weight > most:
+            best, most = Told(one, 0.85, behind.text if behind else ""), weight
+    return best
 
 
 def _user_sum(found: dict[str, float]) -> float:
     has = {*found}
-    return sum(found.values()) if {"settles", "rejects", "against"} & has or {"acts", "why"} <= has else 0.0
+    is_said = {"settles", "rejects", "against"} & has or {"acts", "why"} <= has
+    if not is_said or len(has) < 2:
+        return 0.0
+    return sum(found.values()) + (0.25 if "topic" in has and {"rejects", "against"} & has else 0.0)

@@ -45,7 +45,7 @@ _STATES = mark("states", 1.0, r"\b(?:that|whether|if|dass|ob|que|si|che|dat|że)
 """A clause that may be true or false."""
 _AGREES = mark(
     "agrees", 1.25,
-    r"\b(?:pass(?:ed|es)?|green|checked|settles|settled|measured|numbers|figures|yes|indeed|done|true|good|fine|success\w*|there it is|there we go|there you have it|stands|works out|it is so|as (?:measured|shown|tested|claimed|seen))\b.{0,30}(?:: \w|, so \w| that \w|, which)|\b(?:as (?:measured|shown|tested|seen|the (?:run|numbers|output|result|measurement|benchmark|drill|test)\w* \w+))\b|[.;] ?(?:checked|measured|tested|shown|done)\.?$|^so,? (?:the |a |an |it |we |now )?.{15,}(?:, as |, by |, with )|^\w+(?: \w+){0,4}: \w+(?:\W+\w+){2}",
+    r"\b(?:pass(?:ed|es)?|green|checked|settles|settled|measured|numbers|figures|yes|indeed|done|true|good|fine|success\w*|there it is|there we go|there you have it|stands|works out|it is so|as (?:measured|shown|tested|claimed|seen))\b.{0,30}(?:: \w|, so \w| that \w|, which)|\b(?:as (?:measured|shown|tested|seen|the (?:run|numbers|output|result|measurement|benchmark|drill|test)\w* \w+))\b|[.;] ?(?:checked|measured|tested|shown|done)\.?$|^so,? (?:the |a |an |it |we |now )?.{15,}(?:, as |, by |, with )|^(?!.{0,60}\b(?:way|rules?|patterns?|how|lesson|techniques?|idiom|recipe|habit|keep|always|every|each|cause|culprit|reason|next|todo|note|remember|decision|choice|plan|step|files?|muster|regel|rezept|règle|recette)\b)\w+(?: \w+){0,4}: \w+(?:\W+\w+){2}",
 )
 _PROVES = mark(
     "proves", 2.0,

@@ -34,11 +34,7 @@ from crucible.knowledge.speaking import parted
 from crucible.knowledge.weights import TABLE, scores, shares
 
 HERE = Path(__file__).parent
-FILES = (
-    HERE / "reports" / "open.jsonl",
-    HERE / "reports" / "held_out.jsonl",
-    HERE / "reports" / "made_up.jsonl",
-)
+FILES = (HERE / "reports" / "open.jsonl", HERE / "reports" / "held_out.jsonl")
 
 
 @cache
