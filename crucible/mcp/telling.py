@@ -40,12 +40,23 @@ _Way: TypeAlias = "Callable[[Recorder, str, Telling], str]"
 
 def _said(telling: Telling, key: str) -> str:
     value = telling.metadata.get(key)
-    return value if isinstance(value, str) else ""
+    return str(value) if _is_word(value) else ""
 
 
-def _options(telling: Telling) -> list[str]:
-    value = telling.metadata.get("options")
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+def _words(telling: Telling, key: str) -> list[str]:
+    """A list, or one of its items alone."""
+    value = telling.metadata.get(key)
+    items = value if isinstance(value, list) else [value]
+    return [str(each) for each in items if _is_word(each)]
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _observed(recorder: Recorder, text: str, told: Telling) -> str:
+    tag, task = _said(told, "tag"), _said(told, "task_id")
+    return recorder.observation(text, tag=tag, task=task, applies_to=_words(told, "applies_to"))
 
 
 _WAYS: Mapping[str, tuple[frozenset[str], _Way]] = MappingProxyType(
@@ -59,7 +70,7 @@ _WAYS: Mapping[str, tuple[frozenset[str], _Way]] = MappingProxyType(
             lambda recorder, text, told: recorder.error(text, resolution=told.resolution or None),
         ),
         "milestone": (frozenset(), lambda recorder, text, _: recorder.milestone(text)),
-        "observation": (frozenset(), lambda recorder, text, _: recorder.observation(text)),
+        "observation": (frozenset({"tag", "task_id", "applies_to"}), _observed),
         "prose": (frozenset(), lambda recorder, text, _: recorder.prose(text)),
         "checkpoint": (frozenset(), lambda recorder, text, _: recorder.checkpoint(text)),
         "user": (
@@ -69,7 +80,7 @@ _WAYS: Mapping[str, tuple[frozenset[str], _Way]] = MappingProxyType(
         "approval_required": (frozenset(), lambda recorder, text, _: recorder.approval_required(text)),
         "decision_needed": (
             frozenset({"options"}),
-            lambda recorder, text, told: recorder.decision_needed(text, options=_options(told)),
+            lambda recorder, text, told: recorder.decision_needed(text, options=_words(told, "options")),
         ),
         "task_complete": (
             frozenset({"task"}),
@@ -106,12 +117,17 @@ def _rest(metadata: Mapping[str, Any], takes: frozenset[str]) -> str:
     rest = {
         name: value
         for name, value in metadata.items()
-        if name not in takes and value not in (None, "", [], {})
+        if not (name in takes and _is_said(value)) and value not in (None, "", [], {})
     }
     if len(rest) > _MOST_KEYS:
         raise UsageError(f"metadata: {len(rest)} keys", f"at most {_MOST_KEYS} are taken")
     lines = [f"- {quote_line(name, _LONGEST_KEY)}: {_value(name, value)}" for name, value in rest.items()]
     return "\n\n" + "\n".join(lines) if lines else ""
+
+
+def _is_said(value: object) -> bool:
+    """Whether it is told where its type has a place for it."""
+    return all(map(_is_word, value)) if isinstance(value, list) else _is_word(value)
 
 
 def _value(name: str, value: object) -> str:

@@ -239,7 +239,10 @@ def _add_recorder(server: MCPServer[Any], desk: GetDesk) -> None:
         ] = "",
         metadata: Annotated[
             dict[str, Any] | None,
-            Field(description="Anything else: files, tickets; options of decision_needed."),
+            Field(
+                description="Anything else: files, tickets; options of decision_needed; of an observation that other tasks' agents"
+                " should know tag=parallel-discovery, task_id, applies_to."
+            ),
         ] = None,
         session: Annotated[
             str, Field(description="The session's whole id; by default the running one.")

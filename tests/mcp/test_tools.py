@@ -11,9 +11,11 @@ import pytest
 from crucible import record
 from crucible.cli.recall_opening import project_here
 from crucible.errors import VaultError
+from crucible.flight.reading import read_records
 from crucible.knowledge.keeping import load_items
 from crucible.mcp.replying import PREFACE
 from crucible.recall.model import Kind
+from crucible.tasks.discoveries import discoveries_for
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
 from tests.mcp.talking import call, place_of, talk
@@ -499,3 +501,19 @@ def test_metadata_of_any_shape_is_kept(vault: Vault) -> None:
     assert "> - ticket: SHOP-7" in text
     assert "empty" not in text
     assert "> - A\n> - B\n" in text
+
+
+def test_a_discovery_told_over_mcp_is_shown_to_the_agents_of_other_tasks(vault: Vault) -> None:
+    metadata = {"tag": "parallel-discovery", "task_id": 4, "applies_to": ["stripe", "refund"]}
+    with record.session("Work", vault=vault) as recorder:
+        place = place_of(vault, CRU_SESSION=recorder.id)
+        call(
+            place, "flight_recorder_log", type="observation", content="429 has Retry-After", metadata=metadata
+        )
+        odd = {"tag": "x", "task_id": {"deep": 1}}
+        call(place, "flight_recorder_log", type="observation", content="Slow", metadata=odd)
+    records = list(read_records(vault.root, recorder.id))
+    (found,) = discoveries_for(records, "5")
+    assert (found.text, found.task_id, found.applies_to) == ("429 has Retry-After", "4", ("stripe", "refund"))
+    assert discoveries_for(records, "4") == ()
+    assert '> - task_id: {"deep": 1}' in recorder.path.read_text()
