@@ -82,7 +82,7 @@ def import_real(vault: Vault) -> ImportReport:
 
 
 def test_the_example_holds_the_notes_it_is_known_for() -> None:
-    assert len(NOTES) == 22
+    assert len(NOTES) == 23
 
 
 @pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)

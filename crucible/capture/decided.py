@@ -20,6 +20,9 @@ from crucible.patterns import late_pattern
 __all__ = ["EXPLAINS", "Told", "decided_by_agent", "decided_by_user"]
 
 _ENOUGH = 2.0
+_LEAST = 1.75
+"""What a choice weighs that is told without a word for choosing."""
+_CHANGES = {"acts", "becomes", "now", "against", "rejects", "weighed", "names", "does"}
 _ASKED = 1.75
 """What a user's words must weigh: he says less of what need not be said."""
 _REASONED = 2.4
@@ -30,6 +33,14 @@ _STEPS = late_pattern(
     r"^(?:i|we) (?:chose|picked|selected|used|took) (?:a|the|an) (?:wrong|bad|poor)\b|^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
 )
 """The next step of the work, whatever words it is told in."""
+_NAMED = late_pattern(
+    r"^(?:(?:yes|yep|ok|okay|then|fine|sure|ja|oui|d'accord)[,.:! ]+)*(?:(?!(?:thanks?|thank|sorry|good|great|nice|wait|ready|look\w*|same|now|and|but|not|no|next|also|tests?|danke|merci|gut|weiter|maintenant|jetzt|ensuite|puis|two|one more|asking)\b)[\w'@+./-]+ ){1,9}(?:for|für|pour|para|per|voor|dla) [^,.;:?!]{3,60}[.!]?$"
+)
+"""The bare choice: `integer cents for money amounts`."""
+_VERBS = late_pattern(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|add|write|fix|review|port|document|make|implement|create|rename|remove|refactor|run|check|update|explain|show|test|tests|extend|move|clean|handle|improve|need|needs|find|read|see|help|tell|give|prepare|generate|build|set|get|put|try|start|stop|continue|search|search|list|print|log|commit|push|merge|open|close|change|replace|convert|split|support|cover|wait|thanks?|fail\w*|docs|documentation|example|examples|script|tool|bug|issue|ticket"
+    r"|schreibe?|ergänze|füge|mach|prüfe|lies|zeige?|teste?|baue?|erstelle|écris|ajoute|relis|documente|corrige|crée|montre|fais|lis|teste|ist|sind|war|hat|est|sont|était)\b"
+)
 EXPLAINS = late_pattern(
     r"(?:(?:so|and|aha|ah)[,.! ]+)?(?:(?:that|this|which|it)(?:'s| is| was)? (?:why|explains?|fail(?:s|ed)|because|comes from|comes down)|found(?: it)?\b|the (?:culprit|cause|reason|root|bug|problem|fault|fix follows|output points)\b|root cause|what happens\b|diagnosis|cause:|culprit:)|(?:trouvé|voilà pourquoi|la cause|le coupable|la raison)\b|(?:gefunden|daran liegt|die ursache|der grund|das erklärt|der fehler)\b"
 )
@@ -61,8 +72,11 @@ class Told(NamedTuple):
     """Whether it is told in words that say just that, and is no other kind's as well."""
 
 
-def decided_by_agent(text: str, sentences: Sequence[Sentence]) -> Iterator[Told]:
-    """The choices in an agent's words; of neighbours in a paragraph that tell one, the first."""
+def decided_by_agent(text: str, sentences: Sequence[Sentence], *, is_led: bool = False) -> Iterator[Told]:
+    """The choices in an agent's words; of neighbours in a paragraph that tell one, the first.
+
+    Right behind a failed call (`is_led`) only words for choosing count: what else is said there tells why it failed.
+    """
     if not holds(lowered(text), HINTS):
         return
     taken = (-1, -9)
@@ -70,7 +84,7 @@ def decided_by_agent(text: str, sentences: Sequence[Sentence]) -> Iterator[Told]
         before = sentences[place - 1] if place else one
         if before.paragraph == one.paragraph and is_of_environment(before.plain):
             continue  # what is left out since this machine cannot do it
-        found = _by_agent(one, _behind(sentences, place))
+        found = _by_agent(one, _behind(sentences, place), is_led=is_led)
         if found is None:
             continue
         distance = one.at - taken[1] if taken[0] == one.paragraph else 9
@@ -85,7 +99,7 @@ def _behind(sentences: Sequence[Sentence], place: int) -> Sentence | None:
     return after if after and after.paragraph == sentences[place].paragraph else None
 
 
-def _by_agent(one: Sentence, behind: Sentence | None) -> Told | None:
+def _by_agent(one: Sentence, behind: Sentence | None, *, is_led: bool) -> Told | None:
     if len(one.plain) < 20:
         return None
     if _STEPS.match(one.plain) or EXPLAINS.match(one.plain):
@@ -98,7 +112,11 @@ def _by_agent(one: Sentence, behind: Sentence | None) -> Told | None:
     if behind is not None and not is_void(behind):
         joined |= weigh(behind.plain, AGENT)
     both = _sum_of(joined)
-    if own >= _ENOUGH or (own >= 1.25 and both >= _ENOUGH + 0.75) or _is_contrast(one, found, joined):
+    if (
+        own >= _ENOUGH
+        or (own >= 1.25 and both >= _ENOUGH + 0.75)
+        or (not is_led and _is_contrast(one, found, joined))
+    ):
         is_reasoned = "why" in joined or ("colon" in joined and "against" in joined)
         confidence = 0.75 if max(own, both) >= _REASONED and is_reasoned else 0.65
         why = behind.text if behind and joined != found else ""
@@ -108,16 +126,14 @@ def _by_agent(one: Sentence, behind: Sentence | None) -> Told | None:
 
 
 def _is_contrast(one: Sentence, found: dict[str, float], joined: dict[str, float]) -> bool:
-    """Whether one is set against another and a reason given, about something of ours, and it tells of no fault."""
+    """Whether one is set against another, or becomes so, and a reason given, and it tells of no fault."""
     here, both = {*found}, {*joined}
-    if not {"against", "rejects", "weighed"} & both or "why" not in both or len(here) < 2:
+    if _FAULT.search(one.plain) or not _CHANGES & here or not {"why", "colon"} & both:
         return False
-    return (
-        bool({"topic", "colon"} & here)
-        and not _FAULT.search(one.plain)
-        and sum(joined.values()) >= _ENOUGH
-        and len(here) + len(both) > 5
-    )
+    is_set_apart = bool({"against", "rejects", "weighed"} & both) and len(both) >= 4 and "why" in both
+    is_now = len(_CHANGES & here) >= 2 and "why" in both and "topic" in both
+    is_named = "names" in here
+    return (is_set_apart or is_now or is_named) and sum(joined.values()) >= _LEAST
 
 
 def _sum_of(found: dict[str, float]) -> float:
@@ -141,17 +157,18 @@ def decided_by_user(sentences: Sequence[Sentence]) -> Told | None:
         found = weigh(one.plain, USER)
         behind = _behind(sentences, place)
         more = weigh(behind.plain, USER) if behind and not is_void(behind) else {}
-        own, both = _user_sum(found), _user_sum(found | more)
-        is_told = own >= _ASKED or (sum(found.values()) >= 0.5 and both >= _ENOUGH and "settles" not in more)
+        own, both = _user_sum(found, one.plain), _user_sum(found | more)
+        is_whole = "settles" not in more or (behind is not None and len(behind.plain) < 16)
+        is_told = own >= _ASKED or (sum(found.values()) >= 0.5 and both >= _ENOUGH and is_whole)
         weight = own if own >= _ASKED else both / 2
         if is_told and weight > most:
             best, most = Told(one, 0.85, behind.text if behind else ""), weight
     return best
 
 
-def _user_sum(found: dict[str, float]) -> float:
+def _user_sum(found: dict[str, float], plain: str = "") -> float:
     has = {*found}
     is_said = {"settles", "rejects", "against"} & has or {"acts", "why"} <= has
     if not is_said or len(has) < 2:
-        return 0.0
+        return _ASKED if _NAMED.match(plain) and not _VERBS.search(plain) else 0.0
     return sum(found.values()) + (0.25 if "topic" in has and {"rejects", "against"} & has else 0.0)

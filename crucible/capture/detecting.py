@@ -228,7 +228,8 @@ def _by_agent(
     line = None if isinstance(step.entry, Prose) else step.line
     corrected = [one for one in corrected_in(text, sentences) if not _is_led(one, steps, step)]
     patterns = list(patterns_in(text, sentences))
-    decided = list(decided_by_agent(text, sentences))
+    is_led = bool(step.at) and steps[step.at - 1].outcome is Outcome.FAILED
+    decided = list(decided_by_agent(text, sentences, is_led=is_led))
     surely = _places([one for one in decided if one.is_sure], 0)
     patterns = [one for one in patterns if not surely & _places([one], 0)]
     backs = _places(corrected, 1)
