@@ -37,6 +37,8 @@ _ABOUT = """The work sessions of coding agents as Obsidian notes.
   cru session list --since 7d      what was done in the last week
   cru session show 2026-11-21-add  one session, by the beginning of its id
   cru recall how are retries done  what was said and decided about it
+  cru briefing                     what to know before work begins
+  cru inbox                        what agents wait for
   cru session resume               go on with the one that was left last
   cru session codify 2026-11-21    make a workflow of one, to be run again
   cru session learn --all          what they teach, counted; --export has more

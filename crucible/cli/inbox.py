@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -14,7 +15,7 @@ from crucible.cli.indexed import asked, open_index
 from crucible.cli.log_options import SAID
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, room_of, say, write
+from crucible.cli.output import PROBLEMS_FOUND, say, write
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import CrucibleError, UsageError
 from crucible.inbox.answering import Answered, Verdict
@@ -24,6 +25,7 @@ from crucible.inbox.reading import places, read_items
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
 from crucible.secrets.redacting import redact_of
+from crucible.session.waiting import ITEM_NAME
 from crucible.vault.store import Vault
 
 __all__ = ["answer", "list_inbox"]
@@ -36,15 +38,14 @@ _COLUMNS = (
     "title",
     "text",
     "answered",
+    "verdict",
     "answer",
     "session",
     "phase",
     "line",
     "path",
 )
-_TABLE, _NARROW = ("id", "kind", "project", "at", "says"), ("id", "says")
-_ROOM = 72
-"""Columns of a terminal for all of the table."""
+_NAME = re.compile(ITEM_NAME)
 
 
 @click.command("list")
@@ -58,7 +59,7 @@ _ROOM = 72
     help="Only these; may be repeated.",
 )
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the newest N.")
-@format_option("table", "json", "toon")
+@format_option("text", "json", "toon")
 @click.pass_context
 def list_inbox(
     ctx: click.Context,
@@ -97,21 +98,30 @@ def list_inbox(
 
 
 def _show(items: Sequence[Item], format_: str, door: Door, *, everything: bool) -> None:
-    if format_ != "table":
+    if format_ != "text":
         write_cells([_told(item) for item in items], _COLUMNS, format_, "inbox", door)
     elif items:
-        room = room_of(door)
-        columns = _TABLE if room is None or room >= _ROOM else _NARROW
-        columns = (*columns, "answered", "answer") if everything else columns
-        rows = [_told(item) for item in items]
-        write_cells(rows, columns, format_, "inbox", door, texts=("says", "answer"), names=("id",))
+        for item in items:
+            _write_item(item)
     else:
         say("nothing is there" if everything else "nothing waits")
 
 
+def _write_item(item: Item) -> None:
+    """Its whole id, to be answered by, and what it says below; a terminal breaks long lines, so that nothing is cut."""
+    at = f"{item.at:%Y-%m-%d %H:%M}" if item.at else ""
+    write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
+    write(f"    {_says(item)}")
+    if item.answered:
+        write(f"    → {item.verdict}{': ' if item.answer else ''}{' '.join(item.answer.split())}")
+
+
+def _says(item: Item) -> str:
+    title, text = " ".join(item.title.split()), " ".join(item.text.split())
+    return f"{title}{' ' if title[-1:] in '?!.:' else ': '}{text}".strip(" :")
+
+
 def _told(item: Item) -> dict[str, Any]:
-    title = " ".join(item.title.split())
-    says = f"{title}{' ' if title[-1:] in '?!.:' else ': '}{' '.join(item.text.split())}".strip(" :")
     return {
         **item._asdict(),
         "kind": item.kind.value,
@@ -119,8 +129,8 @@ def _told(item: Item) -> dict[str, Any]:
         "phase": item.phase or None,
         "project": item.project or None,
         "path": cell_of_path(item.path),
-        "says": says,
         "answer": item.answer or None,
+        "verdict": item.verdict or None,
     }
 
 
@@ -134,11 +144,12 @@ def _told(item: Item) -> dict[str, Any]:
 def answer(ctx: click.Context, /, item: str, text: str, verdict: str | None) -> None:
     """Write an answer into the session's note, directly behind the question; an error gets it as its resolution.
 
-    ID is as `cru inbox` shows it, a beginning of it, or a session's id where only one thing waits in it. TEXT may be - for
-    stdin. A session's client learns of the answer with its next briefing or resume, not before.
+    ID is as `cru inbox` shows it, its last six digits, those behind a beginning of the session's id, or a session's id
+    where only one thing waits in it. TEXT may be - for stdin. A session's client learns of the answer with its next
+    briefing or resume, not before.
 
     \b
-      cru inbox answer 2026-11-21-add.3f9a1c "Use UTC."
+      cru inbox answer 3f9a1c "Use UTC."
       cru inbox answer 2026-11-21-add.77ab02 --approve
       cru inbox answer 2026-11-21-add --reject "not before the backup"
     """
@@ -147,8 +158,19 @@ def answer(ctx: click.Context, /, item: str, text: str, verdict: str | None) -> 
         raise UsageError("no item was named", "`cru inbox` shows what waits")
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
+    item = _whole_id(door, vault, item) if _NAME.fullmatch(item) else item
     done = write_answer(vault, item, text, verdict=Verdict(verdict or "answered"), redact=redact)
     _say_done(done)
+
+
+def _whole_id(door: Door, vault: Vault, name: str) -> str:
+    """The item of this name in whatever session it waits; the name itself where none does, which may be a session's."""
+    found, _ = asked(open_index(door), lambda view: [*places(view)])
+    items = read_items(vault, found, lambda _: None)
+    ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
+    if len(ids) > 1:
+        raise UsageError(f"{name}: which? {', '.join(ids[:3])}", "name one by its whole id")
+    return ids[0] if ids else name
 
 
 def _say_done(done: Answered) -> None:

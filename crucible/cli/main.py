@@ -52,7 +52,7 @@ GROUPS: Mapping[str, str] = {
     '  cru history list --since 30d\n  cru history search "token bucket"',
     "inbox": "What waits for a human, over all sessions: list and answer.\n"
     "  cru inbox\n"
-    '  cru inbox answer 2026-11-21-add.3f9a1c "Use UTC."',
+    '  cru inbox answer 3f9a1c "Use UTC."',
     "index": "What the notes say, as tables that every list and figure is made from.\n"
     "  cru index show phases --sort -tokens_used -n 20",
     "knowledge": "What is worth knowing again: add, list, find, verify and retire items.\n"

@@ -29,7 +29,7 @@ class Item(NamedTuple):
     changes only when the item's own words do.  `session` is the note's name, `path` the note seen from the vault.  `phase` is
     the phase's id ("" before the first), `line` the item's first line in the note, from 1.  `at` is when its phase began, else its
     session; UTC, None when neither says.  `title` and `text` are decoded, whole and on as many lines as they have.  `answer` is what
-    was said, "" where the item waits, or where nobody's very words answer it.
+    was said, "" where the item waits, or where nobody's very words answer it; `verdict` says how: answered, approved, rejected, seen or mended.
     """
 
     id: str
@@ -44,3 +44,4 @@ class Item(NamedTuple):
     text: str
     answered: bool = False
     answer: str = ""
+    verdict: str = ""

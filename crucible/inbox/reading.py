@@ -112,6 +112,7 @@ def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: i
         text=text,
         answered=settled,
         answer=_answer(entry, answers, at) if settled else "",
+        verdict=_verdict(entry, answers, at) if settled else "",
     )
 
 
@@ -121,6 +122,14 @@ def _text(entry: Entry) -> str:
 
 def _began(session: Session, phase: Phase | None) -> datetime | None:
     return phase.started if phase and phase.started else session.started
+
+
+def _verdict(entry: Entry, answers: Answers, at: int) -> str:
+    """As the answer that names the item says it; one that does not is an answer."""
+    own = answers.own(at)
+    if own is None:
+        return "mended" if isinstance(entry, Failure) else "answered"
+    return (own.note or "").partition(" ")[0]
 
 
 def _answer(entry: Entry, answers: Answers, at: int) -> str:

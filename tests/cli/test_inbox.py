@@ -55,10 +55,10 @@ def filled(vault: Vault) -> Vault:
 
 def test_what_waits_over_all_sessions_is_listed_the_newest_first(filled: Vault, cru: Cru) -> None:
     lines = cru("inbox").stdout.splitlines()
-    assert [line.split(".")[0] for line in lines[1:]] == ["2026-11-22-blog", "2026-11-21-add"] + [
+    assert [line.split(".")[0] for line in lines[::2]] == ["2026-11-22-blog", "2026-11-21-add"] + [
         "2026-10-01-old"
     ] * 2
-    assert "Which store? - SQLite - Postgres" in lines[2]
+    assert lines[3] == "    Which store? - SQLite - Postgres"
     assert cru("inbox", "list").stdout.splitlines() == lines
     assert [one["kind"] for one in told(cru, "-n", "2")] == ["task_complete", "decision_needed"]
 
@@ -98,6 +98,13 @@ def test_an_answer_goes_into_the_note_and_the_item_waits_no_more(filled: Vault, 
     assert cru("session", "list", "--format", "json", "--where", "id = 2026-10-01-old").exit_code == 0
 
 
+def test_the_last_digits_of_an_id_are_enough_and_how_it_was_answered_is_told(filled: Vault, cru: Cru) -> None:
+    (approval,) = told(cru, "--kind", "approval_required")
+    assert cru("inbox", "answer", approval["id"][-6:], "--reject", "not before the backup").exit_code == 0
+    assert "    → rejected: not before the backup" in cru("inbox", "--all").stdout.splitlines()
+    assert {one["verdict"] for one in told(cru, "--all")} == {None, "mended", "rejected"}
+
+
 def test_what_was_answered_or_is_gone_is_refused(filled: Vault, cru: Cru) -> None:
     assert cru("inbox", "answer", "2026-11-22-blog", "--ack").exit_code == 0
     result = cru("inbox", "answer", "2026-11-22-blog", "--ack")
@@ -116,7 +123,7 @@ def test_a_note_that_was_edited_since_is_told_as_it_is(filled: Vault, cru: Cru) 
 
 def test_what_a_note_says_does_not_steer_the_terminal(vault: Vault, cru: Cru) -> None:
     note(vault, "2026-11-21-add", "> [!task_complete] \x1b[2J\u202eDone\n> x\ty")
-    for form in ("table", "json", "toon"):
+    for form in ("text", "json", "toon"):
         assert not set("\x1b\u202e") & set(cru("inbox", "--format", form).stdout)
 
 
