@@ -59,7 +59,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
     held = _tried("memory", failed, lambda: load_held(vault.root, wanted.project), Held())
     profile: tuple[str, ...] = ()
     if wanted.project:
-        profile = _tried("profile", failed, lambda: conventions(vault.root, wanted.project), ())
+        profile = _tried("profile", failed, lambda: conventions(vault.root, wanted.project, quoter.whole), ())
     included = tuple(conventions_in(wanted.folder, vault.settings.briefing.include_files))
     told = (*profile, *included)
     first = position.session if position else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 __all__ = ["LARGEST", "find_files", "read_text"]
@@ -44,17 +45,17 @@ def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
 
 
 def find_files(folder: Path, named: Iterable[str]) -> Iterator[str]:
-    """The files that are meant, seen from the folder: each that is named, and of a named folder those in it, by name."""
-    count = 0
-    for name in named:
-        for one in _files_of(folder, name):
-            if count >= MOST_FILES:
-                return
-            count += 1
+    """The files that are meant, seen from the folder: each that is named, and of a named folder those in it, by name; none twice."""
+    told: set[str] = set()
+    for one in chain.from_iterable(_files_of(folder, name) for name in named):
+        if one not in told:
+            told.add(one)
             yield one
+        if len(told) >= MOST_FILES:
+            return
 
 
-def _files_of(folder: Path, name: str) -> list[str]:
+def _files_of(folder: Path, name: str) -> Iterable[str]:
     path = _inside(folder, name)
     if path is None or not path.is_dir():
         return [name]
@@ -62,8 +63,8 @@ def _files_of(folder: Path, name: str) -> list[str]:
         found = sorted(os.listdir(path))
     except OSError:
         return [name]
-    inner = [PurePosixPath(name, one).as_posix() for one in found if not one.startswith(".")]
-    return [one for one in inner if (real := _inside(folder, one)) and real.is_file()]
+    inner = (PurePosixPath(name, one).as_posix() for one in found if not one.startswith("."))
+    return (one for one in inner if (real := _inside(folder, one)) and real.is_file())
 
 
 def _inside(folder: Path, name: str) -> Path | None:

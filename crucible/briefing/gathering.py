@@ -23,11 +23,12 @@ from crucible.briefing.memory import load_held
 from crucible.briefing.model import Briefing, Item, Rank, Section, Source
 from crucible.briefing.profile import load_profile, profile_section
 from crucible.briefing.quoting import Quoter
+from crucible.briefing.reasons import with_reasons
 from crucible.briefing.recent import NEXT, UNRESOLVED, questions_section, sessions_section
 from crucible.briefing.rows import Known, find_rows, since
 from crucible.briefing.telling import Frame, find_template
 from crucible.briefing.working import tasks_section
-from crucible.errors import CrucibleError, IndexBroken
+from crucible.errors import CrucibleError, IndexBroken, reason_of
 from crucible.history.model import Entry
 from crucible.inbox.model import Item as Waiting
 from crucible.inbox.reading import waiting
@@ -164,7 +165,8 @@ class _Gathered:
         if wanted.history:
             entries = self._try("history", lambda: self._entries(known), entries)
         tasks = self._try("tasks", self._tasks, None) if wanted.tasks else None
-        told = known if wanted.sessions else known._replace(events=())
+        told = self._try("sessions", lambda: self._reasoned(known, entries), known)
+        told = told if wanted.sessions else known._replace(events=())
         found = [
             self._section("tasks", lambda: self._working(tasks)),
             self._section("inbox", self._waiting) if wanted.inbox else None,
@@ -196,8 +198,7 @@ class _Gathered:
         except (MemoryError, IndexBroken):
             raise
         except Exception as error:  # noqa: BLE001  one source that fails must not take the others with it
-            is_told = isinstance(error, (CrucibleError, OSError))
-            self._fails(name, str(error) if is_told else f"{type(error).__name__}: {error}")
+            self._fails(name, _reason(error))
             return otherwise
 
     def _fails(self, name: str, reason: str) -> None:
@@ -218,7 +219,11 @@ class _Gathered:
         scope = Scope(self._wish.project, since=self._oldest())
         shelf = Shelf(self._vault.root, settings.annotations_dir)
         client = Client(self._supply.client_folder, ())
-        return overview(view, scope, shelf, client, settings.max_tasks_shown)
+        found = overview(view, scope, shelf, client, settings.max_tasks_shown)
+        if found.troubles:  # what else there is is told
+            more = f", and {len(found.troubles) - 1} more" if len(found.troubles) > 1 else ""
+            self._fails("tasks", f"{found.troubles[0]}{more}")
+        return found
 
     def _oldest(self) -> datetime:
         return since(self._wish.now, max(self._chosen.event_days, self._chosen.history_days))
@@ -232,6 +237,15 @@ class _Gathered:
         chosen, wish = self._chosen, self._wish
         oldest = since(wish.now, chosen.history_days)
         return recent_entries(self._vault, known, wish.project, oldest, chosen.history_depth)
+
+    def _reasoned(self, known: Known, entries: Sequence[Entry]) -> Known:
+        """With the reasons of decisions that no history tells."""
+        told = {one.session_id for one in entries}
+        return known._replace(
+            events=tuple(
+                one if str(one.row["id"]) in told else with_reasons(self._vault, one) for one in known.events
+            )
+        )
 
     def _sessions(self, known: Known, entries: Sequence[Entry]) -> Section:
         depth = self._chosen.history_depth
@@ -288,14 +302,21 @@ class _Gathered:
     def _profile(self) -> Section:
         if not self._wish.project:
             return Section("profile", "Project")
-        return profile_section(load_profile(self._vault.root, self._wish.project), self._quoter)
+        profile = load_profile(self._vault.root, self._wish.project, self._quoter.whole)
+        return profile_section(profile, self._quoter)
 
     def _files(self) -> Section:
         return included_section(self._wish.folder, self._chosen.include_files, self._quoter)
 
 
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
+    return str(error) if isinstance(error, CrucibleError) else f"{type(error).__name__}: {error}"
+
+
 def _once(sections: Sequence[Section]) -> list[Section]:
-    """Without what a section before has told: of memory, of errors, and of what comes next."""
+    """Without what a section before has told: of questions, of memory, of errors, and of what comes next."""
     said: set[str] = set()
     found = []
     for section in sections:
@@ -309,14 +330,14 @@ def _once(sections: Sequence[Section]) -> list[Section]:
 
 
 def _may_repeat(section: Section, item: Item) -> bool:
-    return section.name == "memory" or item.text.startswith((UNRESOLVED, NEXT))
+    return section.name in ("memory", "questions") or item.text.startswith((UNRESOLVED, NEXT))
 
 
 _LEADS = late_pattern(
     r"\A(?:Decided|Reached|Done|Unresolved error|error|decision needed|approval required|task complete|Next: [A-Z][a-z ]+|Next): "
 )
 _BEHIND = late_pattern(
-    r" (?:Why: |\(why: |→ )| \(task [^()]*\)\Z| \([^\s()]+\.[0-9a-f]{6}(?:-\d+)?\)\Z|; (?:waits for|recall:) "
+    r" (?:Why: |\(why: |→ )| \(inferred\)| \(task [^()]*\)\Z| \(\d{4}-\d\d-\d\d[^\s()]*\)\Z| \([^\s()]+\.[0-9a-f]{6}(?:-\d+)?\)\Z|; (?:waits for|recall:) "
 )
 
 

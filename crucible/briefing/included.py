@@ -29,7 +29,7 @@ def _items(folder: Path, named: Iterable[str], quoter: Quoter) -> Iterator[Item]
         if text is None:
             yield Item("not there, not in the project's folder, or no text", Rank.CONVENTION, label)
             continue
-        lines = [shown for line in text.split("\n") if (shown := quoter.line(line, 200))]
+        lines = [shown for line in quoter.whole(text).split("\n") if (shown := quoter.line(line, 200))]
         yield from (Item(line, Rank.CONVENTION, label) for line in lines[:_LINES])
         if len(lines) > _LINES:
             yield Item(f"… {len(lines) - _LINES} more lines", Rank.CONVENTION, label)

@@ -19,7 +19,8 @@ _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 def last_position(known: Known, now: datetime, quoter: Quoter, *, paused: bool = True) -> str:
     """The newest session's id, title, status and age; "" where there is none.  Without `paused` a paused one is passed over."""
-    row = next((one for one in known.newest if paused or one["status"] != "paused"), None)
+    rows = known.newest or filter(None, [known.last])
+    row = next((one for one in rows if paused or one["status"] != "paused"), None)
     if row is None:
         return ""
     lines = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,8 +37,8 @@ NOTE_TYPE = "project"
 
 _PLAIN = late_pattern(r"[\w-](?:[\w .-]{0,78}[\w-])?\Z")
 _DEVICE = late_pattern(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
-_HEADING = late_pattern(r"(#{1,6})[ \t]+(.*?)[ \t#]*\Z")
-_BULLET = late_pattern(r"[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
+_HEADING = late_pattern(r"(#{1,6})[ \t]+(.*)\Z")
+_BULLET = late_pattern(r"\A[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
 _CONVENTIONS = frozenset({"conventions", "convention", "style", "rules", "guidelines"})
 _LINES = 30
 """Lines of a profile that are told."""
@@ -64,8 +64,11 @@ def profile_path(root: Path, project: str) -> Path:
     return files.inside(top, top / PROJECTS / f"{name}.md")
 
 
-def load_profile(root: Path, project: str) -> Profile | None:
-    """The profile, None when there is none.  Raises `VaultError` for a note that is none of this project."""
+def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) -> Profile | None:
+    """The profile, None when there is none.  Raises `VaultError` for a note that is none of this project.
+
+    `clean` is given the text whole, for what must be taken out of it and is longer than a line.
+    """
     path = profile_path(root, project)
     if not os.path.lexists(path):
         return None
@@ -82,7 +85,8 @@ def load_profile(root: Path, project: str) -> Profile | None:
     told = found.values.get("project")
     if isinstance(told, str) and told.strip().casefold() != project.strip().casefold():
         raise VaultError(f"{place}: it is about another project", "its property `project` says which")
-    return Profile(tuple(_read(source.lines[found.lines.end :])), path.stat().st_size > LARGEST)
+    lines = clean("\n".join(source.lines[found.lines.end :])).split("\n")
+    return Profile(tuple(_read(lines)), path.stat().st_size > LARGEST)
 
 
 def _read(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -91,7 +95,7 @@ def _read(lines: list[str]) -> Iterator[tuple[str, str]]:
         if line.strip() == "%%" or (line.startswith("%%") and not line.rstrip().endswith("%%")):
             is_comment = not is_comment
         elif found := _HEADING.match(line):
-            heading = found[2] if len(found[1]) > 1 else ""
+            heading = found[2].rstrip(" \t#") if len(found[1]) > 1 else ""
         elif line.strip() and not is_comment and not line.startswith("%%"):
             yield heading, _BULLET.sub("", line, count=1)
 
@@ -113,9 +117,9 @@ def profile_section(profile: Profile | None, quoter: Quoter, most: int = _LINES)
     return Section("profile", "Project", tuple(items))
 
 
-def conventions(root: Path, project: str) -> tuple[str, ...]:
-    """The lines below a profile's heading Conventions, as they stand there; none without one.  Raises as `load_profile`."""
-    profile = load_profile(root, project)
+def conventions(root: Path, project: str, clean: Callable[[str], str] = str) -> tuple[str, ...]:
+    """The lines below a profile's heading Conventions, as they stand there; none without one.  `clean` and errors as of `load_profile`."""
+    profile = load_profile(root, project, clean)
     lines = profile.lines if profile else ()
     return tuple(line.strip() for heading, line in lines if heading.strip().casefold() in _CONVENTIONS)
 

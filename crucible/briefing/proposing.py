@@ -38,9 +38,10 @@ _LANGUAGES = {
 _MOST_LOOKED = 3_000
 _LINE = 240
 _ITEM = late_pattern(r"[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(.*)")
-_HEADING = late_pattern(r"#{1,6}[ \t]+(.*?)[ \t#]*\Z")
+_HEADING = late_pattern(r"#{1,6}[ \t]+(.*)\Z")
 _TARGET = late_pattern(r"([A-Za-z][\w.-]*)[ \t]*:(?![=:])")
-_NOISE = late_pattern(r"!?\[[^\]]*\]\([^)]*\)|<[^>]*>")
+_NOISE = late_pattern(r"!?\[[^\[\]]*\]\([^()]*\)|<[^<>]*>")
+"""Links, pictures and tags; none within another, so that a line of brackets alone is looked at once."""
 
 
 class Proposal(NamedTuple):
@@ -112,7 +113,7 @@ def _read_readme(folder: Path, told: _Told) -> None:
                 for line in paragraph.split("\n")
                 if not line.startswith(("#", "=", "-", "```", "|", "..", ">"))
             ]
-            said = " ".join(_NOISE.sub("", " ".join(lines)).split())
+            said = " ".join(_NOISE.sub("", _NOISE.sub("", " ".join(lines))).split())
             if len(said) > 20:
                 told.purpose.append(said)
                 told.sources.append(name)
@@ -187,7 +188,8 @@ def _read_rules(folder: Path, told: _Told) -> None:
         if text is None:
             continue
         found = [
-            f"{heading}: {first}" if first else heading for heading, first in _headings(text.split("\n"))
+            f"{heading}: {first}" if first else heading
+            for heading, first in _headings(text.replace("\r\n", "\n").split("\n"))
         ]
         if found:
             told.conventions.extend(found)
@@ -205,7 +207,7 @@ def _headings(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
             if heading:
                 yield heading, ""
             # The first one of level 1 is the file's title.
-            heading = "" if is_title and line.startswith("# ") else found[1]
+            heading = "" if is_title and line.startswith("# ") else found[1].rstrip(" \t#")
             is_title = False
         elif heading:
             item = _ITEM.match(line)

@@ -32,6 +32,14 @@ class Quoter:
             text = text[:_LOOKED_AT].rpartition(" ")[0] + " …"
         return quote_line(self._shorten(self._redact(text)[0]), limit)
 
+    def whole(self, text: str) -> str:
+        """A text of many lines without the secrets that stand on several of them, as keys do; a line of it still goes through `line`."""
+        return self._redact(text)[0]
+
+    def short(self, text: str) -> str:
+        """A text that holds no secrets any more, with its paths shortened."""
+        return self._shorten(text)
+
 
 def whole_words(cell: object) -> str:
     """A text of the index, which cuts long ones: without the half word at its end, of which nobody could say whether it is a secret's."""

@@ -13,6 +13,7 @@ from crucible.briefing.entries import Question
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter, whole_words
 from crucible.briefing.rows import Event, Happened, Known, time_of
+from crucible.history.composing import PAUSED
 from crucible.history.model import Entry, Line
 from crucible.index.schema import Row
 from crucible.session.tasks import is_task_news
@@ -109,14 +110,14 @@ def _lines(one: _Told) -> Iterator[_Line]:
     entry, events = one.entry, one.happened.events if one.happened else ()
     if entry:
         yield from _of_entry(entry)
-        yield from _of_events([event for event in events if event.kind == "error"])
+        yield from _of_events([event for event in events if event.kind == "error" and event.waits])
     else:
         yield from _of_events(events)
 
 
 def _of_entry(entry: Entry) -> Iterator[_Line]:
     for rank, lead, lines, most in (
-        (Rank.TODO, NEXT, entry.further, _NEXT),
+        (Rank.TODO, NEXT, [line for line in entry.further if not line.text.startswith(PAUSED)], _NEXT),
         (Rank.DECISION, "Decided: ", entry.decisions, _DECISIONS),
         (Rank.LESSON, "Done: ", entry.done, _DONE),
     ):
@@ -136,4 +137,4 @@ def _of_events(events: Sequence[Event]) -> Iterator[_Line]:
     ):
         for event in [one for one in events if one.kind in kinds and not is_task_news(one.text)][-most:]:
             told = UNRESOLVED if event.waits and event.kind == "error" else lead
-            yield (Rank.TODO if told != lead else rank), told, whole_words(event.text), ""
+            yield (Rank.TODO if told != lead else rank), told, whole_words(event.text), event.why

@@ -32,11 +32,12 @@ _ASKING = 10
 
 
 class Event(NamedTuple):
-    """A callout: its kind, its text as the index has it, and whether it still waits for somebody."""
+    """A callout: its kind, its text as the index has it, whether it still waits for somebody, and of a decision why, where that was looked up."""
 
     kind: str
     text: str
     waits: bool = False
+    why: str = ""
 
 
 class Happened(NamedTuple):
@@ -50,12 +51,14 @@ class Known(NamedTuple):
     """What the index knows.
 
     `newest` are the project's sessions of the last days, newest first, `events` those whose events are told, `others` the ids of other projects' sessions in that time.  `answered` has by session the texts of what waited once and does no more.
+    `last` is the project's newest session where all are older.
     """
 
     newest: tuple[Row, ...] = ()
     events: tuple[Happened, ...] = ()
     others: frozenset[str] = frozenset()
     answered: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    last: Row | None = None
 
 
 def has_sessions(view: View, project: str) -> bool:
@@ -79,7 +82,8 @@ def find_rows(view: View, project: str, now: datetime, chosen: BriefingSettings)
     events = tuple(Happened(row, tuple(_events(view, row))) for row in told)
     others = {str(row["id"]) for row in found} - {str(row["id"]) for row in newest}
     answered = {str(row["id"]): tuple(_answered(view, row)) for row in newest[:_ASKING]}
-    return Known(newest, events, frozenset(others), answered)
+    last = None if newest else next(matching(view, SessionQuery(project=project or None)), None)
+    return Known(newest, events, frozenset(others), answered, last)
 
 
 def since(now: datetime, days: int) -> datetime:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from crucible.briefing.model import Item, Rank, Section
-from crucible.briefing.quoting import Quoter
+from crucible.briefing.quoting import Quoter, whole_words
 from crucible.tasks.model import OpenTask, Ref
 from crucible.tasks.overview import Overview
 from crucible.tasks.picking import RecallCounts
@@ -63,7 +63,7 @@ def _standing(one: Standing, counts: Mapping[Ref, RecallCounts], quoter: Quoter)
 
 
 def _name(task: OpenTask, quoter: Quoter) -> str:
-    return f"{quoter.line(str(task.ref), 180)}: {quoter.line(task.content, _NAME)}"
+    return f"{quoter.line(str(task.ref), 180)}: {quoter.line(whole_words(task.content), _NAME)}"
 
 
 def _recalled(found: RecallCounts | None) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from crucible.acts.needled import holds, lowered
-from crucible.capture.deciding_words import AGENT, HINTS, USER
+from crucible.capture.deciding_words import AGENT, USER
 from crucible.capture.marks import weigh
 from crucible.capture.never import is_of_environment
 from crucible.capture.sentences import Sentence
@@ -19,7 +18,9 @@ from crucible.patterns import late_pattern
 
 __all__ = ["EXPLAINS", "Told", "decided_by_agent", "decided_by_user"]
 
-_ENOUGH = 2.0
+_ENOUGH, _HALF = 2.0, 1.25
+_SHORT = 20
+"""Code points in which nothing is settled."""
 _LEAST = 1.75
 """What a choice weighs that is told without a word for choosing."""
 _CHANGES = {"acts", "becomes", "now", "against", "rejects", "weighed", "names", "does"}
@@ -30,7 +31,7 @@ _REASONED = 2.4
 
 
 _STEPS = late_pattern(
-    r"^(?:i|we) (?:chose|picked|selected|used|took) (?:a|the|an) (?:wrong|bad|poor)\b|^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
+    r"^i (?:can't|cannot|won't|couldn't|could not|was unable)\b|\btests? (?:first|before the code)\b|^(?:i|we) (?:chose|picked|selected|used|took) (?:a|the|an) (?:wrong|bad|poor)\b|^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
 )
 """The next step of the work, whatever words it is told in."""
 _NAMED = late_pattern(
@@ -72,19 +73,15 @@ class Told(NamedTuple):
     """Whether it is told in words that say just that, and is no other kind's as well."""
 
 
-def decided_by_agent(text: str, sentences: Sequence[Sentence], *, is_led: bool = False) -> Iterator[Told]:
+def decided_by_agent(sentences: Sequence[Sentence], *, is_led: bool = False) -> Iterator[Told]:
     """The choices in an agent's words; of neighbours in a paragraph that tell one, the first.
 
     Right behind a failed call (`is_led`) only words for choosing count: what else is said there tells why it failed.
     """
-    if not holds(lowered(text), HINTS):
-        return
     taken = (-1, -9)
+    marks = [weigh(one.plain, AGENT) if len(one.plain) >= _SHORT else {} for one in sentences]
     for place, one in enumerate(sentences):
-        before = sentences[place - 1] if place else one
-        if before.paragraph == one.paragraph and is_of_environment(before.plain):
-            continue  # what is left out since this machine cannot do it
-        found = _by_agent(one, _behind(sentences, place), is_led=is_led)
+        found = _by_agent(sentences, marks, place, is_led=is_led)
         if found is None:
             continue
         distance = one.at - taken[1] if taken[0] == one.paragraph else 9
@@ -99,30 +96,40 @@ def _behind(sentences: Sequence[Sentence], place: int) -> Sentence | None:
     return after if after and after.paragraph == sentences[place].paragraph else None
 
 
-def _by_agent(one: Sentence, behind: Sentence | None, *, is_led: bool) -> Told | None:
-    if len(one.plain) < 20:
+def _by_agent(
+    sentences: Sequence[Sentence], marks: Sequence[dict[str, float]], place: int, *, is_led: bool
+) -> Told | None:
+    one, found, behind = sentences[place], marks[place], _behind(sentences, place)
+    more = marks[place + 1] if behind is not None else {}
+    if not found or not _settles(one, found, found | more, is_led=is_led) or _is_none(sentences, place):
         return None
-    if _STEPS.match(one.plain) or EXPLAINS.match(one.plain):
-        return None
-    found = weigh(one.plain, AGENT)
+    if behind is not None and is_void(behind):
+        behind, more = None, {}
+        if not _settles(one, found, found, is_led=is_led):
+            return None
+    joined = found | more
+    is_reasoned = "why" in joined or {"colon", "against"} <= {*joined}
+    confidence = 0.75 if _sum_of(joined) >= _REASONED and is_reasoned else 0.65
+    is_chosen = bool({"settles", "rejects"} & {*found}) or {"names", "against"} <= {*found}
+    return Told(
+        one, confidence, behind.text if behind and joined != found else "", is_chosen and len(found) > 2
+    )
+
+
+def _settles(one: Sentence, found: dict[str, float], joined: dict[str, float], *, is_led: bool) -> bool:
     own = _sum_of(found)
-    if not found or is_of_environment(one.plain) or is_void(one, [behind] if behind else []):
-        return None
-    joined = dict(found)
-    if behind is not None and not is_void(behind):
-        joined |= weigh(behind.plain, AGENT)
-    both = _sum_of(joined)
-    if (
-        own >= _ENOUGH
-        or (own >= 1.25 and both >= _ENOUGH + 0.75)
-        or (not is_led and _is_contrast(one, found, joined))
-    ):
-        is_reasoned = "why" in joined or ("colon" in joined and "against" in joined)
-        confidence = 0.75 if max(own, both) >= _REASONED and is_reasoned else 0.65
-        why = behind.text if behind and joined != found else ""
-        is_chosen = bool({"settles", "rejects"} & {*found}) or {"names", "against"} <= {*found}
-        return Told(one, confidence, why, is_chosen and len(found) > 2)
-    return None
+    if own >= _ENOUGH or (own >= _HALF and _sum_of(joined) >= _ENOUGH + 0.75):
+        return True
+    return not is_led and _is_contrast(one, found, joined)
+
+
+def _is_none(sentences: Sequence[Sentence], place: int) -> bool:
+    """Whether a sentence settles nothing, whatever words stand in it: the next step, a cause, what this machine cannot do."""
+    one, behind = sentences[place], _behind(sentences, place)
+    before = sentences[place - 1] if place else one
+    is_left_out = before.paragraph == one.paragraph and is_of_environment(before.plain)
+    is_other = bool(_STEPS.match(one.plain) or EXPLAINS.match(one.plain))
+    return is_other or is_left_out or is_of_environment(one.plain) or is_void(one, [behind] if behind else [])
 
 
 def _is_contrast(one: Sentence, found: dict[str, float], joined: dict[str, float]) -> bool:
@@ -168,7 +175,9 @@ def decided_by_user(sentences: Sequence[Sentence]) -> Told | None:
 
 def _user_sum(found: dict[str, float], plain: str = "") -> float:
     has = {*found}
-    is_said = {"settles", "rejects", "against"} & has or {"acts", "why"} <= has
+    is_said = bool({"settles", "rejects", "against"} & has) or {"acts", "why"} <= has
+    if {"acts", "please", "topic"} <= has and not _VERBS.search(plain):
+        is_said = True
     if not is_said or len(has) < 2:
         return _ASKED if _NAMED.match(plain) and not _VERBS.search(plain) else 0.0
     return sum(found.values()) + (0.25 if "topic" in has and {"rejects", "against"} & has else 0.0)

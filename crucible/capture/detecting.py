@@ -13,7 +13,7 @@ from crucible.acts.words import answers_in, is_correction
 from crucible.capture.answered import answer_to
 from crucible.capture.corrected import corrected_in
 from crucible.capture.decided import Told, decided_by_agent, decided_by_user
-from crucible.capture.mended import Mended, is_answer, mended_in
+from crucible.capture.mended import Mended, mended_in
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.never import has_secret, is_story
 from crucible.capture.outside_apis import api_calls_of
@@ -22,6 +22,7 @@ from crucible.capture.proved import claimed_before, is_made_for_claim, proven_be
 from crucible.capture.records_of_decisions import records_of, subject_of
 from crucible.capture.sentences import Sentence, content_words, one_line, sentences_of
 from crucible.capture.steps import Step, steps_of
+from crucible.capture.tries import is_answer
 from crucible.capture.unsettled import is_anothers, is_hypothetical, is_open
 from crucible.session.model import Callout, Decision, Intervention, Outcome, Prose, Session
 
@@ -47,7 +48,12 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
     said = {step.at: found for step in steps if (found := _sentences(step))}
     mended = mended_in(steps, said)
     words = list(_words(steps, said))
-    own = frozenset(one.summary for one, is_sure in words if is_sure)
+    own = frozenset(
+        text
+        for one, is_sure in words
+        if is_sure
+        for text in (one.summary, one.summary.removesuffix(one.detail).rstrip())
+    )
     proved = list(_evidence(steps, said, mended, own))
     told = {one_line(each.cause) for each in mended} | {
         one_line(text) for _, texts in proved for text in texts
@@ -173,6 +179,8 @@ def _evidence(
         )
         proven = proven_behind(behind, step) if behind else None
         claimed = claimed_before(before, step) if before else None
+        if claimed and proven and not content_words(claimed.text) & content_words(proven.text):
+            proven = None  # of something else
         told = proven or claimed
         if told is not None:
             detail = f"{step.script} → {step.result}"
@@ -193,7 +201,7 @@ def _at(steps: Sequence[Step], said: dict[int, list[Sentence]], step: Step, way:
 
 
 def _words(steps: Sequence[Step], said: dict[int, list[Sentence]]) -> Iterator[tuple[Candidate, bool]]:
-    """What words tell, each with whether they can tell nothing else: a pattern, what is taken back."""
+    """What words tell, each with whether they are sure to tell that and nothing else."""
     asked: Prose | None = None
     for step in steps:
         entry = step.entry
@@ -201,10 +209,10 @@ def _words(steps: Sequence[Step], said: dict[int, list[Sentence]]) -> Iterator[t
             yield from ((one, False) for one in _by_user(step, entry, asked))
             asked = None
         elif isinstance(entry, Prose):
-            yield from _by_agent(steps, step, entry.text, said.get(step.at, []))
+            yield from _by_agent(steps, step, said.get(step.at, []))
             asked = entry
         elif isinstance(entry, Callout) and step.at in said:
-            yield from _by_agent(steps, step, f"{entry.title}\n{entry.text}", said[step.at])
+            yield from _by_agent(steps, step, said[step.at])
         elif step.call is not None:
             asked = None
             if step.call.tool.casefold() in _ASKS and step.outcome is Outcome.OK:
@@ -223,13 +231,13 @@ def _by_user(step: Step, entry: Intervention, asked: Prose | None) -> Iterator[C
 
 
 def _by_agent(
-    steps: Sequence[Step], step: Step, text: str, sentences: Sequence[Sentence]
+    steps: Sequence[Step], step: Step, sentences: Sequence[Sentence]
 ) -> Iterator[tuple[Candidate, bool]]:
     line = None if isinstance(step.entry, Prose) else step.line
-    corrected = [one for one in corrected_in(text, sentences) if not _is_led(one, steps, step)]
-    patterns = list(patterns_in(text, sentences))
+    corrected = [one for one in corrected_in(sentences) if not _is_led(one, steps, step)]
+    patterns = list(patterns_in(sentences))
     is_led = bool(step.at) and steps[step.at - 1].outcome is Outcome.FAILED
-    decided = list(decided_by_agent(text, sentences, is_led=is_led))
+    decided = list(decided_by_agent(sentences, is_led=is_led))
     surely = _places([one for one in decided if one.is_sure], 0)
     patterns = [one for one in patterns if not surely & _places([one], 0)]
     backs = _places(corrected, 1)
@@ -241,9 +249,7 @@ def _by_agent(
         (Kind.PATTERN, patterns),
         (Kind.DECISION, decided),
     ):
-        yield from (
-            (_told(kind, one, step, line), kind is not Kind.DECISION and one.is_sure) for one in found
-        )
+        yield from ((_told(kind, one, step, line), one.is_sure) for one in found)
 
 
 def _places(found: Sequence[Told], further: int) -> set[tuple[int, int]]:

@@ -64,6 +64,8 @@ class Ended(NamedTuple):
 
 
 NOBODY = Helpers()
+_MOST_ASKED = 50
+"""Tasks for which recall is asked at a session's end; it is asked for any other when that is picked up."""
 
 
 def end_session(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY) -> Ended:
@@ -160,6 +162,7 @@ def _hand_on(work: _Work) -> Iterable[str]:
     vault, session = work.vault, work.note.session
     yield from hand_on(vault, session, now=work.now, redact=work.redact)
     tasks = [task for task in tasks_of(session) if task.stage not in (Stage.COMPLETED, Stage.DROPPED)]
+    del tasks[_MOST_ASKED:]
     if work.helpers.recall and tasks:
         made = annotate_new(vault, tasks, work.helpers.recall(), now=work.now, redact=work.redact)
         yield from (f"task {ref.id}: {why}" for ref, why in made.failed)

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from crucible.errors import NoteExists
+from crucible.errors import CrucibleError, NoteExists
 from crucible.history.walking import placed_entries
 from crucible.note.contain import normal, normal_line
 from crucible.secrets import Redact
 from crucible.session.model import Decision, Phase, Session, Task
 from crucible.tasks.annotations import Shelf, annotate, read_annotation
 from crucible.tasks.creating import shelf_of
-from crucible.tasks.flowing import dependents_of, flow_down, flows, note_choice
-from crucible.tasks.model import Annotation, Choice, ChoiceKind, OpenTask, Stage, kinds_named
+from crucible.tasks.flowing import Flowed, dependents_of, flow_down, flows, note_choice
+from crucible.tasks.model import Annotation, Choice, OpenTask, Stage, kinds_named
 from crucible.tasks.reading import tasks_of
 from crucible.vault.store import Vault
 
@@ -27,20 +28,24 @@ __all__ = ["hand_on"]
 def hand_on(vault: Vault, session: Session, *, now: datetime, redact: Redact) -> Iterator[str]:
     """Write the decisions of finished tasks into the annotations of those that depend on them; yields a line for each that could not be told.
 
-    Done twice, it changes nothing.  Raises what `read_annotation` and `note_choice` do.
+    Done twice, it changes nothing.  A task whose annotation cannot be read or written keeps no other one from being told.
     """
     settings, shelf = vault.settings.tasks, shelf_of(vault)
     if not settings.propagate_decisions:
         return
-    tasks = tasks_of(session)
+    tasks = tuple(replace(one, content=redact(one.content)[0]) for one in tasks_of(session))
     kinds = kinds_named(settings.auto_propagate_types)
     known = {task.id: task for task in session.tasks}
     for task in tasks:
         if task.stage is Stage.COMPLETED and dependents_of(task.ref, tasks):
             choices = [one for one in _choices(session, known[task.ref.id], redact) if flows(one, kinds)]
-            if choices:
-                _note(shelf, task, choices, now)
-            yield from _told(shelf, task, tasks, now, kinds)
+            try:
+                if choices:
+                    _note(shelf, task, choices, now)
+                flowed = flow_down(shelf, task.ref, tasks, now, kinds, clean=lambda text: redact(text)[0])
+                yield from _untold(task, flowed)
+            except CrucibleError as error:
+                yield f"task {task.ref.id}: what it decided was not handed on: {error}"
 
 
 def _note(shelf: Shelf, task: OpenTask, choices: list[Choice], now: datetime) -> None:
@@ -54,27 +59,35 @@ def _note(shelf: Shelf, task: OpenTask, choices: list[Choice], now: datetime) ->
             note_choice(shelf, task.ref, one)
 
 
-def _told(
-    shelf: Shelf, task: OpenTask, tasks: tuple[OpenTask, ...], now: datetime, kinds: tuple[ChoiceKind, ...]
-) -> Iterator[str]:
-    for ref, why in flow_down(shelf, task.ref, tasks, now, kinds).failed:
+def _untold(task: OpenTask, flowed: Flowed) -> Iterator[str]:
+    for ref, why in flowed.failed:
         yield f"task {ref.id}: what task {task.ref.id} decided was not noted: {why}"
 
 
 def _choices(session: Session, task: Task, redact: Redact) -> Iterator[Choice]:
-    phases = [*session.all_phases()]
-    ours = {number for number, phase in enumerate(phases) if _is_during(phase, task)}
+    spans = zip(session.all_phases(), _ends(session), strict=True)
+    ours = {number for number, (phase, end) in enumerate(spans) if _is_during(phase, end, task)}
     for at, entry in placed_entries(session):
         if at in ours and isinstance(entry, Decision) and normal_line(entry.text):
             yield Choice(normal_line(redact(entry.text)[0]), normal(redact(entry.rationale or "")[0]))
 
 
-def _is_during(phase: Phase, task: Task) -> bool:
+def _ends(session: Session) -> Iterator[datetime | None]:
+    """When each phase was over; one that tells no end was when the next one began, and its parts with it."""
+    following = [*(phase.started for phase in session.phases[1:]), None]
+    for phase, later in zip(session.phases, following, strict=True):
+        end = phase.ended or later
+        yield end
+        for part in phase.subphases:
+            yield part.ended or end
+
+
+def _is_during(phase: Phase, end: datetime | None, task: Task) -> bool:
     """Whether a phase began while the task was worked on, or was under way when that began; a task whose times nobody noted has none."""
     begun, done = _time(task.started), _time(task.completed)
     if begun is None or done is None or phase.started is None:
         return False
-    return phase.started < done and (phase.started >= begun or phase.ended is None or phase.ended > begun)
+    return phase.started < done and (phase.started >= begun or end is None or end > begun)
 
 
 def _time(text: str | None) -> datetime | None:

@@ -17,12 +17,13 @@ from crucible.capture.asking import Answer, Ask, Offer, Proposal
 from crucible.capture.detecting import detect
 from crucible.capture.friction import Budget, Interaction, budget_of
 from crucible.capture.model import Candidate, Kind
-from crucible.capture.records import Known, Remembered, State, append_states, load_known, spend
+from crucible.capture.records import Known, Remembered, State, append_states, captures_of, load_known, spend
 from crucible.capture.routing import Judge
 from crucible.capture.saving import Kept, Saver
 from crucible.capture.silent import keep_all
 from crucible.capture.sorting import Sorted, deserves_question, minutes_of, sort_out, told_safely
 from crucible.errors import BadSessionId, CrucibleError
+from crucible.history.keeping import add_captures
 from crucible.knowledge.adding import Choice
 from crucible.knowledge.noise import Similar
 from crucible.secrets.redacting import redact_of
@@ -62,6 +63,11 @@ class Captured:
     deferred: tuple[Proposal, ...] = ()
     silent: tuple[Proposal, ...] = ()
     problems: tuple[str, ...] = ()
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The ids of the items that came of it; what was known before, or had no room, is none of them."""
+        return tuple(one.said.item for one in self.kept if one.said.state is State.KEPT)
 
 
 def capture_session(
@@ -236,6 +242,8 @@ class _Run:
         self._remember(_said(one, State.DROPPED) for one in found.dropped)
         if self._here.when is not When.TASK:
             self._remember(_said(one, State.SUGGESTED) for one in left if one.key not in self._states)
+        if self._here.when is not When.END:
+            self._tell_history()
         return Captured(
             self._here.session.id,
             self._budget(),
@@ -246,6 +254,14 @@ class _Run:
             deferred,
             problems=tuple(self._problems),
         )
+
+    def _tell_history(self) -> None:
+        """Have the history that an end wrote before list what became of each; the end that we are part of tells it itself."""
+        vault, name = self._here.vault, self._here.session.id
+        try:
+            add_captures(vault, name, captures_of(vault.root, name))
+        except CrucibleError as error:
+            self._problems[f"the session's history does not list it: {error}"] = None
 
     def _budget(self) -> Budget:
         return _after(self._here.budget, load_known(self._here.vault.root, self._here.session.id))

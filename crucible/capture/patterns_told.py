@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from crucible.acts.needled import holds, lowered
 from crucible.capture.decided import EXPLAINS, Told
 from crucible.capture.marks import Mark, mark, weigh
 from crucible.capture.never import is_chance
@@ -21,7 +20,7 @@ _LEAST = 1.5
 # fmt: off
 _CALLED = mark(
     "called", 1.0,
-    r"\b(?:patterns?|rules? of thumb|techniques?|idioms?|recipes?|conventions?|habits?|practices?|approach(?:es)?|strateg(?:y|ies)|methods?|lessons?|takeaways?|take-aways?|tricks?|heuristics?|guidelines?|principles?|playbook|template|blueprint|routines?|rules?|discipline|mantra|motto|golden rule|checklist|norm|formula|procedures?|workflow|scheme|house way|house style|way (?:to|of|with|we|forward)|class(?:es)? of (?:bug|error|problem|mistake|issue)s?|kind of (?:bug|error|problem)s?|safe order|right order|best order|standards?|defaults?|reflex|staple|how to (?:handle|do|deal|treat|approach|write|test|work|build|add|change|migrate|name|go about)|advice|learning|insight|moral)\b",
+    r"\b(?:patterns?|rules? of thumb|techniques?|idioms?|recipes?|conventions?|habits?|practices?|approach(?:es)?|strateg(?:y|ies)|methods?|lessons?|takeaways?|take-aways?|tricks?|heuristics?|guidelines?|principles?|playbook|template|blueprint|routines?|rules?|discipline|mantra|motto|golden rule|checklist|norm|formula|procedures?|workflow|scheme|house way|house style|way (?:to|of|with|we|forward)|class(?:es)? of (?:bug|error|problem|mistake|issue)s?|kind of (?:bug|error|problem)s?|safe order|right order|best order|(?:good|sensible|safe|our|my) (?:default|standard)|reflex|staple|how to (?:handle|do|deal|treat|approach|write|test|work|build|add|change|migrate|name|go about)|advice|learning|insight|moral)\b",
     r"\b(?:muster|faustregel|rezept\w*|regel|regeln|vorgehen|vorgehensweise|technik|gewohnheit|lehre|konvention|prinzip|grundsatz|leitlinie|strategie|methode|handgriff|kniff|trick|merksatz|erkenntnis|daumenregel|ansatz)\b|\b(?:règle|recette|méthode|leçon|habitude|motif|astuce|pratique|technique|convention|principe|stratégie|schéma|réflexe|façon de faire|démarche|approche|manière)\b|\b(?:patrón|regla|receta|lección|práctica|costumbre|truco|schema|regola|ricetta|lezione|prassi|padrão|regra|receita|lição|prática|patroon|vuistregel|les|wzorzec|zasada|przepis|lekcja)\b|шаблон|правило|приём|прием|рецепт|урок|паттерн|практик|模式|套路|经验|规律|惯例|做法|原则|パターン|やり方|定石|教訓|コツ|원칙|패턴|방식|교훈",
 )
 _ALWAYS = mark(
@@ -50,19 +49,11 @@ _LABELLED = late_pattern(
 )
 """A way of doing behind what it is for: `something to reuse for caches: copy on entry`."""
 _MARKS: tuple[Mark, ...] = (_CALLED, _ALWAYS, _ADVISED, _WORTH, _STRONG, _SHAPE)
-_HINTS = (
-    "advise", "become", "thing to", "standard", "proven", "proved", "useful", "generali", "carr", "well to", "best", "coming back", "scale", "holds", "gilt", "eignet", "prochain", "wann immer", "wo immer", "wherever", "anyw", "team", "remember", "prendre", "third", "second time", "common", "soon", "all of", "same", "easy", "should", "helped", "works", "work", "good", "for all", "tip", "note", "remind", "advice", "insight", "lohnt", "bonne", "méthode", "pattern", "rule", "techni", "idiom", "recipe", "conven", "habit", "practice", "approach", "strateg", "method", "lesson", "take", "trick", "heuristic", "guideline", "principle", "playbook", "template", "blueprint", "routine", "discipline", "mantra", "motto", "checklist", "formula", "procedure", "workflow",
-    "way", "class", "kind of", "order", "how to", "advice", "learn", "moral", "always", "never", "every", "each time", "whenever", "wherever", "general", "any ", "next", "future", "from now on", "again", "no matter", "regardless", "anyone", "whoever", "if you", "default", "worth", "mind", "remember", "recommend", "pays off",
-    "paid off", "copy", "reus", "repeat", "muster", "regel", "rezept", "vorgehen", "techn", "gewohn", "lehre", "prinzip", "grundsatz", "methode", "bewährt", "lohnt", "merke", "immer", "stets", "künftig", "jedes mal", "generell", "règle", "recette", "méthode", "leçon", "habitude", "astuce", "pratique", "principe", "toujours", "chaque",
-    "retenir", "refaire", "patr", "regla", "receta", "lecc", "siempre", "regola", "ricetta", "sempre", "padrão", "regra", "vuist", "altijd", "wzor", "zasad", "zawsze", "правил", "при", "шаблон", "рецепт", "урок", "всегда", "завжди", "模式", "经验", "每次", "以后", "做法", "原则", "パターン", "やり方", "毎回", "今後", "패턴", "원칙", "항상", "앞으로",
-)
 # fmt: on
 
 
-def patterns_in(text: str, sentences: Sequence[Sentence]) -> Iterator[Told]:
+def patterns_in(sentences: Sequence[Sentence]) -> Iterator[Told]:
     """The ways of doing that an agent's words say are worth doing again; of neighbours in a paragraph, the first."""
-    if not holds(lowered(text), _HINTS):
-        return
     taken = (-1, -9)
     for place, one in enumerate(sentences):
         after = sentences[place + 1] if place + 1 < len(sentences) else None

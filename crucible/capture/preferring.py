@@ -52,11 +52,13 @@ def _with(text: str, key: str, value: bool | float) -> str:
     if capture.get(key) == value and type(capture.get(key)) is type(value):
         return text
     wanted = {**before, "capture": {**capture, key: value}}
+    is_windows = "\r\n" in text and text.count("\n") == text.count("\r\n")
+    ending = "\r\n" if is_windows else "\n"
     head = _HEAD.search(text)
     if key not in capture and head:
-        line = f"{key} = {tomlkit.item(value).as_string()}\n"
+        line = f"{key} = {tomlkit.item(value).as_string()}{ending}"
         at = head.end()
-        found = text[:at] + ("" if text[:at].endswith("\n") else "\n") + line + text[at:]
+        found = text[:at] + ("" if text[:at].endswith("\n") else ending) + line + text[at:]
         if _means(found, wanted):
             return found
     bom = text[:1] if text.startswith("\ufeff") else ""
@@ -65,6 +67,8 @@ def _with(text: str, key: str, value: bool | float) -> str:
         document["capture"] = tomlkit.table()
     document["capture"][key] = value
     found = bom + tomlkit.dumps(document)
+    if is_windows:
+        found = found.replace("\r\n", "\n").replace("\n", ending)
     if not _means(found, wanted):
         raise ValueError(f"capture.{key} has no place in it")
     return found

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crucible.capture.marks import mark
 from crucible.capture.sentences import Sentence
 from crucible.patterns import late_pattern
 
 __all__ = ["is_anothers", "is_hypothetical", "is_open", "is_void"]
 
 # fmt: off
-_COULD = late_pattern(
+_COULD = mark(
+    "could", 1.0,
     r"\b(?:we|i|one|you|they|it|this|that|he|she|there) (?:also )?(?:could|might|may)(?! not (?:be|have)\b.{0,40}\b(?:so|therefore)\b)\b|\b(?:could|might|would|should|shall|may|can) (?:we|i|one|you|they|it)\b|\b(?:maybe|perhaps|possibly|conceivabl[ey]|thinkable|imaginable|hypothetical\w*|theoretically|potentially)\b"
     r"|\bwere (?:i|we|they|you|it) (?:to|ever)\b|\bhad (?:i|we|they|you|it|anyone|someone)\b|\bif (?:i|we|they|you|one|someone|somebody) (?:had|were|chose|went|picked|decided|took|opted|could|would|wanted)\b|\bwhat if\b|\bsuppos(?:e|ing)\b|\bimagine\b|\bthink(?:ing)? (?:aloud|out loud)\b|\bsome ?day\b|\bone day\b|\bin theory\b"
     r"|\bwould (?:have (?:been|to|chosen|picked|opted|gone|taken)|be (?:an? )?(?:option|alternative|possible|thinkable|too early|premature|different|nice|better))\b|\balternatives? (?:\w+ )?(?:would|could|might)\b|\bcould (?:have|be|also)\b|\bmight (?:have|be|also|want|go|pick|opt)\b|\bin another world\b|\bwho knows\b|\bfor the sake of argument\b|\bbrainstorm|\bjust an idea\b|\bin hindsight\b.{0,40}\bwould\b|\bi(?:'d| would) have (?:to|chosen|picked|preferred|gone)\b"
@@ -21,7 +23,8 @@ _COULD = late_pattern(
     r"|\bpourrait|\bpourrions|\bserait\b|\bseraient\b|\baurait\b|\baurions\b|\bpeut-être\b|\béventuellement\b|\bsi (?:on|nous|j')\s?(?:avai|étai|prenai|choisiss|optai)|\bsupposons\b|\bet si\b|\bimaginons\b|\bun jour\b(?! de)"
     r"|\bquizás?\b|\btal vez\b|\bpodríamos\b|\bpodría\b|\bsería\b|\bforse\b|\bpotremmo\b|\bsarebbe\b|\btalvez\b|\bpoderíamos\b|\bmisschien\b|\bzouden\b|\bmoże\b|\bmoglibyśmy\b|может быть|возможно|могли бы|если бы|можливо|也许|可能会|如果当时|かもしれ|もし|아마|만약"
 )
-_OPEN = late_pattern(
+_OPEN = mark(
+    "open", 1.0,
     r"(?:\b(?:not|never|nobody|no one|nothing|none|neither|hardly)|n't)\b(?: \w+){0,3}? (?:decided?|chos(?:e|en)|choose|select(?:ed)?|picked?|settled?|opt(?:ed)?|agreed?|committed?|went|go|made up|final(?:ly)?|concluded?|sure|certain|convinced?|determined|fixed)\b|\bno (?:decision|choice|conclusion|opinion|view|preference|verdict|better|consensus|agreement|winner|clear|answer|idea|strong|pattern|evidence|proof)\b"
     r"|\bneither\b.{1,80}\bnor\b|\bneither (?:of|one)\b|\bstill (?:open|undecided|unclear|to be|under|being|debating|weighing|torn)\b|\bundecided\b|\bup in the air\b|\b(?:to be|yet to be|tbd|remains to be|has yet to)\b.{0,20}\b(?:decided|determined|chosen|settled|seen)\b|\btbd\b|\btoo early\b|\bpremature to\b|\bnot (?:an? )?(?:\w+ )?(?:decision|choice|commitment|pattern|rule|recommendation|final|proof)\b|\bpending\b.{0,30}\bdecision|\bdecision\b.{0,30}\b(?:pending|open|later|postponed|deferred|outstanding)\b"
     r"|\b(?:can't|cannot|can not) (?:say|tell|decide|choose|judge)\b|\b(?:have|had|has|am|are|is)(?:n't| not|) (?:yet )?to decide\b|\bopen question\b|\bno (?:opinion|view)\b|\bjust (?:a )?(?:sketch|draft|idea|thought)\b|\bwhichever\b|\bwhether (?:we|i|to)\b|\bdon't (?:know|care)\b|\bdo not know\b"
@@ -29,7 +32,8 @@ _OPEN = late_pattern(
     r"|\brien n'(?:est|a)\b|\bpas encore\b|\baucune? (?:décision|choix|avis|préférence|preuve)|\bn'(?:est|a|ai|avons|avez|ont)\s?(?:\w+ )?pas\b.{0,24}\b(?:décid|choi|tranch|arrêt|retenu)|\bce n'est pas (?:un|une) (?:choix|décision)|\bni\b.{1,60}\bni\b|\bà décider\b|\bindécis|\bpersonne n'|\breste ouvert|\bjamais (?:décid|choi|retenu)"
     r"|\baún no\b|\btodavía no\b|\bsin decidir\b|\bnon ancora\b|\bnon abbiamo (?:ancora )?(?:deciso|scelto)\b|\bainda não\b|\bnog niet\b|\bjeszcze nie\b|ещё не|еще не|не решено|не решили|ще не|还没|尚未|没有决定|まだ決|決まっていない|아직|정하지 않"
 )
-_OTHERS = late_pattern(
+_OTHERS = mark(
+    "others", 1.0,
     r"\b(?:according to|as per|quoting|cited?s? (?:in|from)|citing|per the (?:docs|rfc|spec|readme|changelog)|as the (?:docs|readme|rfc|spec|manual) (?:say|put)s?)\b|\b(?:readme|docs?|documentation|changelog|release notes?|rfc|specs?|specification|standard|blog(?: post)?|article|posts?|talk|conference|keynote|podcast|video|tutorial|paper|book|manual|handbook|ticket|issue|comment|commit message|vendor|upstream|framework|library|author|maintainers?|planner|optimi[sz]er|compiler|linter|formatter|scheduler|model card|wiki|faq|forum|thread|answer|stack ?overflow|page|banner|log|message|text|label|sign|email|mail|minutes|slides?|newsletter|department|company|competitors?|customers?|client|colleagues?|bob|alice|he|she|they|someone|somebody|people|others?|google|netflix|facebook|amazon|microsoft|uber|github) "
     r"(?:\w+ ){0,5}?(?:says?|said|states?|stated|writes?|wrote|claims?|claimed|recommend(?:s|ed)?|quotes?|quoted|suggest(?:s|ed)?|reads?|announce[sd]?|reported|mentions?|mentioned|told|advertise[sd]?|describes?|explains?|cites?|cited|argues?|chose|selected|picked|decided|opted|went with|settled|prefers?|preferred|adopted|switched|tells|told|talks? about|proposes?|proposed|uses? now|now uses)\b"
     r"|\btheir (?:\w+ ){0,2}(?:project|docs?|repo|team|code|decision|choice|readme|blog|job|company|world|approach|convention)\b|\bnot (?:ours|relevant|about us|our|my|mine)\b|\b(?:another|other|different|neighbou?ring|previous|former) (?:team|department|project|company|group|division|squad|repo|job|employer)\b|\bother people's\b|\b(?:at|in) (?:his|her|their|my) (?:last|previous|old|former) (?:job|company|team|project)\b|\belsewhere\b|\bcompetit(?:ion|ors?)\b|\bminutes of\b|\bfyi\b|\bfor your information\b|\bjust so you know\b|\bi (?:read|heard) (?:that|somewhere|about|in|on)\b|\bheard that\b|\ballegedly\b|\breportedly\b|\brumou?r|\bfamously\b|\bback in (?:19|20)\d\d\b|\bdated \d"
@@ -49,17 +53,17 @@ _VOID = late_pattern(
 
 def is_hypothetical(plain: str) -> bool:
     """Whether a sentence tells what could be, or could have been."""
-    return bool(_COULD.search(plain))
+    return _COULD.stands_in(plain)
 
 
 def is_open(plain: str) -> bool:
     """Whether a sentence says that nothing was settled, found or shown."""
-    return bool(_OPEN.search(plain))
+    return _OPEN.stands_in(plain)
 
 
 def is_anothers(plain: str) -> bool:
     """Whether a sentence tells what others said or settled, elsewhere."""
-    return bool(_OTHERS.search(plain)) and not (_OURS.match(plain) and not _ELSEWHERE.search(plain))
+    return _OTHERS.stands_in(plain) and not (_OURS.match(plain) and not _ELSEWHERE.search(plain))
 
 
 _ELSEWHERE = late_pattern(

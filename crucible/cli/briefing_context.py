@@ -54,12 +54,13 @@ class Asked(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A briefing, the vault that it was made from, and the project's folder, None where it is not here."""
+    """A briefing, the vault that it was made from, the project's folder, None where it is not here, and the workflow's name."""
 
     vault: Vault
     briefing: Briefing
     budget: int
     folder: Path | None
+    workflow: str
 
 
 class _Place(NamedTuple):
@@ -101,7 +102,7 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
         found, _ = asked(Index(vault.root, settings, ask), answer)
     except IndexBroken as error:
         found = answer(None, str(error))
-    return Told(vault, found, budget, place.folder)
+    return Told(vault, found, budget, place.folder, name)
 
 
 def _place(vault: Vault, project: str | None) -> _Place:
@@ -109,7 +110,8 @@ def _place(vault: Vault, project: str | None) -> _Place:
     projects = user_settings().projects
     name = project_of(str(cwd or ""), projects) if project is None else project
     folder = project_folder(cwd, projects, name) if cwd else None
-    shorten = shortener([str(one) for one in dict.fromkeys((folder, cwd, vault.root)) if one])
+    roots = [str(one) for one in dict.fromkeys((folder, cwd, vault.root)) if one]
+    shorten = shortener(roots, os.path.expanduser("~"))
     redact = redact_of(vault.settings.secrets)
     return _Place(
         vault, str(cwd or ""), folder, Quoter(redact, shorten), lambda text: shorten(redact(text)[0])
@@ -166,7 +168,8 @@ def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
     if not rows:
         return ""
     short = settings._replace(resume=settings.resume._replace(at_start="notice"))
-    return tell(str(place.vault.root), short, user_settings(), rows, Start("", place.cwd, project, now))
+    start = Start("", place.cwd, project, now)
+    return tell(str(place.vault.root), short, user_settings(), rows, start, quoter=place.quoter)
 
 
 def _position(notice: str, now: datetime, quoter: Quoter, known: Known) -> str:

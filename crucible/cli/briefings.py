@@ -25,7 +25,10 @@ __all__ = ["briefing"]
     help="How long it may be; by default the setting.",
 )
 @click.option(
-    "--workflow", type=WORKFLOW, metavar="NAME", help="What is about to run: it decides what is shown."
+    "--workflow",
+    type=WORKFLOW,
+    metavar="NAME",
+    help="A workflow that is about to run: what concerns it is kept longest.",
 )
 @format_option("markdown", "json")
 @click.pass_context
@@ -40,8 +43,8 @@ def briefing(
     """Say what to know before work begins.
 
     Where the work stands, tasks, what waits for a human, open questions, recent sessions with their decisions, what is
-    remembered and recalled, and the project's profile. When the budget is tight conventions go first, then lessons,
-    decisions and todos; where the work stands always stays. A source that cannot be read is named and left out. In a
+    remembered and recalled, and the project's profile. When the budget is tight conventions are left out first, then
+    lessons, decisions and todos; where the work stands is always told. A source that cannot be read is named and left out. In a
     folder without a project it is about the whole vault.
 
     The first briefing in a project's folder writes the profile, projects/NAME.md, from its README and manifests; from
@@ -58,7 +61,7 @@ def briefing(
     for source in found.failed:
         say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
     if format_ == "json":
-        write_json(_plain(told, workflow))
+        write_json(_plain(told))
     elif found.is_empty:
         of = f" of project {found.project}" if found.project else ""
         say(f"nothing is known{of} yet; `cru import auto` brings sessions in")
@@ -68,11 +71,11 @@ def briefing(
         click.echo(clean(text) if door.terminal else text.encode("utf-8", "surrogateescape"), nl=False)
 
 
-def _plain(told: Told, workflow: str | None) -> dict[str, Any]:
+def _plain(told: Told) -> dict[str, Any]:
     found = told.briefing
     return {
         "project": found.project,
-        "workflow": workflow,
+        "workflow": told.workflow or None,
         "budget": told.budget,
         "tokens": found.tokens,
         "position": found.position,

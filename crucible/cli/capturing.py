@@ -43,14 +43,14 @@ __all__ = ["capture", "configured_judge", "project_folder"]
 @click.option(
     "--accept",
     metavar="all|none|1,3",
-    help="Keep those of the list, by number, range or candidate, and skip the others; nothing is asked.",
+    help="Keep these of the list (1,3 or 2-4) and skip the others; nothing is asked.",
 )
 @click.option("--task", metavar="TASK", default="", help="Only what was found since this task of it began.")
 @click.option(
     "--if-alike",
     "choice",
     type=click.Choice([one.value for one in Choice]),
-    help="What becomes of what is like a known item; by default it is not kept, and the item is named.",
+    help="What becomes of what is much like an item of knowledge; by default it is not kept, and the item is named.",
 )
 @click.option("--again", is_flag=True, help="Also what was skipped before.")
 @click.option(
@@ -76,8 +76,8 @@ def capture(
 ) -> None:
     """Find what is worth keeping of a session.
 
-    Decision records, verified evidence, self-corrections, and failures that knowledge would surely have prevented are kept at once. About the rest you are
-    asked on a terminal: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere it is listed,
+    Kept at once are files of decisions (ADRs), claims that a command proved, mistakes that an agent corrected itself, and failures that
+    knowledge would surely have prevented. About the rest you are asked on a terminal: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere it is listed,
     and --accept keeps what you name. What you answered is not proposed again.
 
     Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when

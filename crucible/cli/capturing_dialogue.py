@@ -130,6 +130,9 @@ def _edited(candidate: Candidate) -> Candidate | None:
         except click.ClickException as error:
             say(f"cru: {clean_line(error.format_message())}", style="yellow")
             return None
+        except (OSError, UnicodeError) as error:  # a full disk; an editor that saved something else than text
+            say(f"cru: {clean_line(str(error))}; it stays as it was", style="yellow")
+            return None
         if text is None:
             return None
         summary, _, detail = normal(text).partition("\n")
@@ -148,7 +151,14 @@ def _edited(candidate: Candidate) -> Candidate | None:
 
 
 def _prefer(vault: Vault) -> None:
-    """Show what this vault has chosen, and change the two that concern questions."""
+    """Show what this vault has chosen, and change the two that concern questions; a file that cannot be read or written is a line."""
+    try:
+        _change_preferences(vault)
+    except CrucibleError as error:
+        say(f"cru: {error}", style="yellow")
+
+
+def _change_preferences(vault: Vault) -> None:
     while True:
         settings = load_vault_settings(vault.root).capture
         friction = "/".join(map(str, settings.friction))
@@ -156,7 +166,7 @@ def _prefer(vault: Vault) -> None:
         say("Preferences of this vault, in .crucible/config.toml under [capture]:")
         say(f"  1 prompt_on_end = {str(settings.prompt_on_end).lower()}: ask at a session's end")
         say(
-            f"  2 min_confidence = {settings.min_confidence:g}: less sure is not proposed; asked is from {PROMPTED:g} on"
+            f"  2 min_confidence = {settings.min_confidence:g}: less sure is not proposed; you are asked from {PROMPTED:g} on"
         )
         say(
             f"    silent = {str(settings.silent).lower()}, deduplication = {str(settings.deduplicate).lower()}, budget = {friction}"
@@ -166,14 +176,10 @@ def _prefer(vault: Vault) -> None:
         ).strip()
         if typed not in ("1", "2"):
             return
-        try:
-            if typed == "1":
-                set_preference(vault.root, "prompt_on_end", not settings.prompt_on_end)
-            else:
-                share = click.prompt(
-                    "From 0 to 1", type=click.FloatRange(0, 1), default=settings.min_confidence, err=True
-                )
-                set_preference(vault.root, "min_confidence", float(share))
-        except CrucibleError as error:
-            say(f"cru: {error}", style="yellow")
-            return
+        if typed == "1":
+            set_preference(vault.root, "prompt_on_end", not settings.prompt_on_end)
+            continue
+        share = click.prompt(
+            "From 0 to 1", type=click.FloatRange(0, 1), default=settings.min_confidence, err=True
+        )
+        set_preference(vault.root, "min_confidence", float(share))

@@ -38,8 +38,8 @@ def _say_rest(captured: Captured) -> None:
     if captured.suggested:
         if not captured.budget.allows(Interaction.CAPTURE_PROMPT):
             say("you are not asked: the questions of this session are used up")
-        say(f"cru capture {captured.session} --accept 1,…   keeps those, and skips the others; `all`, `none`")
-    elif not (captured.kept or captured.silent or captured.skipped):
+        say(f"`cru capture {captured.session} --accept 1,…` keeps those and skips the rest; or `all`, `none`")
+    elif not (captured.kept or captured.silent or captured.skipped or captured.problems):
         say(f"{captured.session}: nothing in it waits to be kept")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,8 +31,9 @@ from crucible.cli.output import say, write
 from crucible.cli.recording import user_asker
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
-from crucible.errors import UsageError
+from crucible.errors import CrucibleError, UsageError
 from crucible.record import Recorder
+from crucible.record.writing import SessionEnded
 from crucible.session.model import Status
 from crucible.vault.projects import folder_in_project
 from crucible.vault.store import Vault
@@ -63,7 +65,8 @@ def end(
     """End the session: completed or failed, with a summary. A subagent's parent is told.
 
     Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. Where your
-    settings name a model it is told by that. What needs no question is captured; on a terminal you are asked about the rest.
+    settings name a model, that writes it. What is surely worth keeping becomes knowledge, as `cru capture` does it; on a terminal you are asked
+    about the rest.
 
     Without an ID it is the session that CRU_SESSION names. One that has ended already stays as it is, and its history is brought up to date; what
     you edited there stays.
@@ -79,13 +82,24 @@ def end(
     name = note_name(find_note(vault, ident).name) if ident else named_session(session)
     asker = None if no_model else user_asker("the brief and the history")
     recorder = record.open(name, vault=vault, asker=asker, **recording_place())
-    if _is_over(recorder) and not (summary or failed or at):
-        say(f"{recorder.id} has ended already; its history is brought up to date")
-    else:
-        for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
-            say(f"{recorder.id}: {line}")
+    for line in _end(recorder, summary, at, failed=failed):
+        say(line)
     say_warnings(recorder)
     tell(vault, finish(vault, recorder.path, asker=asker, ask=terminal_ask(door, vault)))
+
+
+def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> Iterator[str]:
+    """End it, and tell what came of it; one that has ended already, or is ended by somebody else at this moment, stays as it is."""
+    try:
+        if not _is_over(recorder) or summary or failed or at:
+            told = recorder.end(summary, failed=failed, at=noted_time(at, recorder))
+            yield from (f"{recorder.id}: {line}" for line in told)
+            return
+    except SessionEnded:
+        if summary or failed or at:
+            raise
+    is_told = not recorder.read_head().parent
+    yield f"{recorder.id} has ended already{'; its history is brought up to date' if is_told else ''}"
 
 
 def _is_over(recorder: Recorder) -> bool:
@@ -95,7 +109,10 @@ def _is_over(recorder: Recorder) -> bool:
 def finish(vault: Vault, path: Path, *, asker: Asker | None = None, ask: Ask | None = None) -> Ended:
     """What follows the end of the session whose note is at `path`; `asker` is a model, `ask` a human."""
     cwd, projects = whence()
-    project = vault.read(path).session.project or ""
+    project = ""
+    # The session has ended; what is wrong with its note is told by the first step.
+    with suppress(CrucibleError):
+        project = vault.read(path).session.project or ""
     folder = folder_in_project(cwd, projects, project)
     roots: Sequence[str] = [*([str(folder)] if folder else []), *projects.get(project, ())]
     helpers = Helpers(asker=asker, ask=ask, folder=folder, roots=roots)

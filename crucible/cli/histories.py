@@ -62,7 +62,7 @@ def list_history(ctx: click.Context, /, *, format_: str, **wishes: Any) -> None:
     """List what sessions came to, the newest first.
 
     `done`, `decided`, `open` and `captures` are counts: what was done, decisions, open questions, and what was kept, skipped or proposed of
-    what is worth knowing again. In JSON are the facts of each. A note of the folder that is no history is named, and the exit code is 3.
+    what is worth knowing again. Which of these they are, `cru history show` tells. A note of the folder that is no history is named, and the exit code is 3.
 
     \b
       cru history list --since 30d
@@ -113,7 +113,7 @@ def _write(vault: Vault, found: Sequence[EntryNote], format_: str, door: Door) -
     columns = _TABLE if format_ == "table" else _MORE
     write_cells(rows, columns, format_, HISTORY, door, texts=("title", "agent"), names=("id",))
     if not rows and format_ == "table":
-        say("no history found; `cru session end` writes a session's")
+        say("no history found that fits; `cru session end ID` writes a session's")
 
 
 def _told(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
@@ -172,7 +172,10 @@ def _named(vault: Vault, ref: str) -> EntryNote:
         one for one in notes if wanted and one.note.name.startswith(wanted)
     ]
     if not found:
-        raise SessionNotFound(f"{ref}: no history of it", f"`cru session end {wanted}` writes one")
+        raise SessionNotFound(
+            f"{ref}: no history of it",
+            f"`cru history list` shows those there are, `cru session end {wanted}` writes one",
+        )
     if len(found) > 1:
         raise AmbiguousSession(ref, [one.note.name for one in found])
     return found[0]
@@ -230,7 +233,7 @@ def _key(heading: str) -> str:
 def prune(
     ctx: click.Context, /, *, yes: bool, dry_run: bool, max_entries: int | None, max_age_days: int | None
 ) -> None:
-    """Put away histories that are too old or too many; the settings [history.retention] say from when on.
+    """Put away histories that are too old or too many; the vault's settings [history.retention] say from when on.
 
     What goes is named, and on a terminal you are asked; without one --yes is needed. A note that the vault's git repository holds as it is is
     removed, since git has it; any other goes into the system's trash. One that neither takes stays. The sessions themselves stay in any case.

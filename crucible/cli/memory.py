@@ -38,7 +38,10 @@ __all__ = ["digest"]
 
 @click.command("digest")
 @click.option(
-    "--workflow", type=WORKFLOW, metavar="NAME", help="What is about to run: its topic comes first."
+    "--workflow",
+    type=WORKFLOW,
+    metavar="NAME",
+    help="A workflow that is about to run: what concerns it comes first.",
 )
 @click.option("--project", metavar="NAME", help="Of this project; by default the working directory's.")
 @click.option(
@@ -57,9 +60,9 @@ def digest(
     """Show in a dozen lines what a session should begin with.
 
     First where the work stands, then what is to do, what was decided and learned in earlier sessions, and the project's
-    conventions. When lines are few, conventions go first, then lessons, decisions and todos. With --workflow comes first
-    what has to do with it; one that plans gets more conventions, one that carries something out more decisions. In a
-    folder without a project it is about the whole vault. No note of a session is read.
+    conventions. When lines are few, conventions are left out first, then lessons, decisions and todos. With --workflow
+    what concerns it comes first; one that plans gets more conventions, one that carries something out more decisions.
+    In a folder without a project it is about the whole vault.
 
     \b
       cru memory digest

@@ -61,7 +61,10 @@ class _Chosen(NamedTuple):
     help="How long the briefing may be; by default the setting.",
 )
 @click.option(
-    "--workflow", type=WORKFLOW, metavar="NAME", help="What is about to run: it decides what is told."
+    "--workflow",
+    type=WORKFLOW,
+    metavar="NAME",
+    help="A workflow that is about to run: what concerns it is kept longest.",
 )
 @click.pass_context
 def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow: str | None) -> None:

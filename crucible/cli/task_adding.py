@@ -144,7 +144,7 @@ def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: 
     for task in tasks:
         write(str(task.ref))
         if task.ref in counts and any(counts[task.ref]):
-            say(f"{task.ref.id}: {counted(counts[task.ref])} known")
+            say(f"recall knows {counted(counts[task.ref])} for it; `cru task pick` tells them")
 
 
 # --- breaking it down --------------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def _pieces(
         own = OwnTemplate(TEMPLATE)
         broken = break_down(text, tasks_of(session), asker=model, redact=redact, template=own)
     if broken.problem:
-        say(f"cru: it is one task, since {broken.problem}", style="yellow")
+        say(f"cru: the model was asked in vain; it is one task, since {broken.problem}", style="yellow")
         return whole
     if len(broken.pieces) == 1:
         return broken.pieces

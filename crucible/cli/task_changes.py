@@ -322,13 +322,13 @@ def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) 
         captured = _captured(door, vault, opened, path, now, redact)
     told, ready = _told(vault, opened, tasks), _freed(opened, tasks)
     if format_ == "json":
-        kept = [one.said.item for one in captured.kept] if captured else []
+        kept = captured.made if captured else ()
         write_json(
             {
                 **task_json(next(one for one in tasks if one.ref == opened.task.ref)),
                 "told": [str(one.ref) for one in told],
                 "ready": [str(one.ref) for one in ready],
-                "captured": kept,
+                "captured": [*kept],
             }
         )
         return
@@ -386,8 +386,7 @@ def _captured(
     except CrucibleError as error:
         say(f"cru: nothing was looked for that is worth keeping: {error}", style="yellow")
         return None
-    kept = tuple(one.said.item for one in captured.kept if one.said.item)
-    if kept:
+    if kept := captured.made:
         with suppress(CrucibleError):
             change_annotation(
                 shelf_of(vault),

@@ -6,16 +6,17 @@ Imports little: a list of tasks reads no note.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.cli.indexed import asked
 from crucible.cli.surroundings import whence, working_directory
-from crucible.errors import UsageError, VaultError
+from crucible.errors import CrucibleError, UsageError, VaultError
 from crucible.index.query import SessionQuery, select
 from crucible.index.store import Index
 from crucible.index.view import View
@@ -33,8 +34,18 @@ from crucible.vault.store import Vault
 if TYPE_CHECKING:
     from crucible.session.model import Session
 
-__all__ = ["OpenedTask", "client_here", "find_session", "open_task", "our_session", "scope_of"]
+__all__ = [
+    "OpenedTask",
+    "broken_blocks",
+    "client_here",
+    "find_session",
+    "open_task",
+    "our_session",
+    "scope_of",
+]
 
+_MOST_OPENED = 20
+"""Untidy notes that are looked into for a broken tasks block, the newest."""
 _NO_LETTER = late_pattern(r"[^a-zA-Z0-9]")
 
 
@@ -124,7 +135,13 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
         return _with_client(view, vault, found, beginning)
 
     found, _ = asked(Index(vault.root, vault.settings, ask), question)
-    named = find_task(called, found.tasks, own)
+    try:
+        named = find_task(called, found.tasks, own)
+    except VaultError:
+        meant = [one for one in found.owners.values() if one.id == own or called.startswith(f"{one.id}.")]
+        for line in broken_blocks(vault, meant):
+            raise VaultError(line, "mend its JSON and try again") from None
+        raise
     owner = found.owners[named.ref.session]
     listed = tuple(one for one in found.tasks if one.ref.session == owner.id)
     if not owner.path:
@@ -133,6 +150,17 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
     tasks = _whole(listed, tasks_of(note.session))
     task = next((one for one in tasks if one.ref == named.ref), named)
     return OpenedTask(task, tasks, owner, note.session, note.path)
+
+
+def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
+    """A line for what makes tasks of these sessions unreadable; only notes in which something is untidy are opened for it."""
+    for owner in islice((one for one in owners if one.problems and one.path), _MOST_OPENED):
+        with suppress(CrucibleError):
+            note = vault.read(vault.root / owner.path)
+            wrong = note.session.problems if "tasks" in note.source.text else ()
+            yield from (
+                f"{owner.id}:{one.line}: {one.message}" for one in wrong if one.code == "broken-tasks"
+            )
 
 
 def _with_client(view: View, vault: Vault, found: Found, beginning: str) -> Found:

@@ -14,7 +14,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json
 from crucible.cli.session_ref import SESSION
-from crucible.cli.task_opening import client_here, open_task, scope_of
+from crucible.cli.task_opening import broken_blocks, client_here, open_task, scope_of
 from crucible.cli.task_ref import TASK
 from crucible.cli.task_showing import (
     say_circles,
@@ -32,6 +32,7 @@ from crucible.tasks.gathering import Scope
 from crucible.tasks.model import Annotation, Ref
 from crucible.tasks.overview import Overview, overview, shown_tasks
 from crucible.tasks.picking import recalled_ids
+from crucible.vault.store import Vault
 
 __all__ = ["list_tasks", "show_task"]
 
@@ -83,6 +84,8 @@ def list_tasks(
     shelf = Shelf(root, settings.annotations_dir)
     client = client_here(root, scope.project)
     told, now = asked(index, lambda view: overview(view, scope, shelf, client, most))
+    broken = broken_blocks(Vault(root, index.settings), told.owners.values())
+    told = told._replace(troubles=(*told.troubles, *broken))
     if not settings.show_recall_summary:
         told = told._replace(recall={})
     titles = _titles(door, shelf, told) if settings.eager_recall_loading else {}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from crucible.acts.evidence import Evidence
 from crucible.brief.model import cut_words
 from crucible.history.inferring import inferred_decisions
+from crucible.history.likeness import Alikes
 from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, shortened_entry
 from crucible.history.questions import open_questions, words_of
 from crucible.history.shortening import shortener
@@ -31,7 +32,10 @@ from crucible.session.model import (
 )
 from crucible.session.tasks import is_task_news
 
-__all__ = ["INFERRED", "compose_entry"]
+__all__ = ["INFERRED", "PAUSED", "compose_entry"]
+
+PAUSED = "Paused: "
+"""What begins the line that says why a session rests."""
 
 INFERRED = "(inferred)"
 """What stands behind a decision that was found in free words."""
@@ -114,12 +118,12 @@ def _decisions(entries: Sequence[Placed]) -> Iterator[Line]:
 def _decided(session: Session, entries: Sequence[Placed]) -> list[Line]:
     """What was noted as decided, and then what was only said to be, marked so, where it is nothing else than that."""
     noted = list(_decisions(entries))
-    known = [words_of(f"{one.text} {one.why}") for one in noted]
+    known = Alikes(words_of(f"{one.text} {one.why}") for one in noted)
     said: dict[str, Line] = {}
     for text, line in _said(session, entries):
         for one in inferred_decisions(text):
             words = words_of(one.text)
-            if words and not any(2 * len(words & other) >= len(words) for other in known):
+            if words and not any(2 * len(words & other) >= len(words) for other in known.near(words)):
                 said.setdefault(one.text.casefold(), Line(f"{one.text} {INFERRED}", one.why, line))
     return [*noted, *list(said.values())[-_MOST_INFERRED:]]
 
@@ -232,4 +236,4 @@ def _blockers(session: Session, entries: Sequence[Placed], told: Sequence[str]) 
                 before = entry.text.count("\n", 0, found.start())
                 yield Line(f"Blocked: {found[1]}", line=line_of(entry) and line_of(entry) + before)
     if session.pause_reason:
-        yield Line(f"Paused: {session.pause_reason}")
+        yield Line(f"{PAUSED}{session.pause_reason}")

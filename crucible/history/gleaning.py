@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from crucible.history.composing import INFERRED
 from crucible.history.inferring import Inferred, inferred_decisions, inferred_lessons
+from crucible.history.likeness import Alikes
 from crucible.history.memories import MemoryKind, key_of
 from crucible.history.model import Entry, Line
 from crucible.history.questions import open_questions
@@ -53,13 +54,13 @@ def glean(session: Session, entry: Entry | None = None) -> list[Gleaned]:
     """In the order of the note, each text once of its kind, the explicit one first; `entry` is its history as it stands, a human's edits in it."""
     told = [*_explicit(session), *_from_history(entry)]
     found = [one for one in told if not one.inferred]
-    decided = [_words(one.text) for one in found if one.kind is MemoryKind.DECISION]
+    decided = Alikes(_words(one.text) for one in found if one.kind is MemoryKind.DECISION)
     for one in (*(one for one in told if one.inferred), *_inferred(session)):
         if one.kind is MemoryKind.DECISION:
             words = _words(one.text)
-            if any(_is_same(words, other) for other in decided):
+            if any(_is_same(words, other) for other in decided.near(words)):
                 continue
-            decided.append(words)
+            decided.add(words)
         found.append(one)
     once: dict[tuple[MemoryKind, str], Gleaned] = {}
     for one in found:
@@ -131,7 +132,7 @@ def _from_history(entry: Entry | None) -> Iterator[Gleaned]:
         yield told(MemoryKind.DECISION, line, inferred=bool(entry.author))
     for line in (*entry.questions, *entry.further):
         if not _COMPOSED.match(line.text):
-            yield told(MemoryKind.TODO, line)
+            yield told(MemoryKind.TODO, line, inferred=bool(entry.author))
     for kept in entry.captures.approved:
         if kept.type in _KNOWN and kept.summary:
             yield Gleaned(MemoryKind.LESSON, kept.summary, "", "knowledge", at=when)

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.errors import CrucibleError, NoteExists
+from crucible.errors import CrucibleError, EditRefused, NoteExists
 from crucible.history.model import Captures, Entry
 from crucible.history.notes import HEADINGS, read_entry, render_entry
-from crucible.history.revising import revised, with_captures
+from crucible.history.revising import revised, with_captures, with_session
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
@@ -33,6 +33,7 @@ __all__ = [
     "list_entries",
     "load_entries",
     "load_entry",
+    "move_entry",
     "prune",
     "search_entries",
     "too_many",
@@ -42,6 +43,8 @@ HISTORY = "history"
 """The folder of the vault in which it is kept."""
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
+_MOST_DAYS = 10_000_000
+"""More than a calendar has."""
 _DAY = late_pattern(r"(\d{4})-(\d{2})-(\d{2})")
 
 
@@ -80,8 +83,8 @@ class Limits(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def keep_entry(vault: Vault, entry: Entry, basis: str = "") -> Path:
-    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_mark` makes it.
+def keep_entry(vault: Vault, entry: Entry, basis: str = "", place: str = "") -> Path:
+    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_mark` makes it, `place` where the session's note is.
 
     `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
     """
@@ -90,21 +93,25 @@ def keep_entry(vault: Vault, entry: Entry, basis: str = "") -> Path:
         files.make_folders(vault.root, path.parent)
         try:
             files.create_exclusive(
-                path, Source(render_entry(entry, basis)).to_bytes(), fsync=vault.settings.fsync
+                path, Source(render_entry(entry, basis, place)).to_bytes(), fsync=vault.settings.fsync
             )
         except NoteExists:  # somebody was faster
             pass
         else:
             vault.touched.add(path)
             return path
-    vault.update(path, lambda note: _edits(note, revised(note.source, entry, basis)))
+    try:
+        vault.update(path, lambda note: _edits(note, revised(note.source, entry, basis)))
+    except EditRefused as error:
+        raise EditRefused(f"{path}: {error}", error.hint) from error
     return path
 
 
 def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
     """Note in a session's history what became of what was worth keeping; None where it has none, or a human changed that list.
 
-    What stands there stays: later answers count before earlier ones, and what was kept stays kept.
+    Answers that stand there stay: later ones count before earlier ones, and what was kept stays kept.  What nobody answered for is what `captures` says:
+    a proposal that a human kept in words of his own is known by its old ones no more.
     """
     path = entry_path(vault, session_id)
     if not path.is_file():
@@ -112,12 +119,30 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
 
     def intention(note: Note) -> list[Edit]:
         entry = read_entry(note.source, note.name).entry
-        return _edits(note, with_captures(note.source, entry.captures.joined(captures))) if entry else []
+        if entry is None:
+            return []
+        joined = entry.captures._replace(suggested=()).joined(captures)
+        return _edits(note, with_captures(note.source, joined))
 
     before = load_entry(vault, path).entry
     vault.update(path, intention)
     after = load_entry(vault, path).entry
     return path if before != after else None
+
+
+def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
+    """A session has another id now, and so has its history; returns where that is.
+
+    Raises `NoteExists` for a note in its place, `OutsideVault`, `VaultError`, `LockTimeout`, and as `Vault.update` does.
+    """
+    old, new = entry_path(vault, old_id), entry_path(vault, new_id)
+    for path in (old, new):
+        files.inside(vault.root, path)
+    with vault.locked(old), vault.locked(new):
+        files.move_exclusive(old, new, fsync=vault.settings.fsync)
+        vault.touched |= {old, new}
+    vault.update(new, lambda note: _edits(note, with_session(note.source, old_id, new_id)))
+    return new
 
 
 def entry_path(vault: Vault, session_id: str) -> Path:
@@ -194,9 +219,13 @@ def too_many(notes: Iterable[EntryNote], now: datetime, limits: Limits) -> list[
     """The entries beyond the limits, the oldest first.  A note that is not understood is nobody's to take away."""
     found = list_entries(notes, Wish())
     kept = found[: limits.entries] if limits.entries else found
-    oldest = now - timedelta(days=limits.days) if limits.days else _NEVER
-    staying = {one.note.path for one in kept if one.at >= oldest}
+    staying = {one.note.path for one in kept if not _is_old(one.at, now, limits.days)}
     return [one for one in reversed(found) if one.note.path not in staying]
+
+
+def _is_old(at: datetime, now: datetime, days: int) -> bool:
+    """Whether it is beyond the age; what nobody knows the age of is not."""
+    return bool(days) and at != _NEVER and now - at > timedelta(days=min(days, _MOST_DAYS))
 
 
 def prune(

@@ -95,7 +95,7 @@ def make_history(
         entry, problems = told.entry, [*_problems(vault, session.id, told, now)]
     if not entry.author and standing.is_current and standing.entry and standing.entry.author:
         entry = _with_words_of(standing.entry, composed)
-    path = keep_entry(vault, entry, basis)
+    path = keep_entry(vault, entry, basis, vault.relative(note.path))
     return Made(path, entry, standing.entry is None, tuple(problems))
 
 

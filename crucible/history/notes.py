@@ -56,6 +56,7 @@ _WHY = "Why: "
 _PLACED = late_pattern(r"(.*) \(line ([0-9]{1,9})\)")
 _OURS = Rule("place", r"[ \t]", r"\(line [0-9]{1,9}\)$", "(line ")
 _OUTCOMES = ("suggested", "approved", "skipped")
+_NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
 _BRACKETS = late_pattern(r"\[(\\*)(?=\[)")
 _BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
 
@@ -79,13 +80,16 @@ class Item(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def render_entry(entry: Entry, basis: str = "") -> str:
-    """The whole note, with the marks of what it holds, and that of what it was told from, if any."""
+def render_entry(entry: Entry, basis: str = "", place: str = "") -> str:
+    """The whole note, with the marks of what it holds, and that of what it was told from, if any.
+
+    `place` is the path of the session's note, seen from the vault: both notes have one name, so the name alone would lead from here to here.
+    """
     tidy = tidy_entry(entry)
     values = properties_of(tidy)
     blocks = [render_title(tidy.title or tidy.session_id)]
     if _can_be_linked(tidy.session_id):
-        blocks.append(f"From [[{tidy.session_id}]].")
+        blocks.append(f"From [[{_place(place) or f'sessions/{tidy.session_id}'}]].")
     blocks += _sections(tidy)
     blocks.append(render_marks(filter(None, (*_marks(tidy, values), basis))))
     return render_frontmatter(values) + "\n" + "\n\n".join(blocks) + "\n"
@@ -154,6 +158,11 @@ def _without_links(value: Value) -> Value:
     if isinstance(value, dict):
         return {key: _without_links(one) for key, one in value.items()}
     return _BRACKETS.sub(r"[\1\\", value) if isinstance(value, str) else value
+
+
+def _place(path: str) -> str:
+    """The path as a link has it, "" for one that cannot stand there."""
+    return "" if _NO_TARGET.search(path) else path.removesuffix(".md")
 
 
 def _can_be_linked(session: str) -> bool:
@@ -263,8 +272,8 @@ def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Itera
 
 
 def _is_apart(line: str) -> bool:
-    """Whether a line is no item and ends one: a blank one, a heading, a comment, a quote or a callout."""
-    return not line.strip() or line.startswith(("%%", "#", ">"))
+    """Whether a line is no item and ends one: a blank one, a heading, a comment, a quote, a callout, or a mark of a merge that nobody settled yet."""
+    return not line.strip() or line.startswith(("%%", "#", ">", "<<<<<<<", "=======", "|||||||"))
 
 
 def _goes_on(line: str) -> bool:

@@ -27,7 +27,7 @@ from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.scalars import Value
 from crucible.note.source import Edit, Source, Span, apply_edits
 
-__all__ = ["own_entry", "revised", "with_captures"]
+__all__ = ["own_entry", "revised", "with_captures", "with_session"]
 
 
 class _Told(NamedTuple):
@@ -65,9 +65,10 @@ def own_entry(source: Source, name: str = "") -> Entry | None:
     entry, before = read_entry(source, name).entry, read_marks(source.lines)
     if entry is None or before is None:
         return None
+    marks = frozenset(before)
 
     def ours(part: str, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-        return tuple(line for line in lines if mark_of(part, line.text, line.why) in before)
+        return tuple(line for line in lines if mark_of(part, line.text, line.why) in marks)
 
     return replace(
         entry,
@@ -87,6 +88,17 @@ def with_captures(source: Source, captures: Captures) -> Source:
     only = {key: value for key, value in values.items() if key == "captures"}
     marks = frozenset(mark for mark in before if mark.startswith("captures="))
     changed, kept = _with_properties(source, _Told({}, only, marks), dict.fromkeys(before))
+    return apply_edits(changed, list(_of_marks(changed, kept)))
+
+
+def with_session(source: Source, old_id: str, new_id: str) -> Source:
+    """The note of a session that has another id now; the same when a human changed the id that it tells."""
+    before = read_marks(source.lines)
+    if before is None or find_frontmatter(source).values.get("session_id") != old_id:
+        return source
+    marks = frozenset(mark for mark in before if mark.startswith("session_id="))
+    told = _Told({}, {"session_id": new_id}, marks)
+    changed, kept = _with_properties(source, told, dict.fromkeys(before))
     return apply_edits(changed, list(_of_marks(changed, kept)))
 
 
@@ -125,8 +137,8 @@ def _with_items(source: Source, told: _Told, kept: dict[str, None]) -> Source:
     start = find_frontmatter(source).lines.end
     items = [*read_items(source.lines, start)]
     edits = [edit for item in items for edit in _of_standing(source, item, told, kept)]
-    standing = {_mark(item) for item in items}
-    fresh = {mark: one for mark, one in told.items.items() if mark not in standing | told.before}
+    known = {*map(_mark, items), *told.before}
+    fresh = {mark: one for mark, one in told.items.items() if mark not in known}
     edits += _of_fresh(source, start, items, [*fresh.values()])
     kept.update(dict.fromkeys(told.items))
     edits += _of_marks(source, kept)

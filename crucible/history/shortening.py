@@ -18,8 +18,10 @@ Shorten = Callable[[str], str]
 _TOPS = "home|Users|root|tmp|var|private|opt|etc|usr|mnt|media|srv|proc|run|Volumes|Library|Applications|workspaces?|nix|builds|github|snap"
 """Folders at the top of file systems that no address of an API begins with."""
 _END = r"\s\"'`<>|*?,;()\[\]{}"
+_OPTION = r"""(?<=[\s"'`(]-[A-Z])|(?<=\A-[A-Z])"""
+"""Behind `-I`, which no blank parts from its path."""
 _PATH = late_pattern(
-    rf"""(?<![\w.~/\\:%@-])(?:file://)?(?P<path>
+    rf"""(?:(?<![\w.~/\\:%@-])|(?<=:)(?=/(?:home|Users|root)/)|{_OPTION})(?:file://)?(?P<path>
       (?:[A-Za-z]:[\\/]|\\\\[\w.-]+[\\/])(?:[^{_END}:]*)    # a drive's, a server's
     | ~[\w.-]*/[^{_END}:]*
     | /(?:{_TOPS})(?=[/{_END}:.]|$)[^{_END}:]*
@@ -35,17 +37,25 @@ _KEPT = 2
 """Parts of a path outside of the project that are kept: the last ones."""
 
 
-def shortener(roots: Sequence[str] = ()) -> Shorten:
-    """What shortens the paths in a text; `roots` are the folders of the project, the first first."""
-    known = [root.replace("\\", "/").rstrip("/") for root in roots]
+def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
+    """What shortens the paths in a text; `roots` are the folders of the project, the first first, `home` is the user's."""
+    known = [root.replace("\\", "/").rstrip("/") for root in (*roots, home)]
     tops = [root for root in dict.fromkeys(known) if root]
     inside = _inside(tops) if tops else None
+    owner = known[-1] if known[-1] not in known[:-1] else ""
+
+    def from_root(found: re.Match[str]) -> str:
+        """Nothing before what lies in it; the folder itself goes by its name."""
+        root = found["root"].replace("\\", "/")
+        if found["rest"]:
+            return ""
+        return "the home folder" if root == owner else root.rpartition("/")[2]
 
     def shorten(text: str) -> str:
         if "/" not in text and "\\" not in text:
             return text
         if inside:
-            text = inside.sub(_from_root, text)
+            text = inside.sub(from_root, text)
         return _PATH.sub(lambda found: _short(found, text), text)
 
     return shorten
@@ -55,13 +65,8 @@ def _inside(tops: Sequence[str]) -> re.Pattern[str]:
     """What stands before a path in the project; a root of Windows has either kind of slash."""
     names = "|".join(re.escape(top).replace("/", r"[\\/]") for top in sorted(tops, key=len, reverse=True))
     return re.compile(
-        rf"(?<![\w.~/\\-])(?:file://)?(?P<root>{names})(?:(?P<rest>[\\/])(?=[^\s/\\`'\"])|[\\/]?(?![\w-]|\.\w|[\\/]))"
+        rf"(?:(?<![\w.~/\\-])|{_OPTION})(?:file://)?(?P<root>{names})(?:(?P<rest>[\\/])(?=[^\s/\\`'\"])|[\\/]?(?![\w-]|\.\w|[\\/]))"
     )
-
-
-def _from_root(found: re.Match[str]) -> str:
-    """Nothing before what lies in it; the folder itself goes by its name."""
-    return "" if found["rest"] else found["root"].replace("\\", "/").rpartition("/")[2]
 
 
 def _short(found: re.Match[str], text: str) -> str:

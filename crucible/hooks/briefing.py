@@ -18,7 +18,6 @@ from crucible.briefing.position import last_position
 from crucible.briefing.quoting import Quoter
 from crucible.briefing.shelved import types_on
 from crucible.briefing.workspace import project_folder
-from crucible.history.shortening import shortener
 from crucible.hooks.log import complain
 from crucible.hooks.noticing import ROOM, Start, units
 from crucible.index.view import View
@@ -27,7 +26,6 @@ from crucible.knowledge.scopes import Place
 from crucible.knowledge.shelving import ItemShelf
 from crucible.recall.embedded import open_embedded
 from crucible.recall.model import Recall
-from crucible.secrets.redacting import redact_of
 from crucible.settings import UserSettings
 from crucible.tokens import Estimate
 from crucible.vault.store import Vault
@@ -48,19 +46,19 @@ class _InRoom:
 
 
 class At(NamedTuple):
-    """Where a client starts: the vault with its settings, the user's own, the tables, and the start."""
+    """Where a client starts: the vault with its settings, the user's own, the tables, the start, and what quotes foreign text."""
 
     vault: Vault
     user: UserSettings
     view: View
     start: Start
+    quoter: Quoter
 
 
 def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
     """The block; `notice` is what is told of a paused session, alone where no more fits, and `early` gets what there is before recall is asked."""
-    vault, start, settings = at.vault, at.start, at.vault.settings
+    vault, start, settings, quoter = at.vault, at.start, at.vault.settings, at.quoter
     folder = project_folder(Path(start.cwd), at.user.projects, start.project)
-    quoter = Quoter(redact_of(settings.secrets), shortener((str(folder), start.cwd, str(vault.root))))
     tells_paused = settings.resume.at_start != "off"
 
     def block(made: Briefing) -> str:

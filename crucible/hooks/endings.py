@@ -10,11 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.briefing.compacting import compact, live_sessions
 from crucible.capture.ending import Helpers, end_session
 from crucible.errors import VaultError
 from crucible.flight.spooled import Spooled
+from crucible.history.remembering import completes_milestone
 from crucible.hooks.log import complain
 from crucible.hooks.stops import Met
+from crucible.index.store import Index
 from crucible.knowledge.shelving import ItemShelf
 from crucible.recall.embedded import open_embedded
 from crucible.recall.model import Recall
@@ -55,6 +58,22 @@ def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> Non
         ended = end_session(vault, one.path, now=datetime.now(UTC), helpers=_helpers(vault, user, one))
         for problem in ended.problems:
             complain(str(vault.root), f"end {one.path.stem}", VaultError(problem))
+        _compact(vault, one.path)
+
+
+def _compact(vault: Vault, path: Path) -> None:
+    """Old lines of memory shrink where they are too many, as at every end.  Nobody is there to be told."""
+    try:
+        session = vault.read(path).session
+        milestone = session.project if completes_milestone(session) else None
+        index = Index(vault.root, vault.settings)
+        compact(vault, lambda: index.ask(live_sessions)[0], _unheard, milestone=milestone)
+    except Exception as error:  # noqa: BLE001  the session has ended, whatever comes after it
+        complain(str(vault.root), f"end {path.stem}: memory was not compacted", error)
+
+
+def _unheard(_: str) -> None:
+    """What is announced where nobody listens."""
 
 
 def _helpers(vault: Vault, user: UserSettings, one: Stopped) -> Helpers:

@@ -106,16 +106,17 @@ def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> s
         if not rows and not (briefs and _has_news(view, root, project, client.now, settings)):
             return ""
         # For the reason above.
-        from crucible.hooks.noticing import Start, tell  # noqa: PLC0415
+        from crucible.hooks.noticing import Start, quoter_at, tell  # noqa: PLC0415
 
         start = Start(client.session, client.cwd, project, client.now)
-        notice = tell(root, settings, user, rows, start) if rows else ""
+        quoter = quoter_at(root, settings, user, start)
+        notice = tell(root, settings, user, rows, start, quoter=quoter) if rows else ""
         if not briefs:
             return notice
         early(notice)
         from crucible.hooks.briefing import At, brief_start  # noqa: PLC0415  as above
 
-        return brief_start(At(Vault(Path(root), settings), user, view, start), notice, early)
+        return brief_start(At(Vault(Path(root), settings), user, view, start, quoter), notice, early)
 
     return glance(root, settings.sessions, block, ask)
 

@@ -1,11 +1,12 @@
 """The block about a paused session: which one it is about, and its words.
 
-Titles, names and blockers are foreign text: a line each, in a fence, under a label of ours.  A block is told whole or not at
-all.  How a whole context is made is `resume`'s, imported late since few want it at a start.
+Titles, names and blockers are foreign text: a line each without secrets and paths of this machine, in a fence, under a label
+of ours.  A block is told whole or not at all.  How a whole context is made is `resume`'s, imported late since few want it at a start.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,21 +15,25 @@ from typing import NamedTuple
 from crucible.bookmarks.glimpsing import Glimpse, glimpse_bookmarks
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.model import Bookmark
+from crucible.briefing.quoting import Quoter, whole_words
+from crucible.briefing.workspace import project_folder
 from crucible.errors import CrucibleError
+from crucible.history.shortening import shortener
 from crucible.hooks.log import complain
 from crucible.index.schema import Row
-from crucible.note.fencing import fence, quote_line
+from crucible.note.fencing import fence
 from crucible.resume.choosing import Paused, newest_first
 from crucible.resume.extent import find_extent
 from crucible.resume.open_work import task_at_work
 from crucible.resume.position import age_words
+from crucible.secrets.redacting import redact_of
 from crucible.session.appending import read_head
 from crucible.session.identity import check_session_id
 from crucible.session.model import Session, Status
 from crucible.settings import UserSettings, VaultSettings
 from crucible.vault.store import Vault
 
-__all__ = ["LABEL", "ROOM", "Start", "tell", "units"]
+__all__ = ["LABEL", "ROOM", "Start", "quoter_at", "tell", "units"]
 
 LABEL = """\
 A session of this project is paused, says Crucible, which keeps notes of sessions. What stands below is quoted from that session's note
@@ -63,6 +68,13 @@ class Start(NamedTuple):
     now: datetime
 
 
+def quoter_at(root: str, settings: VaultSettings, user: UserSettings, start: Start) -> Quoter:
+    """What quotes foreign text for a client that starts there; `VaultError` when secrets cannot be looked for."""
+    folder = project_folder(Path(start.cwd), user.projects, start.project)
+    home = os.path.expanduser("~")
+    return Quoter(redact_of(settings.secrets), shortener((str(folder), start.cwd, root), home))
+
+
 class _Found(NamedTuple):
     """A paused session and its newest bookmark; `whole` says that all of its note was read, not its properties alone."""
 
@@ -72,14 +84,23 @@ class _Found(NamedTuple):
     whole: bool
 
 
-def tell(root: str, settings: VaultSettings, user: UserSettings, rows: Sequence[Row], start: Start) -> str:
+def tell(
+    root: str,
+    settings: VaultSettings,
+    user: UserSettings,
+    rows: Sequence[Row],
+    start: Start,
+    *,
+    quoter: Quoter,
+) -> str:
     """The block about the newest of the paused sessions in `rows`; "" when none of them is one any more."""
     vault = Vault(Path(root), settings)
     wants_context = settings.resume.at_start == "context"
     found = _first(vault, newest_first(rows, _bookmarks(vault)), start, whole=wants_context)
     if not found:
         return ""
-    return (_context(vault, user, found, start) if wants_context else "") or _notice(found, start.now)
+    context = _context(vault, user, found, start, quoter) if wants_context else ""
+    return context or _notice(found, start.now, quoter)
 
 
 def _bookmarks(vault: Vault) -> Sequence[Glimpse]:
@@ -113,7 +134,7 @@ def _first(vault: Vault, paused: Iterable[Paused], start: Start, *, whole: bool)
     return None
 
 
-def _context(vault: Vault, user: UserSettings, found: _Found, start: Start) -> str:
+def _context(vault: Vault, user: UserSettings, found: _Found, start: Start, quoter: Quoter) -> str:
     """The whole context; in what a client takes at a start; "" when it cannot be made so short, or not at all."""
     # Late for the reason above.
     from crucible.resume.context import build_context, without_secrets  # noqa: PLC0415
@@ -135,7 +156,7 @@ def _context(vault: Vault, user: UserSettings, found: _Found, start: Start) -> s
                 material, window=settings.window, budget=budget, counter=counter, template=template
             )
             context = without_secrets(context, redact_of(vault.settings.secrets), counter)
-            text = f"{LABEL}\n{_IF_ASKED}\n\n{context.text.strip()}"
+            text = f"{LABEL}\n{_IF_ASKED}\n\n{quoter.short(context.text.strip())}"
             size = units(text)
             if size <= ROOM:
                 return text
@@ -145,34 +166,34 @@ def _context(vault: Vault, user: UserSettings, found: _Found, start: Start) -> s
     return ""
 
 
-def _notice(found: _Found, now: datetime) -> str:
-    return f"{LABEL}\n\n{fence(_lines(found, now))}"
+def _notice(found: _Found, now: datetime, quoter: Quoter) -> str:
+    return f"{LABEL}\n\n{fence(_lines(found, now, quoter))}"
 
 
-def _lines(found: _Found, now: datetime) -> Iterator[str]:
+def _lines(found: _Found, now: datetime, quoter: Quoter) -> Iterator[str]:
     session, paused, mark = found.session, found.paused, found.mark
     yield f"session: {paused.id}"
-    if title := quote_line(session.title or paused.title, _TITLE):
+    if title := quoter.line(session.title or whole_words(paused.title), _TITLE):
         yield f"title: {title}"
-    if place := ", ".join(filter(None, (_phase(found), _task(found)))):
+    if place := ", ".join(filter(None, (_phase(found, quoter), _task(found, quoter)))):
         yield f"stopped at: {place}"
     if paused.at:
         yield f"last active: {age_words(now - paused.at)}"
-    if reason := quote_line(session.pause_reason or "", _WORDS):
+    if reason := quoter.line(session.pause_reason or "", _WORDS):
         yield f"paused because: {reason}"
-    if mark and (note := quote_line(mark.note, _WORDS)):
+    if mark and (note := quoter.line(mark.note, _WORDS)):
         yield f"note: {note}"
-    yield from (f"blocked by: {text}" for text in _blockers(mark))
+    yield from (f"blocked by: {text}" for text in _blockers(mark, quoter))
     yield f"goes on with: cru session resume {paused.id}"
 
 
-def _blockers(mark: Bookmark | None) -> list[str]:
-    told = [text for blocker in mark.blockers if (text := quote_line(blocker, _WORDS))] if mark else []
+def _blockers(mark: Bookmark | None, quoter: Quoter) -> list[str]:
+    told = [text for blocker in mark.blockers if (text := quoter.line(blocker, _WORDS))] if mark else []
     rest = len(told) - _BLOCKERS
     return [*told[:_BLOCKERS], f"{rest} more"] if rest > 0 else told
 
 
-def _phase(found: _Found) -> str:
+def _phase(found: _Found, quoter: Quoter) -> str:
     """`phase-3 'Tests'`, as the note has it now."""
     mark = found.mark
     if found.whole:
@@ -181,11 +202,11 @@ def _phase(found: _Found) -> str:
     else:
         ident = found.session.resume_point or (mark.phase if mark else "")
         name = mark.phase_name if mark and mark.phase == ident else ""
-    named = f" '{quote_line(name, _NAME)}'" if name else ""
-    return f"{quote_line(ident, _NAME)}{named}" if ident else ""
+    named = f" '{quoter.line(name, _NAME)}'" if name else ""
+    return f"{quoter.line(ident, _NAME)}{named}" if ident else ""
 
 
-def _task(found: _Found) -> str:
+def _task(found: _Found, quoter: Quoter) -> str:
     """`task 3 of 5 'Write tests'`."""
     mark = found.mark
     if found.whole:
@@ -194,4 +215,4 @@ def _task(found: _Found) -> str:
         count = len(found.session.tasks)
     else:
         number, count, name = (mark.task_number, mark.task_count, mark.task_name) if mark else (0, 0, "")
-    return f"task {number} of {count} '{quote_line(name, _NAME)}'" if number else ""
+    return f"task {number} of {count} '{quoter.line(name, _NAME)}'" if number else ""

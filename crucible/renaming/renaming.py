@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -24,6 +25,7 @@ from crucible.note.frontmatter import find_frontmatter
 from crucible.note.nodes import READ_ERRORS, compose
 from crucible.note.scalars import write_scalar
 from crucible.note.source import Edit, Problem, Source, Span
+from crucible.renaming.histories import move_history
 from crucible.renaming.whereabouts import Left, check_is_session, copy_bookmarks, move_events, move_tasks
 from crucible.session.editing import set_field
 from crucible.vault.links import RenamePlan, UnclearLink, plan_rename
@@ -126,6 +128,7 @@ class _Rename:
         self.failed += [each for each in left if each]
         for at in sorted(self.notes, key=lambda at: (at == self.old, at)):
             self.mend_note(at)
+        self.follow_history()
 
     def move_events(self) -> Left | None:
         old_id, new_id = self.ids
@@ -134,6 +137,18 @@ class _Rename:
         left = move_events(self.vault, old_id, new_id)
         self.moved_events = there and left is None
         return left
+
+    def follow_history(self) -> None:
+        """Last of all, since its links to the session are mended where it is."""
+        now = {self.new if at == self.old else at: note for at, note in self.notes.items()}
+        for path in self.changed:
+            with suppress(CrucibleError):
+                now[self.vault.relative(path)] = self.vault.read(path)
+        followed = move_history(self.vault, *self.ids, now)
+        self.failed += followed.left
+        for at, count in followed.links.items():
+            path = self.vault.root / at
+            self.changed[path] = self.changed.get(path, 0) + count
 
     def mend_note(self, at: str) -> None:
         path = self.vault.root / (self.new if at == self.old else at)

@@ -49,6 +49,7 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
     if not isinstance(items, list):
         return (), [Problem("broken-tasks", line + 1, "the tasks block is no JSON list")]
     tasks: list[Task] = []
+    seen: set[str] = set()
     problems: list[Problem] = []
     for number, item in enumerate(items, 1):
         task = _read_task(item)
@@ -56,9 +57,9 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
             problems.append(Problem("broken-tasks", line + 1, f"task {number} has no `id` and `content`"))
             continue
         tasks.append(task)
-        problems.extend(
-            Problem("bad-task", line + 1, f"task {task.id}: {wrong}") for wrong in _wrong(task, tasks)
-        )
+        wrongs = _wrong(task, is_second=task.id in seen)
+        problems.extend(Problem("bad-task", line + 1, f"task {task.id}: {wrong}") for wrong in wrongs)
+        seen.add(task.id)
     return tuple(tasks), problems
 
 
@@ -82,13 +83,13 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _wrong(task: Task, before: Sequence[Task]) -> list[str]:
+def _wrong(task: Task, *, is_second: bool) -> list[str]:
     found = []
     if task.status not in TASK_STATUSES:
         found.append(f"status {task.status!r} is not one of " + ", ".join(TASK_STATUSES))
     if task.priority not in PRIORITIES:
         found.append(f"priority {task.priority!r} is not one of " + ", ".join(PRIORITIES))
-    if any(task.id == other.id for other in before[:-1]):
+    if is_second:
         found.append("the id stands twice")
     return found
 

@@ -94,12 +94,14 @@ def read_annotation(shelf: Shelf, ref: Ref) -> tuple[Annotation | None, list[Pro
 def annotate(shelf: Shelf, annotation: Annotation, *, fsync: bool = True) -> Path:
     """Write the annotation of a task that has none yet, and return its file.
 
-    Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`.
+    Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`, also for what is too large to
+    be read again.
     """
     path = annotation_path(shelf, annotation.ref)
     block = render_frontmatter(values_of(annotation))
+    data = _fitting(annotation.ref, _unfenced(Source(block), _FENCE))
     files.make_folders(Path(os.path.realpath(shelf.root)), path.parent)
-    files.create_exclusive(path, _unfenced(Source(block), _FENCE), fsync=fsync)
+    files.create_exclusive(path, data, fsync=fsync)
     return path
 
 
@@ -108,8 +110,8 @@ def change_annotation(
 ) -> Annotation:
     """Read the annotation, let `change` make another of it, and write what differs, while nobody else does.
 
-    Lines of fields that stay the same are kept to the byte, so are keys that we do not know.  Raises `VaultError` when there is none,
-    `EditRefused` when its lines cannot be told, `LockTimeout`, and `NoteChanged` when an editor saved in between.
+    Lines of fields that stay the same are kept to the byte, so are keys that we do not know.  Raises `VaultError` when there is none, or
+    when it would be too large to be read again, `EditRefused` when its lines cannot be told, `LockTimeout`, and `NoteChanged` when an editor saved in between.
     """
     path = annotation_path(shelf, ref)
     top = Path(os.path.realpath(shelf.root))
@@ -121,8 +123,9 @@ def change_annotation(
         after = change(before)
         edited = _edited(file, before, after)
         if edited is not file.source:
+            data = _fitting(ref, _unfenced(edited, file.above))
             files.remove_leftovers(path)
-            files.write_atomic(path, _unfenced(edited, file.above), fsync=fsync, expected=file.data)
+            files.write_atomic(path, data, fsync=fsync, expected=file.data)
     return after
 
 
@@ -181,6 +184,14 @@ def _load(path: Path) -> _File:
     above = "" if _OPENED.match(source.text) else f"---{line_end}"
     end = "" if not source.text or source.text.endswith(("\n", "\r")) else line_end
     return _File(data, Source(f"{above}{source.text}{end}{_FENCE}", source.bom), above)
+
+
+def _fitting(ref: Ref, data: bytes) -> bytes:
+    if len(data) > LARGEST:
+        raise VaultError(
+            f"task {ref.id}: {len(data)} bytes are too large an annotation", "say it in fewer words"
+        )
+    return data
 
 
 def _unfenced(source: Source, above: str) -> bytes:

@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 
-from crucible.note.contain import normal, normal_line
+from crucible.note.contain import cut, normal, normal_line
 from crucible.note.scalars import Value, read_list, write_scalar
 from crucible.tasks.model import Annotation, Choice, ChoiceKind, Inherited, Recalled, Ref
 
-__all__ = ["annotation_of", "values_of"]
+__all__ = ["LONGEST", "annotation_of", "values_of"]
+
+LONGEST = 2000
+"""Code points of a description and of a query; a task's whole words stand where the task does."""
 
 
 def values_of(annotation: Annotation) -> dict[str, Value]:
@@ -22,13 +25,13 @@ def values_of(annotation: Annotation) -> dict[str, Value]:
     made = annotation.created_at
     return {
         "task_id": annotation.ref.id,
-        "description": normal_line(annotation.description),
+        "description": cut(normal_line(annotation.description), LONGEST),
         "created_at": made.isoformat() if made else None,
         "recall_context": {
             "patterns": _lines(recalled.patterns),
             "failures": _lines(recalled.failures),
             "decisions": _lines(recalled.decisions),
-            "query": normal_line(recalled.query),
+            "query": cut(normal_line(recalled.query), LONGEST),
         },
         "inherited_context": [_inherited_value(one) for one in annotation.inherited],
         "execution_context": {

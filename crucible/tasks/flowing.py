@@ -7,7 +7,7 @@ wrong word in every later task costs more than a missing one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -18,7 +18,19 @@ from crucible.patterns import late_pattern
 from crucible.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
 from crucible.tasks.model import FLOWING, Annotation, Choice, ChoiceKind, Inherited, OpenTask, Ref, Stage
 
-__all__ = ["Flowed", "dependents_of", "flow_down", "flows", "inherited_from", "kind_of", "note_choice"]
+__all__ = [
+    "MOST_TOLD",
+    "Flowed",
+    "dependents_of",
+    "flow_down",
+    "flows",
+    "inherited_from",
+    "kind_of",
+    "note_choice",
+]
+
+MOST_TOLD = 100
+"""Dependent tasks whose files are written when a task ends, the nearest; who picks up another one is told by `picking` all the same."""
 
 
 class Flowed(NamedTuple):
@@ -101,17 +113,22 @@ def flow_down(
     tasks: Sequence[OpenTask],
     now: datetime,
     kinds: Collection[ChoiceKind] = FLOWING,
+    *,
+    clean: Callable[[str], str] = str,
 ) -> Flowed:
-    """Write what flows from the annotation of a task that ended into those of all tasks that depend on it.
+    """Write what flows from the annotation of a task that ended into those of the tasks that depend on it, the nearest `MOST_TOLD`.
 
     A dependent task without an annotation gets one whose recall was never asked.  One that cannot be written is named, and the others
-    are told all the same.  Done twice, it changes nothing.  Raises what `read_annotation` does for the finished task itself.
+    are told all the same.  `clean` takes secrets out, which a human may have written into the annotation.  Done twice, it changes nothing.  Raises what `read_annotation` does for the finished task itself.
     """
     own, _ = read_annotation(shelf, ref)
-    given = inherited_from(own, kinds) if own else ()
+    given = tuple(
+        replace(one, decision=clean(one.decision), rationale=clean(one.rationale))
+        for one in (inherited_from(own, kinds) if own else ())
+    )
     told: list[Ref] = []
     failed: list[tuple[Ref, str]] = []
-    for task in dependents_of(ref, tasks) if given else ():
+    for task in dependents_of(ref, tasks)[:MOST_TOLD] if given else ():
         try:
             if _tell(shelf, task, given, now):
                 told.append(task.ref)

@@ -34,13 +34,17 @@ EVERYTHING = Scope()
 
 
 class Owner(NamedTuple):
-    """The session that a list belongs to; `path` is its note's, seen from the vault, `parent` the session that delegated it."""
+    """The session that a list belongs to; `path` is its note's, seen from the vault, `parent` the session that delegated it.
+
+    `problems` counts what is untidy in the note.
+    """
 
     id: str
     path: str
     status: str = ""
     project: str = ""
     parent: str = ""
+    problems: int = 0
 
 
 class Found(NamedTuple):
@@ -104,6 +108,7 @@ def _owner(row: Row) -> Owner:
         str(row["status"] or ""),
         str(row["project"] or ""),
         str(row["parent"] or ""),
+        int(row["problems"] or 0),
     )
 
 

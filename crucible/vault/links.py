@@ -34,6 +34,8 @@ class Resolution:
 
 NOTHING = Resolution(None)
 _UNSETTLED = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")
+_HISTORY = "history/"
+"""Where a vault keeps what sessions came to, in notes that are called as theirs."""
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:")
 
 
@@ -42,7 +44,7 @@ class LinkTable:
 
     Rules in order: the exact path from the vault's root, then from the note's own folder, then the end of a path.
     Several paths that end so are ambiguous: Obsidian documents no winner, ours is the shortest, then the first by
-    name.  Titles and aliases are never targets.  A note needs no `.md`; other files need their extension.
+    name.  A session's history has the name of its session, and never takes a link from it.  Titles and aliases are never targets.  A note needs no `.md`; other files need their extension.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -107,8 +109,12 @@ class LinkTable:
             for path in sorted(self._named.get(name, ()), key=_shortness):
                 for end in _path_ends(_key(path)):
                     ends.setdefault(end, []).append(path)
-            self._ends[name] = {end: tuple(paths) for end, paths in ends.items()}
+            self._ends[name] = {end: _without_history(paths) for end, paths in ends.items()}
         return self._ends[name]
+
+
+def _without_history(paths: list[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if not path.startswith(_HISTORY)) or tuple(paths)
 
 
 def _key(path: str) -> str:

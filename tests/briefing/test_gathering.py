@@ -21,7 +21,8 @@ from crucible.errors import VaultError
 from crucible.history.memories import Memory, MemoryKind, append_memories, memory_id
 from crucible.history.model import Line
 from crucible.recall.model import Recall
-from crucible.session.model import Status, Task
+from crucible.session.markup import render_session
+from crucible.session.model import Decision, Phase, Session, Status, Task
 from crucible.settings import load_vault_settings
 from crucible.vault.store import Vault
 from tests.briefing.telling import NOW, PROJECT, Finds, briefing_of, history, session
@@ -41,7 +42,7 @@ TITLES = {
 def fill(vault: Vault, tmp_path: Path, words: str = "Ticks") -> Path:
     """Something from every source; the project's folder."""
     session(vault, words=words)
-    history(vault, words=words)
+    history(vault, words=words, questions=(Line(f"Why {words}?"),))
     profile = vault.root / "projects" / f"{PROJECT}.md"
     profile.parent.mkdir(exist_ok=True)
     profile.write_text(f"---\ntype: project\n---\n\n{words}\n", errors="replace")
@@ -116,6 +117,29 @@ def test_a_session_is_told_once_by_its_history(vault: Vault) -> None:
     assert decided == ["Decided: By the history (why: By the history)"]
 
 
+def test_a_decision_of_a_session_without_a_history_is_told_with_its_reason(vault: Vault) -> None:
+    phase = Phase("Research", entries=(Decision("Token bucket", "constant memory"),))
+    path = session(vault)
+    note = Session(path.stem, project=PROJECT, started=NOW, phases=(phase,))
+    path.write_text(render_session(note))
+    assert "Decided: Token bucket (why: constant memory)" in [*told(briefing_of(vault))]
+
+
+def test_a_question_that_waits_and_a_decision_that_was_inferred_are_told_once(vault: Vault) -> None:
+    name, asked, decided = "2026-11-21-clock", "Who may read the bucket?", "We go with signed addresses"
+    session(vault, name, asked, tasks=())
+    history(vault, name, f"{decided} (inferred)", questions=(Line(asked),), further=(Line("Paused: lunch"),))
+    decision = Memory(memory_id(name, MemoryKind.DECISION, decided), MemoryKind.DECISION, decided, name, NOW)
+    append_memories(vault.root, [decision._replace(project=PROJECT)])
+    texts = [*told(briefing_of(vault))]
+    waits = next(one for one in briefing_of(vault).sections if one.name == "inbox")
+    asking = [text for text in texts if asked in text and not text.startswith("Decided")]
+    assert asking == [one.text for one in waits.items]
+    assert decided not in texts
+    assert len([text for text in texts if text.startswith(f"Decided: {decided}")]) == 1
+    assert not [text for text in texts if "lunch" in text]
+
+
 def test_so_many_sessions_and_histories_are_told_as_the_settings_say(vault: Vault) -> None:
     for number in range(5):
         session(vault, f"s-{number}", f"Note {number}", started=NOW - timedelta(hours=number + 1))
@@ -143,6 +167,7 @@ def test_what_a_section_has_told_is_not_told_again(vault: Vault) -> None:
 
 
 def questions(vault: Vault) -> list[str]:
+    vault = configured(vault, "[briefing.sources]\ninbox = false\n")
     return [item.text for one in briefing_of(vault).sections if one.name == "questions" for item in one.items]
 
 
@@ -154,7 +179,7 @@ def test_a_question_that_a_later_session_decided_is_not_open(vault: Vault) -> No
 
 
 def test_a_question_that_was_answered_in_its_note_is_not_open(vault: Vault) -> None:
-    path = session(vault, words="Which port?")
+    path = session(vault, words="Which port?", tasks=())
     history(
         vault, "2026-11-21-clock", "Which port?", started=NOW - timedelta(hours=20), decisions=(), done=()
     )

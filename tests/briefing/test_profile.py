@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.briefing.files import find_files, read_text
+from crucible.briefing.included import included_section
 from crucible.briefing.profile import conventions, load_profile, profile_path, profile_section, write_profile
 from crucible.briefing.proposing import propose
 from crucible.briefing.quoting import Quoter
@@ -188,3 +190,59 @@ def test_only_text_files_inside_the_folder_are_read(tmp_path: Path) -> None:
         "none",
     ):
         assert read_text(folder, name) is None
+
+
+# --- what is long, and what stands on several lines ------------------------------------------------------------------
+
+KEY = "\n".join(
+    ["-----BEGIN PRIVATE KEY-----", *(f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKc{n:02}gSjAgEAAoIBAQClxnZSOguX" for n in range(8)), "-----END PRIVATE KEY-----"]
+)  # fmt: skip
+
+
+def test_a_key_on_several_lines_is_told_nowhere(vault: Vault, tmp_path: Path) -> None:
+    note(vault, f"---\ntype: project\n---\n\n## Conventions\n\n- Tabs.\n{KEY}\n- Names are words.\n")
+    told = profile_section(load_profile(vault.root, "shop", QUOTER.whole), QUOTER)
+    assert conventions(vault.root, "shop", QUOTER.whole)[1] == "[REDACTED:private-key]"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "key.md").write_text(f"Look:\n{KEY}\nEnd.\n")
+    files = included_section(tmp_path, ["docs/key.md", "docs"], QUOTER)
+    assert [item.text for item in told.items] == ["Tabs.", "[REDACTED:private-key]", "Names are words."]
+    assert [item.text for item in files.items] == ["Look:", "[REDACTED:private-key]", "End."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["# " + "#" * 60_000 + "x", "## a" + " " * 60_000 + "x", "[" * 60_000, "<" * 60_000, "[](" * 20_000],
+)
+def test_a_line_as_long_as_a_file_is_looked_at_once(vault: Vault, tmp_path: Path, line: str) -> None:
+    note(vault, f"---\ntype: project\n---\n{line}\nHats.\n")
+    (tmp_path / "README.md").write_text(f"{line}\n")
+    (tmp_path / "CONTRIBUTING.md").write_text(f"{line}\n")
+    begin = time.process_time()
+    load_profile(vault.root, "shop")
+    propose(tmp_path, "shop", str)
+    assert time.process_time() - begin < 1
+
+
+def test_marks_behind_a_heading_are_none_of_it(vault: Vault) -> None:
+    note(vault, "---\ntype: project\n---\n## Conventions ##  \n\n- Tabs.\n")
+    assert conventions(vault.root, "shop") == ("Tabs.",)
+
+
+def test_only_the_mark_of_an_item_goes_and_no_dash_within(vault: Vault) -> None:
+    note(vault, "---\ntype: project\n---\n- Spaces - not tabs.\nSee chapter 1. It is short.\n12) Third\n")
+    profile = load_profile(vault.root, "shop")
+    assert profile
+    assert [line for _, line in profile.lines] == [
+        "Spaces - not tabs.",
+        "See chapter 1. It is short.",
+        "Third",
+    ]
+
+
+def test_rules_with_the_line_ends_of_windows_are_the_same_rules(tmp_path: Path) -> None:
+    (tmp_path / "CONTRIBUTING.md").write_bytes(
+        b"\xef\xbb\xbf# Rules\r\n\r\n## Style ##\r\n- Tabs.\r\n## Names\r\n"
+    )
+    text = proposed(tmp_path)
+    assert "- Style: Tabs.\n- Names\n" in text

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from crucible.capture.asking import Answer, Offer
 from crucible.capture.ending import Ended, Helpers, end_session
-from crucible.history.keeping import load_entries
+from crucible.capture.keeping import When, capture_session
+from crucible.history.keeping import load_entries, load_entry
 from crucible.lifecycle_settings import CaptureSettings, HistorySettings
 from crucible.settings import VaultSettings
-from crucible.tasks.annotations import Shelf, change_annotation, read_annotation
-from crucible.tasks.model import Ref
+from crucible.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
+from crucible.tasks.model import Annotation, Choice, Ref
 from crucible.vault.store import Vault
 from tests.cli.notes import note
 
@@ -221,3 +223,69 @@ def test_one_that_was_killed_in_between_is_made_good_by_the_next(
     [one] = load_entries(place)
     assert one.entry
     assert len(one.entry.decisions) == 3
+
+
+def test_what_is_captured_later_is_listed_in_the_history_that_is_there(place: Vault) -> None:
+    ended = end(place)
+    assert ended.history
+    path, before = ended.history.path, ended.history.entry.captures
+    text = path.read_text().replace("- Use Redis for the page cache", "- Use Redis for all pages, I say")
+    path.write_text(text)
+
+    def one_of_them(offer: Offer) -> Answer:
+        first = offer.proposals[0]
+        edited = first._replace(candidate=first.candidate._replace(summary="In my own words"))
+        return Answer((edited,), tuple(one.key for one in offer.proposals[1:]))
+
+    capture_session(place, place.find(NAME), now=NOW, ask=one_of_them, when=When.ASKED, free=True)
+    now = load_entry(place, path).entry
+    assert now
+    assert (len(now.captures.approved), now.captures.suggested) == (1, ())
+    assert now.captures.approved[0].id
+    assert len(now.captures.skipped) == len(before.suggested) - 1
+    assert "- Use Redis for all pages, I say" in path.read_text()
+
+
+def test_a_history_that_cannot_be_changed_keeps_nothing_from_being_captured(place: Vault) -> None:
+    ended = end(place)
+    assert ended.history
+    ended.history.path.write_bytes(b"\xff\x00 no history")
+    told = capture_session(
+        place,
+        place.find(NAME),
+        now=NOW,
+        ask=lambda offer: Answer(offer.proposals),
+        when=When.ASKED,
+        free=True,
+    )
+    assert told.kept
+
+
+def test_an_annotation_that_cannot_be_read_keeps_no_other_task_from_its_decisions(place: Vault) -> None:
+    tasks = TASKS.replace(
+        '"pending"}',
+        '"completed", "started": "2026-11-21T11:00:00Z", "completed": "2026-11-21T11:30:00Z"},\n  {"id": "4", "content": "Paint it", "status": "pending", "depends_on": ["3"]}',
+    )
+    name = "2026-11-21-two"
+    place.create(name, note(name, tasks, project="shop"))
+    bad = annotation_path(Shelf(place.root), Ref(name, "1"))
+    bad.mkdir(parents=True)
+    ended = end(place, name)
+    assert len([line for line in ended.problems if "a folder" in line]) == 1
+    painter, _ = read_annotation(Shelf(place.root), Ref(name, "4"))
+    assert painter
+    assert [one.decision for one in painter.inherited] == ["Use Redis for the page cache"]
+
+
+def test_a_secret_that_a_human_wrote_into_an_annotation_goes_to_no_other_task(place: Vault) -> None:
+    secret = "ghp_" + "zB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"
+    shelf = Shelf(place.root)
+    annotate(
+        shelf,
+        Annotation(Ref(NAME, "1"), "a", NOW, choices=(Choice(f"Use {secret}", secret, propagate=True),)),
+    )
+    end(place)
+    worker, _ = read_annotation(shelf, Ref(NAME, "2"))
+    assert worker
+    assert worker.inherited[0].decision == "Use [REDACTED:github-token]"
+    assert secret not in worker.inherited[0].rationale

@@ -62,3 +62,16 @@ def test_a_file_that_cannot_be_changed_stays_as_it_is(vault: Vault, text: str) -
     with pytest.raises(CrucibleError):
         set_preference(vault.root, "prompt_on_end", False)
     assert config(vault).read_bytes() == text.encode("latin-1")
+
+
+@pytest.mark.parametrize(
+    "text", ["# mine\r\n[capture] # here\r\nsilent = true\r\n", "# mine\r\n[flight]\r\n", "# mine\r\n"]
+)
+def test_a_file_whose_lines_end_as_on_windows_goes_on_so(tmp_path: Path, text: str) -> None:
+    path = tmp_path / ".crucible" / "config.toml"
+    path.parent.mkdir()
+    path.write_bytes(text.encode())
+    assert set_preference(tmp_path, "prompt_on_end", value=False)
+    found = path.read_bytes()
+    assert found.count(b"\n") == found.count(b"\r\n")
+    assert found.startswith(b"# mine\r\n")

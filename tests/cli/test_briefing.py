@@ -192,3 +192,62 @@ def test_a_pipe_gets_no_path_of_this_machine(vault: Vault, project: Path, cru_pr
     assert b"Look at src/x.py and sessions/y.md" in done.stdout
     assert str(project.parent).encode() not in done.stdout + done.stderr
     assert home.encode() not in done.stdout
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize("form", ["markdown", "json"])
+def test_what_a_human_wrote_of_a_paused_session_is_told_without_secrets_and_paths(
+    cru: Cru, vault: Vault, project: Path, form: str
+) -> None:
+    home = os.environ["HOME"]
+    words = f"Use {KEY} in {project}/src/a.py, {home}/x -I{home}/y"
+    recently(vault, words=words, status=Status.PAUSED, pause_reason=words)
+    text = cru("briefing", "--format", form).stdout
+    assert "paused because: Use [REDACTED:github-token] in src/a.py, x -Iy" in text
+    assert KEY not in text
+    assert str(project.parent) not in text
+    assert home not in text
+
+
+def test_a_project_that_rested_longer_than_is_told_has_its_position(
+    cru: Cru, vault: Vault, project: Path
+) -> None:
+    assert project.is_dir()
+    session(vault, started=datetime.now(UTC) - timedelta(days=45))
+    text = cru("briefing", "--budget", "1").stdout
+    assert "last active: 45 d ago" in text
+    assert "## Recent sessions" not in text
+
+
+def test_json_names_the_workflow_without_its_path(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    path = vault.root / "workflows" / "release.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("---\ntype: workflow\n---\n\n# Release\n\n## Build the wheel\n")
+    text = cru("briefing", "--format", "json", "--workflow", str(path)).stdout
+    assert json.loads(text)["workflow"] == "release"
+    assert str(vault.root) not in text
+
+
+def test_an_annotation_that_is_broken_is_named_and_the_tasks_are_told(
+    cru: Cru, vault: Vault, project: Path
+) -> None:
+    assert project.is_dir()
+    recently(vault, tasks=(Task("1", "Write it", "in_progress"),))
+    (vault.root / ".crucible" / "tasks").mkdir(exist_ok=True)
+    (vault.root / ".crucible" / "tasks" / "2026-11-21-clock.1.yaml").write_bytes(b"\xff\xfe: {")
+    done = cru("briefing")
+    assert "cru: left out: tasks: task 1: its annotation" in done.stderr
+    assert "2026-11-21-clock.1: Write it" in done.stdout
+
+
+def test_a_history_folder_that_is_a_file_is_named_in_words(cru: Cru, vault: Vault, project: Path) -> None:
+    assert project.is_dir()
+    recently(vault)
+    (vault.root / "history").write_text("")
+    done = cru("briefing")
+    assert done.stderr.endswith("cru: left out: history: history: not a directory\n")
+    assert "Could not be read, and is left out: history (`history: not a directory`)." in done.stdout

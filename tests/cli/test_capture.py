@@ -375,3 +375,35 @@ def test_an_agent_at_a_terminal_is_not_asked(terminal: Any) -> None:
     one = terminal("capture", ID, CLAUDECODE="1")
     assert one.end() == 0
     assert ASKS not in one.shown
+
+
+def test_an_editor_that_writes_no_text_changes_nothing(terminal: Any, vault: Vault, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "\\377\\376\\n" > "$1"\n')
+    editor.chmod(0o755)
+    one = terminal("capture", ID, EDITOR=str(editor))
+    one.answer(ASKS, "e 2")
+    one.answer(ASKS, "s")
+    assert one.end() == 0
+    assert "it stays as it was" in one.shown
+    assert len(titles(vault)) == 2
+
+
+def test_preferences_of_a_file_that_somebody_broke_are_a_line(terminal: Any, vault: Vault) -> None:
+    one = terminal("capture", ID)
+    one.answer(ASKS, "2")
+    (vault.root / ".crucible" / "config.toml").write_text("broken = [")
+    one.answer(ASKS, "p")
+    one.answer(ASKS, "s")
+    assert one.end() == 0
+    assert "config.toml" in one.shown
+    assert len(titles(vault)) == 1
+
+
+def test_what_could_not_be_kept_is_not_called_nothing(cru: Cru, vault: Vault, finds: Finds) -> None:
+    finds(DECISION)
+    (vault.root / "knowledge").write_text("in the way")
+    done = cru("capture", ID, "--accept", "all")
+    assert done.exit_code == 1
+    assert "not kept" in done.stderr
+    assert "nothing in it waits" not in done.stderr

@@ -143,3 +143,33 @@ def test_a_note_that_changes_meanwhile_is_planned_anew(
     monkeypatch.setattr(Vault, "rename", then_edit)
     assert cru("session", "rename", "old", "new").exit_code == 0
     assert "An editor was here. [[new]] [[new|again]]\n" in busy.read_text()
+
+
+def test_its_history_goes_along_with_what_a_human_wrote_there(vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    cru("session", "end", "2026-11-21-limiter")
+    history = vault.root / "history"
+    old, new = history / "2026-11-21-limiter.md", history / "2026-11-21-bucket.md"
+    old.write_text(old.read_text().replace("## Next Session\n", "## Next Session\n\n- Mine\n"))
+    other = vault.root / "shop.md"
+    other.write_text("[[2026-11-21-limiter]] [[history/2026-11-21-limiter|h]]\n")
+    assert cru("session", "rename", "2026-11-21-limiter", "2026-11-21-bucket").exit_code == 0
+    assert other.read_text() == "[[2026-11-21-bucket]] [[history/2026-11-21-bucket|h]]\n"
+    assert not old.exists()
+    text = new.read_text()
+    assert "session_id: 2026-11-21-bucket\n" in text
+    assert "From [[sessions/2026-11-21-bucket]].\n" in text
+    assert cru("session", "end", "2026-11-21-bucket").exit_code == 0
+    assert new.read_text() == text
+    assert "\n- Mine\n" in text
+
+
+def test_a_history_whose_place_is_taken_stays_and_is_named(vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    cru("session", "end", "2026-11-21-limiter")
+    taken = vault.root / "history" / "2026-11-21-bucket.md"
+    taken.write_text("Mine.\n")
+    done = cru("session", "rename", "2026-11-21-limiter", "2026-11-21-bucket")
+    assert (done.exit_code, "history-not-moved" in done.stderr) == (3, True)
+    assert taken.read_text() == "Mine.\n"
+    assert taken.with_name("2026-11-21-limiter.md").is_file()

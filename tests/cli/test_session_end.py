@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crucible.cli import ending
 from crucible.session.model import Status
 from crucible.vault.store import Vault
 from tests.running import Cru
@@ -107,3 +108,23 @@ def test_a_broken_template_is_named_and_ours_is_used(cru: Cru, vault: Vault, ses
     assert f"{template}:1: " in done.stderr
     assert "the built-in template was used" in done.stderr
     assert "author: model" in (vault.root / "history" / f"{session}.md").read_text()
+
+
+def test_one_that_somebody_else_ends_at_the_same_moment_is_no_failure(
+    cru: Cru, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cru("session", "end", session).exit_code == 0
+    seen = iter([False])
+    monkeypatch.setattr(ending, "_is_over", lambda _: next(seen, True))
+    done = cru("session", "end", session)
+    assert (done.exit_code, done.stdout) == (0, f"history/{session}.md\n")
+    monkeypatch.setattr(ending, "_is_over", lambda _: False)
+    assert cru("session", "end", session, "--summary", "It would be lost.").exit_code == 1
+
+
+def test_a_subagents_end_promises_no_history(cru: Cru, session: str) -> None:
+    child = cru("session", "start", "Part", "--parent", session).stdout.strip()
+    cru("session", "end", child)
+    again = cru("session", "end", child)
+    assert (again.exit_code, again.stdout) == (0, "")
+    assert again.stderr == f"{child} has ended already\n"

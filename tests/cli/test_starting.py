@@ -155,5 +155,37 @@ def test_opencodes_settings_in_the_environment_stay() -> None:
     known = json.dumps({"model": "x", "instructions": ["a.md"]})
     made = begin(BEGINNERS["opencode"], "text", "b.md", {"OPENCODE_CONFIG_CONTENT": known})
     assert json.loads(made.env["OPENCODE_CONFIG_CONTENT"]) == {"model": "x", "instructions": ["a.md", "b.md"]}
-    broken = begin(BEGINNERS["opencode"], "text", "b.md", {"OPENCODE_CONFIG_CONTENT": "{"})
-    assert json.loads(broken.env["OPENCODE_CONFIG_CONTENT"]) == {"instructions": ["b.md"]}
+
+
+@pytest.mark.parametrize("known", ['{"permission": "deny"} // all', "[]"])
+def test_settings_of_opencode_that_cannot_be_added_to_are_not_dropped(
+    cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch, known: str
+) -> None:
+    recently(vault)
+    install(seen, "opencode")
+    monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", known)
+    done = cru("start", "--with", "opencode")
+    assert (done.exit_code, seen.exists()) == (2, False)
+    assert "OPENCODE_CONFIG_CONTENT: no JSON object" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("client", "more", "told", "rest"),
+    [
+        ("claude", ["-p", "--append-system-prompt", "Mine", "x"], "said\n\nMine", ["-p", "x"]),
+        ("claude", ["--append-system-prompt=Mi=ne"], "said\n\nMi=ne", []),
+        ("claude", ["--append-system-prompt"], "said\n", ["--append-system-prompt"]),
+        ("claude", ["--", "--append-system-prompt", "x"], "said\n", ["--", "--append-system-prompt", "x"]),
+        ("codex", ["-c", 'developer_instructions="M\\"ine"', "-c", "a=b"], 'said\n\nM"ine', ["-c", "a=b"]),
+        ("codex", ["--config=developer_instructions=Mine", "exec"], "said\n\nMine", ["exec"]),
+        ("codex", ["-c", "model=x", "-"], "said\n", ["-c", "model=x", "-"]),
+    ],
+)
+def test_the_users_own_option_of_that_kind_takes_the_briefings_place_no_more(
+    client: str, more: list[str], told: str, rest: list[str]
+) -> None:
+    made = begin(BEGINNERS[client], "said\n", "", {}, more)
+    text = made.command[2]
+    assert (tomllib.loads(text)["developer_instructions"] if client == "codex" else text) == told
+    assert [*made.command[3:]] == rest
+    assert [*begin(BEGINNERS[client], "", "", {}, more).command[1:]] == more

@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from crucible import record
+from crucible.capture import keeping
+from crucible.capture.model import Candidate, Kind
 from crucible.record.tasking import NewTask, TaskWriter
 from crucible.secrets.redacting import redact_of
 from crucible.vault.store import Vault
@@ -416,3 +418,32 @@ def test_two_who_write_at_once_both_get_their_word(vault: Vault, chain: str, cru
     assert sorted(contents[3:]) == ["Task of 0", "Task of 1"]
     text = annotation(vault, chain, "1").read_text()
     assert all(f"Choice of {number}" in text for number in range(2))
+
+
+def test_a_tasks_block_that_is_no_json_is_named_and_not_taken_for_an_empty_one(
+    cru: Cru, vault: Vault, chain: str
+) -> None:
+    path = vault.find(chain)
+    broken = path.read_text().replace('"id": "1",', '"id": "1"', 1)
+    path.write_text(broken)
+    listed = cru("task")
+    assert listed.exit_code == 3
+    assert f"cru: {chain}:" in listed.stderr
+    assert "the tasks block is no JSON" in listed.stderr
+    assert cru("task", "list", "--session", chain, "--format", "json").exit_code == 3
+    for words in (["show", "1"], ["done", f"{chain}.2"], ["pick", "3"]):
+        told = cru("task", *words)
+        assert told.exit_code == 1
+        assert "the tasks block is no JSON" in told.stderr
+    assert cru("task", "add", "One more").exit_code == 1
+    assert path.read_text() == broken
+
+
+def test_done_tells_only_items_that_were_made(
+    cru: Cru, vault: Vault, chain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (vault.root / ".crucible" / "config.toml").write_text("[knowledge]\nproject_limit = 1\n")
+    one = Candidate(Kind.SELF_CORRECTION, 0.85, "The window slides", "phase-1", 9)
+    monkeypatch.setattr(keeping, "detect", lambda *_: (one, one._replace(summary="Clocks run backwards")))
+    told = json.loads(cru("task", "done", "1", "--capture", "--format", "json").stdout)
+    assert told["captured"] == ["the-window-slides"]

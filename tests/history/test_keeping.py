@@ -116,3 +116,30 @@ def test_pruning_hands_on_what_nobody_changed_meanwhile(place: Vault) -> None:
     changed.write_text(changed.read_text() + "\nMine.\n")
     gone: list[Path] = []
     assert prune(place, notes, gone.append) == gone == [notes[1].note.path]
+
+
+def test_no_number_of_days_is_too_large_and_what_tells_no_time_is_not_old(place: Vault) -> None:
+    for day in (1, 400):
+        keep_entry(place, entry(day))
+    keep_entry(place, Entry("limiter"))
+
+    def beyond(days: int) -> list[str]:
+        return [one.note.name for one in too_many(load_entries(place), NOW, Limits(0, days))]
+
+    assert beyond(10**12) == beyond(800_000) == []
+    assert beyond(365) == ["2025-10-18-s400"]
+
+
+def test_the_note_leads_to_the_session_and_not_to_itself(place: Vault) -> None:
+    text = keep_entry(place, entry(1), place="sessions/deep/2026-11-21-s1.md").read_text()
+    assert "From [[sessions/deep/2026-11-21-s1]]." in text
+    odd = keep_entry(place, entry(2), place="sessions/a]]b/2026-11-20-s2.md").read_text()
+    assert "From [[sessions/2026-11-20-s2]]." in odd
+
+
+def test_a_note_that_is_refused_is_named(place: Vault) -> None:
+    path = place.root / "history" / "2026-11-21-s1.md"
+    path.parent.mkdir()
+    path.write_text("Mine.")
+    with pytest.raises(EditRefused, match=r"history/2026-11-21-s1\.md: line 1"):
+        keep_entry(place, entry(1))

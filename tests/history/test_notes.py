@@ -61,7 +61,7 @@ tokens: 1944
 
 # Billing
 
-From [[2026-11-21-billing]].
+From [[sessions/2026-11-21-billing]].
 
 ## What We Did
 
@@ -177,7 +177,7 @@ def test_any_entry_reads_back_and_leads_nowhere(entry: Entry) -> None:
     assert read_entry(source).entry == tidy
     assert revised(source, entry) == source
     wiki = {link.target for link in find_links(source) if link.kind == "wiki"}
-    assert wiki <= {tidy.session_id}
+    assert wiki <= {f"sessions/{tidy.session_id}"}
     assert not find_property_links(source)
     assert [line for line in source.lines if line.startswith("## ")] == [
         "## What We Did",
@@ -193,3 +193,8 @@ def test_whatever_stands_in_a_section_is_read_without_an_error(text: str) -> Non
     lines = Source(f"## What We Did\n{text}\n").lines
     for item in read_items(lines):
         assert 0 < item.first < item.end <= len(lines)
+
+
+def test_marks_of_a_merge_that_nobody_settled_are_no_items() -> None:
+    lines = ["## Next Session", "", "<<<<<<< HEAD", "- One", "||||||| a", "=======", "- Two", ">>>>>>> b"]
+    assert [item.line.text for item in read_items(lines)] == ["One", "Two"]

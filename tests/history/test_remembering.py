@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -152,9 +153,22 @@ def test_a_history_adds_what_a_human_wrote_there_and_accepted_knowledge(vault: V
 
 
 def test_what_a_model_told_is_inferred(vault: Vault) -> None:
-    entry = Entry("2026-11-21-x", author="some-model", decisions=(Line("Rate limits live at the edge"),))
+    told = (Line("Rate limits live at the edge"),)
+    entry = Entry("2026-11-21-x", author="some-model", decisions=told, further=told)
     remembered(vault, session(), entry=entry)
-    assert [one.inferred for one in held(vault, DECISION)] == [True]
+    assert [one.inferred for kind in (DECISION, TODO) for one in held(vault, kind)] == [True, True]
+
+
+def test_thousands_of_decisions_are_not_held_against_each_other() -> None:
+    said = tuple(
+        entry
+        for n in range(1500)
+        for entry in (Decision(f"Keep part{n} in box{n}"), Prose(f"We decided to keep part{n} in box{n}."))
+    )
+    begun = time.process_time()
+    found = glean(session(*said))
+    assert len(found) == 1500
+    assert time.process_time() - begun < 1.5
 
 
 # --- again and again -------------------------------------------------------------------------------------------------

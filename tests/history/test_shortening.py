@@ -58,3 +58,25 @@ def test_what_is_no_path_of_a_file_stays(text: str) -> None:
 @given(st.text(alphabet="/~C:\\ .ab`'(=home", max_size=60))
 def test_whose_home_it_is_never_shows(text: str) -> None:
     assert "/home/ada" not in shorten(f"{text} /home/ada/{text}")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("PATH=/usr/bin:/home/ada/bin", "PATH=usr/bin:bin"),
+        ("-v /home/dev/shop:/home/node/app", "-v shop:app"),
+        ("gcc -I/home/ada/include -L/usr/lib", "gcc -Iinclude -Lusr/lib"),
+        ("-I/home/dev/shop/include", "-Iinclude"),
+        ("src/home/ada", "src/home/ada"),
+        ("https://home:8080/home/x", "https://home:8080/home/x"),
+    ],
+)
+def test_a_path_behind_an_option_or_another_path_is_short(text: str, told: str) -> None:
+    assert shorten(text) == told
+
+
+def test_a_home_that_lies_elsewhere_is_known() -> None:
+    short = shortener(["/data/ada/shop"], "/data/ada")
+    assert short("/data/ada/shop/a.py, /data/ada/x/y, /data/ada.") == "a.py, x/y, the home folder."
+    assert shortener(["/data/ada"], "/data/ada/")("in /data/ada") == "in ada"
+    assert shortener([], "/")("see /data/x") == "see /data/x"

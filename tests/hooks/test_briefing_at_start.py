@@ -115,6 +115,24 @@ def test_off_says_nothing_of_the_paused_session_but_what_the_rest_does(vault: Va
     assert "last session" not in text
 
 
+@pytest.mark.parametrize("briefs", ["true", "false"])
+@pytest.mark.parametrize("notices", ["notice", "context"])
+def test_secrets_and_paths_of_a_paused_session_reach_no_model(
+    vault: Vault, project: Path, notices: str, briefs: str
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    words = f"Use {secret} in {project}/src/a.py and /home/ada/x"
+    session(vault, words=words, status=Status.PAUSED, pause_reason=words)
+    configure(vault, f'[resume]\nat_start = "{notices}"\n[briefing]\nat_start = {briefs}\n')
+    text = told(vault, project)
+    assert text.count(PAUSED) == 1
+    assert text.count(BRIEFED) == (1 if briefs == "true" else 0)
+    assert "in src/a.py and x" in text
+    assert secret not in text
+    assert "/home/ada" not in text
+    assert str(project) not in text
+
+
 def test_context_is_in_the_block(vault: Vault, project: Path) -> None:
     session(vault, words="Token bucket", status=Status.PAUSED)
     configure(vault, '[resume]\nat_start = "context"\n')

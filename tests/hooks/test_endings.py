@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from crucible.flight.spooled import Spooled
+from crucible.history.memories import Memory, MemoryKind, append_memories, load_memories
 from crucible.hooks.endings import Stopped, end_all, stopped_now
 from crucible.hooks.log import LOG
 from crucible.hooks.stops import Met
@@ -74,3 +76,17 @@ def test_a_client_s_end_writes_the_history_and_what_came_before_does_not(
     before = history.stat().st_mtime_ns
     sync(client)
     assert history.stat().st_mtime_ns == before
+
+
+def test_memory_that_has_grown_too_long_shrinks(place: Vault) -> None:
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    old = [
+        Memory(f"t-{n:012d}", MemoryKind.TODO, "x" * 300, "2026-11-01-y", at, project="shop", done=True)
+        for n in range(240)
+    ]
+    append_memories(place.root, old, fsync=False)
+    end_all(place, UserSettings(), [Stopped(place.find(NAME), "")])
+    found = load_memories(place.root, MemoryKind.TODO).found
+    assert len(found) == 240
+    assert any(one.compacted for one in found)
+    assert not (place.root / LOG).exists()

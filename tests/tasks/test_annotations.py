@@ -291,3 +291,22 @@ def test_annotations_follow_a_session_to_its_new_id(tmp_path: Path) -> None:
     assert read_annotation(shelf, Ref("old.er", "1"))[0]
     assert read_annotation(shelf, Ref("old", "2"))[0]
     assert not read_annotation(shelf, Ref("old", "1"))[0]
+
+
+def test_a_task_of_a_million_words_has_an_annotation_that_can_be_read(tmp_path: Path) -> None:
+    words = "word " * 400_000
+    shelf = Shelf(tmp_path)
+    annotate(shelf, Annotation(REF, words, NOW, Recalled(query=words)))
+    found, problems = read_annotation(shelf, REF)
+    assert (found is not None and found.description[:10], problems) == ("word word ", [])
+
+
+def test_what_would_be_too_large_to_be_read_again_is_refused_and_what_is_there_stays(tmp_path: Path) -> None:
+    shelf, huge = Shelf(tmp_path), Choice("Use Stripe", "x" * (1 << 20))
+    with pytest.raises(VaultError, match="too large"):
+        annotate(shelf, Annotation(REF, "a", NOW, choices=(huge,)))
+    path = annotate(shelf, Annotation(REF, "a", NOW))
+    before = path.read_bytes()
+    with pytest.raises(VaultError, match="too large"):
+        change_annotation(shelf, REF, lambda old: replace(old, choices=(huge,)))
+    assert path.read_bytes() == before

@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 
 from crucible.errors import VaultError
 from crucible.tasks.annotations import Shelf, annotate, annotation_path, read_annotation
-from crucible.tasks.flowing import Flowed, dependents_of, flow_down, flows, kind_of, note_choice
+from crucible.tasks.flowing import (
+    MOST_TOLD,
+    Flowed,
+    dependents_of,
+    flow_down,
+    flows,
+    kind_of,
+    note_choice,
+)
 from crucible.tasks.model import Annotation, Choice, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.tasks.picking import pick_up
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
 
@@ -106,3 +115,14 @@ def test_a_dependent_that_cannot_be_told_is_named_and_the_others_are_told(tmp_pa
     flowed = flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW)
     assert flowed.told == (Ref("s", "3"),)
     assert [ref for ref, _ in flowed.failed] == [Ref("s", "2")]
+
+
+def test_of_very_many_dependents_the_nearest_are_told_and_the_others_when_they_are_picked_up(
+    tmp_path: Path,
+) -> None:
+    shelf, first = Shelf(tmp_path), Ref("s", "0")
+    chain = [task("0", stage=Stage.COMPLETED), *(task(str(n), str(n - 1)) for n in range(1, MOST_TOLD + 50))]
+    annotate(shelf, Annotation(first, "a", NOW, choices=(Choice("Use Stripe", propagate=True),)))
+    told = flow_down(shelf, first, chain, NOW).told
+    assert told == tuple(Ref("s", str(n)) for n in range(1, MOST_TOLD + 1))
+    assert pick_up(shelf, chain[-1], chain).inherited == (Inherited("0", "Use Stripe"),)

@@ -342,3 +342,11 @@ def test_rename_there_and_back_changes_nothing(vault: dict[str, Source]) -> None
     old = path_of(vault, "old")
     new = old.replace("old.md", "new.md")
     assert renamed(renamed(vault, old, new), new, old) == vault
+
+
+def test_a_sessions_history_takes_no_link_from_it() -> None:
+    table = LinkTable(["history/x.md", "sessions/x.md", "history/y.md"])
+    assert table.resolve("x", "projects/shop.md").path == "sessions/x.md"
+    assert not table.resolve("x", "projects/shop.md").ambiguous
+    assert table.resolve("history/x", "projects/shop.md").path == "history/x.md"
+    assert table.resolve("y", "projects/shop.md").path == "history/y.md"
