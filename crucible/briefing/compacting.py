@@ -21,8 +21,9 @@ from crucible.vault.store import Vault
 
 __all__ = ["ANNOUNCED", "REACHED", "Compacted", "compact", "live_sessions"]
 
-ANNOUNCED = "Memory approaching limit. Compacting old entries…"
-REACHED = "Milestone reached. Compacting old entries…"
+ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"
+REACHED = "Milestone reached. Compacting {count} old entries of memory…"
+"""What is announced before."""
 _STAY = 4
 """A quarter of what is allowed stays whole, so that the next line is not one too many again."""
 
@@ -71,7 +72,7 @@ def compact(
     old, closed = _old_bookmarks(root, settings, live, milestone), _old_todos(root, settings, milestone)
     if not (old or closed):
         return Compacted()
-    announce(ANNOUNCED if milestone is None else REACHED)
+    announce((ANNOUNCED if milestone is None else REACHED).format(count=len(old) + len(closed)))
     fsync = vault.settings.fsync
     return Compacted(
         bookmarks.shorten_bookmarks(root, old, fsync=fsync) if old else 0,

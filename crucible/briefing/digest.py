@@ -117,7 +117,7 @@ def _said(one: Memory) -> str:
 def _shown(one: Memory, quoter: Quoter) -> str:
     text = quoter.line(one.text, _TEXT)
     why = quoter.line(one.why, _WHY) if text and one.why else ""
-    joint = " → " if one.kind == "lesson" else " Why: "
+    joint = " → " if one.kind == "lesson" else f"{'' if text[-1:] in '.!?…' else '.'} Why: "
     return f"{text}{joint}{why}" if why else text
 
 
@@ -163,7 +163,7 @@ def _age(age: timedelta) -> str:
 
 # --- conventions -----------------------------------------------------------------------------------------------------
 
-_HEADING = late_pattern(r"#{1,6}[ \t]+(.*?)[ \t#]*\Z")
+_HEADING = late_pattern(r"#{1,6}[ \t]+(.*)\Z")
 _BULLET = late_pattern(r"[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(\S.*)\Z")
 _NAMED = late_pattern(r"(?i)\b(?:conventions?|(?:coding |code )?style|rules?|guidelines?|practices)\b")
 _MOST = 20
@@ -178,7 +178,7 @@ def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
         heading = ""
         for line in (text or "").split("\n"):
             if head := _HEADING.match(line):
-                heading = head[1]
+                heading = head[1].rstrip(" \t#")
             elif item := _BULLET.match(line):
                 (below if _NAMED.search(heading) else others).append(item[1])
         yield from (below or others)[:_MOST]

@@ -100,7 +100,25 @@ _ANSWERING = (("git", "diff"), ("git", "grep"), ("git", "merge-base"), ("git", "
 _WORD = late_pattern(r"[^\W_]+")
 
 RUNNERS = frozenset(
-    ["make", "just", "task", "rake", "invoke", "npm", "pnpm", "yarn", "bun", "gradle", "./gradlew", "mvn", "cargo", "go", "docker", "git", "mix"]
+    [
+        "make",
+        "just",
+        "task",
+        "rake",
+        "invoke",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "gradle",
+        "./gradlew",
+        "mvn",
+        "cargo",
+        "go",
+        "docker",
+        "git",
+        "mix",
+    ]
 )
 """Programs whose first word says what they are to do: another one is another task."""
 USAGE = late_pattern(

@@ -79,6 +79,11 @@ def end(
     vault = open_vault(door, looks=False)
     if ident and ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE:
         raise UsageError("two sessions are named", "an ID, or --session")
+    if not (ident or session):
+        raise UsageError(
+            "no session is named",
+            "`cru session list --status active` shows which go on; `cru session end ID`",
+        )
     name = note_name(find_note(vault, ident).name) if ident else named_session(session)
     asker = None if no_model else user_asker("the brief and the history")
     recorder = record.open(name, vault=vault, asker=asker, **recording_place())
@@ -130,5 +135,9 @@ def tell(vault: Vault, ended: Ended) -> None:
     if ended.captured and ended.captured.kept:
         count = len(ended.captured.kept)
         say(f"captured {count} {'item' if count == 1 else 'items'} of knowledge")
+    if ended.captured and ended.captured.suggested:
+        count = len(ended.captured.suggested)
+        what = "1 thing" if count == 1 else f"{count} things"
+        say(f"{what} may be worth keeping: `cru capture {ended.captured.session}`")
     if ended.history:
         write(vault.relative(ended.history.path))

@@ -72,8 +72,9 @@ def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow
 
     A new session of the client begins in the working directory, with what `cru briefing` says beside its own
     instructions; nothing is put into anybody's mouth, and the client's hooks do not brief it again. Without --with it is
-    the client that was used last in this project, else one that is installed. A command line gets the briefing in place
-    of {briefing}, else on its standard input. What stands behind -- is the client's own.
+    the client that was used last in this project, else one that is installed. In a folder without a project it is told
+    nothing. A command line gets the briefing in place of {briefing}, else on its standard input. What stands behind -- is
+    the client's own.
 
     The exit code is 1 when the client ended with an error.
 
@@ -126,7 +127,7 @@ def _last_used(told: Told) -> _Chosen:
 
 
 def _run(told: Told, chosen: _Chosen, program: str, more: Sequence[str]) -> None:
-    text = "" if told.briefing.is_empty else told.briefing.text
+    text = told.briefing.text if _tells(told) else ""
     folder = tempfile.mkdtemp(prefix="crucible-briefing-") if text else ""
     try:
         file = _written(folder, text) if text else ""
@@ -167,13 +168,19 @@ def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tu
     return Beginning((*filled, *more), {}, longest), said if said and not is_placed else None
 
 
+def _tells(told: Told) -> bool:
+    """In a folder without a project a briefing is about every project: that is for a human, not for a client that works on none of them."""
+    return bool(told.briefing.project) and not told.briefing.is_empty
+
+
 def _said(told: Told, chosen: _Chosen) -> str:
     """The one line before a client starts."""
-    if told.briefing.is_empty:
+    if not told.briefing.project:
+        return f"Starting {chosen.name}; this folder is no project's, so it is told nothing"
+    if not _tells(told):
         return f"Starting {chosen.name}; nothing is known yet, so it is told nothing"
-    of = f" on {told.briefing.project}" if told.briefing.project else ""
     prompted = ", as its first prompt" if chosen.client and chosen.client.prompted else ""
-    return f"Starting {chosen.name} with a briefing{of} of about {told.briefing.tokens:,} tokens{prompted}"
+    return f"Starting {chosen.name} with a briefing on {told.briefing.project} of about {told.briefing.tokens:,} tokens{prompted}"
 
 
 def _environment(vault: Vault, *, briefed: bool) -> dict[str, str]:

@@ -151,7 +151,7 @@ def _with_words_of(told: Entry, composed: Entry) -> Entry:
 def _problems(vault: Vault, session_id: str, told: Told, now: datetime) -> list[str]:
     found = [f"{told.template_problem}; the built-in template was used"] if told.template_problem else []
     if told.problem:
-        found.append(f"no model told the history of {session_id}, so it was composed: {told.problem}")
+        found.append(f"the history of {session_id} was written by rules, not by the model: {told.problem}")
     for number, answer in enumerate(told.answers, 1):
         is_kept = not told.problem and number == len(told.answers)
         found += _record(vault, session_id, answer, now, is_kept=is_kept)

@@ -88,7 +88,7 @@ def test_below_the_threshold_nothing_happens_and_nobody_is_asked_who_is_at_work(
 def test_one_more_and_old_bookmarks_shrink_the_newest_quarter_stays_and_it_is_announced(small: Vault) -> None:
     for number in range(9):
         append_bookmark(small.root, bookmark(number), fsync=False)
-    assert compacted(small) == (Compacted(7, 0), [ANNOUNCED])
+    assert compacted(small) == (Compacted(7, 0), [ANNOUNCED.format(count=7)])
     assert whole(small) == ["b-7", "b-8"]
     assert len(load_bookmarks(small.root).found) == 9
     assert compacted(small) == (Compacted(), [])
@@ -123,7 +123,7 @@ def test_a_file_that_is_too_large_is_compacted_too(vault: Vault) -> None:
 def test_todos_that_are_done_shrink_and_open_ones_never_do(small: Vault) -> None:
     append_memories(small.root, [todo(number) for number in range(12)], fsync=False)
     append_memories(small.root, [todo(number, done=True) for number in range(10)], fsync=False)
-    assert compacted(small) == (Compacted(0, 8), [ANNOUNCED])
+    assert compacted(small) == (Compacted(0, 8), [ANNOUNCED.format(count=8)])
     found = load_memories(small.root, MemoryKind.TODO).found
     assert [one.text for one in found if not one.done] == ["todo 10", "todo 11"]
     assert sum(bool(one.compacted) for one in found) == 8
@@ -155,7 +155,7 @@ def test_a_milestone_summarises_all_of_its_project_and_nothing_of_another(small:
     for number in range(4):
         append_bookmark(small.root, bookmark(number, project="blog" if number == 1 else "shop"), fsync=False)
     append_memories(small.root, [todo(1), todo(1, done=True), todo(2)], fsync=False)
-    assert compacted(small, "2026-02-22-s3", milestone="shop") == (Compacted(2, 1), [REACHED])
+    assert compacted(small, "2026-02-22-s3", milestone="shop") == (Compacted(2, 1), [REACHED.format(count=3)])
     assert whole(small) == ["b-1", "b-3"]
 
 

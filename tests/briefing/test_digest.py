@@ -131,7 +131,7 @@ def test_each_kind_has_its_word_and_what_is_inferred_says_so() -> None:
     assert digest.lines == (
         "Where",
         "To do: Test it",
-        "Decided: Redis Why: it is there",
+        "Decided: Redis. Why: it is there",
         "Decided (inferred): UTC",
         "Learned: It ran backwards → use the monotonic one",
         "Convention: No globals",

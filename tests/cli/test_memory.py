@@ -71,7 +71,7 @@ def test_with_a_workflow_comes_first_what_has_to_do_with_it(cru: Cru) -> None:
     told = json.loads(cru("memory", "digest", "--workflow", "plan-shop", "--format", "json").stdout)
     assert told["leaning"] == "planning"
     assert told["decisions"][0] == {
-        "text": "Pages are cached for a minute Why: they are slow",
+        "text": "Pages are cached for a minute. Why: they are slow",
         "inferred": False,
         "related": True,
     }

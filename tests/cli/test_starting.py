@@ -140,6 +140,17 @@ def test_with_nothing_to_tell_it_is_told_nothing(cru: Cru, seen: Path) -> None:
     assert BRIEFED_ENVIRONMENT not in noted(seen)["env"]
 
 
+def test_in_a_folder_that_is_no_projects_it_is_told_of_none(
+    cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    recently(vault)
+    install(seen, "claude")
+    monkeypatch.chdir(tmp_path)
+    done = cru("start")
+    assert (done.exit_code, "no project" in done.stderr) == (0, True)
+    assert noted(seen)["argv"][1:] == []
+
+
 @pytest.mark.parametrize("wish", ["", "'"])
 def test_what_is_no_command_line_is_refused(cru: Cru, wish: str) -> None:
     assert cru("start", "--with", wish).exit_code == 2

@@ -116,10 +116,10 @@ def test_a_model_that_is_refused_twice_or_fails_leaves_what_is_composed(make: Ma
     refused = make("## What We Did\n\n- Moved secret.key to vault.py\n")
     assert refused.entry.author == ""
     assert refused.problems[0].startswith(
-        f"no model told the history of {NAME}, so it was composed: its answer was refused"
+        f"the history of {NAME} was written by rules, not by the model: its answer was refused"
     )
     failed = make(AgentFailed("it is away", ""))
-    assert failed.problems == (f"no model told the history of {NAME}, so it was composed: it is away",)
+    assert failed.problems == (f"the history of {NAME} was written by rules, not by the model: it is away",)
     assert "Chose Stripe over Paddle" in failed.path.read_text()
 
 
