@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -31,16 +33,23 @@ from tests.capture.planted import (
     write,
 )
 from tests.capture.planted.__main__ import main
+from tests.capture.planted.books import FIRST, THIRD, Book
 from tests.capture.planted.truth import SEED_TRIGGERS
 from tests.capture.planted.words_evidence import CLAIMED, PROVEN
 from tests.capture.planted.words_patterns import APIS
 
 COUNT = 300
+OF_THE_THIRD = 50
 
 
 @cache
 def _some() -> tuple[Generated, ...]:
     return tuple(generate_many(7, COUNT))
+
+
+@cache
+def _third() -> tuple[Generated, ...]:
+    return tuple(generate_many(7, OF_THE_THIRD, 2))
 
 
 def _planted() -> list[tuple[Generated, Planted]]:
@@ -85,6 +94,58 @@ def test_the_halves_share_neither_wording_nor_matter() -> None:
     assert len(told(0)) > 40
     assert told(0) & told(1) <= {"docs/adr/<n4>-<slug>.md"}
     assert [g.text for g in generate_many(5, 5, 0)] != [g.text for g in generate_many(5, 5, 1)]
+
+
+def _texts(table: object) -> list[str]:
+    """Every sentence, command and name of a table; what is shorter, or a path of everyone, says nothing of who wrote it."""
+    if isinstance(table, str):
+        return [table] if len(table) > 16 and not table.startswith("docs/adr/") else []
+    rows = table.values() if isinstance(table, Mapping) else table if isinstance(table, tuple) else ()
+    return [text for row in rows for text in _texts(row)]
+
+
+def test_the_third_half_has_a_book_of_its_own() -> None:
+    for field in fields(Book):
+        if field.name != "stacks":
+            first, third = ({*_texts(getattr(book, field.name))} for book in (FIRST, THIRD))
+            assert not first & third, field.name
+    assert [g.text for g in generate_many(5, 3, 2)] != [g.text for g in generate_many(5, 3, 0)]
+
+
+def _sizes(book: Book) -> dict[tuple[object, ...], int]:
+    """How many rows each table has, by its name, and by reason and language where it is divided by these."""
+
+    def sizes(name: tuple[object, ...], table: object) -> dict[tuple[object, ...], int]:
+        if isinstance(table, Mapping):
+            return {key: n for part, rows in table.items() for key, n in sizes((*name, part), rows).items()}
+        return {name: len(table)} if isinstance(table, tuple) else {}
+
+    return {key: n for f in fields(Book) for key, n in sizes((f.name,), getattr(book, f.name)).items()}
+
+
+def test_the_third_half_has_as_much_to_say_as_another_one() -> None:
+    sizes = _sizes(THIRD)
+    apart = {("stacks",), *(key for key in _sizes(FIRST) if key[0] == "calls")}
+    least = {key: (n + 1) // 2 if n > 3 else n for key, n in _sizes(FIRST).items() if key not in apart}
+    assert {key: (sizes.get(key), n) for key, n in least.items() if sizes.get(key, 0) < n} == {}
+    spoken = {key[:-1]: {k[-1] for k in sizes if k[:-1] == key[:-1]} for key in sizes if key[-1] == "en"}
+    assert all(languages == {*THIRD.languages} for languages in spoken.values())
+
+
+def test_the_third_half_keeps_its_word_as_the_others_do() -> None:
+    for generated in _third():
+        again = read_session(Source(generated.text), generated.session.id)
+        assert (again, again.problems) == (generated.session, ())
+        lines = _labelled(generated)
+        assert len(lines) == len({*lines}), generated.session.id
+        failed = [call for call in again.calls() if call.outcome.value == "failed"]
+        assert {call.lines.first for call in failed} <= {*lines}
+        for one in generated.planted:
+            told = _lines(generated, one.spans).casefold()
+            assert one.terms, one
+            assert one.form == "api" or all(term in told for term in one.terms), one
+    assert {one.kind for g in _third() for one in g.planted} == {*Kind}
+    assert {one.reason for g in _third() for one in g.noise} == {*Reason}
 
 
 def test_every_note_reads_back_without_a_problem() -> None:

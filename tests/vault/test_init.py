@@ -58,7 +58,7 @@ def test_what_exists_is_kept_and_git_attributes_are_extended(tmp_path: Path) -> 
     assert (tmp_path / ".crucible/.gitignore").read_text() == "mine\n"
     assert (tmp_path / ".gitattributes").read_bytes() == (
         b"*.png binary\r\n.crucible/tasks/**/*.jsonl merge=union\r\nLogs/agents/**/*.md -text\r\nworkflows/**/*.md -text\r\n"
-        b"cases/**/*.md -text\r\nknowledge/**/*.md -text\r\n"
+        b"cases/**/*.md -text\r\nknowledge/**/*.md -text\r\nhistory/**/*.md -text\r\nprojects/**/*.md -text\r\n"
         b".crucible/memory/**/*.jsonl merge=union\r\n.crucible/flight/**/*.jsonl merge=union\r\n"
     )
     assert (tmp_path / "Logs/agents").is_dir()

@@ -7,41 +7,23 @@ from collections.abc import Callable, Sequence
 
 from crucible.session.model import Callout, Decision, Failure
 from crucible.transcript.events import CallEnd
-from tests.capture.planted.noise_calls import (
-    AFTER_ENVIRONMENT,
-    AFTER_SUITE,
-    AFTER_TRANSIENT,
-    ENVIRONMENT,
-    EXPECTED,
-    FIRST_RED,
-    GIVEN_UP,
-    MENTIONS,
-    PLACES,
-    TRANSIENT,
-    WRITES,
-)
-from tests.capture.planted.noise_words import PROMPTS, PROSE, PUT_OFF, SECRET_CALLOUTS
 from tests.capture.planted.plot import Plot
 from tests.capture.planted.proving import draw
-from tests.capture.planted.topics import TOPICS
 from tests.capture.planted.truth import Reason
-from tests.capture.planted.words_decisions import QUESTIONS
 from tests.cases.planted.refusals import Refused
 
 __all__ = ["DISTRACTIONS"]
 
-_NOTED = {"en": ("Noted.", "All right.", "Thanks."), "de": ("Alles klar.",), "fr": ("D'accord.",)}
-
 
 def _slots(plot: Plot, language: str) -> dict[str, str]:
     """A question that is not settled in this session, as far as there are any left."""
-    drawn = plot.row("topic", TOPICS)
-    return (drawn[1] if drawn else plot.one_of(TOPICS[language]))._asdict()
+    drawn = plot.row("topic", plot.book.topics)
+    return (drawn[1] if drawn else plot.one_of(plot.book.topics[language]))._asdict()
 
 
 def _said(reason: Reason) -> Callable[[Plot], bool]:
     def said(plot: Plot) -> bool:
-        drawn = plot.row(f"prose-{reason}", PROSE[reason])
+        drawn = plot.row(f"prose-{reason}", plot.book.prose[reason])
         if drawn is None:
             return False
         language, wording = drawn
@@ -62,12 +44,12 @@ def _said(reason: Reason) -> Callable[[Plot], bool]:
 
 def _asked(reason: Reason) -> Callable[[Plot], bool]:
     def asked(plot: Plot) -> bool:
-        drawn = plot.row(f"prompt-{reason}", PROMPTS[reason])
+        drawn = plot.row(f"prompt-{reason}", plot.book.prompts[reason])
         if drawn is None:
             return False
         step = plot.ask(plot.fill(drawn[1], _slots(plot, drawn[0])))
         plot.distract(reason, "prompt", (step, step))
-        plot.mumble(_NOTED)
+        plot.mumble(plot.book.noted)
         return True
 
     return asked
@@ -75,16 +57,16 @@ def _asked(reason: Reason) -> Callable[[Plot], bool]:
 
 def _put_off(plot: Plot) -> bool:
     """The agent asks, and the user does not settle it."""
-    drawn = plot.row("topic", TOPICS)
+    drawn = plot.row("topic", plot.book.topics)
     if drawn is None:
         return False
     language, topic = drawn
     slots = {**topic._asdict(), "first": topic.b, "second": topic.a}
-    asked = plot.trunk.say(plot.fill(plot.one_of(QUESTIONS[language]), slots))
+    asked = plot.trunk.say(plot.fill(plot.one_of(plot.book.questions[language]), slots))
     plot.talking = True
-    said = plot.ask(plot.fill(plot.one_of(PUT_OFF[language]), slots))
+    said = plot.ask(plot.fill(plot.one_of(plot.book.put_off[language]), slots))
     plot.distract(Reason.NEGATED, "put-off", (asked, asked), (said, said))
-    plot.mumble(_NOTED)
+    plot.mumble(plot.book.noted)
     return True
 
 
@@ -113,11 +95,11 @@ def _comment(plot: Plot, out: str, comments: Sequence[str], resolution: str) -> 
 
 
 def _environment(plot: Plot) -> bool:
-    one = _refused(plot, "environment", ENVIRONMENT)
+    one = _refused(plot, "environment", plot.book.environment)
     if one is None:
         return False
     first = plot.trunk.shell(one.command, one.out, one.code).step
-    last = _comment(plot, one.out, AFTER_ENVIRONMENT, "left out, this machine cannot do it.")
+    last = _comment(plot, one.out, plot.book.after_environment, plot.book.left_out)
     if one.instead:
         last = plot.trunk.shell(one.instead, one.then).step
     plot.distract(Reason.ENVIRONMENT, one.kind, (first, last))
@@ -125,23 +107,23 @@ def _environment(plot: Plot) -> bool:
 
 
 def _transient(plot: Plot) -> bool:
-    one = _refused(plot, "transient", TRANSIENT)
+    one = _refused(plot, "transient", plot.book.transient)
     if one is None:
         return False
     first = plot.trunk.shell(one.command, one.out, one.code).step
     if plot.rng.random() < 0.2:
         plot.trunk.shell(one.command, one.out, one.code)
-    _comment(plot, one.out, AFTER_TRANSIENT, "the same command went through the second time.")
+    _comment(plot, one.out, plot.book.after_transient, plot.book.repeated)
     plot.distract(Reason.TRANSIENT, one.kind, (first, plot.trunk.shell(one.command, one.then).step))
     return True
 
 
 def _expected(plot: Plot) -> bool:
-    one = _refused(plot, "expected", EXPECTED)
+    one = _refused(plot, "expected", plot.book.expected)
     if one is None:
         return False
     is_red = one.kind == "red"
-    first = plot.trunk.say(plot.fill(plot.one_of(FIRST_RED)) if is_red else "Is there anything left of it?")
+    first = plot.trunk.say(plot.fill(plot.one_of(plot.book.first_red)) if is_red else plot.book.anything)
     last = plot.trunk.shell(one.command, one.out, one.code).step
     if is_red:
         plot.edit()
@@ -160,7 +142,7 @@ def _unresolved(plot: Plot) -> bool:
     if plot.rng.random() < 0.3:
         last = plot.trunk.told(Failure(failing.out.strip().split("\n")[-1][:160]))
     else:
-        last = plot.trunk.say(plot.fill(plot.one_of(GIVEN_UP)))
+        last = plot.trunk.say(plot.fill(plot.one_of(plot.book.given_up)))
     plot.distract(Reason.UNRESOLVED, "left", (first, last))
     return True
 
@@ -168,7 +150,7 @@ def _unresolved(plot: Plot) -> bool:
 def _suite(plot: Plot) -> bool:
     plot.talking = True
     first = plot.trunk.shell(plot.stack.suite, plot.fill(plot.stack.ok.replace("{m}", "<m>"))).step
-    said, form, last = plot.one_of(AFTER_SUITE), "suite", first
+    said, form, last = plot.one_of(plot.book.after_suite), "suite", first
     if said and plot.rng.random() < 0.25:
         form, last = "milestone", plot.trunk.told(Callout("milestone", "", said))
     elif said:
@@ -181,16 +163,16 @@ def _mention(plot: Plot) -> bool:
     plot.talking = True
     form = plot.rng.choice(["looked-up", "written", "address", "refused"])
     if form == "looked-up":
-        command, out = plot.one_of(MENTIONS)
+        command, out = plot.one_of(plot.book.mentions)
         step = plot.trunk.shell(plot.fill(command), plot.fill(out)).step
     elif form == "written":
-        step = plot.trunk.write(*plot.one_of(WRITES)).step
+        step = plot.trunk.write(*plot.one_of(plot.book.writes)).step
     elif form == "refused" and plot.client.writer:
         name, key = plot.client.writer
-        used = plot.trunk.used(name, {key: plot.fill("docs/adr/<n>-<mod>.md"), "content": "# Draft"})
+        used = plot.trunk.used(name, {key: plot.fill(plot.book.refused), "content": "# Draft"})
         step = plot.trunk.returned(used, plot.client.rejects, CallEnd.REJECTED).step
     else:
-        form, step = "address", plot.edit(new=plot.fill(plot.one_of(PLACES))).step
+        form, step = "address", plot.edit(new=plot.fill(plot.one_of(plot.book.places))).step
     plot.distract(Reason.MENTION, form, (step, step))
     return True
 
@@ -223,7 +205,7 @@ def _made_up(plot: Plot) -> tuple[str, str]:
 
 
 def _secret(plot: Plot) -> bool:
-    drawn = plot.pick("secret", SECRET_CALLOUTS)
+    drawn = plot.pick("secret", plot.book.secret_callouts)
     if drawn is None:
         return False
     told, secret = _made_up(plot)

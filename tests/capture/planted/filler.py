@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.capture.planted.filler_words import CHANGES, FOLLOW_UPS, GOALS, LOOKS
 from tests.capture.planted.plot import Plot
 
 __all__ = ["change", "follow_up", "goal", "look"]
@@ -10,12 +9,12 @@ __all__ = ["change", "follow_up", "goal", "look"]
 
 def goal(plot: Plot) -> str:
     """What the session is for."""
-    return plot.fill(plot.any_of(GOALS))
+    return plot.fill(plot.any_of(plot.book.goals))
 
 
 def look(plot: Plot) -> None:
     """Something is read."""
-    plot.mumble(LOOKS)
+    plot.mumble(plot.book.looks)
     plot.talking = True
     names, trunk = plot.names, plot.trunk
     match plot.rng.randrange(4):
@@ -31,7 +30,7 @@ def look(plot: Plot) -> None:
 
 def change(plot: Plot) -> None:
     """Something is written."""
-    plot.mumble(CHANGES)
+    plot.mumble(plot.book.changes)
     if plot.rng.random() < 0.2:
         plot.talking = True
         plot.trunk.write(
@@ -44,4 +43,4 @@ def change(plot: Plot) -> None:
 
 def follow_up(plot: Plot) -> None:
     """A later prompt, which begins a phase."""
-    plot.ask(plot.fill(plot.any_of(FOLLOW_UPS)))
+    plot.ask(plot.fill(plot.any_of(plot.book.follow_ups)))

@@ -5,7 +5,10 @@ Owns the wording; slots are those of `stacks.Names`.
 
 from __future__ import annotations
 
-__all__ = ["AFTER", "BEFORE", "CHANGES", "ENDS", "FOLLOW_UPS", "GOALS", "INTROS", "LOOKS", "OPENERS", "USER_AFTER", "USER_BEFORE"]  # fmt: skip
+__all__ = ["ACKS", "AFTER", "BEFORE", "CHANGES", "ENDS", "FOLLOW_UPS", "GOALS", "INTROS", "LANGUAGES", "LOOKS", "NOTED", "OPENERS", "USER_AFTER", "USER_BEFORE"]  # fmt: skip
+
+LANGUAGES = {"en": 84, "de": 9, "fr": 7}
+"""In how many of a hundred sessions each is spoken."""
 
 GOALS = {
     "en": (
@@ -71,3 +74,11 @@ USER_AFTER = {
     "fr": ("Ensuite <test>, s'il te plaît.", "Dis-moi quand c'est fini."),
 }  # fmt: skip
 """What a user says besides."""
+ACKS = {
+    "en": ("Good, doing that.", "Understood.", "Thanks, going on.", "On it."),
+    "de": ("Gut, mache ich.", "Verstanden."),
+    "fr": ("Bien, je m'y mets.", "Compris."),
+}
+"""What an agent says to a user who settled something."""
+NOTED = {"en": ("Noted.", "All right.", "Thanks."), "de": ("Alles klar.",), "fr": ("D'accord.",)}
+"""What it says to one who did not."""

@@ -10,7 +10,7 @@ from tests.cases.planted.refusals import EXPECTED as MORE_EXPECTED
 from tests.cases.planted.refusals import TRANSIENT as MORE_TRANSIENT
 from tests.cases.planted.refusals import Refused
 
-__all__ = ["AFTER_ENVIRONMENT", "AFTER_SUITE", "AFTER_TRANSIENT", "ENVIRONMENT", "EXPECTED", "FIRST_RED", "GIVEN_UP", "MENTIONS", "PLACES", "TRANSIENT", "WRITES"]  # fmt: skip
+__all__ = ["AFTER_ENVIRONMENT", "AFTER_SUITE", "AFTER_TRANSIENT", "ANYTHING", "ENVIRONMENT", "EXPECTED", "FIRST_RED", "GIVEN_UP", "LEFT_OUT", "MENTIONS", "PLACES", "REFUSED", "REPEATED", "TRANSIENT", "WRITES"]  # fmt: skip
 
 ENVIRONMENT = (
     *MORE_ENVIRONMENT,
@@ -69,3 +69,10 @@ PLACES = (
     "    # see https://api.stripe.com/docs for the answer's fields", "BASE = 'http://localhost:8080/v1'", "    // talks to http://inventory.internal/<mod>, our own service", "LICENSE_URL = 'https://www.apache.org/licenses/LICENSE-2.0'", "    expected = 'https://example.org/<mod>'", "    url = build_url(self.request.host, '<mod>')",
 )  # fmt: skip
 """Lines that name an address and call no API outside."""
+
+LEFT_OUT = "left out, this machine cannot do it."
+REPEATED = "the same command went through the second time."
+ANYTHING = "Is there anything left of it?"
+"""What goes before a call whose status is an answer."""
+REFUSED = "docs/adr/<n>-<mod>.md"
+"""A record that the user did not let be written."""

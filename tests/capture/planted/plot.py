@@ -19,12 +19,12 @@ from crucible.session.reading import read_session
 from crucible.session.standing import Client as Standing
 from crucible.session.titles import prompt_name
 from crucible.vault.naming import slugify
-from tests.capture.planted.filler_words import AFTER, BEFORE, ENDS, INTROS, OPENERS, USER_AFTER, USER_BEFORE
+from tests.capture.planted.books import FIRST, THIRD
 from tests.capture.planted.places import lines_of
 from tests.capture.planted.truth import Band, Generated, Kind, Noise, Planted, Reason
 from tests.cases.planted.clients import CLIENTS
 from tests.cases.planted.scribe import Made, Scribe
-from tests.cases.planted.stacks import STACKS, Names
+from tests.cases.planted.stacks import Names
 
 __all__ = ["Plot", "keywords"]
 
@@ -77,7 +77,7 @@ class Plot:
 
     rng: random.Random
     half: int | None = None
-    """0 or 1: only every second wording and matter, so that some are unseen; None: all."""
+    """0 or 1: only every second wording and matter of the first book, so that some are unseen; None: all of these; 2: the third book."""
     id: str = ""
     sown: list[_Sown] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
@@ -86,9 +86,10 @@ class Plot:
 
     def __post_init__(self) -> None:
         rng = self.rng
-        self.stack, self.client = rng.choice(STACKS), rng.choice(CLIENTS)
+        self.book = THIRD if self.half == 2 else FIRST
+        self.stack, self.client = rng.choice(self.book.stacks), rng.choice(CLIENTS)
         self.names = Names.draw(rng, self.stack)
-        self.language = rng.choices(["en", "de", "fr"], [84, 9, 7])[0]
+        self.language = rng.choices([*self.book.languages], [*self.book.languages.values()])[0]
         self.voice = rng.choices(["plain", "terse", "talkative"], [55, 22, 23])[0]
         self.has_flight = rng.random() < 0.88
         start = datetime(2026, 1, 5, 8, tzinfo=UTC) + timedelta(minutes=rng.randrange(450_000))
@@ -106,7 +107,7 @@ class Plot:
 
     def _open(self, rows: Sequence[T]) -> list[int]:
         """The places of those that this half of the words has; a table of three or less is not halved."""
-        return [n for n in range(len(rows)) if self.half is None or len(rows) < 4 or n % 2 == self.half]
+        return [n for n in range(len(rows)) if self.half in {None, 2} or len(rows) < 4 or n % 2 == self.half]
 
     def one_of(self, rows: Sequence[T]) -> T:
         """Any one."""
@@ -139,7 +140,7 @@ class Plot:
         if self.voice == "terse":
             return lowered.removesuffix(".")
         if self.voice == "talkative" and self.rng.random() < 0.5:
-            opener = self.rng.choice(OPENERS[language])
+            opener = self.rng.choice(self.book.openers[language])
             return opener + (text if opener.endswith(". ") else lowered)
         return text
 
@@ -147,12 +148,12 @@ class Plot:
         """Said by the agent, sometimes in the middle of a paragraph; the step."""
         told = self.voiced(text, language)
         if self.rng.random() < 0.25:
-            told = f"{self.fill(self.rng.choice(BEFORE[language]))} {told}"
+            told = f"{self.fill(self.rng.choice(self.book.before[language]))} {told}"
         if self.rng.random() < 0.2:
-            told = f"{told}{'' if told[-1:] in '.!?' else '.'} {self.fill(self.rng.choice(AFTER[language]))}"
+            told = f"{told}{'' if told[-1:] in '.!?' else '.'} {self.fill(self.rng.choice(self.book.after[language]))}"
         if self.rng.random() < 0.1:
-            intro, last = self.any_of(INTROS), self.fill(self.any_of(AFTER))
-            told = f"{intro}\n\n- {self.fill(self.any_of(BEFORE))}\n- {told}\n- {last}"
+            intro, last = self.any_of(self.book.intros), self.fill(self.any_of(self.book.after))
+            told = f"{intro}\n\n- {self.fill(self.any_of(self.book.before))}\n- {told}\n- {last}"
         self.talking = True
         return self.trunk.say(told)
 
@@ -160,7 +161,10 @@ class Plot:
         """A user's words, sometimes among others in a longer prompt."""
         if self.rng.random() >= 0.3:
             return words
-        before, after = (self.fill(self.rng.choice(table[language])) for table in (USER_BEFORE, USER_AFTER))
+        before, after = (
+            self.fill(self.rng.choice(table[language]))
+            for table in (self.book.user_before, self.book.user_after)
+        )
         return f"{before} {words}{'' if words[-1:] in '.!?' else '.'} {after}"
 
     def mumble(self, table: Mapping[str, Sequence[str]]) -> None:
@@ -175,7 +179,7 @@ class Plot:
     def end_turn(self) -> None:
         """The agent is done, so that the next prompt begins a phase."""
         if self.talking:
-            self.mumble(ENDS)
+            self.mumble(self.book.ends)
             self.trunk.answered()
         self.talking = False
 

@@ -6,9 +6,8 @@ from crucible.session.model import Callout, Failure
 from tests.capture.planted.filler import follow_up, look
 from tests.capture.planted.plot import Plot, keywords
 from tests.capture.planted.truth import Band, Kind
-from tests.capture.planted.words_evidence import CLAIMED, PROOFS, PROVEN
-from tests.capture.planted.words_failures import CAUSES, FAILURES, GUESSES, LONE, Failing
-from tests.capture.planted.words_patterns import APIS, CALLS, PRACTICES, WIRINGS, WORDINGS, Api
+from tests.capture.planted.words_failures import Failing
+from tests.capture.planted.words_patterns import Api
 
 __all__ = ["call_api", "draw", "fail", "lone", "practise", "prove"]
 
@@ -19,7 +18,7 @@ __all__ = ["call_api", "draw", "fail", "lone", "practise", "prove"]
 def draw(plot: Plot) -> tuple[str, Failing] | None:
     """A failure that this session's language knows and that was not told yet: its cause as it is worded, and with names put in."""
     chosen = plot.pick(
-        "failing", FAILURES, lambda one: not one.stacks or plot.stack.key in one.stacks.split()
+        "failing", plot.book.failures, lambda one: not one.stacks or plot.stack.key in one.stacks.split()
     )
     if chosen is None:
         return None
@@ -49,7 +48,7 @@ def fail(plot: Plot) -> bool:
         for beat in rng.choices([look, follow_up], [80, 20], k=rng.randrange(1, 4)):
             beat(plot)
     start = len(plot.trunk.steps)
-    wording = plot.one_of(CAUSES[language])
+    wording = plot.one_of(plot.book.causes[language])
     said = plot.fill(wording, {"cause": failing.cause})
     if form == "callout" or (failing.instead and rng.random() < 0.25):
         wording = "[!error]"
@@ -69,7 +68,7 @@ def fail(plot: Plot) -> bool:
 def _try(plot: Plot, failing: Failing) -> None:
     """What did not help."""
     for _ in range(plot.rng.choices([0, 1, 2], [68, 22, 10])[0]):
-        plot.trunk.say(plot.any_of(GUESSES))
+        plot.trunk.say(plot.any_of(plot.book.guesses))
         plot.edit()
         plot.trunk.shell(failing.command, failing.out, failing.code)
 
@@ -84,7 +83,7 @@ def _mend(plot: Plot, failing: Failing, form: str) -> int:
 
 def lone(plot: Plot) -> bool:
     """An `[!error]` with its resolution that no failed call goes before."""
-    chosen = plot.pick("lone", LONE)
+    chosen = plot.pick("lone", plot.book.lone)
     if chosen is None:
         return False
     text, resolution = map(plot.fill, chosen)
@@ -105,12 +104,12 @@ def lone(plot: Plot) -> bool:
 
 def practise(plot: Plot) -> bool:
     """What is worth doing again, in a sentence or as an observation."""
-    drawn = plot.row("practice", PRACTICES)
+    drawn = plot.row("practice", plot.book.practices)
     if drawn is None:
         return False
     language, (do, where) = drawn
     slots = {"do": plot.fill(do), "where": plot.fill(where)}
-    wording = plot.one_of(WORDINGS[language])
+    wording = plot.one_of(plot.book.wordings[language])
     text = plot.fill(wording, slots)
     form = plot.rng.choices(["prose", "observation"], [80, 20])[0]
     step = (
@@ -130,10 +129,10 @@ def practise(plot: Plot) -> bool:
 
 def call_api(plot: Plot) -> bool:
     """Code that calls an API outside, which whole events tell."""
-    api = plot.pick("api", APIS) if plot.has_flight and plot.stack.key in CALLS else None
+    api = plot.pick("api", plot.book.apis) if plot.has_flight and plot.stack.key in plot.book.calls else None
     if api is None:
         return False
-    wiring = plot.one_of(WIRINGS)
+    wiring = plot.one_of(plot.book.wirings)
     first = plot.trunk.say(plot.fill(wiring, {"api": api.name})) if wiring else None
     last = _code(plot, api)
     plot.keep(
@@ -146,7 +145,7 @@ def call_api(plot: Plot) -> bool:
 def _code(plot: Plot, api: Api) -> int:
     """A file is written, or a line put into one."""
     plot.talking = True
-    call = plot.fill(plot.one_of(CALLS[plot.stack.key]), {"host": api.host, "path": api.path})
+    call = plot.fill(plot.one_of(plot.book.calls[plot.stack.key]), {"host": api.host, "path": api.path})
     path = plot.stack.source.format(mod=api.module)
     if plot.rng.random() < 0.65:
         before = [f"line {n} of {plot.names.mod}" for n in range(plot.rng.randrange(3, 30))]
@@ -159,7 +158,7 @@ def _code(plot: Plot, api: Api) -> int:
 
 def prove(plot: Plot) -> bool:
     """A claim, the run that was made for it, and what that shows."""
-    drawn = plot.row("proof", PROOFS)
+    drawn = plot.row("proof", plot.book.proofs)
     if drawn is None:
         return False
     language, row = drawn
@@ -167,12 +166,12 @@ def prove(plot: Plot) -> bool:
     form = plot.rng.choices(["claimed-and-proven", "proven", "claimed", "milestone"], [48, 26, 12, 14])[0]
     steps, wordings = [], []
     if form in ("claimed-and-proven", "claimed"):
-        wordings.append(plot.one_of(CLAIMED[language]))
+        wordings.append(plot.one_of(plot.book.claimed[language]))
         steps.append(plot.utter(plot.fill(wordings[-1], {"claim": claim}), language))
     plot.talking = True
     steps.append(plot.trunk.shell(command, out).step)
     if form != "claimed":
-        wordings.append(plot.one_of(PROVEN[language]))
+        wordings.append(plot.one_of(plot.book.proven[language]))
         text = plot.fill(wordings[-1], {"claim": claim})
         steps.append(
             plot.trunk.told(Callout("milestone", "", text))

@@ -9,23 +9,14 @@ from crucible.transcript.events import PromptKind
 from crucible.vault.naming import slugify
 from tests.capture.planted.filler import look
 from tests.capture.planted.plot import Plot, keywords
-from tests.capture.planted.topics import TOPICS, Topic
+from tests.capture.planted.topics import Topic
 from tests.capture.planted.truth import Band, Kind
-from tests.capture.planted.words_adrs import ANNOUNCEMENTS, BODIES, FOLDERS, SHELL
-from tests.capture.planted.words_corrections import CLAIMS, RETRACTIONS, STATEMENTS
-from tests.capture.planted.words_decisions import ANSWERS, BARE, CALLOUTS, QUESTIONS, SENTENCES, USERS
 
 __all__ = ["adr", "correct_self", "decide", "settle"]
 
-_ACKS = {
-    "en": ("Good, doing that.", "Understood.", "Thanks, going on.", "On it."),
-    "de": ("Gut, mache ich.", "Verstanden."),
-    "fr": ("Bien, je m'y mets.", "Compris."),
-}
-
 
 def _topic(plot: Plot) -> tuple[str, Topic] | None:
-    return plot.row("topic", TOPICS)
+    return plot.row("topic", plot.book.topics)
 
 
 def _terms(topic: Topic, *more: str) -> tuple[str, ...]:
@@ -42,14 +33,14 @@ def adr(plot: Plot) -> bool:
         return False
     language, topic = drawn
     number = plot.rng.randrange(2, 60)
-    folder = plot.one_of(FOLDERS[language])
+    folder = plot.one_of(plot.book.folders[language])
     slots = {
         **topic._asdict(), "slug": slugify(f"{topic.a} {topic.what}", 48), "title": f"{topic.a} for {topic.what}".replace("'", " "), "date": f"{plot.trunk.now:%Y-%m-%d}",
         "n1": str(number), "n3": f"{number:03}", "n4": f"{number:04}",
     }  # fmt: skip
     slots["path"] = plot.fill(folder, slots)
     slots["folder"] = slots["path"].rpartition("/")[0]
-    announcement = plot.one_of(ANNOUNCEMENTS[language])
+    announcement = plot.one_of(plot.book.announcements[language])
     first = plot.utter(plot.fill(announcement, slots), language) if announcement else None
     form, last = _record(plot, slots)
     ranges = [(last if first is None else first, last)]
@@ -68,7 +59,7 @@ def adr(plot: Plot) -> bool:
 def _record(plot: Plot, slots: dict[str, str]) -> tuple[str, int]:
     """How the file came to be, and the step."""
     form = plot.rng.choices(["created", "changed", "shell"], [58, 24, 18])[0]
-    path, body = slots["path"], plot.fill(plot.one_of(BODIES), slots)
+    path, body = slots["path"], plot.fill(plot.one_of(plot.book.bodies), slots)
     plot.talking = True
     if form == "created":
         return form, plot.trunk.write(path, body).step
@@ -77,7 +68,7 @@ def _record(plot: Plot, slots: dict[str, str]) -> tuple[str, int]:
             [("proposed", "accepted"), ("accepted", "superseded"), ("- none", f"- {slots['why']}")]
         )
         return form, plot.trunk.edit(path, before, after).step
-    command, out = plot.one_of(SHELL)
+    command, out = plot.one_of(plot.book.shell)
     return form, plot.trunk.shell(plot.fill(command, slots), plot.fill(out, slots)).step
 
 
@@ -93,11 +84,11 @@ def decide(plot: Plot) -> bool:
     form = plot.rng.choices(["prose", "bare", "callout", "both"], [48, 12, 28, 12])[0]
     steps, wordings, texts = [], [], []
     if form != "callout":
-        wordings.append(plot.one_of((BARE if form == "bare" else SENTENCES)[language]))
+        wordings.append(plot.one_of((plot.book.bare if form == "bare" else plot.book.sentences)[language]))
         texts.append(plot.fill(wordings[-1], topic._asdict()))
         steps.append(plot.utter(texts[-1], language))
     if form in ("callout", "both"):
-        wordings.append(plot.one_of(CALLOUTS[language]))
+        wordings.append(plot.one_of(plot.book.callouts[language]))
         texts.append(plot.fill(wordings[-1], topic._asdict()))
         rationale = f"{topic.why}." if plot.rng.random() < 0.8 else None
         steps.append(plot.trunk.told(Decision(texts[-1], rationale)))
@@ -120,14 +111,14 @@ def settle(plot: Plot) -> bool:
     if form == "user-answer":
         ranges, wordings = _answered(plot, language, topic)
     else:
-        wordings = (plot.one_of(USERS[language]),)
+        wordings = (plot.one_of(plot.book.users[language]),)
         words = plot.among(plot.fill(wordings[0], topic._asdict()), language)
         step = plot.ask(words) if form == "user" else plot.trunk.prompt(words, PromptKind.STEERING)
         ranges = [(step, step)]
     plot.keep(
         Kind.DECISION, form, *ranges, terms=_terms(topic, topic.why), language=language, wordings=wordings
     )
-    plot.mumble(_ACKS)
+    plot.mumble(plot.book.acks)
     plot.edit()
     return True
 
@@ -143,7 +134,7 @@ def _answered(plot: Plot, language: str, topic: Topic) -> tuple[list[tuple[int, 
         "place": "first" if is_first else "second",
         "number": "1" if is_first else "2",
     }
-    question, answer = plot.one_of(QUESTIONS[language]), plot.one_of(ANSWERS[language])
+    question, answer = plot.one_of(plot.book.questions[language]), plot.one_of(plot.book.answers[language])
     asked = plot.trunk.say(plot.fill(question, slots))
     plot.trunk.answered()
     plot.talking = False
@@ -156,15 +147,15 @@ def _answered(plot: Plot, language: str, topic: Topic) -> tuple[list[tuple[int, 
 
 def correct_self(plot: Plot, between: Callable[[Plot], object] = look) -> bool:
     """A statement, something else, and the statement taken back."""
-    drawn = plot.row("claim", CLAIMS)
+    drawn = plot.row("claim", plot.book.claims)
     if drawn is None:
         return False
     language, (wrong, right) = drawn
     slots = {"wrong": plot.fill(wrong), "right": plot.fill(right)}
-    stated = plot.utter(plot.fill(plot.one_of(STATEMENTS[language]), slots), language)
+    stated = plot.utter(plot.fill(plot.one_of(plot.book.statements[language]), slots), language)
     for _ in range(plot.rng.choices([1, 2, 4], [60, 30, 10])[0]):
         between(plot)
-    wording = plot.one_of(RETRACTIONS[language])
+    wording = plot.one_of(plot.book.retractions[language])
     text = plot.fill(wording, slots)
     form = plot.rng.choices(["prose", "observation"], [88, 12])[0]
     is_said = form == "prose"
