@@ -1,183 +1,82 @@
 """Decisions: a question of this work that was settled, by the agent in a sentence or by the user in words of his own.
 
-Owns how the marks of a sentence, and of the one behind it, add up; a `[!decision]` needs none.  What is open, denied, hypothetical or another's is
-`unsettled`'s to tell.
+Owns from where on a sentence is one; how much it leans there is `leanings`' to say.  A `[!decision]` needs no such words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from crucible.capture.deciding_words import AGENT, USER
-from crucible.capture.marks import weigh
+from crucible.capture.leanings import Leaning, Told
 from crucible.capture.never import is_of_environment
-from crucible.capture.sentences import Sentence
-from crucible.capture.unsettled import is_void
+from crucible.capture.unsettled import is_anothers, is_hypothetical, is_open, is_void
 from crucible.patterns import late_pattern
 
-__all__ = ["EXPLAINS", "Told", "decided_by_agent", "decided_by_user"]
+__all__ = ["decided_by_agent", "decided_by_user"]
 
-_ENOUGH, _HALF = 2.0, 1.25
-_SHORT = 20
+_ENOUGH, _PLAIN, _SURE = 0.45, 0.75, 0.7
+"""Chances from which on a sentence settles something: anywhere; where something speaks against it; surely so."""
+_AGAINST = frozenset({"could", "open", "others", "dropped", "step", "explains"})
+"""Marks of what settles nothing."""
+_FOREIGN = late_pattern("[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SHORT = 10
 """Code points in which nothing is settled."""
-_LEAST = 1.75
-"""What a choice weighs that is told without a word for choosing."""
-_CHANGES = {"acts", "becomes", "now", "against", "rejects", "weighed", "names", "does"}
-_ASKED = 1.75
-"""What a user's words must weigh: he says less of what need not be said."""
-_REASONED = 2.4
-"""From here on more than the bare choice was told: what against, or why."""
 
 
-_STEPS = late_pattern(
-    r"^i (?:can't|cannot|won't|couldn't|could not|was unable)\b|\btests? (?:first|before the code)\b|^(?:i|we) (?:chose|picked|selected|used|took) (?:a|the|an) (?:wrong|bad|poor)\b|^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
-)
-"""The next step of the work, whatever words it is told in."""
-_NAMED = late_pattern(
-    r"^(?:(?:yes|yep|ok|okay|then|fine|sure|ja|oui|d'accord)[,.:! ]+)*(?:(?!(?:thanks?|thank|sorry|good|great|nice|wait|ready|look\w*|same|now|and|but|not|no|next|also|tests?|danke|merci|gut|weiter|maintenant|jetzt|ensuite|puis|two|one more|asking)\b)[\w'@+./-]+ ){1,9}(?:for|für|pour|para|per|voor|dla) [^,.;:?!]{3,60}[.!]?$"
-)
-"""The bare choice: `integer cents for money amounts`."""
-_VERBS = late_pattern(
-    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|add|write|fix|review|port|document|make|implement|create|rename|remove|refactor|run|check|update|explain|show|test|tests|extend|move|clean|handle|improve|need|needs|find|read|see|help|tell|give|prepare|generate|build|set|get|put|try|start|stop|continue|search|search|list|print|log|commit|push|merge|open|close|change|replace|convert|split|support|cover|wait|thanks?|fail\w*|docs|documentation|example|examples|script|tool|bug|issue|ticket"
-    r"|schreibe?|ergänze|füge|mach|prüfe|lies|zeige?|teste?|baue?|erstelle|écris|ajoute|relis|documente|corrige|crée|montre|fais|lis|teste|ist|sind|war|hat|est|sont|était)\b"
-)
-EXPLAINS = late_pattern(
-    r"(?:(?:so|and|aha|ah)[,.! ]+)?(?:(?:that|this|which|it)(?:'s| is| was)? (?:why|explains?|fail(?:s|ed)|because|comes from|comes down)|found(?: it)?\b|the (?:culprit|cause|reason|root|bug|problem|fault|fix follows|output points)\b|root cause|what happens\b|diagnosis|cause:|culprit:)|(?:trouvé|voilà pourquoi|la cause|le coupable|la raison)\b|(?:gefunden|daran liegt|die ursache|der grund|das erklärt|der fehler)\b"
-)
-"""How a sentence begins that tells why something failed."""
-_FAULT = late_pattern(
-    r"\b(?:fail\w*|errors?|bugs?|broke\w*|crash\w*|wrong|missing|exception|returns?|returned|expect\w*|raises?|throws?|warns?|warning|lacks?|undefined|null|none|mismatch|stale|passes|passed)\b|\b(?:fehl\w*|fehler|kaputt|falsch|liefert)\b|\b(?:échou\w*|erreur|faux|manque|renvoie)\b"
-)
-_TOGETHER: tuple[set[str], ...] = (
-    {"does", "against"},
-    {"does", "why"},
-    {"acts", "against", "why"},
-    {"acts", "against", "now"},
-    {"now", "why", "acts"},
-    {"weighed", "why"},
-    {"against", "becomes", "why"},
-    {"against", "becomes", "topic"},
-    {"becomes", "why", "topic"},
-)
-"""What makes a choice of a sentence that has no word for choosing."""
-
-
-class Told(NamedTuple):
-    """A sentence that tells something worth keeping, how sure that is, and the sentence behind it that belongs to it."""
-
-    sentence: Sentence
-    confidence: float
-    behind: str = ""
-    is_sure: bool = True
-    """Whether it is told in words that say just that, and is no other kind's as well."""
-
-
-def decided_by_agent(sentences: Sequence[Sentence], *, is_led: bool = False) -> Iterator[Told]:
+def decided_by_agent(leanings: Sequence[Leaning], *, is_doubtful: bool = False) -> Iterator[Told]:
     """The choices in an agent's words; of neighbours in a paragraph that tell one, the first.
 
-    Right behind a failed call (`is_led`) only words for choosing count: what else is said there tells why it failed.
+    Right behind a failed call or before a question (`is_doubtful`) only what is plainly a choice counts: what else is said there tells why it failed, or
+    what there is to choose from.
     """
     taken = (-1, -9)
-    marks = [weigh(one.plain, AGENT) if len(one.plain) >= _SHORT else {} for one in sentences]
-    for place, one in enumerate(sentences):
-        found = _by_agent(sentences, marks, place, is_led=is_led)
-        if found is None:
+    for one in leanings:
+        said = one.sentence
+        if not _settles(one, is_doubtful=is_doubtful) or is_of_environment(said.plain):
             continue
-        distance = one.at - taken[1] if taken[0] == one.paragraph else 9
-        taken = (one.paragraph, one.at)
-        if distance > 2 or (distance == 2 and found.is_sure):
-            yield found
+        distance = said.at - taken[1] if taken[0] == said.paragraph else 9
+        taken = (said.paragraph, said.at)
+        if distance > 2:
+            yield _told(one)
 
 
-def _behind(sentences: Sequence[Sentence], place: int) -> Sentence | None:
-    """The next sentence of the same paragraph."""
-    after = sentences[place + 1] if place + 1 < len(sentences) else None
-    return after if after and after.paragraph == sentences[place].paragraph else None
+def _settles(one: Leaning, *, is_doubtful: bool = False) -> bool:
+    is_against = bool(_AGAINST & one.marks) or bool({"others", "dropped"} & one.behind_marks)
+    least = _PLAIN if is_doubtful or is_against else _ENOUGH
+    if len(one.sentence.plain) < _SHORT or is_void(one.sentence):
+        return False
+    return one.chances.choice >= max(least, one.chances.way) or _is_told_in_marks(one)
 
 
-def _by_agent(
-    sentences: Sequence[Sentence], marks: Sequence[dict[str, float]], place: int, *, is_led: bool
-) -> Told | None:
-    one, found, behind = sentences[place], marks[place], _behind(sentences, place)
-    more = marks[place + 1] if behind is not None else {}
-    if not found or not _settles(one, found, found | more, is_led=is_led) or _is_none(sentences, place):
-        return None
-    if behind is not None and is_void(behind):
-        behind, more = None, {}
-        if not _settles(one, found, found, is_led=is_led):
-            return None
-    joined = found | more
-    is_reasoned = "why" in joined or {"colon", "against"} <= {*joined}
-    confidence = 0.75 if _sum_of(joined) >= _REASONED and is_reasoned else 0.65
-    is_chosen = bool({"settles", "rejects"} & {*found}) or {"names", "against"} <= {*found}
-    return Told(
-        one, confidence, behind.text if behind and joined != found else "", is_chosen and len(found) > 2
+def _is_told_in_marks(one: Leaning) -> bool:
+    """Whether it is in letters of whose words the weights know little, and bears all marks of a choice: that it is one, against what, why."""
+    plain = one.sentence.plain
+    return (
+        {"settles", "against", "why"} <= one.marks
+        and _FOREIGN.search(plain) is not None
+        and not (is_open(plain) or is_hypothetical(plain) or is_anothers(plain))
     )
 
 
-def _settles(one: Sentence, found: dict[str, float], joined: dict[str, float], *, is_led: bool) -> bool:
-    own = _sum_of(found)
-    if own >= _ENOUGH or (own >= _HALF and _sum_of(joined) >= _ENOUGH + 0.75):
-        return True
-    return not is_led and _is_contrast(one, found, joined)
+def _told(one: Leaning) -> Told:
+    """A choice; the surer where a reason, or what was not taken, was told with it."""
+    marks = one.marks | one.behind_marks
+    is_reasoned = "why" in marks or {"colon", "against"} <= marks
+    behind = one.behind.text if one.behind and _belongs(one) else ""
+    return Told(one.sentence, 0.75 if is_reasoned else 0.65, behind, one.chances.choice >= _SURE)
 
 
-def _is_none(sentences: Sequence[Sentence], place: int) -> bool:
-    """Whether a sentence settles nothing, whatever words stand in it: the next step, a cause, what this machine cannot do."""
-    one, behind = sentences[place], _behind(sentences, place)
-    before = sentences[place - 1] if place else one
-    is_left_out = before.paragraph == one.paragraph and is_of_environment(before.plain)
-    is_other = bool(_STEPS.match(one.plain) or EXPLAINS.match(one.plain))
-    return is_other or is_left_out or is_of_environment(one.plain) or is_void(one, [behind] if behind else [])
+def _belongs(one: Leaning) -> bool:
+    """Whether the sentence behind a choice says more of it: why, or what was not taken."""
+    return bool({"why", "against", "rejects", "weighed"} & one.behind_marks)
 
 
-def _is_contrast(one: Sentence, found: dict[str, float], joined: dict[str, float]) -> bool:
-    """Whether one is set against another, or becomes so, and a reason given, and it tells of no fault."""
-    here, both = {*found}, {*joined}
-    if _FAULT.search(one.plain) or not _CHANGES & here or not {"why", "colon"} & both:
-        return False
-    is_set_apart = bool({"against", "rejects", "weighed"} & both) and len(both) >= 4 and "why" in both
-    is_now = len(_CHANGES & here) >= 2 and "why" in both and "topic" in both
-    is_named = "names" in here
-    return (is_set_apart or is_now or is_named) and sum(joined.values()) >= _LEAST
-
-
-def _sum_of(found: dict[str, float]) -> float:
-    """The weights together, where one of them is a choice's own."""
-    has = {*found}
-    anchors = {"settles", "names", "rejects"} & has
-    if not anchors and not any(each <= has for each in _TOGETHER):
-        return 0.0
-    if anchors == {"rejects"} and not {"against", "weighed", "now", "acts", "does"} & has:
-        return 0.0
-    return sum(found.values())
-
-
-def decided_by_user(sentences: Sequence[Sentence]) -> Told | None:
+def decided_by_user(leanings: Sequence[Leaning]) -> Told | None:
     """The surest choice in a user's words."""
-    best, most = None, 0.0
-    for place, one in enumerate(sentences):
-        near = sentences[max(0, place - 1) : place + 2]
-        if is_void(one, [each for each in near if each is not one]):
-            continue
-        found = weigh(one.plain, USER)
-        behind = _behind(sentences, place)
-        more = weigh(behind.plain, USER) if behind and not is_void(behind) else {}
-        own, both = _user_sum(found, one.plain), _user_sum(found | more)
-        is_whole = "settles" not in more or (behind is not None and len(behind.plain) < 16)
-        is_told = own >= _ASKED or (sum(found.values()) >= 0.5 and both >= _ENOUGH and is_whole)
-        weight = own if own >= _ASKED else both / 2
-        if is_told and weight > most:
-            best, most = Told(one, 0.85, behind.text if behind else ""), weight
-    return best
-
-
-def _user_sum(found: dict[str, float], plain: str = "") -> float:
-    has = {*found}
-    is_said = bool({"settles", "rejects", "against"} & has) or {"acts", "why"} <= has
-    if {"acts", "please", "topic"} <= has and not _VERBS.search(plain):
-        is_said = True
-    if not is_said or len(has) < 2:
-        return _ASKED if _NAMED.match(plain) and not _VERBS.search(plain) else 0.0
-    return sum(found.values()) + (0.25 if "topic" in has and {"rejects", "against"} & has else 0.0)
+    told = [one for one in leanings if _settles(one)]
+    best = max(told, key=lambda one: one.chances.choice, default=None)
+    return (
+        Told(best.sentence, 0.85, best.behind.text if best.behind and _belongs(best) else "")
+        if best
+        else None
+    )

@@ -12,17 +12,18 @@ from crucible.acts.evidence import Evidence
 from crucible.acts.words import answers_in, is_correction
 from crucible.capture.answered import answer_to
 from crucible.capture.corrected import corrected_in
-from crucible.capture.decided import Told, decided_by_agent, decided_by_user
+from crucible.capture.decided import decided_by_agent, decided_by_user
+from crucible.capture.leanings import Told, leanings, peaks
 from crucible.capture.mended import Mended, mended_in
 from crucible.capture.model import PROPOSED, Candidate, Kind
-from crucible.capture.never import has_secret, is_story
+from crucible.capture.never import has_secret, is_chance, is_of_environment, is_story
 from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.patterns_told import patterns_in
-from crucible.capture.proved import claimed_before, is_made_for_claim, proven_behind
+from crucible.capture.proved import claimed_before, is_made_for_claim, is_said_outright, proven_behind
 from crucible.capture.records_of_decisions import records_of, subject_of
 from crucible.capture.sentences import Sentence, content_words, one_line, sentences_of
 from crucible.capture.steps import Step, steps_of
-from crucible.capture.tries import is_answer
+from crucible.capture.tries import idle_words, is_answer
 from crucible.capture.unsettled import is_anothers, is_hypothetical, is_open
 from crucible.session.model import Callout, Decision, Intervention, Outcome, Prose, Session
 
@@ -35,6 +36,10 @@ _LONGEST = 600
 """Code points of a detail."""
 _ALIKE = 0.4
 """The share of the shorter one's words that both have, where what is said is what the callout says."""
+_BRIEF = 60
+"""Code points within which what is done about a fault is told."""
+_BACK = 60
+"""Steps within which something is taken back by its words alone."""
 _NEAR, _LINES = 4, 12
 """Candidates, and lines of the note, within which one may tell again what another told."""
 
@@ -55,16 +60,19 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
         for text in (one.summary, one.summary.removesuffix(one.detail).rstrip())
     )
     proved = list(_evidence(steps, said, mended, own))
-    told = {one_line(each.cause) for each in mended} | {
-        one_line(text) for _, texts in proved for text in texts
-    }
+    causes = {one_line(each.cause) for each in mended}
+    shown = {one_line(text) for _, texts in proved for text in texts}
     candidates = [
         *_records(steps),
         *_callouts(steps),
         *_failures(mended),
         *_apis(steps),
         *(one for one, _ in proved),
-        *(one for one, is_sure in words if is_sure or one.summary not in told),
+        *(
+            one
+            for one, is_sure in words
+            if one.summary not in shown and (is_sure or one.summary not in causes)
+        ),
     ]
     kept = [one for one in candidates if one.confidence >= PROPOSED and not _is_never(one)]
     return _each_once(sorted(kept, key=lambda one: (one.line, -one.confidence)))
@@ -170,22 +178,30 @@ def _evidence(
 ) -> Iterator[tuple[Candidate, tuple[str, ...]]]:
     """Each with the sentences that tell it, which tell nothing else."""
     passes = {one.passed.at for one in mended if one.passed}
+    taken: set[tuple[int, str]] = set()
     for step in steps:
         if not step.script or step.at in passes or not is_made_for_claim(step):
             continue
         behind, before = (
-            [each for each in _at(steps, said, step, way) if one_line(each.text) not in own]
+            [
+                each
+                for each in _at(steps, said, step, way)
+                if (one_line(each.text) not in own or is_said_outright(each))
+                and (each.line, each.text) not in taken
+            ]
             for way in (1, -1)
         )
-        proven = proven_behind(behind, step) if behind else None
         claimed = claimed_before(before, step) if before else None
+        proven = proven_behind(behind, step, claimed) if behind else None
         if claimed and proven and not content_words(claimed.text) & content_words(proven.text):
-            proven = None  # of something else
+            # of something else each
+            proven, claimed = (proven, None) if is_said_outright(proven) else (None, claimed)
         told = proven or claimed
         if told is not None:
             detail = f"{step.script} → {step.result}"
             sure = 0.9 if proven else 0.85
             found = _candidate(Kind.EVIDENCE, sure, told.text, step, detail=detail, source="call")
+            taken |= {(each.line, each.text) for each in (claimed, proven) if each}
             yield found, tuple(each.text for each in (claimed, proven) if each)
 
 
@@ -203,16 +219,18 @@ def _at(steps: Sequence[Step], said: dict[int, list[Sentence]], step: Step, way:
 def _words(steps: Sequence[Step], said: dict[int, list[Sentence]]) -> Iterator[tuple[Candidate, bool]]:
     """What words tell, each with whether they are sure to tell that and nothing else."""
     asked: Prose | None = None
+    idle = idle_words(steps)
     for step in steps:
         entry = step.entry
         if isinstance(entry, Intervention):
             yield from ((one, False) for one in _by_user(step, entry, asked))
             asked = None
         elif isinstance(entry, Prose):
-            yield from _by_agent(steps, step, said.get(step.at, []))
+            if step.at not in idle:
+                yield from _by_agent(steps, step, said)
             asked = entry
         elif isinstance(entry, Callout) and step.at in said:
-            yield from _by_agent(steps, step, said[step.at])
+            yield from _by_agent(steps, step, said)
         elif step.call is not None:
             asked = None
             if step.call.tool.casefold() in _ASKS and step.outcome is Outcome.OK:
@@ -224,20 +242,33 @@ def _by_user(step: Step, entry: Intervention, asked: Prose | None) -> Iterator[C
     if asked is not None and (answer := answer_to(asked.text, entry.words)):
         yield _candidate(Kind.DECISION, 0.85, answer, step, detail=entry.words, source="answer")
         return
-    told = decided_by_user(sentences_of(entry.words, step.line))
+    told = decided_by_user(leanings(sentences_of(entry.words, step.line), by_user=True))
     if told is not None:
         said = told.sentence.text
         yield _candidate(Kind.DECISION, told.confidence, said, step, detail=told.behind, source="user")
 
 
 def _by_agent(
-    steps: Sequence[Step], step: Step, sentences: Sequence[Sentence]
+    steps: Sequence[Step], step: Step, said: dict[int, list[Sentence]]
 ) -> Iterator[tuple[Candidate, bool]]:
     line = None if isinstance(step.entry, Prose) else step.line
-    corrected = [one for one in corrected_in(sentences) if not _is_led(one, steps, step)]
-    patterns = list(patterns_in(sentences))
+    sentences = said.get(step.at, [])
+    corrected = [
+        one
+        for one in corrected_in(sentences, lambda: _before(said, step.at))
+        if not _is_led(one, steps, step)
+    ]
+    leaning = peaks(leanings(sentences))
+    is_asking = bool(sentences) and sentences[-1].asks
+    patterns = list(patterns_in(leaning))
     is_led = bool(step.at) and steps[step.at - 1].outcome is Outcome.FAILED
-    decided = list(decided_by_agent(sentences, is_led=is_led))
+    is_vain = is_led and _is_machines(steps[step.at - 1].result)
+    decided = [
+        one
+        for one in decided_by_agent(leaning, is_doubtful=is_led or is_asking)
+        if not (is_led and is_chance(one.sentence.plain))
+        and not (is_vain and len(one.sentence.plain) < _BRIEF)
+    ]
     surely = _places([one for one in decided if one.is_sure], 0)
     patterns = [one for one in patterns if not surely & _places([one], 0)]
     backs = _places(corrected, 1)
@@ -250,6 +281,18 @@ def _by_agent(
         (Kind.DECISION, decided),
     ):
         yield from ((_told(kind, one, step, line), one.is_sure) for one in found)
+
+
+def _before(said: dict[int, list[Sentence]], at: int) -> Iterator[frozenset[str]]:
+    """The content words of what was said in the steps before one."""
+    return (
+        content_words(one.plain) for place in range(max(0, at - _BACK), at) for one in said.get(place, ())
+    )
+
+
+def _is_machines(message: str) -> bool:
+    """Whether a call failed by chance, or because the machine lacks something: what is said right behind it in brief is only what is done about that."""
+    return is_of_environment(message[-3000:]) or is_chance(message[-3000:])
 
 
 def _places(found: Sequence[Told], further: int) -> set[tuple[int, int]]:

@@ -136,7 +136,7 @@ GATES: Mapping[str, tuple[str, ...]] = {
         "corrijo|estaba equivocad|ik had het mis|ik vergiste me|me enganei|me equivoqu|me retracto|meu erro|mi correggo|mi error|mi sono sbagliat|mijn fout|mio errore|mój błąd|pomyliłam|pomyliłem|rectifico|беру |я ошиб|я помил|我之前|我弄错|我错了|更正|私の|訂正|間違えて|정정|제 실수|제가 틀렸",
     ),
     "had said 3": (
-        "a moment ago|above|announced|asserted|assumed|before|believed|called|claimed|concluded|described|earlier|explained|first|former|guessed|implied|initial|just now|last|maintained|noted|original|previous|prior|put down|reported|said|so far|stated|suggested|summari|that|thought|told you|took|what i |written|wrote",
+        "a moment ago|above|announced|asserted|assumed|before|believed|claimed|concluded|described|earlier|explained|first|former|guessed|implied|initial|just now|last|maintained|noted|original|previous|prior|put down|reported|said|so far|stated|suggested|summari|that|thought|told you|what i |written|wrote",
         "anfangs|behauptete|croyais|dachte|disais|eben|ging|habe|hatte|j'a|meine |nahm|oben|pensais|plus haut|sagte|schrieb|supposais|vorhin|zunächst|zuvor",
         "achava|avevo detto|credevo|creía|dije|eu disse|había dicho|ik dacht|ik zei|myślałem|pensaba|pensavo|powiedziałem|я |と思って|と言いました|之前|刚才|前面|라고 ",
     ),
@@ -149,6 +149,36 @@ GATES: Mapping[str, tuple[str, ...]] = {
     ),
     "flatly 1": (
         "actually|assumption|guess|hunch|round|wait",
+    ),
+    "self 1": (
+        "eu|i|j'|je|m'|ma|me|mon|my|yo|мо|я|我|私|내가|제가",
+    ),
+    "stated 1": (
+        "account|affirm|analys|angenommen|annahme|annoncé|announc|answer|argu|assert|assum|ausgegangen|aussage|avancé|behaupt|belie|beschreib|bild|called|claim|comment|conclu|convinced|croyais|cru|dachte|darstellung|dedu|descri|diagnos|disais|dit|déclar|eindruck|einschätzung|erklär|expla|expliqu|festgestellt|feststell|finding|gedacht|geglaubt|gemeint|gesagt|ging davon aus|glaubte|guess|hielt|hunch|hypothes|hypothèse|impl|impression|indiqué|infer|insist|interpretation|lecture|lesart|maintain|meinte|mental model|mention|message|model of|not|observ|paragraph|pensais|pensé|phrase|picture|point about|portray|premise|presum|propos|prétendu|put |reading|reasoning|remark|remarque|report|résumé|sagte|said|satz|say|schluss|schrieb|sentence|soutenu|stat|story|suggest|summar|suppos|suspect|taken for|theor|thing about|thought|told|took |understanding|verdict|vermut|view|words|written|wrote|zusammenfassung|écrit|écrivais|énoncé",
+    ),
+    "wrong 1": (
+        "andersherum|andersrum|apolog|aren't|attribut|backward|base|belie|blind|blunder|bévue|caduqu|careless|characteri|collapse|conflat|confondu|confus|construed|contradict|contraire|contrary|contredit|counted|crumble|daneben|debunk|deceived|diagnos|did|disprov|does|démenti|désolé|entgegen|entschuldigung|erred|erreur|erron|exaggerat|excuse|failed to |falls apart|falsch|false|falsif|fausse|faux|fehler|fell apart|fell for|fooled|gegenteil|geirrt|getäuscht|got ahead|guesswork|half |hast|hinfällig|hâti|identif|imprecise|imprécis|in error|inaccura|incorrect|inexact|infirm|informed|inside out|interpret|invalid|inverse|irre|irrig|irrtum|irrtümlich|isn't|judge|jumped|label|leapt|mal |mea culpa|misconception|misle|missdeutet|missverst|mistak|mixed up|moot|mépris|n'est pas |n'était pas |ne tenait pas|ne tient pas|never |nicht |no longer |nonsense|not |négligé|obsolete|only part|opposite|other way |oublié|out the window|outdated|overgenerali|overlook|oversight|oversimplif|overturn|pardon|placed|premature|prématuré|quatsch|rash|read|red herring|refut|remembered|represent|reverse|rubbish|rushed|skimm|slip|sloppy|so much for|spoke|stand corrected|state|stimmt|swapped|taken|target|the mark|too |took|tort|tricked|trifft |tromp|trop vite|trugschluss|umgekehrt|understanding|understood|unfounded|ungenau|unrecht|unrichtig|unsinn|untrue|unzutreffend|upside down|verfrüht|verlesen|vertan|vertauscht|verwechsel|verzeihung|void|voreilig|vorschnell|wasn't|weren't|widerlegt|widerspricht|wild goose|wrong|zu schnell|à l'envers|überholt|übersehen",
+    ),
+    "earlier 1": (
+        "above|ago|anfangs|assumed|at first|au début|avant|back|before|bisher|claimed|concluded|d'abord|dernièr|earlier|eben|erste|first |former|früher|further up|gerade|initial|jusqu'ici|just now|last |letzte|noted|oben|obige|original|plus haut|plus tôt|premi|previous|prior|précédemment|précédent|said|so far|stated|thought|told|tout à l'heure|until now|up to now|ursprünglich|used to|vorher|vorhin|vorige|written|zuerst|zunächst|zuvor|à l'instant",
+    ),
+    "undoes 1": (
+        "adjust|admit|amend|another|après vérification|au temps pour moi|autant pour moi|back|but no|chang|checked again|clarif|closer|concede|correcti|corrig|dawned|discard|disregard|doch nicht|dois admettre|drop|en fait|en relisant|en réalité|en y regardant|erneutem|errat|forget|further|genauer |genauerem|having |i now see|i see now|ignore|il s'avère|in wahrheit|in wirklichkeit|it dawns|je constate|je me reprends|korrektur|korrigier|looking |mise au point|muss zugeben|must not be |nachgesehen|nachtrag|nehme |noch|not to be |now i see|now that i|näherem|or so i thought|oublie|own up|read|realis|realiz|recant|reconnais|rectif|relecture|rescind|retir|retract|revers|revidier|revien|revis|revoi|revoke|richtig|right|réflexion faite|rétract|scratch|second|set aside|so much for|sondern|stellt sich heraus|straight|streich|strike|tatsächlich|turn|undo|unsay|update my|vergessen sie|vergiss|vérification faite|walk|widerruf|wie sich zeigt|withdraw|y revenant|ziehe |zurück|zweitem|à y regarder",
+    ),
+    "plainly 1": (
+        " back| into | myself|above|crow|earlier|egg on my face|humble|hätte ich nicht |i made |i should|je me |je n'aurais pas dû |je retire ce que|kommando zurück|last|me contredire|mea culpa|mich |mis|my words|nehme |nuancer |previous|prior|record straight|what i |widerspreche mir|widersprechen",
+    ),
+    "erred 1": (
+        " de ma part|amend|at face value|back|botched|check|command|conflated|confused|correct|daneben|drew|durcheinander|enganei-me|equivoq|erred|exaggerated|failed to |falsch|false|fast|fehlinterpretiert|flawed|fooled|garbled|geirrt|generali|getäuscht|goofed|got |guessed|habe ich |hasty|hatte ich |i did|i gave |i had|ich mich |im irrtum|im unrecht|in error|inaccurate|j'a|je m'|je me suis |jumped|kommando zurück|leapt|look|m'a induit en erreur|mi sono |mis|mixed|muddled|notice|off|one thing i |over|premature|quick|rash|read|rectif|retract|reversed|revis|rushed|seen|skimmed|slipped|sure|swapped|under|unfounded|unsinn|untrue|updat|upside down|verdreht|verlesen|verrechnet|verschätzt|vertan|vertauscht|verwechselt|voreilig|vorschnell|wrong|zu schnell|überlesen|übersehen",
+    ),
+    "told 1": (
+        "advertised|affirmais|angenommen|announced|asserted|assertion|assumed|assumption|behauptet|belief|believed|cited|claim|concluded|conclusion|count|croyais|dachte|dargestellt|deduced|deduction|described|description|diagnosis|disais|drew|erklärt|estimate|expected|explained|explanation|figure|gave|gedacht|geglaubt|gemeint|genannt|gesagt|ging|glaubte|guessed|hielt|imagined|implied|inferred|insisted|j'a|label|listed|maintained|meinte|mentioned|model|nahm|named|note|notiert|number|painted|pensais|picture|point|portrayed|posted|presented|presumed|promised|put|quoted|reading|reckoned|remark|reported|sagte|said|schrieb|sold|spoke as|stated|statement|suggested|summari|summary|supposais|supposed|theory|thought that|told|understanding|understood|verdict|vermutet|written that|wrote that",
+    ),
+    "contra 1": (
+        "aber|actually|after all|aren't|as the |backward|bad|but|can't|contraire|contrary|didn't|doch|doesn't|don't|en fait|fact|falsch|false|fausse|faux|gegenteil|however|instead|inverse|inverted|isn't|kein|mais|misleading|mistaken|n'est|neither|never|nicht|no longer|none|not|off|only|opposite|or|otherwise|pas|plutôt|rather|reality|reverse|réalité|sondern|survive|tatsächlich|though|too |truth|turns out|umgekehrt|wahrheit|wasn't|weren't|whereas|while|wirklichkeit|wrong|yet",
+    ),
+    "mine 1": (
+        "account|affirm|analys|annoncé|answer|argument|assert|assum|avancé|belie|claim|comment|conclu|constat|croyais|cru|dass ich|deduction|descri|diagnos|disais|dit|expla|explication|finding|gave|guess|hunch|hypothes|hypothèse|impl|impression|insist|interpretation|interprétation|lecture|maintain|meine|mention|message|model|not|paragraph|pensais|phrase|picture|premise|propos|put|reading|reasoning|remark|remarque|report|résumé|said|sentence|soutenu|state|suggest|summar|suppos|theor|thought|told|understanding|verdict|view|was ich|wie ich|words|written|wrote|écrit|écrivais|énoncé",
     ),
     "called 2": (
         "advice|approach|best order|blueprint|checklist|class|convention|default|discipline|formula|guideline|habit|heuristic|house style|house way|how to |idiom|insight|kind of |learning|lesson|mantra|method|moral|motto|norm|pattern|playbook|practice|principle|procedure|recipe|reflex|right order|routine|rule|safe order|scheme|standard|staple|strateg|take-away|takeaway|technique|template|trick|way |workflow",
@@ -173,13 +203,16 @@ GATES: Mapping[str, tuple[str, ...]] = {
     "shape 1": (
         "",
     ),
+    "labelled 1": (
+        "about|avec|bei|dans|for|für|in|mit|of|on|para|per|pour|sur|when|with",
+    ),
     "believes 3": (
-        "acceptance|assert|assumption|before i |believe|bet|budget|claim|confirmed|conjecture|contend|contract|correct|criteria|criterion|demonstrat|established|evidence|expect|goal|guarantee|hold|hypothes|invariant|maintain|must |on trial|predict|premise|promise|proof|proposition|prov|reckon|requirement|right|say|should |shown|sla|slo|supposed to |suspect|target|the point is|the question is whether|the whole point|theory|thesis|to the test|true|verified|want |what ",
-        "affirmation|anforderung|annahme|attendu|attente|behaupte|behauptung|belegen|beweis|bewiesen|critère|crois|démonstration|démontrer|erwarte|erwartung|exigence|hypothèse|kriterium|m'attends|muss |nachweis|parie|pense|preuve|promesse|prouver|prétends|prévision|prüfen|si j'ai raison|soll |soutiens|suppose|supposition|these|vermute|vermutung|versprechen|voici le test|wenn |zeigen|zusage",
+        "acceptance|assert|assumption|before i |believe|bet|budget|by design|certain that|claim|confident|confirmed|conjecture|contend|contract|conviction|convinced|correct|criteria|criterion|demand|demonstrat|established|evidence|expect|goal|guarantee|hold|hypothes|in principle|invariant|maintain|must |on trial|persuaded|postulat|predict|premise|presum|promise|proof|proposition|prov|reckon|require|right|say|should |shown|sla|slo|statement|supposed to |sure that|suspect|suspicion|target|the point is|the question is whether|the whole point|theory|thesis|to the test|true|verified|wager|want |what ",
+        "affirmation|anforderung|annahme|attendu|attente|behaupte|behauptung|belegen|beweis|bewiesen|critère|crois|démonstration|erwarte|erwartung|exigence|hypothèse|kriterium|m'attends|montrer|muss |nachweis|parie|pense|preuve|promesse|prouver|prétends|prévision|prüfen|reste à|si j'ai raison|soll |soutiens|suppose|supposition|these|vermute|vermutung|versprechen|voici le test|wenn |zeigen|zusage",
         "aantonen|bewijzen|demostrar|dimostrare|hipoteza|hipótese|hipótesis|hypothese|ipotesi|probar|provar|suposición|udowodnić|гипотез|гіпотез|довести|доказ|утвержд|仮説|假设|假说|期待|証明|证明|预期|가설|예상|증명",
     ),
     "checks 2": (
-        "a run|bench|check|confirm|experiment|find out|let me |let's see|measur|now |numbers|prove it|see whether|show|test|the run|trial|validat|verif|will tell",
+        "a run|ascertain|assess|assure|bench|check|confirm|data|dedicated|drill|ensur|establish|evaluat|examin|experiment|figures|find out|let me |let's see|measur|now |numbers|probe|probing|prove it|quantif|rehears|see |show|simulat|stress|test|the run|time it|timing|trial|validat|verif|will tell",
         "compruebo|essai|jetzt der|messe|messung|mesure|mesurons|meten|meço|mido|mierzę|misuro|montre|probe|prüfe|prüfung|test|verifico|vérifie|vérifions|weise|zeige|épreuve|измер|перевір|провер|検証|测试|测量|測定|確認|验证|검증|측정|확인",
     ),
     "states 1": (
@@ -189,25 +222,54 @@ GATES: Mapping[str, tuple[str, ...]] = {
         ": |benchmark|checked|claimed|done|drill|figures|fine|good|green|indeed|measured|measurement|numbers|output|pass|result|run|seen|settled|settles|shown|so|stands|success|test|there it is|there we go|there you have it|true|works out|yes",
     ),
     "proves 4": (
-        "a fact|backed by|bear|bench|beyond doubt|borne out|certain|checks out|claim |claimed|comparison|confirmation|confirmed|confirms|corroborat|count on |criterion |data|demonstrated|demonstrates|drill|established|establishes|evidence|evident|expected|experiment|figures|finding:|given|green light|held|hold|hoped|hypothesi|measured:|measurement|no doubt|no error|now i know|now we know|numbers|on record now|predicted|promised|proof|prove|q.e.d|qed|rely on |replay|required|requirement |result|run|safe to say|settled|shown|shows|substantiat|supposed|suspected|test|trial|true|turned out |turns out |validated|validates|verified|verifies|vindicated|we now know|within |without ",
+        "a fact|achieved|assumed|backed by|bear|bench|beyond doubt|black and white|borne out|came back|came out|case closed|certain|certified|checked|checks out|claim |claimed|cleared|clinche|comes out|comparison|conclusive|confirmation|confirmed|confirms|consequently|corroborat|cost|count on |criterion |data|definitive|delivered|delivers|demonstrated|demonstrates|drill|empirical|equal|establishe|evidence|evident|exceed|expected|experiment|figures|finding:|fulfil|given|green|guaranteed|guess|held|hence|hold|hope|hypothesi|identical|in fact|in practice|incontrovertibl|indeed|indisputabl|irrefutabl|job done on|keeps its promise|kept its promise|la preuve|lives up|lossless|meaning that|measured|measurement|meets|met|must|nail|no doubt|no error|no longer a |now i know|now we know|numbers|observed|on paper|on record now|predicted|promise |promised|proof|prove|q.e.d|qed|reached|rely on |replay|replicated|reproduced|required|requirement |result|run|safe to say|satisfie|settle|should|shown|shows|so much is |speak|substantiat|supposed|survive|suspected|target |test|that means|the figure|theory|there it is|there we have|therefore|thus|trial|true|turned out |turns out |unambiguous|undeniabl|under |validated|validates|verified|verifies|vindicat|we now know|which means|wish|within |without |witnessed",
         "",
-        "acquis|avéré|behauptet|belegen|belegt|bestätigt|beweis|bewiesen|comme |confirme|confirmé|cqfd|erbracht|erwartet|erwiesen|gemessen|gilt also|hält|montre|montré|nachgewiesen|preuve|prouve|prouvé|steht fest|stimmt|tient|trifft zu|validé|verifiziert|verlass|vermutet|vérifié|zeigen|zeigt|établi",
+        "acquis|also gilt|atteint|atteste|avéré|behauptet|belegen|belegt|bestätigt|beweis|bewiesen|chiffres|comme |confirme|confirmé|constat|cqfd|daher|damit|donc|effectivement|eindeutig|eingehalten|erbracht|erfüllt|erwartet|erwiesen|gemessen|gesichert|gilt also|hält|messwerte|mesure|mesuré|montre|montré|nachgewiesen|preuve|prouve|prouvé|respecté|sans appel|somit|steht fest|stimmt|tatsächlich|tient|trifft zu|untermauer|validé|verifiziert|verlass|vermutet|vérifié|zahlen|zeigen|zeigt|établi",
         "aangetoond|bevestigd|bewezen|comprobado|comprovado|confermato|confirmado|demonstrado|demostrado|dimostrato|potwierdzone|provato|queda claro|udowodnione|verificado|verificato|доведено|доказано|подтвержд|підтвердж|実証|已验证|得到验证|確認でき|証明され|证实|证明了|입증|증명|확인됨",
     ),
-    "lacks 1": (
-        " is required| not installed|: not found|are you root|audio|blocked|booted with systemd|camera|cannot allocate memory|code|command not found|could|cuda|denied|device|dial tcp: lookup|disk |display|docker daemon|docker.sock|eai_again|ehostunreach|emfile|emulator|enetunreach|enomem|enospc|enotfound|eperm|erofs|exec format error|executable doesn't exist|executable file not found|exit|failed to connect to bus|failed to resolve|fish: unknown|forbidden|getaddrinfo|glibc_|gpu|hostname |interactive authentication|is not recognized as |java_home is not set|kernel too old|killed|kvm|licen|memory limit|modprobe|must be |name or service not known|name resolution|network |no internet|no route to host|no such command|no such host|nodename nor servname|not available in this |not in the sudoers|nvidia|operation not permitted|out of memory|please install|podman|prevented|printer|proxy authentication required|read-only file|rejected|sandbox|screen|simulator|spawn |status|sudo: |system clock|temporary failure |too many open files|tunnel connection failed|ulimit|unable to open |unknown command|unknown host|unknownhostexception|unsupported |webcam",
+    "whether 1": (
+        "?|debe|deve|devraient|devrait|doit|doivent|dovrebbe|has to|have to|muss|must|müssen|needs to|ob|ought to|required to|shall|should|si|soll|supposed to|wether|whether",
     ),
-    "here 1": (
-        " here|bac à sable|box|cet environnement|computer|container|environment|esta máquina|este entorno|host|internet|laptop|leav|machine|maschine|network|questa macchina|rechner|runner|sandkasten|umgebung|vm|workspace|песочниц|этой машин|サンドボックス|本机|沙箱|이 환경",
+    "lacks 14": (
+        "",
+        "could|fish: unknown|java_home is not set|no such command|unknown command",
+        " not installed|executable doesn't exist|not available in this |please install",
+        "disk |emfile|enospc|erofs|no space left on device|read-only file|too many open files",
+        "cannot allocate memory|code|enomem|exit|killed|memory limit|out of memory|status",
+        " is required|are you root|eperm|interactive authentication|must be |not in the sudoers|operation not permitted|sudo: ",
+        "blocked|denied|forbidden|prevented|rejected|sandbox",
+        "permission denied",
+        "booted with systemd|docker daemon|docker.sock|failed to connect to bus|kvm|modprobe|no such device|podman|ulimit",
+        "audio|camera|cuda|device|display|emulator|gpu|nvidia|printer|screen|simulator|unable to open |webcam",
+        "",
+        "could|eai_again|ehostunreach|enetunreach|enotfound|name or service not known|network is unreachable|no route to host|temporary failure ",
+        "dial tcp: lookup|failed to resolve|getaddrinfo|network |no internet|no such host|nodename nor servname|proxy authentication required|unknown host|unknownhostexception",
+        "407|allow|apparmor|cannot find |cannot fork|cap_|cert_|certificate |cgroup|connection to |could|credential|current-context is not set|daemon socket|exec format error|failed to start|file system |file watchers|fork: retry|fuse: device not found|glibc_|hostname |inappropriate ioctl|inode|kernel too old|make: |missing x server|name resolution|no module named pip|no protocol specified|no space|no tty|no usable sandbox|not a tty|not in |not logged in|not supported on this |onfig|proxy|ptrace|redentials|require|resource |seccomp|self|selinux|system clock|tunnel connection failed|unable to connect to the server|unable to get |unable to locate |unsupported |x509:|xvfb",
     ),
-    "chance 1": (
-        "429|another |at capacity|bad|blocking waiting for|broken pipe|browser has been closed|checksum mismatch|code|connection |could not get lock|database is locked|deadline exceeded|early eof|econnaborted|econnreset|epipe|error|gateway|http|incomplete |index.lock|network |overloaded|page crashed|process|quota exceeded|rate|remote end hung up|retry|returned|server|service|socket hang up|state lock|status|stream |target closed|temporarily unavailable|text file busy|time|tls handshake|too many requests|transfer closed|try again|unable to |unexpected disconnect|unexpected eof while |waiting for ",
+    "here 2": (
+        " here|box|computer|container|environment|host|internet|laptop|leav|machine|network|runner|vm|workspace",
+        "bac à sable|cet environnement|cette machine|container|esta máquina|este entorno|maschine|questa macchina|rechner|sandbox|sandkasten|umgebung|песочниц|этой машин|サンドボックス|本机|沙箱|이 환경",
     ),
-    "again 1": (
-        "2nd|again|beim |deuxième |doing|erneut|fault|flak|hiccup|intermittent|next|noch|on its own|otra vez|ran|re|run|réessa|same |second|sporadisch|spurious|third|wack|went away |went through |à nouveau|もう一度|再试|重试|다시 시도",
+    "chance 6": (
+        "broken pipe|connection |econnaborted|econnreset|epipe|etimedout|socket hang up",
+        "429|code|deadline exceeded|error|http|quota exceeded|rate|status|time|too many requests",
+        "at capacity|bad|code|error|gateway|http|overloaded|returned|server|service|status|temporarily unavailable",
+        "another |blocking waiting for|could not get lock|database is locked|index.lock|process|state lock|text file busy|unable to |waiting for ",
+        "browser has been closed|early eof|network |page crashed|remote end hung up|retry|ssl_error_syscall|stream |target closed|tls handshake|try again|unexpected disconnect",
+        "address |another |blip|busy|checksum mismatch|chrome not reachable|code|connection |could not |eaddrinuse|eagain|econnrefused|emulator|error|etxtbsy|evicted|exceeded |failed to connect to|flaky|got|hiccup|http|incomplete |lock |maintenance |node |operation |port |preempt|premature |pull rate|quota |recv failure|request limit|resource is locked|resource temporarily|retry |returned|rpc failed|send failure|server |session |slow|socket|spot instance|ssl|status|throttl|time|tls recv|too many |toomanyrequests|transfer closed|under maintenance|unexpected eof while |upstream |usage limit|waiting ",
     ),
-    "story 1": (
-        " votes|almuerzo|anecdote|anniversaire|anniversary|appointment|apéro|ausflug|barbecue|beer|birthday|blague|breakfast|burger|café|cake|call|cat|chiste|christmas|coffee|coin |compleanno|congrat|cookie|cumpleaños|day off|demo|dienstag|dimanche|dinner|dog|donnerstag|déjeuner|dîner|döner|easter|enjoy|favo|feier|flight|football|freitag|friday the 13|fun fact|funny|fußball|félicitations|fête|geburtstag|glückwunsch|gâteau|hackathon|haha|halloween|horoscope|husband|i'm off|ice cream|jeudi|jok|kaffee|kid|krank|kuchen|kudos|like|lol|lottery|love|lunch|lundi|mardi|mascot|meeting|mercredi|mittag|mittwoch|montag|moved to |movie|new year|noodle|noël|nudeln|offsite|on holiday|once upon|ostern|out sick|party|pizza|playlist|pranzo|pub|pâques|raining|release|restaurant|retro|review|rétro|samedi|samstag|shirt|snow|soccer|sonntag|stand|sticker|sushi|team |thai|tossed a coin|train|trivia|urlaub|vacaciones|vacances|vendredi|vorführung|weather |weekend|weihnacht|what a story|wife|witz|wochenende|workshop|wtorek|xmas|день рождения|обед|шутк|ランチ|冗談|午饭|生日|笑话|농담|생일|점심",
+    "again 3": (
+        "2nd|flak|hiccup|intermittent|next|same |second|spurious|third|transient",
+        "a second|a third|again|another|back|blip|dig|doing|fault|glitch|pass|ran|re|run|same |the next|wait|went through ",
+        "beim |deuxième |encore une fois|erneut|noch|on its own|otra vez|réessa|sporadisch|wack|went away |à nouveau|もう一度|再试|重试|다시 시도",
+    ),
+    "story 6": (
+        "anniversary|barbecue|beer|birthday|breakfast|burger|cake|christmas|coffee|congrat|cookie|dinner|easter|halloween|ice cream|jok|lunch|noodle|party|pizza|pub|restaurant|sushi|thai|xmas",
+        "anecdote|favo|football|friday the 13|fun fact|funny|hackathon|haha|lol|mascot|new year|offsite|on holiday|playlist|retro|shirt|soccer|stand|sticker|team |trivia|vacation|weekend|what a story",
+        "appointment|call|day off|demo|enjoy|flight|i'm off|kudos|like|love|meeting|movie|out sick|raining|release|review|snow|train|weather |workshop",
+        " name| trip| votes|amus|barista|cat|cheers to|coin |congrats|croissant|dog|donut|doughnut|espresso|farewell|good |haiku|happy |here be dragons|hilarious|horoscope|husband|ironic|kid|kitten|leaving |limerick|lottery|moved to |newborn|nostalgi|olympi|once upon|poetic|potluck|puppy|ramen|secret santa|sense of humo|sunny|sunshine|tgif|throwback|tossed a coin|traffic jam|whoever |wife|world cup",
+        "ausflug|dienstag|donnerstag|döner|feier|freitag|fußball|geburtstag|glückwunsch|kaffee|krank|kuchen|mittag|mittwoch|montag|nudeln|ostern|samstag|sonntag|urlaub|vorführung|weihnacht|witz|wochenende",
+        "almuerzo|anniversaire|apéro|blague|café|chiste|compleanno|cumpleaños|dimanche|déjeuner|dîner|félicitations|fête|gâteau|jeudi|lundi|mardi|mercredi|noël|pranzo|pâques|rétro|samedi|vacaciones|vacances|vendredi|wtorek|день рождения|обед|шутк|ランチ|冗談|午饭|生日|笑话|농담|생일|점심",
     ),
     "could 1": (
         " have |alternative|angenommen|aurait|aurions|avai|brainstorm|can|choisiss|chose|conceivabl|could|decided|et si|eventuell|for the sake of argument|forse|gesetzt den fall|had|hypothetical|hätte|imaginable|imagine|imaginons|in another world|in hindsight|in theory|just an idea|könnt|may|might|misschien|moglibyśmy|może|möglicherweise|one day|optai|opted|perhaps|peut-être|picked|poderíamos|podría|possibly|potentially|potremmo|pourrait|pourrions|prenai|quizá|sarebbe|seraient|serait|sería|shall|should|some|suppos|tal vez|talvez|theoretically|think|took|un jour|vielleicht|vorstellen|wanted|was wenn|went|were|what if|who knows|womöglich|would|wäre|würde|zouden|étai|éventuellement|возможно|если бы|могли бы|может быть|можливо|もし|也许|可能会|如果当时|만약|아마",
@@ -219,7 +281,7 @@ GATES: Mapping[str, tuple[str, ...]] = {
         "a choisi|according to|advertise|affirme|allegedly|andere|annonce|announce|argue|article|artikel|as per|as the |auteur|autor|autre |back in |behauptet|bibliothek|bibliothèque|blog|chez |chose|cite|citing|claim|competit|compilateur|compiler|concurren|conférence|conseille|d'après l|dated |decided|describe|different|dit|documentation|doku|dort nimmt|elsewhere|empfahl|empfiehlt|explain|famously|for your information|former|fournisseur|framework|fyi|gemäß|habe ich ge|heard|heißt es|hersteller|indique|just so you know|konkurrenz|last|laut|leur |meint|mention|minutes of|neighbo|not |nur zur info|old|opted|optimierer|optimiseur|other|paraît-il|per the |picked|planer|planificateur|pour info|prefer|previous|propose|prétend|quote|quoting|read|recommande|recommend|reported|rumo|sagt|said|say|schreibt|schrieb|secondo |segundo |según|selected|selon|settled|state|steht|suggest|switched|talk|tells|their |use|volgens|vortrag|według|went with|write|wrote|zitiert|zufolge|écrit|згідно|по словам|согласно|によると|によれば|官方文档|根据|따르면",
     ),
     "unknown 1": (
-        " understand|aucune idée|can not|can't|cannot|clear|clue|could not|couldn't|do not|don't|explanation|found|give up|giving up|going on|ich lasse es|idea|je ne sais pas|je passe|keine ahnung|known|later|leave |leaving |moving on|mystery|mystère|not now|obvious|odd|open|parked|pas clair|puzzling|riddle|rätsel|set aside|skip|stays as it is|strange|trace|unexplained|unklar|weird|weiter mit anderem|weiß nicht|невідом|неясно|不清楚|原因不明",
+        " understand|abandon|an expert|answer|at a loss|aucune idée|author|baffl|beyond me|bleibt |can not|can't|cannot|cause|clear|clue|colleague|come back to |compris|could not|couldn't|deferr|do not|don't|elude|escalat|escapes me|explained|explanation|fail|file|flag|for another |found|further|give up|giving up|going on|have not |haven't |human|hypothesis|ich lasse es|idea|inconnu|inexpliqué|je ne sais pas|je passe|keine ahnung|known|laisse |later|lead|leave |leaving |left |light|luck|maintainer|mention|moving on|mystery|mystif|mystère|needs |nicht |nobody knows|not now|note|obvious|odd|open|owner|parked|parking|pas clair|person|plus tard|postpon|puzzling|reason|remain|remedy|report|reste |riddle|rätsel|sans explication|set aside|skip|solution|solved|some|später|stays as it is|strange|stumped|theory|trace|trouvé|unbekannt|understood|ungeklärt|unklar|verstehe |weird|weiter mit anderem|weiß |whatever |who knows|whoever|without |невідом|неясно|不清楚|原因不明",
     ),
 }
 # fmt: on

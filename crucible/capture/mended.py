@@ -53,6 +53,8 @@ class Mended:
     passed: Step | None = None
     is_certain: bool = True
     is_void: bool = False
+    is_luck: bool = False
+    """Whether it was said to be of chance, or of the machine."""
     changed: Step | None = None
     cause_at: int = -99
     resolution: str = ""
@@ -68,6 +70,20 @@ class Mended:
         return next((line for line in lines if _TELLS.search(line[:300])), lines[0] if lines else "")[:300]
 
 
+_IS_RED = late_pattern(
+    r"\b(?:red|fail|fails|failing|rot|rouge|scheitert|scheitern|fehlschl\w+|échou\w+|échec)\b"
+)
+_ONCE_MORE = late_pattern(
+    r"\b(?:fix\w*|again|still|if|whether|why|solved|repaired|should be|now works|behoben|noch|ob|warum|encore|si|pourquoi|corrigé)\b|\?"
+)
+_NOT_YET = late_pattern(
+    r"(?i)not (?:there|implemented|written|done|built|supported|available|existing) ?(?:yet|so far)|not (?:yet )?implemented|notimplemented|unimplemented|\btodo!|\bto be implemented|missing implementation|noch nicht (?:da|vorhanden|umgesetzt)|pas encore (?:là|implémenté)"
+)
+_NOT_THERE = late_pattern(r"(?i)no such file|not found|does not exist|cannot access|is a directory")
+_ALIKE = late_pattern(r"[\d.]+$|[-_](?:ng|next|cli|v)$|^\./|^.*/")
+"""What a program's name has besides: `python3` is `python`."""
+_SAME = 0.6
+"""The share of a failed command's words that another program's must have to do the same."""
 _TELLS = late_pattern(
     r"(?i:error|exception|fail|fatal|panic|cannot|can't|denied|no such|refused|undefined|missing|invalid|expected|unknown|not found|❌)"
 )
@@ -89,6 +105,10 @@ def _is_kept(one: Mended) -> bool:
         return False
     told = f"{one.told.text if one.told else ''}\n{one.resolution}\n{one.cause}"
     message = one.first.result if one.first.call else ""
+    if one.is_luck and not one.cause and not one.resolution:
+        return False
+    if not one.cause and not one.resolution and _NOT_YET.search(message[-2000:]):
+        return False  # a test that was there before its code
     return not (
         is_of_environment(message[-3000:]) or is_of_environment(told) or _is_chance(one, message, told)
     )
@@ -132,7 +152,13 @@ class _Walk:
 
     def _is_red_first(self, step: Step) -> bool:
         before = self.said.get(step.at - 1, [])[-3:]
-        return any(RED_FIRST.search(one.plain) for one in before)
+        if any(RED_FIRST.search(one.plain) for one in before):
+            return True
+        return (
+            bool(before)
+            and _IS_RED.search(before[-1].plain) is not None
+            and not _ONCE_MORE.search(before[-1].plain)
+        )
 
     def _say(self, step: Step) -> None:
         """Words behind a failure may tell its cause."""
@@ -150,6 +176,10 @@ class _Walk:
             return
         if step.at - at > _FAR:
             return
+        if step.at - at <= 2 and any(
+            is_chance(each.plain) or is_of_environment(each.plain) for each in sentences
+        ):
+            one.is_luck = True
         one.words += [
             each.text for each in sentences if len(each.plain) >= 25 and not ROUTINE.match(each.plain)
         ]
@@ -231,10 +261,37 @@ class _Walk:
             return False
         first = next((words for words in failed if words[0] not in TRIMS), failed[0])
         later = next((words for words in passed if words[0] == first[0]), None)
-        if later is None or (first[0] in LOOKS and one.told is None):
+        if later is None:
+            return self._does_by_another(one, first, passed)
+        if (
+            first[0] in LOOKS
+            and one.told is None
+            and not ((one.cause or one.words) and not _NOT_THERE.search(last.result[-2000:]))
+        ):
             return False
         if first[0] in RUNNERS and first[1:2] != later[1:2] and not USAGE.search(last.result[-2000:]):
             return False  # another task
         is_meant = alike(" ".join(first), " ".join(later)) >= (0.3 if one.cause else 0.6)
         one.cause = one.cause or (one.words[-1] if is_meant else "")
         return is_meant
+
+    def _does_by_another(self, one: Mended, first: Sequence[str], passed: Sequence[Sequence[str]]) -> bool:
+        """Whether another program does the same to the same, after its cause was told."""
+        if not (one.cause or one.words) or first[0] in LOOKS or first[0] in TRIMS:
+            return False
+        one.cause = one.cause or one.words[-1]
+        targets = {word for word in first[1:] if len(word) > 2 and not word.startswith("-")}
+        best = max(
+            (
+                len(targets & {*words[1:]}) / max(1, len(targets))
+                for words in passed
+                if words[0] not in LOOKS | TRIMS
+            ),
+            default=0.0,
+        )
+        if any(
+            alike(" ".join(first), " ".join(words)) >= _SAME and words[0] not in LOOKS for words in passed
+        ):
+            return True
+        is_version = any(_ALIKE.sub("", words[0]) == _ALIKE.sub("", first[0]) for words in passed)
+        return best >= _SAME or (is_version and best > 0)

@@ -46,14 +46,23 @@ _NO_CODE = frozenset(
         "GoModule",
     ]
 )
-_ADDRESS = late_pattern(r"\bhttps://(?P<host>[\w.-]{4,200})(?::\d+)?(?P<path>/[^\s\"'`<>)\\]{0,200})?")
+_ADDRESS = late_pattern(
+    r"\b(?:https?|wss)://(?P<host>[\w.-]{4,200})(?::\d+)?(?P<path>/[^\s\"'`<>)\\]{0,200})?"
+)
 _OURS = late_pattern(
     r"^(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1|\[)|(?:^|\.)(?:example|test|invalid|local|localhost|internal|lan|corp|intranet|home)$|(?:^|\.)example\.(?:com|org|net|edu|io|dev)$|^[^.]+$|(?:^|\.)(?:github|gitlab|bitbucket|stackoverflow|wikipedia|w3|schema|json-schema|mozilla|readthedocs|apache|opensource|creativecommons|spdx|docs|npmjs|pypi|crates|rubygems|maven)\.(?:com|org|io|rs|co)$|^(?:docs?|www\.w3|developer|help|wiki|blog|support|cdn|fonts|unpkg|img|badge|badges|shields|schemas?)\b"
 )
 """Hosts that are nobody's, this machine's, or where documents lie."""
+_API = late_pattern(
+    r"(?:^|[.-])(?:api|apis|gateway|graph|rest|graphql|webhooks?|hooks)\d*(?:[.-]|$)|/(?:api|v\d+|graphql|rest)(?:/|$)"
+)
+"""An API's host or path, also where documents lie."""
+_NOBODYS = late_pattern(
+    r"^(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1|\[)|(?:^|\.)(?:example|test|invalid|local|localhost|internal|lan|corp|intranet|home)$|(?:^|\.)example\.(?:com|org|net|edu|io|dev)$|^[^.]+$"
+)
 _CALLS = late_pattern(
     r"\b(?:requests|httpx|aiohttp|urllib\d?|session|client|http|https|axios|got|ky|superagent|fetch|curl|rest|api|needle|node_fetch|reqwest|ureq|hyper|surf|faraday|httparty|rest-?client|resttemplate|webclient|okhttp\w*|retrofit|guzzle|req|req\.new|tesla|finch|httpoison|urlsession|alamofire|dio|wretch|ofetch|undici|ktor|net::http|open-uri|hackney)\b[\w.:!?<>]{0,40}\s*[.(:]"
-    r"|\b(?:fetch|urlopen|file_get_contents|curl_\w+|wp_remote_\w+|httpget|http_get|http_post|newrequest\w*|httprequest|uri\.create|urlrequest|get_json|post_json|xmlhttprequest|eventsource|websocket|webhook|request)\b\s*!?\(?|\bhttp\.(?:get|post|put|patch|delete|head|newrequest\w*)\b|\.(?:get|post|put|patch|delete|send|request|getasync|postasync|sendasync)\w*\s*[(<]|\bcurl\b|\binvoke-(?:restmethod|webrequest)\b"
+    r"|\b(?:fetch|urlopen|file_get_contents|curl_\w+|wp_remote_\w+|httpget|http_get|http_post|newrequest\w*|httprequest|uri\.create|urlrequest|get_json|post_json|xmlhttprequest|eventsource|websocket|webhook|request)\b\s*!?\(?|\bhttp\.(?:get|post|put|patch|delete|head|newrequest\w*)\b|\.(?:get|post|put|patch|delete|send|request|getasync|postasync|sendasync)\w*\s*[(<]|->(?:get|post|put|patch|delete|request)\s*\(|/(?:get|post|put|patch|delete)\b|\b(?:url|uri|urlrequest|parserequest|basicrequest|asyncclient|getjson|postjson|open-uri|uri!|dial|connect)\s*[!(]|\bcurl\b|\binvoke-(?:restmethod|webrequest)\b"
     r"|\b(?:base_?url|api_?url|endpoint|api_?base|base_uri|api_?host|webhook_?url|api_?root|host_?url|service_?url|url|uri)\b\s*[:=]"
 )
 _COMMENT = late_pattern(r"^\s*(?://|#(?!include)|\*|/\*|--|;|<!--|%|\"\"\"|''')")
@@ -140,18 +149,25 @@ def _patched(patch: str) -> Iterator[tuple[str, str]]:
             kept.append(line.removeprefix("+"))
 
 
+def _is_anothers(host: str, path: str) -> bool:
+    """Whether an address is of somebody else's service: no documents, unless its host or its path is an API's."""
+    return not _OURS.search(host) or (
+        not _NOBODYS.search(host) and bool(_API.search(host) or _API.match(path))
+    )
+
+
 def _in_code(file: str, text: str) -> Iterator[ApiCall]:
-    if "https://" not in text:
+    if "://" not in text:
         return
     before = ""
     for line in text.split("\n"):
-        if "https://" in line and not _COMMENT.match(line):
+        if "://" in line and not _COMMENT.match(line):
             code = line[:500]
             low = code.casefold()
             for found in _ADDRESS.finditer(code):
                 host = found["host"].casefold().rstrip(".")
                 if (
-                    not _OURS.search(host)
+                    _is_anothers(host, found["path"] or "")
                     and not _ASSERTS.search(low[: found.start()])
                     and (_CALLS.search(low) or _CALLS.search(before))
                 ):

@@ -19,6 +19,8 @@ _READ = 20_000
 _LONGEST = 700
 """Code points of a sentence that are looked at: patterns may look far ahead within one."""
 _SHOWN = 200
+_NEAR = 300
+"""Code points within which a quote that goes on is closed."""
 
 _ITEM = late_pattern(r"[ \t]*(?:[-*+•]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _LEFT_OUT = late_pattern(r"[ \t]*(?:>|\||#{1,6} |<!--|(?:[-*_][ \t]*){3,}$)")
@@ -169,11 +171,25 @@ def _sentences(paragraph: str, row: int) -> Iterator[tuple[str, int, str]]:
     start = 0
     joined = paragraph.replace("\n", " ")
     for end in [*(found.end() for found in _END.finditer(joined)), len(joined)]:
+        if end < len(joined) and _is_quoting(joined, start, end):
+            continue
         said = joined[start:end].strip()
         if said:
             skipped = paragraph[:start].count("\n") if "\n" in paragraph else 0
             yield said[:_LONGEST], row + skipped, _plain(said[:_LONGEST])
         start = end
+
+
+def _is_quoting(joined: str, start: int, end: int) -> bool:
+    """Whether a sentence would end within what is quoted, which goes on near by."""
+    if '"' in joined:
+        return joined.count('"', start, end) % 2 == 1 and '"' in joined[end : end + _NEAR]
+    if "„" in joined or "“" in joined or "«" in joined:
+        opened, closed = (sum(joined.count(mark, start, end) for mark in marks) for marks in ("„«", "“”»"))
+        if "„" not in joined and "“" in joined:
+            opened, closed = joined.count("“", start, end), joined.count("”", start, end)
+        return opened > closed and any(mark in joined[end : end + _NEAR] for mark in "“”»")
+    return False
 
 
 def _plain(said: str) -> str:

@@ -12,7 +12,18 @@ from crucible.capture.steps import Step, commands_of
 from crucible.patterns import late_pattern
 from crucible.session.model import Intervention, Outcome
 
-__all__ = ["LOOKS", "RUNNERS", "TRIMS", "USAGE", "alike", "is_answer", "key_of", "may_mend", "plain_words_of"]
+__all__ = [
+    "LOOKS",
+    "RUNNERS",
+    "TRIMS",
+    "USAGE",
+    "alike",
+    "idle_words",
+    "is_answer",
+    "key_of",
+    "may_mend",
+    "plain_words_of",
+]
 
 TRIMS = frozenset(
     [
@@ -97,7 +108,16 @@ _ANSWERS = frozenset(
 )
 """Programs whose status is an answer."""
 _ANSWERING = (("git", "diff"), ("git", "grep"), ("git", "merge-base"), ("git", "ls-files"), ("git", "show-ref"), ("git", "rev-parse"), ("git", "check-ignore"), ("git", "cat-file"), ("npm", "outdated"), ("npm", "ls"), ("pnpm", "outdated"), ("yarn", "outdated"), ("docker", "inspect"), ("brew", "list"), ("pip", "show"), ("jq", "-e"), ("gh", "auth"), ("kubectl", "diff"), ("ruff", "--diff"))  # fmt: skip
+_SOON = 6
+"""Steps behind a failure within which the same is tried again."""
 _WORD = late_pattern(r"[^\W_]+")
+_SETS = late_pattern(r"(?:^|[;&|]\s*|\benv )((?:[A-Za-z_]\w*=\S*\s+)+)(?=\S)")
+"""What a command sets for its program: another setting is another try."""
+_ASKS = late_pattern(r"\s*(?:test|\[\[?)\s")
+_COMPLAINS = late_pattern(
+    r"(?m)^(?:e|f)?(?:grep|rg|ag|diff|cmp|comm|jq|which|stat|expr|lsof|ping): (?!.*(?:no such file|not found|is a directory|no match|permission))|(?i:regex parse error|parse error|syntax error|unrecognized option|invalid (?:option|regex|pattern|argument)|unmatched|usage: )"
+)
+"""How such a program says that it was asked wrongly."""
 
 RUNNERS = frozenset(
     [
@@ -244,7 +264,8 @@ def key_of(step: Step) -> tuple[object, ...]:
         return ("tool", step.call.call if step.call else "")
     commands = commands_of(step.script)
     kept = tuple(words for words in commands if words[0] not in TRIMS) or commands
-    return ("shell", *kept) if kept else ("shell", step.script.strip())
+    kept = (*kept, tuple(_SETS.findall(step.script)))
+    return ("shell", *kept) if commands else ("shell", step.script.strip())
 
 
 def is_answer(step: Step) -> bool:
@@ -252,7 +273,11 @@ def is_answer(step: Step) -> bool:
     if not step.script:
         return True  # what a file tool refuses is the next try's to mend
     commands = commands_of(step.script)
-    return bool(commands) and (
+    if not commands:
+        return bool(_ASKS.match(step.script))
+    if _COMPLAINS.search(step.result[:2000]):
+        return False  # it was asked wrongly, and found out nothing
+    return bool(
         commands[-1][0] in _ANSWERS or commands[-1][:2] in _ANSWERING or commands[0][:2] in _ANSWERING
     )
 
@@ -266,3 +291,17 @@ def alike(one: str, other: str) -> float:
     """The share of words that two commands have in common, from 0 to 1."""
     first, second = set(_WORD.findall(one.casefold())), set(_WORD.findall(other.casefold()))
     return len(first & second) / max(1, len(first | second))
+
+
+def idle_words(steps: Sequence[Step]) -> frozenset[int]:
+    """The places of what is said between a call that failed and the same again, with nothing changed: that is of chance."""
+    found: set[int] = set()
+    for step in steps:
+        if step.outcome is not Outcome.FAILED or not step.script:
+            continue
+        behind = range(step.at + 1, min(len(steps), step.at + _SOON))
+        again = next((at for at in behind if steps[at].script and steps[at].script == step.script), None)
+        is_idle = again is not None and not any(may_mend(steps[at]) for at in range(step.at + 1, again))
+        if again is not None and is_idle:
+            found.update(range(step.at + 1, again))
+    return frozenset(found)

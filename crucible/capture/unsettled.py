@@ -5,13 +5,20 @@ Owns these signs, in sentences as `sentences` makes them plain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from crucible.capture.marks import mark
 from crucible.capture.sentences import Sentence
 from crucible.patterns import late_pattern
 
-__all__ = ["is_anothers", "is_hypothetical", "is_open", "is_void"]
+__all__ = [
+    "explains",
+    "is_anothers",
+    "is_dropped",
+    "is_hypothetical",
+    "is_open",
+    "is_step",
+    "is_void",
+    "tells_fault",
+]
 
 # fmt: off
 _COULD = mark(
@@ -51,6 +58,39 @@ _VOID = late_pattern(
 """What is said behind words that ask for nothing."""
 
 
+_STEPS = late_pattern(
+    r"^i (?:can't|cannot|won't|couldn't|could not|was unable)\b|\btests? (?:first|before the code)\b|^(?:i|we) (?:chose|picked|selected|used|took) (?:a|the|an) (?:wrong|bad|poor)\b|^(?:i(?:'ve| have|'ll| will|'m)?|we(?:'ll| will|'ve| have)?|let me|let's) (?:just )?(?:decided? to |going to |first |now |also |then |want to |need to |have to )*(?:open|look|read|check|see|list|show|run|re-?run|search|grep|find|inspect|view|try|start|stop|wait|rename|reformat|fix|pick up|commit|push|(?:use|using) (?:the )?(?:code|grep|rg|sed|awk|cat|find|ls|curl|git|jq|bash|read|glob|task|a? ?subagents?))\b(?!.{0,120}\b(?:instead of|rather than|over the|and not)\b)"
+)
+"""The next step of the work, whatever words it is told in."""
+_EXPLAINS = late_pattern(
+    r"(?:(?:so|and|aha|ah)[,.! ]+)?(?:(?:that|this|which|it)(?:'s| is| was)? (?:why|explains?|fail(?:s|ed)|because|comes from|comes down)|found(?: it)?\b|the (?:culprit|cause|reason|root|bug|problem|fault|fix follows|output points)\b|root cause|what happens\b|diagnosis|cause:|culprit:)|(?:trouvé|voilà pourquoi|la cause|le coupable|la raison)\b|(?:gefunden|daran liegt|die ursache|der grund|das erklärt|der fehler)\b"
+)
+"""How a sentence begins that tells why something failed."""
+_FAULT = late_pattern(
+    r"\b(?:fail\w*|errors?|bugs?|broke\w*|crash\w*|wrong|missing|exception|returns?|returned|expect\w*|raises?|throws?|warns?|warning|lacks?|undefined|null|none|mismatch|stale|passes|passed)\b|\b(?:fehl\w*|fehler|kaputt|falsch|liefert)\b|\b(?:échou\w*|erreur|faux|manque|renvoie)\b"
+)
+
+
+def is_step(plain: str) -> bool:
+    """Whether a sentence tells the next step of the work, whatever words it is told in."""
+    return _STEPS.match(plain) is not None
+
+
+def explains(plain: str) -> bool:
+    """Whether a sentence begins like one that tells why something failed."""
+    return _EXPLAINS.match(plain) is not None
+
+
+def tells_fault(plain: str) -> bool:
+    """Whether a sentence has words for what went wrong."""
+    return _FAULT.search(plain) is not None
+
+
+def is_dropped(plain: str) -> bool:
+    """Whether a sentence says that nothing is to be done about something."""
+    return _VOID.search(plain) is not None
+
+
 def is_hypothetical(plain: str) -> bool:
     """Whether a sentence tells what could be, or could have been."""
     return _COULD.stands_in(plain)
@@ -71,16 +111,6 @@ _ELSEWHERE = late_pattern(
 )
 
 
-def is_void(sentence: Sentence, near: Sequence[Sentence] = ()) -> bool:
-    """Whether a sentence settles nothing, by itself or by what stands right `near` it."""
-    plain = sentence.plain
-    if (
-        sentence.asks
-        or is_hypothetical(plain)
-        or is_open(plain)
-        or is_anothers(plain)
-        or _CITED.search(sentence.text)
-        or _VOID.search(plain)
-    ):
-        return True
-    return any(_VOID.search(one.plain) or _ELSEWHERE.search(one.plain) for one in near)
+def is_void(sentence: Sentence) -> bool:
+    """Whether a sentence settles nothing, whatever words stand in it: a question, or what somebody else is quoted with."""
+    return sentence.asks or _CITED.search(sentence.text) is not None

@@ -53,9 +53,9 @@ def ask_often(root: Path, seed: int, count: int, half: int = 0) -> list[Cost]:
 def _asked(vault: Vault, name: str, rng: random.Random) -> Cost:
     path = vault.find(name)
     session = vault.read(path).session
-    ended = session.ended or session.started
+    ended, lasted = session.ended or session.started, session.duration()
     assert ended
-    minutes = (ended - session.started).total_seconds() / 60 if session.started else 0
+    minutes = lasted.total_seconds() / 60 if lasted else 0
     offers: list[Offer] = []
 
     def ask(offer: Offer) -> Answer:
