@@ -19,6 +19,7 @@ _ENOUGH, _PLAIN, _SURE = 0.45, 0.75, 0.7
 _AGAINST = frozenset({"could", "open", "others", "dropped", "step", "explains"})
 """Marks of what settles nothing."""
 _FOREIGN = late_pattern("[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_FIRST = late_pattern(r"(?:so |then |ok(?:ay)?,? |in the end,? |therefore,? )?(?:i|we)(?:'ve|'ll|'m|'re)? ")
 _SHORT = 10
 """Code points in which nothing is settled."""
 
@@ -49,11 +50,11 @@ def _settles(one: Leaning, *, is_doubtful: bool = False) -> bool:
 
 
 def _is_told_in_marks(one: Leaning) -> bool:
-    """Whether it is in letters of whose words the weights know little, and bears all marks of a choice: that it is one, against what, why."""
+    """Whether it bears all marks of a choice (that it is one, against what, why), in the first person or in letters of whose words the weights know little."""
     plain = one.sentence.plain
     return (
         {"settles", "against", "why"} <= one.marks
-        and _FOREIGN.search(plain) is not None
+        and (_FIRST.match(plain) or _FOREIGN.search(plain)) is not None
         and not (is_open(plain) or is_hypothetical(plain) or is_anothers(plain))
     )
 

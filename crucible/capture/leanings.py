@@ -22,11 +22,17 @@ from crucible.capture.unsettled import (
     tells_fault,
 )
 from crucible.capture.weights import Chances, chances, features_of, known_words
+from crucible.patterns import late_pattern
 
 __all__ = ["Leaning", "Told", "features_by_sentence", "leanings", "peaks"]
 
 _POSSIBLE, _LIKELY = 0.08, 0.45
 """The chances from which on it is worth to look for marks, and for what speaks against."""
+
+_CHOSEN = late_pattern(
+    r"\b(?:cho(?:se|sen|os)|pick(?:ed|ing)|select(?:ed|ing)|opt(?:ed|ing) for|decid|settle[ds]? on|(?:went|going|go) (?:with|for)|entsch[ie]|gew[aä]hlt|choisi|retenu|elegi|scelt)"
+)
+"""Words that name a choice: whoever uses one is looked at closely, however his sentence is built."""
 
 _SIGNS = (
     ("could", is_hypothetical),
@@ -63,14 +69,13 @@ class Leaning(NamedTuple):
 
 def leanings(sentences: Sequence[Sentence], *, by_user: bool = False) -> list[Leaning]:
     """All sentences of a text, in their order."""
-    likely = [
-        _is_likely(one, _behind(sentences, place), by_user=by_user) for place, one in enumerate(sentences)
-    ]
+    bare = [_bare(one, _behind(sentences, place), by_user=by_user) for place, one in enumerate(sentences)]
+    likely = [_is_likely(one, found) for one, found in zip(sentences, bare, strict=True)]
     marks = [
         _marks_of(one.plain, by_user=by_user) if likely[place] or likely[place - 1] else frozenset()
         for place, one in enumerate(sentences)
     ]
-    return [_leaning(sentences, marks, place, by_user=by_user) for place in range(len(sentences))]
+    return [_leaning(sentences, marks, place, found, by_user=by_user) for place, found in enumerate(bare)]
 
 
 def features_by_sentence(
@@ -85,21 +90,32 @@ def features_by_sentence(
     ]
 
 
-def _is_likely(one: Sentence, behind: Sentence | None, *, by_user: bool) -> bool:
+def _bare(one: Sentence, behind: Sentence | None, *, by_user: bool) -> Chances:
+    """How a sentence leans by its words alone."""
+    return chances(features_of(one, behind, (), (), known_words(), by_user=by_user))
+
+
+def _is_likely(one: Sentence, bare: Chances) -> bool:
     """Whether its words alone do not rule out that it leans at all, so that it is worth to look for marks."""
     if one.asks:
         return False
-    found = chances(features_of(one, behind, (), (), known_words(), by_user=by_user))
-    return max(found) >= _POSSIBLE or not one.plain.isascii()
+    return max(bare) >= _POSSIBLE or _CHOSEN.search(one.plain) is not None or not one.plain.isascii()
 
 
 def _leaning(
-    sentences: Sequence[Sentence], marks: Sequence[frozenset[str]], place: int, *, by_user: bool
+    sentences: Sequence[Sentence],
+    marks: Sequence[frozenset[str]],
+    place: int,
+    bare: Chances,
+    *,
+    by_user: bool,
 ) -> Leaning:
     """Signs of what settles nothing are sought only where a sentence would lean without them: they cost most."""
     one, behind = sentences[place], _behind(sentences, place)
     own, more = marks[place], marks[place + 1] if behind else frozenset()
-    found = chances(features_of(one, behind, own, more, known_words(), by_user=by_user))
+    found = bare
+    if own or more:
+        found = chances(features_of(one, behind, own, more, known_words(), by_user=by_user))
     if max(found) >= _LIKELY:
         own |= _signs_of(one.plain)
         more |= _signs_of(behind.plain) if behind else frozenset()

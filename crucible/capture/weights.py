@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -75,7 +75,8 @@ def features_of(
     return found
 
 
-def shaped(plain: str, known: frozenset[str]) -> list[str]:
+@lru_cache(maxsize=4)  # a sentence is asked for with its own marks and without, and as the one behind
+def shaped(plain: str, known: frozenset[str]) -> tuple[str, ...]:
     """A sentence's known words by their beginnings, its signs, and a * where other words stand."""
     row: list[str] = []
     for token in _TOKEN.findall(plain)[:_MOST]:
@@ -87,7 +88,7 @@ def shaped(plain: str, known: frozenset[str]) -> list[str]:
             word = token[:_STEM] if token[:_STEM] in known else "*"
         if word != "*" or row[-1:] != ["*"]:
             row.append(word)
-    return row
+    return tuple(row)
 
 
 def beginnings(text: str) -> set[str]:

@@ -16,7 +16,7 @@ def test_the_table_is_fitted_to_the_wordings_and_marks_as_they_are() -> None:
 
 def test_the_names_of_things_are_all_the_same() -> None:
     known = frozenset({"use", "for", "not"})
-    assert shaped("use frobs for gizmos, not blergs", known) == ["use", "*", "for", "*", ",", "not", "*"]
+    assert shaped("use frobs for gizmos, not blergs", known) == ("use", "*", "for", "*", ",", "not", "*")
 
 
 def test_a_choice_leans_more_than_the_next_step() -> None:
