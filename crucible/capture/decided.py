@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from crucible.capture.leanings import Leaning, Told
 from crucible.capture.never import is_of_environment
+from crucible.capture.sentences import Sentence
 from crucible.capture.unsettled import is_anothers, is_hypothetical, is_open, is_void
 from crucible.patterns import late_pattern
 
@@ -18,6 +19,15 @@ _ENOUGH, _PLAIN, _SURE = 0.45, 0.75, 0.7
 """Chances from which on a sentence settles something: anywhere; where something speaks against it; surely so."""
 _AGAINST = frozenset({"could", "open", "others", "dropped", "step", "explains"})
 """Marks of what settles nothing."""
+_CHOICE = frozenset({"settles", "against", "why"})
+"""Marks without which a user's words are a wish for work, unless they are plainly a choice."""
+_RULE = late_pattern(
+    r"\b(?:from (?:now|today) on|as of now)\b"
+    r"|^(?:(?:ok(?:ay)?|then|so|yes|fine|right|good),? )*(?:let's|let us|we'll|we will|i'll) (?:go|stick|stay) with\b"
+    r"|^no (?:new|more|other|extra|further|external|additional) \w+"
+    r"|\b(?:keep|leave) \S+(?: \S+){0,4} as (?:it|they|that) (?:is|are|was|were)\b"
+)
+"""How a user sets a rule for what comes, in a few words."""
 _FOREIGN = late_pattern("[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _FIRST = late_pattern(r"(?:so |then |ok(?:ay)?,? |in the end,? |therefore,? )?(?:i|we)(?:'ve|'ll|'m|'re)? ")
 _SHORT = 10
@@ -72,9 +82,18 @@ def _belongs(one: Leaning) -> bool:
     return bool({"why", "against", "rejects", "weighed"} & one.behind_marks)
 
 
+def _is_rule(said: Sentence) -> bool:
+    plain = said.plain
+    return bool(_RULE.search(plain)) and not (is_void(said) or is_open(plain) or is_hypothetical(plain))
+
+
 def decided_by_user(leanings: Sequence[Leaning]) -> Told | None:
     """The surest choice in a user's words."""
-    told = [one for one in leanings if _settles(one)]
+    told = [
+        one
+        for one in leanings
+        if _settles(one, is_doubtful=not _CHOICE & one.marks) or _is_rule(one.sentence)
+    ]
     best = max(told, key=lambda one: one.chances.choice, default=None)
     return (
         Told(best.sentence, 0.85, best.behind.text if best.behind and _belongs(best) else "")
