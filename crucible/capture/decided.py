@@ -88,13 +88,13 @@ def _is_rule(said: Sentence) -> bool:
 
 
 def decided_by_user(leanings: Sequence[Leaning]) -> Told | None:
-    """The surest choice in a user's words."""
+    """The rule that a user sets, else the surest choice in his words."""
     told = [
         one
         for one in leanings
         if _settles(one, is_doubtful=not _CHOICE & one.marks) or _is_rule(one.sentence)
     ]
-    best = max(told, key=lambda one: one.chances.choice, default=None)
+    best = max(told, key=lambda one: (_is_rule(one.sentence), one.chances.choice), default=None)
     return (
         Told(best.sentence, 0.85, best.behind.text if best.behind and _belongs(best) else "")
         if best

@@ -23,6 +23,13 @@ def test_a_rule_that_a_user_sets_is_a_choice(said: str) -> None:
     assert decided_by_user(leanings(sentences_of(said, 1), by_user=True))
 
 
+def test_of_a_wish_and_a_rule_the_rule_is_told() -> None:
+    said = "Build the index with FTS5 and time twenty searches. No new dependency, please."
+    told = decided_by_user(leanings(sentences_of(said, 1), by_user=True))
+    assert told
+    assert told.sentence.text == "No new dependency, please."
+
+
 @pytest.mark.parametrize(
     "said",
     [
