@@ -1,4 +1,4 @@
-"""All that a session can be told with: one book for halves 0 and 1, which share its tables, and one of its own for half 2.
+"""All that a session can be told with: one book for halves 0 and 1, which share its tables, one for half 2, and one for half 3.
 
 Owns which tables there are; a field is the constant of the same name in one of the modules of words.
 """
@@ -11,6 +11,12 @@ from types import ModuleType
 
 from tests.capture.planted import (
     filler_words,
+    fourth_corrections,
+    fourth_decisions,
+    fourth_filler,
+    fourth_noise,
+    fourth_proving,
+    fourth_topics,
     noise_calls,
     noise_words,
     third_adrs,
@@ -40,7 +46,7 @@ from tests.cases.planted import stacks
 from tests.cases.planted.refusals import Refused
 from tests.cases.planted.stacks import Stack
 
-__all__ = ["FIRST", "THIRD", "Book"]
+__all__ = ["FIRST", "FOURTH", "THIRD", "Book"]
 
 Rows = Sequence[str]
 Table = Mapping[str, Rows]
@@ -124,7 +130,7 @@ class Book:
 
 
 def _bound(*modules: ModuleType) -> Book:
-    """The constants of these modules; raises `KeyError` for a table that none of them has."""
+    """The constants of these modules, of the last one where several have it; raises `KeyError` for a table that none of them has."""
     known = {
         name.lower(): value for module in modules for name, value in vars(module).items() if name.isupper()
     }
@@ -133,3 +139,4 @@ def _bound(*modules: ModuleType) -> Book:
 
 FIRST = _bound(stacks, topics, words_adrs, words_decisions, words_corrections, words_failures, words_patterns, words_evidence, noise_words, noise_calls, filler_words)  # fmt: skip
 THIRD = _bound(third_stacks, third_topics, third_adrs, third_decisions, third_corrections, third_failures, third_patterns, third_evidence, third_noise, third_calls, third_filler)  # fmt: skip
+FOURTH = _bound(third_stacks, third_calls, third_patterns, fourth_topics, fourth_decisions, fourth_corrections, fourth_proving, fourth_noise, fourth_filler)  # fmt: skip
