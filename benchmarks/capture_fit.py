@@ -3,7 +3,7 @@
 `python -m benchmarks.capture_fit` writes `crucible/capture/weights.tsv`; `--check` leaves a fifth of the wordings out at a time, whole wordings, and
 prints precision and recall over those that were left out.  It is a logistic regression over the features of `crucible.capture.weights`: plain
 gradients, drawn towards nothing, half of the features left out at random each time so that none is relied on alone.  It learns from the planted wordings and from
-`tests/capture/sayings.txt`; of the third book only since the detector was measured with it, blind.  The same wordings give the same table.
+`tests/capture/sayings.txt`; of the later books only since the detector was measured with them, blind.  The same wordings give the same table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crucible.capture.leanings import features_by_sentence
 from crucible.capture.marks import Mark
 from crucible.capture.sentences import sentences_of
 from crucible.capture.weights import TABLE, UNIT, Chances, beginnings, together
-from tests.capture.planted.books import FIRST, THIRD, Book
+from tests.capture.planted.books import FIRST, FOURTH, THIRD, Book
 from tests.cases.planted.stacks import Names
 
 __all__ = ["SAYINGS", "Example", "Wording", "checked", "examples", "fit", "fitted_to", "wordings"]
@@ -46,6 +46,8 @@ _TIMES = 3
 _MATTER = ("a", "what", "do")
 """Slots of which one stands in the sentence that tells a choice, or a way."""
 
+_LATER = {4: THIRD, 5: FOURTH}
+
 Weights = dict[str, list[float]]
 Table = Mapping[str, Sequence[str]] | Sequence[str]
 
@@ -65,7 +67,7 @@ _SAID: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
 
 
 class Wording(NamedTuple):
-    """A text with slots, its label's place in `LABELS`; `half` is 0 or 1, 2 where both have it, 3 of `SAYINGS`, 4 of the third book."""
+    """A text with slots, its label's place in `LABELS`; `half` is 0 or 1, 2 where both have it, 3 of `SAYINGS`, 4 and 5 of `_LATER`."""
 
     label: int
     by_user: bool
@@ -87,7 +89,7 @@ def wordings() -> list[Wording]:
 
 
 def _planted() -> Iterator[Wording]:
-    for book in (FIRST, THIRD):
+    for book in (FIRST, *_LATER.values()):
         for label, by_user, names in _SAID:
             for table in (each for name in names for each in _tables(getattr(book, name))):
                 yield from _of_table(book, label, table, by_user=by_user)
@@ -105,7 +107,8 @@ def _of_table(book: Book, label: int, table: Table, *, by_user: bool) -> Iterato
         rows = spoken.get(language, ())
         for number, text in enumerate(rows):
             if text:
-                half = 4 if book is THIRD else 2 if len(rows) < 4 else number % 2
+                later = next((half for half, other in _LATER.items() if book is other), None)
+                half = later or (2 if len(rows) < 4 else number % 2)
                 yield Wording(label, by_user, language, text, half)
 
 
