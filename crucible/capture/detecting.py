@@ -90,7 +90,7 @@ def _sentences(step: Step) -> list[Sentence]:
 def _is_never(one: Candidate) -> bool:
     if has_secret(one.summary, one.detail, one.error, one.resolution):
         return True
-    return one.kind not in (Kind.FAILURE, Kind.ADR, Kind.EVIDENCE) and is_story(f"{one.summary} {one.detail}")
+    return one.kind not in (Kind.FAILURE, Kind.ADR) and is_story(f"{one.summary} {one.detail}")
 
 
 # --- structure -------------------------------------------------------------------------------------------------------

@@ -244,14 +244,14 @@ GATES: Mapping[str, tuple[str, ...]] = {
         "",
         "could|eai_again|ehostunreach|enetunreach|enotfound|name or service not known|network is unreachable|no route to host|temporary failure ",
         "dial tcp: lookup|failed to resolve|getaddrinfo|network |no internet|no such host|nodename nor servname|proxy authentication required|unknown host|unknownhostexception",
-        "407|allow|apparmor|cannot find |cannot fork|cap_|cert_|certificate |cgroup|connection to |could|credential|current-context is not set|daemon socket|exec format error|failed to start|file system |file watchers|fork: retry|fuse: device not found|glibc_|hostname |inappropriate ioctl|inode|kernel too old|make: |missing x server|name resolution|no module named pip|no protocol specified|no space|no tty|no usable sandbox|not a tty|not in |not logged in|not supported on this |onfig|proxy|ptrace|redentials|require|resource |seccomp|self|selinux|system clock|tunnel connection failed|unable to connect to the server|unable to get |unable to locate |unsupported |x509:|xvfb",
+        "407|allow|apparmor|cannot find |cannot fork|cap_|cert_|certificate |cgroup|connection to |could|credential|current-context is not set|exec format error|failed to start|file system |file watchers|fork: retry|fuse: device not found|glibc_|hostname |inappropriate ioctl|inode|kernel too old|make: |missing x server|name resolution|no module named pip|no protocol specified|no space|no tty|no usable sandbox|not a tty|not in |not logged in|not supported on this |onfig|proxy|ptrace|redentials|require|resource |seccomp|self|selinux|socket|system clock|tunnel connection failed|unable to connect to the server|unable to get |unable to locate |unsupported |x509:|xvfb",
     ),
     "here 2": (
         " here|box|computer|container|environment|host|internet|laptop|leav|machine|network|runner|vm|workspace",
         "bac à sable|cet environnement|cette machine|container|esta máquina|este entorno|maschine|questa macchina|rechner|sandbox|sandkasten|umgebung|песочниц|этой машин|サンドボックス|本机|沙箱|이 환경",
     ),
     "chance 6": (
-        "broken pipe|connection |econnaborted|econnreset|epipe|etimedout|socket hang up",
+        "broken pipe|connection |econnaborted|econnreset|epipe|etimedout|socket ",
         "429|code|deadline exceeded|error|http|quota exceeded|rate|status|time|too many requests",
         "at capacity|bad|code|error|gateway|http|overloaded|returned|server|service|status|temporarily unavailable",
         "another |blocking waiting for|could not get lock|database is locked|index.lock|process|state lock|text file busy|unable to |waiting for ",
