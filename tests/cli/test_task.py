@@ -408,7 +408,7 @@ def test_two_who_write_at_once_both_get_their_word(vault: Vault, chain: str, cru
             done = cru_process(*args, *more)
             failed.extend([done.stderr] if done.returncode else [])
 
-    failed: list[str] = []
+    failed: list[bytes] = []
     threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
