@@ -1,8 +1,8 @@
 """What capture detects in generated sessions, and how long that takes beside reading a note with markdown-it.
 
-`python -m benchmarks.capture` looks at the wordings that whoever writes the detector has not read (half 3); `--half 2` takes an
-earlier such book, `--half 0` and `--half 1` take those that were read, `--half all` both of these.  It prints precision and recall, by kind too, how many have the confidence that was expected, and what of the
-noise was proposed; never a wording, so that the half that is held back stays unread.
+`python -m benchmarks.capture` takes the newest book of wordings (half 3), `--half` an older one.  Each was looked at once before anything was learnt from it, and
+those figures stand in docs/worth-keeping.md; what is printed now is of wordings that the weights know.  It prints precision and recall, by kind too, how many have the confidence that was expected, and what of the
+noise was proposed; never a wording, so that a new book stays unread.
 """
 
 from __future__ import annotations

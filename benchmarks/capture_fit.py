@@ -146,6 +146,7 @@ def _example(one: Wording, known: frozenset[str], chance: random.Random) -> Exam
 
 def _filled(one: Wording, chance: random.Random) -> tuple[str, tuple[str, ...]]:
     """The text without slots, and what it is of where it says something, in small letters."""
+    # The fourth book's wordings take the first one's matter: with their own the table was no better at plain choices.
     book = THIRD if one.half == 4 else FIRST
     language = one.language if one.language in book.topics else "en"
     topic, names = chance.choice(book.topics[language]), Names.draw(chance, chance.choice(book.stacks))
