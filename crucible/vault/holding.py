@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -72,8 +73,7 @@ def hold_session(
         try:
             folder = make_folders(root, inside(root, root / _PLACE))
             path = folder / f"{name}.lock"
-            lock = stack.enter_context(hold(path, 0.0))
-            left = _left(path)
+            lock, left = _take(stack, path)
         except OSError as error:
             raise VaultError(f"{name}: nobody can hold it: {reason_of(error)}") from error
         if lock is None:
@@ -97,6 +97,24 @@ def is_held(root: Path, session_id: str) -> bool:
             return lock is None or (left is not None and _lives(left))
     except (OSError, CrucibleError):
         return False
+
+
+_MOMENT, _LOOK = 0.5, 0.02
+"""Seconds: how long a lock is asked for that nobody alive says he holds, and how often."""
+
+
+def _take(stack: ExitStack, path: Path) -> tuple[Lock | None, _Holder | None]:
+    """The lock, None where somebody has it, and who held it last.  Raises `OSError`.
+
+    Who only looks whether it is held has it for a moment, and who has just taken it has not said yet who he is.
+    """
+    end = time.monotonic() + _MOMENT
+    while True:
+        lock = stack.enter_context(hold(path, 0.0))
+        left = _left(path)
+        if lock or (left and (left.host != _here() or _is_there(left.pid))) or time.monotonic() > end:
+            return lock, left
+        time.sleep(_LOOK)
 
 
 _PLACE = Path(".crucible", "cache", "resuming")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from crucible.vault.holding import SessionHeld, hold_session, is_held
+from crucible.vault.locking import hold
 from crucible.vault.store import Vault
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -64,6 +67,40 @@ def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: V
         assert not is_held(vault.root, "x")
     with hold_session(vault.root, "x", client="c", now=NOW):
         pass
+
+
+def test_who_has_just_taken_it_is_waited_for_until_he_says_who_he_is(vault: Vault) -> None:
+    lock_of(vault).parent.mkdir(parents=True)
+    with hold(lock_of(vault), 0.0) as lock:
+        assert lock
+        line = f"{os.uname().nodename} {os.getpid()} codex 2026-11-21T12:00:00Z 0 -\n"
+        Timer(0.1, lock.leave, [line]).start()
+        with (
+            pytest.raises(SessionHeld, match="held by codex, process"),
+            hold_session(vault.root, "x", client="c", now=NOW),
+        ):
+            pass
+
+
+def test_who_never_says_who_he_is_is_waited_for_no_longer_than_a_moment(vault: Vault) -> None:
+    lock_of(vault).parent.mkdir(parents=True)
+    with (
+        hold(lock_of(vault), 0.0),
+        pytest.raises(SessionHeld, match="held by another process"),
+        hold_session(vault.root, "x", client="c", now=NOW),
+    ):
+        pass
+
+
+def test_who_only_looks_keeps_nobody_out(vault: Vault) -> None:
+    with hold_session(vault.root, "x", client="c", now=NOW):
+        pass
+    lock_of(vault).write_text("")
+    with ExitStack() as looking:
+        looking.enter_context(hold(lock_of(vault), 0.0))
+        Timer(0.1, looking.close).start()
+        with hold_session(vault.root, "x", client="c", now=NOW):
+            pass
 
 
 @pytest.mark.parametrize(
