@@ -124,6 +124,8 @@ DEFAULT_CONFIG = _CONFIG.replace("[flight]\n", LIFECYCLE_CONFIG + "\n[flight]\n"
 
 
 _NONE: Mapping[str, object] = {}
+_FOREVER = 1000 * 366 * 24 * 60
+"""Minutes; no calendar has room for many more."""
 _NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
 
 
@@ -281,7 +283,7 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
     return VaultSettings(
         sessions=table.take("sessions.folder", "sessions", folder),
         subagents=table.take("sessions.subagents", "link", one_of("link", "embed", "inline")),
-        idle_minutes=table.take("sessions.idle_minutes", 60, count),
+        idle_minutes=min(table.take("sessions.idle_minutes", 60, count), _FOREVER),
         fsync=table.take("writing.fsync", True, boolean),
         lock_seconds=table.take("writing.lock_seconds", 10.0, seconds),
         capture=lifecycle.capture,

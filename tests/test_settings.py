@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -211,6 +212,11 @@ def test_every_key_is_read() -> None:
         ),
         SecretSettings((("acme", "acme_[0-9a-f]{32}"),), ("^test_",)),
     )
+
+
+def test_a_session_may_be_quiet_for_ever() -> None:
+    quiet = read_vault_settings(f"sessions.idle_minutes = {10**18}", FILE).idle_minutes
+    assert datetime.now(UTC) - timedelta(minutes=quiet) < datetime(1100, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class Asker(Protocol):
         ...
 
 
-def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Asker | None:
+def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
     """Who the user configured, the command before the model; None for nobody, and inside of a session that we started ourselves."""
     if env.get(OWN_ENVIRONMENT):
         return None

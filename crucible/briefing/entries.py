@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
-from crucible.briefing.rows import Known
+from crucible.briefing.rows import Known, begun
 from crucible.errors import CrucibleError
 from crucible.history.keeping import HISTORY, EntryNote, load_entry
 from crucible.history.model import Entry, Line
@@ -64,13 +64,13 @@ def _load(vault: Vault, name: str) -> EntryNote | None:
 
 def _names(vault: Vault, known: Known) -> list[str]:
     """The notes of the folder that may be of the project, newest first."""
-    begun: Mapping[str, str] = {str(row["id"]): str(row["started"] or "") for row in known.newest}
+    times: Mapping[str, str] = {str(row["id"]): begun(row) for row in known.newest}
     dated: list[tuple[str, str]] = []
     with suppress(FileNotFoundError):
         for name in os.listdir(vault.root / HISTORY):
             ident = note_name(name)
             if is_markdown(name) and not name.startswith(".") and ident not in known.others:
-                dated.append((begun.get(ident, ident[:10]), name))
+                dated.append((times.get(ident, ident[:10]), name))
     return [name for _, name in sorted(dated, reverse=True)]
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crucible.briefing.entries import Question
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter, whole_words
-from crucible.briefing.rows import Event, Happened, Known, time_of
+from crucible.briefing.rows import Event, Happened, Known, begun, time_of
 from crucible.history.composing import PAUSED
 from crucible.history.model import Entry, Line
 from crucible.index.schema import Row
@@ -59,7 +59,7 @@ def _told(known: Known, entries: Sequence[Entry]) -> list[_Told]:
     rows = {str(row["id"]): row for row in known.newest}
     found: dict[str, _Told] = {}
     for happened in known.events:
-        name, at = str(happened.row["id"]), str(happened.row["started"] or "")
+        name, at = str(happened.row["id"]), begun(happened.row)
         found[name] = _Told(at, name, happened.row, happened, None)
     for entry in entries:
         name = entry.session_id
@@ -88,15 +88,15 @@ def _session(one: _Told, now: datetime, quoter: Quoter) -> Iterator[Item]:
 
 def _label(one: _Told, now: datetime) -> str:
     """`2026-11-21-add-clock, yesterday, completed`: only what is ours or an id."""
-    begun = time_of(one.at) or time_of(one.at[:10])
+    day = time_of(one.at) or time_of(one.at[:10])
     status = str(one.row["status"] or "") if one.row else ""
-    return ", ".join(filter(None, (one.session, _day(begun, now), status))).replace("]", "")
+    return ", ".join(filter(None, (one.session, _day(day, now), status))).replace("]", "")
 
 
-def _day(begun: datetime | None, now: datetime) -> str:
-    if begun is None:
+def _day(time: datetime | None, now: datetime) -> str:
+    if time is None:
         return ""
-    days = (now.date() - begun.date()).days
+    days = (now.date() - time.date()).days
     if days <= 0:
         return "today"
     return "yesterday" if days == 1 else f"{days} days ago"

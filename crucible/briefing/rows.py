@@ -6,24 +6,27 @@ Owns which rows are read.  No note is: a project of thousands of sessions costs 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.index.moments import utc
-from crucible.index.query import SessionQuery, matching
-from crucible.index.schema import Row, shard_of
+from crucible.index.query import SessionQuery, matcher, matching
+from crucible.index.schema import UNDATED, Row, shard_of
 from crucible.index.view import View
 from crucible.lifecycle_settings import BriefingSettings
 from crucible.patterns import late_pattern
 
-__all__ = ["Event", "Happened", "Known", "find_rows", "has_news", "has_sessions", "since", "time_of"]
+__all__ = ["Event", "Happened", "Known", "begun", "find_rows", "has_news", "has_sessions", "since", "time_of"]
 
 _EVENTS = ("decision", "error", "milestone", "task_complete", "checkpoint")
 """Kinds of callouts that are told."""
 _SESSIONS = 3
 """Sessions whose events are told."""
 _PLAIN = late_pattern(r"[A-Za-z0-9._-]+\Z")
+_EVER = datetime.min.replace(tzinfo=UTC)
+_DAY = late_pattern(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
 _ASKS = ("decision_needed", "approval_required", "error")
@@ -68,22 +71,46 @@ def has_sessions(view: View, project: str) -> bool:
 
 def has_news(view: View, project: str, now: datetime, chosen: BriefingSettings) -> bool:
     """Whether the project has a session in the days that are told of."""
-    days = max(chosen.event_days, chosen.history_days)
-    return next(matching(view, SessionQuery(project=project, since=since(now, days))), None) is not None
+    oldest = since(now, max(chosen.event_days, chosen.history_days))
+    query = SessionQuery(project=project, since=oldest)
+    return next(chain(matching(view, query), _undated(view, oldest, project)), None) is not None
 
 
 def find_rows(view: View, project: str, now: datetime, chosen: BriefingSettings) -> Known:
     """All of it; a `project` of "" is every one."""
-    days = max(chosen.event_days, chosen.history_days)
-    found = [*matching(view, SessionQuery(since=since(now, days)))]
+    oldest = since(now, max(chosen.event_days, chosen.history_days))
+    found = [*matching(view, SessionQuery(since=oldest))]
+    if undated := [*_undated(view, oldest)]:
+        found = sorted([*found, *undated], key=lambda row: (begun(row), str(row["id"])), reverse=True)
     newest = tuple(row for row in found if not project or _is_of(row, project))
     recent = utc(since(now, chosen.event_days))
-    told = [row for row in newest if str(row["started"] or "") >= recent][:_SESSIONS]
+    told = [row for row in newest if begun(row) >= (recent if row["started"] else recent[:10])][:_SESSIONS]
     events = tuple(Happened(row, tuple(_events(view, row))) for row in told)
     others = {str(row["id"]) for row in found} - {str(row["id"]) for row in newest}
     answered = {str(row["id"]): tuple(_answered(view, row)) for row in newest[:_ASKING]}
-    last = None if newest else next(matching(view, SessionQuery(project=project or None)), None)
+    last = None if newest else _last(view, project or None)
     return Known(newest, events, frozenset(others), answered, last)
+
+
+def _last(view: View, project: str | None) -> Row | None:
+    rows = islice(matching(view, SessionQuery(project=project)), 1)
+    return max(chain(rows, _undated(view, _EVER, project)), key=begun, default=None)
+
+
+def begun(row: Row) -> str:
+    """When a session began, as the index writes times; where its note does not tell, the day with which its id begins, else ""."""
+    if row["started"]:
+        return str(row["started"])
+    day = _DAY.match(str(row["id"]))
+    return day[0] if day and time_of(day[0]) else ""
+
+
+def _undated(view: View, oldest: datetime, project: str | None = None) -> Iterator[Row]:
+    """The sessions without a beginning whose day is not before the `oldest`'s; what cannot be read is none."""
+    wanted = matcher(SessionQuery(project=project))
+    for row in view.rows("sessions", [shard for shard in view.shards if shard == UNDATED]):
+        if row["unreadable"] is None and begun(row) >= utc(oldest)[:10] and wanted(row):
+            yield row
 
 
 def since(now: datetime, days: int) -> datetime:

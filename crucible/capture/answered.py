@@ -1,21 +1,42 @@
 """A user's answer to the question that an agent ended with: which of the options was chosen.
 
-Owns how options are told (a numbered list, "A or B?"), and how an answer names one (its words, its number, its place).  An answer that puts the
+Owns how options are told (a list, counted in a sentence, "A or B?"), and how an answer names one (its words, its number, its place).  An answer that puts the
 question off chooses nothing.
 """
 
 from __future__ import annotations
 
-from crucible.capture.sentences import content_words, one_line, sentences_of
+import re
+
+from crucible.capture.sentences import Sentence, content_words, one_line, sentences_of
 from crucible.patterns import late_pattern
 
-__all__ = ["answer_to"]
+__all__ = ["answer_to", "asks_to_choose"]
 
 _READ = 4000
 _LONGEST = 600
 _ITEM = late_pattern(r"^[ \t]*(?:[-*+]|(?:option |variant |variante )?\(?[0-9a-eA-E][.):])[ \t]+(.{2,300})$")
 # fmt: off
 _OR = late_pattern(r",? (?:or|oder|ou|o|oppure|of|lub|czy|или|чи|або)(?: rather| else| should (?:it|we|i)(?: be)?| eher| lieber| plutôt| bien)? |(?:还是|或者?|または|それとも|아니면|또는)")
+_CHOOSE = late_pattern(
+    r"\b(?:(?:please |kindly |you )(?:choose|pick|decide|select|indicate|say which)|your (?:call|choice|pick|input|decision)|need(?:s|ed)? (?:your |an? )?(?:input|answer|decision)|input needed|let me know (?:which|what)|tell me which|which (?:one|of)|(?:awaiting|waiting for) your)\b"
+    r"|\b(?:rückfrage|bitte (?:wähl|entscheid|auswähl|such)\w*|deine (?:wahl|entscheidung)|sag mir,? welche\w*)\b|\b(?:choisis|choisissez|à toi de choisir|à vous de choisir|ton choix|votre choix|dis-moi (?:laquelle|lequel))\b|\b(?:elige|escoge|tú decides|dime cuál)\b"
+)
+"""How an agent asks for a choice without a question mark."""
+_COUNT = late_pattern(
+    "|".join(
+        rf"((?<![\w.])\(?[{sign}](?:[).:](?= )| ?=)|\b(?:{word})(?: (?:option|variante?|choice|möglichkeit|opción|candidate)\b ?[:,=]?| ?[:,=]))"
+        for sign, word in (
+            ("1a", "first|erstens|premi[eè]re?|primer[oa]|erste"),
+            ("2b", "second|zweitens|deuxième|segund[oa]|zweite"),
+            ("3c", "third|drittens|troisième|tercer[oa]|dritte"),
+            ("4d", "fourth|viertens|quatrième|cuart[oa]|vierte"),
+        )
+    ),
+    re.IGNORECASE,
+)
+"""A sign that counts an option, in the group of its number."""
+_STOP = late_pattern(r"[.;!?](?: |$)|\n\n")
 _LEADS = late_pattern(r"^.*(?::| - | — |\b(?:either|between|prefer|rather|want|use|with|entweder|zwischen|lieber|entre|soit)\b) *")
 _PUTS_OFF = late_pattern(
     r"\b(?:neither|none of|not sure|no idea|no opinion|no preference|don't know|do not know|don't care|wait|sleep on it|think about|thinking about|later|postpone|not now|not yet|leave (?:it|that|this|them|\w+ \w+ as)|leave .{2,80} (?:open|as it is|for now|out|alone)|something else|first (?:ask|let|do)|ask (?:the|bob|\w+ first)|i(?:'ll| will| need to| have to| must) (?:ask|check|think|talk|see)|let me (?:ask|check|think|see|sleep)|up to you|you (?:decide|choose|pick)|whatever|skip (?:it|this|that)|^skip|^stop\b|^none\b|don't mind|that can wait|we'll see|first (?:fix|finish|make|look|read)|what would you|tell me|keep it open|park(?: it)?|hold (?:on|off)|undecided|open for now|tomorrow|next week|come back|forget (?:it|that|about)|stop here|moot|doesn't matter|can't (?:say|tell|decide)|both have|hmm+)\b"
@@ -34,11 +55,16 @@ _YES = late_pattern(r"^(?:yes|yep|yeah|sure|ja|oui|sí|si|sim|tak|да|так|�
 # fmt: on
 
 
+def asks_to_choose(one: Sentence) -> bool:
+    """Whether a sentence is a question, or asks for a choice without being one."""
+    return one.asks or _CHOOSE.search(one.plain) is not None
+
+
 def answer_to(asked: str, words: str) -> str:
     """What a user chose of the options that an agent's text ends with, with the question; "" where that asks nothing or nothing was chosen."""
     text = asked[-_READ:]
     sentences = sentences_of(text, 1)
-    questions = [one for one in sentences[-4:] if one.asks]
+    questions = [one for one in sentences[-4:] if asks_to_choose(one)]
     if not questions:
         return ""
     options = _options(text, questions[-1].text)
@@ -65,6 +91,7 @@ def _without(plain: str, options: list[str]) -> str:
 
 def _options(text: str, question: str) -> list[str]:
     items = [found[1].strip() for line in text.split("\n")[-30:] if (found := _ITEM.match(line))]
+    items = items if len(items) >= 2 else _counted(text[-_LONGEST:])
     if len(items) >= 2:
         return items[-6:]
     parts = _OR.split(question.rstrip("? ？"))
@@ -77,6 +104,20 @@ def _options(text: str, question: str) -> list[str]:
         return []
     parts[0] = _LEADS.sub("", parts[0]) or parts[0]
     return [part.strip(" .,") for part in parts if part.strip(" .,")][-6:]
+
+
+def _counted(text: str) -> list[str]:
+    """Options that are counted within a sentence, from the first on; the last of such counts."""
+    marks: list[re.Match[str]] = []
+    for mark in _COUNT.finditer(text):
+        number = next(at for at, each in enumerate(mark.groups()) if each is not None) + 1
+        if number == 1:
+            marks = []
+        if number == len(marks) + 1:
+            marks.append(mark)
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    parts = [_STOP.split(text[mark.end() : end], 1)[0] for mark, end in zip(marks, ends, strict=False)]
+    return [part.strip(" .,;:|/") for part in parts if part.strip(" .,;:|/")]
 
 
 def _chosen(options: list[str], plain: str, answer: str) -> str:

@@ -15,10 +15,12 @@ from crucible.patterns import late_pattern
 
 __all__ = ["decided_by_agent", "decided_by_user"]
 
-_ENOUGH, _PLAIN, _SURE = 0.45, 0.75, 0.7
-"""Chances from which on a sentence settles something: anywhere; where something speaks against it; surely so."""
+_ENOUGH, _BARE, _PLAIN, _SURE = 0.45, 0.6, 0.75, 0.7
+"""Chances from which on a sentence settles something: anywhere; without a mark of a choice; where something speaks against it; surely so."""
 _AGAINST = frozenset({"could", "open", "others", "dropped", "step", "explains"})
 """Marks of what settles nothing."""
+_BEARS = frozenset({"settles", "names", "does", "acts", "becomes", "rejects", "against"})
+"""Marks of which one is borne by nearly everything that settles something."""
 _CHOICE = frozenset({"settles", "against", "why"})
 """Marks without which a user's words are a wish for work, unless they are plainly a choice."""
 _RULE = late_pattern(
@@ -53,7 +55,7 @@ def decided_by_agent(leanings: Sequence[Leaning], *, is_doubtful: bool = False) 
 
 def _settles(one: Leaning, *, is_doubtful: bool = False) -> bool:
     is_against = bool(_AGAINST & one.marks) or bool({"others", "dropped"} & one.behind_marks)
-    least = _PLAIN if is_doubtful or is_against else _ENOUGH
+    least = _PLAIN if is_doubtful or is_against else _ENOUGH if _BEARS & one.marks else _BARE
     if len(one.sentence.plain) < _SHORT or is_void(one.sentence):
         return False
     return one.chances.choice >= max(least, one.chances.way) or _is_told_in_marks(one)

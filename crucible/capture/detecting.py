@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.words import answers_in, is_correction
-from crucible.capture.answered import answer_to
+from crucible.capture.answered import answer_to, asks_to_choose
 from crucible.capture.corrected import corrected_in
 from crucible.capture.decided import decided_by_agent, decided_by_user
 from crucible.capture.leanings import Told, leanings, peaks
@@ -38,7 +38,9 @@ _ALIKE = 0.4
 """The share of the shorter one's words that both have, where what is said is what the callout says."""
 _BRIEF = 60
 """Code points within which what is done about a fault is told."""
-_BACK = 60
+_ADMITS = 120
+"""Code points within which a mistake is owned up to, and what holds is told behind."""
+_FURTHER = 60
 """Steps within which something is taken back by its words alone."""
 _NEAR, _LINES = 4, 12
 """Candidates, and lines of the note, within which one may tell again what another told."""
@@ -253,13 +255,12 @@ def _by_agent(
 ) -> Iterator[tuple[Candidate, bool]]:
     line = None if isinstance(step.entry, Prose) else step.line
     sentences = said.get(step.at, [])
+    leaned = leanings(sentences)
     corrected = [
-        one
-        for one in corrected_in(sentences, lambda: _before(said, step.at))
-        if not _is_led(one, steps, step)
+        one for one in corrected_in(leaned, lambda: _before(said, step.at)) if not _is_led(one, steps, step)
     ]
-    leaning = peaks(leanings(sentences))
-    is_asking = bool(sentences) and sentences[-1].asks
+    leaning = peaks(leaned)
+    is_asking = any(asks_to_choose(one) for one in sentences[-2:])
     patterns = list(patterns_in(leaning))
     is_led = bool(step.at) and steps[step.at - 1].outcome is Outcome.FAILED
     is_vain = is_led and _is_machines(steps[step.at - 1].result)
@@ -286,7 +287,7 @@ def _by_agent(
 def _before(said: dict[int, list[Sentence]], at: int) -> Iterator[frozenset[str]]:
     """The content words of what was said in the steps before one."""
     return (
-        content_words(one.plain) for place in range(max(0, at - _BACK), at) for one in said.get(place, ())
+        content_words(one.plain) for place in range(max(0, at - _FURTHER), at) for one in said.get(place, ())
     )
 
 
@@ -302,7 +303,11 @@ def _places(found: Sequence[Told], further: int) -> set[tuple[int, int]]:
 
 def _told(kind: Kind, one: Told, step: Step, line: int | None) -> Candidate:
     text = one.sentence.text
-    whole = f"{text} {one.behind}" if one.behind and len(text) < 60 else text
+    whole = (
+        f"{text} {one.behind}"
+        if one.behind and len(text) < (_ADMITS if kind is Kind.SELF_CORRECTION else _BRIEF)
+        else text
+    )
     source = "callout" if isinstance(step.entry, Callout) else "words"
     found = _candidate(kind, one.confidence, whole, step, detail=one.behind, source=source)
     return found._replace(line=line or one.sentence.line)

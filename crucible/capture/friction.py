@@ -24,7 +24,6 @@ _SHORT, _MEDIUM = 30, 90
 class Interaction(StrEnum):
     """What a human is asked to do."""
 
-    BRIEFING_REVIEW = "briefing_review"
     CAPTURE_PROMPT = "capture_prompt"
     MID_SESSION_PROMPT = "mid_session_prompt"
     FAILURE_REVIEW = "failure_review"
@@ -32,13 +31,12 @@ class Interaction(StrEnum):
 
 COSTS: Mapping[Interaction, int] = MappingProxyType(
     {
-        Interaction.BRIEFING_REVIEW: 1,
         Interaction.CAPTURE_PROMPT: 1,
         Interaction.MID_SESSION_PROMPT: 2,
         Interaction.FAILURE_REVIEW: 1,
     }
 )
-"""What each costs; an interruption costs more than a question at the end."""
+"""What each costs; an interruption costs more than a question at the end.  A briefing asks nobody anything, so that it costs nothing."""
 
 
 def cost_of(what: Iterable[Interaction]) -> int:
@@ -59,16 +57,12 @@ class Budget(NamedTuple):
         return max(0, self.limit - self.spent)
 
     def allows(self, *what: Interaction) -> bool:
-        """Whether these may come at once, as one prompt; reading a briefing is none."""
-        return cost_of(what) <= self.left and (not _is_prompt(what) or self.prompts < MOST_PROMPTS)
+        """Whether these may come at once, as one prompt."""
+        return cost_of(what) <= self.left and self.prompts < MOST_PROMPTS
 
     def after(self, *what: Interaction) -> Self:
         """The budget when these have come, allowed or not: what happened counts."""
-        return self._replace(spent=self.spent + cost_of(what), prompts=self.prompts + _is_prompt(what))
-
-
-def _is_prompt(what: Iterable[Interaction]) -> bool:
-    return any(one is not Interaction.BRIEFING_REVIEW for one in what)
+        return self._replace(spent=self.spent + cost_of(what), prompts=self.prompts + 1)
 
 
 def budget_of(

@@ -1,4 +1,4 @@
-"""How much each sentence of a text leans towards a choice, and towards a way worth doing again.
+"""How much each sentence of a text leans towards a choice, towards a way worth doing again, and towards taking something back.
 
 Owns which marks are looked for in a sentence, and that what stands behind it in its paragraph counts; the sum is `weights`'.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from crucible.capture.correcting_words import BACK
 from crucible.capture.deciding_words import AGENT, USER
 from crucible.capture.marks import weigh
 from crucible.capture.pattern_words import LABELLED, WAY
@@ -26,13 +27,16 @@ from crucible.patterns import late_pattern
 
 __all__ = ["Leaning", "Told", "features_by_sentence", "leanings", "peaks"]
 
-_POSSIBLE, _LIKELY = 0.08, 0.45
+_POSSIBLE, _LIKELY = 0.03, 0.3
 """The chances from which on it is worth to look for marks, and for what speaks against."""
 
 _CHOSEN = late_pattern(
     r"\b(?:cho(?:se|sen|os)|pick(?:ed|ing)|select(?:ed|ing)|opt(?:ed|ing) for|decid|settle[ds]? on|(?:went|going|go) (?:with|for)|entsch[ie]|gew[aä]hlt|choisi|retenu|elegi|scelt)"
 )
 """Words that name a choice: whoever uses one is looked at closely, however his sentence is built."""
+
+_FURTHER = {"way": WAY, "back": BACK}
+"""Marks besides those of a choice; their names stand before the marks'."""
 
 _SIGNS = (
     ("could", is_hypothetical),
@@ -133,7 +137,8 @@ def _marks_of(plain: str, *, by_user: bool) -> frozenset[str]:
     """A user's words are asked for choices only."""
     if by_user:
         return frozenset(weigh(plain, USER))
-    return frozenset([*weigh(plain, AGENT), *(f"way {name}" for name in weigh(plain, WAY))])
+    further = [f"{kind} {name}" for kind, marks in _FURTHER.items() for name in weigh(plain, marks)]
+    return frozenset([*weigh(plain, AGENT), *further])
 
 
 def _signs_of(plain: str) -> frozenset[str]:

@@ -12,8 +12,8 @@ from crucible.capture.unsettled import is_void
 
 __all__ = ["patterns_in"]
 
-_ENOUGH, _SURE = 0.45, 0.6
-"""Chances from which on a sentence tells a way, and surely so."""
+_ENOUGH, _PLAIN, _SURE = 0.45, 0.6, 0.6
+"""Chances from which on a sentence tells a way; without a mark of that; and surely so."""
 _SHORT = 20
 """Code points in which no way is told."""
 
@@ -23,7 +23,14 @@ def patterns_in(leanings: Sequence[Leaning]) -> Iterator[Told]:
     taken = (-1, -9)
     for one in leanings:
         said = one.sentence
-        if one.chances.way < max(_ENOUGH, one.chances.choice) or len(said.plain) < _SHORT or is_void(said):
+        least = (
+            _ENOUGH if any(name.startswith("way ") and name != "way shape" for name in one.marks) else _PLAIN
+        )
+        if (
+            one.chances.way < max(least, one.chances.choice, one.chances.back)
+            or len(said.plain) < _SHORT
+            or is_void(said)
+        ):
             continue
         is_new = taken[0] != said.paragraph or said.at - taken[1] > 1
         taken = (said.paragraph, said.at)

@@ -6,14 +6,16 @@ Owns which of them belong to a task, what was answered already, and when a task'
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+from crucible.bookmarks.model import Bookmark
 from crucible.capture.asking import Proposal
 from crucible.capture.model import PROMPTED, Candidate, Kind
 from crucible.capture.records import Known, Remembered, State, key_of
 from crucible.capture.routing import Judge, Way, by_rules, is_preselected, report_of, way_of
+from crucible.history.worked import QUIET, worked
 from crucible.knowledge.classifying import readable
 from crucible.lifecycle_settings import CaptureSettings
 from crucible.note.contain import cut, normal
@@ -152,11 +154,12 @@ def _text(text: str, redact: Redact) -> str:
 # --- times -----------------------------------------------------------------------------------------------------------
 
 
-def minutes_of(session: Session, now: datetime) -> float | None:
-    """How long a session has lasted; one that goes on lasts until now.  None where nobody knows."""
-    if session.started is not None and session.status is Status.ACTIVE and session.ended is None:
-        return max(0.0, (now - session.started).total_seconds() / 60)
-    lasted = session.duration()
+def minutes_of(
+    session: Session, now: datetime, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
+) -> float | None:
+    """How long was worked on a session, as its history tells it; on one that goes on until now.  None where nobody knows."""
+    goes_on = session.status is Status.ACTIVE and session.ended is None
+    lasted = worked(replace(session, ended=now) if goes_on else session, bookmarks, quiet)
     return None if lasted is None else lasted.total_seconds() / 60
 
 

@@ -1,4 +1,4 @@
-"""How much the words of a sentence speak for a choice and for a way worth doing again, by weights that were fitted.
+"""How much the words of a sentence speak for a choice, for a way worth doing again and for taking something back, by weights that were fitted.
 
 Owns which features a sentence has and the reading of the table `weights.tsv`, which `python -m benchmarks.capture_fit` writes and nobody changes by
 hand.  A feature is a mark of the hand-made families, or how the small words of a sentence stand to each other; the names of things are all the same to
@@ -30,8 +30,8 @@ __all__ = [
 ]
 
 TABLE = Path(__file__).parent / "weights.tsv"
-"""A line each: the feature, a tab, what it speaks for a choice and for a way, in units of `UNIT`.  A line that begins with # is a remark; the line of
-`words` holds the small words that are told apart."""
+"""A line each: the feature, and behind tabs what it speaks for each of `Chances`, in units of `UNIT`.  A line that begins with # is a remark; the line
+of `words` holds the small words that are told apart."""
 UNIT = 0.05
 
 _STEM = 6
@@ -51,6 +51,7 @@ class Chances(NamedTuple):
 
     choice: float
     way: float
+    back: float
 
 
 def features_of(
@@ -63,10 +64,13 @@ def features_of(
     by_user: bool,
 ) -> set[str]:
     """The features of a sentence by name: `marks` it bears, its `known` words and how they stand, what stands behind it."""
-    shape = shaped(one.plain, known)
-    found = {*_of_marks([*marks]), *_of_shape(shape), *_of_size(one, shape)}
-    found |= {f"behind {mark}" for mark in behind_marks}
-    found |= {f"behind {word}" for word in shaped(behind.plain, known)[:3]} if behind else {"last"}
+    shape, own = shaped(one.plain, known), [*marks]
+    found = {*_of_marks(own), *_of_shape(shape), *_of_size(one, shape)}
+    if not behind:
+        found.add("last")
+    elif own:  # what stands behind a sentence that says nothing says nothing of it
+        found |= {f"behind {mark}" for mark in behind_marks}
+        found |= {f"behind {word}" for word in shaped(behind.plain, known)[:3]}
     if one.at:
         found.add("further")
     if by_user:
@@ -106,7 +110,6 @@ def _of_shape(shape: Sequence[str]) -> Iterator[str]:
     row = ["^", *shape, "$"]
     yield from (f"word {one}" for one in row[1:-1])
     yield from (f"pair {one} {two}" for one, two in pairwise(row))
-    yield from (f"three {' '.join(each)}" for each in zip(row, row[1:], row[2:], strict=False))
     small = [one for one in row if one not in "*#@,"]
     yield from (f"skip {one} {two}" for one, two in pairwise(small))
 
@@ -124,17 +127,18 @@ def _of_size(one: Sentence, shape: Sequence[str]) -> Iterator[str]:
 
 
 def chances(features: set[str]) -> Chances:
-    """How likely a sentence with these features settles something, and tells a way worth doing again."""
+    """How likely a sentence with these features settles something, tells a way worth doing again, and takes something back."""
     table, _ = _table()
     rows = [table[one] for one in features if one in table]
-    return together(sum(row[0] for row in rows), sum(row[1] for row in rows), max(1, len(rows)))
+    return together([sum(column) for column in zip(*rows, strict=True)], max(1, len(rows)))
 
 
-def together(choice: float, way: float, many: int) -> Chances:
-    """The chances by the sums of the weights of `many` features, which are logarithms beside 0 for neither."""
+def together(sums: Sequence[float], many: int) -> Chances:
+    """The chances by the sums of the weights of `many` features, which are logarithms beside 0 for none of them; no sums are zeros."""
     share = 1 / math.sqrt(many)
-    first, second = math.exp(min(50.0, choice * share)), math.exp(min(50.0, way * share))
-    return Chances(first / (1 + first + second), second / (1 + first + second))
+    odds = [math.exp(min(50.0, each * share)) for each in sums] or [1.0] * len(Chances._fields)
+    whole = 1 + sum(odds)
+    return Chances(*(each / whole for each in odds))
 
 
 def known_words() -> frozenset[str]:
@@ -143,7 +147,7 @@ def known_words() -> frozenset[str]:
 
 
 @cache
-def _table() -> tuple[Mapping[str, tuple[float, float]], frozenset[str]]:
+def _table() -> tuple[Mapping[str, tuple[float, ...]], frozenset[str]]:
     rows = [line.split("\t") for line in TABLE.read_text("utf-8").splitlines() if not line.startswith("#")]
     known = next((frozenset(row[1].split()) for row in rows if row[0] == "words"), frozenset())
-    return {row[0]: (UNIT * int(row[1]), UNIT * int(row[2])) for row in rows if row[0] != "words"}, known
+    return {row[0]: tuple(UNIT * int(each) for each in row[1:]) for row in rows if row[0] != "words"}, known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from crucible.agents.asking import asker_of
 from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.agents.patience import Patience
 from crucible.capture.asking import Answer, Offer, accepted
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.records import State
@@ -179,15 +181,15 @@ def project_folder(project: str) -> Path | None:
 
 
 def configured_judge(vault: Vault, redact: Redact, model: bool | None = None) -> Judge | None:
-    """The user's model as the judge of failures; None where rules are, as none is configured, none is wanted, or a model runs this command."""
-    asker = (
+    """The user's model as the judge of failures, in one time-out for all; None where rules are, as none is configured, none is wanted, or a model runs this command."""
+    program = (
         None
         if model is False or os.environ.get(OWN_ENVIRONMENT)
         else asker_of(user_settings().agents, os.environ)
     )
-    if model and asker is None:
+    if model and program is None:
         raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
-    return judge_of(asker, vault.root, redact) if asker else None
+    return judge_of(Patience(program, time.monotonic), vault.root, redact) if program else None
 
 
 class _Similar:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from crucible import record
 from crucible.agents.asking import Asker
+from crucible.agents.patience import Patience
 from crucible.capture.asking import Ask
 from crucible.capture.ending import Ended, Helpers, end_session
 from crucible.cli.capturing_dialogue import terminal_ask
@@ -28,14 +29,13 @@ from crucible.cli.log_options import (
 )
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.output import say, write
+from crucible.cli.project_folders import folders_of
 from crucible.cli.recording import user_asker
 from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import whence
 from crucible.errors import CrucibleError, UsageError
 from crucible.record import Recorder
 from crucible.record.writing import SessionEnded
 from crucible.session.model import Status
-from crucible.vault.projects import folder_in_project
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
@@ -85,26 +85,38 @@ def end(
             "`cru session list --status active` shows which go on; `cru session end ID`",
         )
     name = note_name(find_note(vault, ident).name) if ident else named_session(session)
-    asker = None if no_model else user_asker("the brief and the history")
+    program = None if no_model else user_asker("the brief and the history")
+    asker = Patience(program, time.monotonic) if program else None
     recorder = record.open(name, vault=vault, asker=asker, **recording_place())
-    for line in _end(recorder, summary, at, failed=failed):
-        say(line)
+    is_again = not _end(recorder, summary, at, failed=failed)
     say_warnings(recorder)
-    tell(vault, finish(vault, recorder.path, asker=asker, ask=terminal_ask(door, vault)))
+    ended = finish(vault, recorder.path, asker=asker, ask=terminal_ask(door, vault))
+    if is_again:
+        say(f"{recorder.id} has ended already{_became(ended)}")
+    tell(vault, ended)
 
 
-def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> Iterator[str]:
-    """End it, and tell what came of it; one that has ended already, or is ended by somebody else at this moment, stays as it is."""
+def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> bool:
+    """End it, and tell what came of it; False for one that has ended already, or is ended by somebody else at this moment: it stays as it is."""
     try:
         if not _is_over(recorder) or summary or failed or at:
-            told = recorder.end(summary, failed=failed, at=noted_time(at, recorder))
-            yield from (f"{recorder.id}: {line}" for line in told)
-            return
+            for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
+                say(f"{recorder.id}: {line}")
+            return True
     except SessionEnded:
         if summary or failed or at:
             raise
-    is_told = not recorder.read_head().parent
-    yield f"{recorder.id} has ended already{'; its history is brought up to date' if is_told else ''}"
+    return False
+
+
+def _became(ended: Ended) -> str:
+    """What became of the history of a session that had ended before; why there is none, its problem says."""
+    made = ended.history
+    if made is None:
+        return ""
+    if made.is_left:
+        return "; its history is yours alone, and stays as it is"
+    return "; its history is written" if made.is_new else "; its history is brought up to date"
 
 
 def _is_over(recorder: Recorder) -> bool:
@@ -113,13 +125,11 @@ def _is_over(recorder: Recorder) -> bool:
 
 def finish(vault: Vault, path: Path, *, asker: Asker | None = None, ask: Ask | None = None) -> Ended:
     """What follows the end of the session whose note is at `path`; `asker` is a model, `ask` a human."""
-    cwd, projects = whence()
     project = ""
     # The session has ended; what is wrong with its note is told by the first step.
     with suppress(CrucibleError):
         project = vault.read(path).session.project or ""
-    folder = folder_in_project(cwd, projects, project)
-    roots: Sequence[str] = [*([str(folder)] if folder else []), *projects.get(project, ())]
+    folder, roots = folders_of(project)
     helpers = Helpers(asker=asker, ask=ask, folder=folder, roots=roots)
     ended = end_session(vault, path, now=datetime.now(UTC), helpers=helpers)
     compact_at_end(vault, path)

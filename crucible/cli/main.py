@@ -150,7 +150,7 @@ COMMANDS: Mapping[str, Entry] = {
         "crucible.cli.task_changes:done", "End a task; its decisions go to those that wait.", _TASK
     ),
     "inbox list": Entry("crucible.cli.inbox:list_inbox", "List what waits for a human."),
-    "inbox answer": Entry("crucible.cli.inbox:answer", "Write an answer into the session's note."),
+    "inbox answer": Entry("crucible.cli.inbox_answering:answer", "Write an answer into the session's note."),
     "capture": Entry("crucible.cli.capturing:capture", "Find what is worth keeping of a session.", _ONE),
     "memory digest": Entry("crucible.cli.memory:digest", "Show decisions, lessons and where work stands."),
     "bookmark list": Entry("crucible.cli.bookmarks:list_bookmarks", "List bookmarks, newest first.", _ONE),

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from crucible import record
-from crucible.agents.asking import Asker, asker_of
+from crucible.agents.asking import Program, asker_of
 from crucible.cli.compacting import compact_memory
 from crucible.cli.door import Door
 from crucible.cli.indexed import open_index
@@ -123,7 +123,7 @@ def pause(
     compact_memory(vault)
 
 
-def user_asker(what: str = "the brief") -> Asker | None:
+def user_asker(what: str = "the brief") -> Program | None:
     """Who writes the `what`; whoever waits for a model is told."""
     asker = asker_of(user_settings().agents, os.environ)
     if asker and sys.stderr.isatty():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 
 from crucible.acts.evidence import Evidence
 from crucible.brief.model import cut_words
@@ -18,6 +19,7 @@ from crucible.history.questions import open_questions, words_of
 from crucible.history.shortening import shortener
 from crucible.history.touched import modified_files, used_skills
 from crucible.history.walking import Placed, line_of, placed_entries
+from crucible.history.worked import worked
 from crucible.patterns import late_pattern
 from crucible.session.model import (
     Callout,
@@ -30,7 +32,9 @@ from crucible.session.model import (
     Subagent,
     Task,
 )
+from crucible.session.model import Entry as NoteEntry
 from crucible.session.tasks import is_task_news
+from crucible.session.waiting import names_item
 
 __all__ = ["INFERRED", "PAUSED", "compose_entry"]
 
@@ -63,15 +67,17 @@ def compose_entry(
     blockers: Sequence[str] = (),
     roots: Sequence[str] = (),
     children: Sequence[Session] = (),
+    time_worked: timedelta | None = None,
 ) -> Entry:
     """What the session came to; no text of it holds an absolute path.
 
     `evidence` holds the whole calls, where they were recorded; without it files are known by the lines of the note.  `blockers` are those of
     the session's last bookmark.  `roots` are folders of its project beside those that the evidence knows.  `children` are
-    its subagents' sessions: what was decided there, and what is open, is told here.
+    its subagents' sessions: what was decided there, and what is open, is told here.  `time_worked` is known where bookmarks were looked at, too;
+    else the note alone tells it.
     """
     entries = tuple(placed_entries(session))
-    duration = session.duration()
+    lasted = worked(session) if time_worked is None else time_worked
     shorten = shortener((*evidence.roots, *roots))
     return shortened_entry(
         Entry(
@@ -80,7 +86,7 @@ def compose_entry(
             project=session.project or "",
             started=session.started,
             ended=session.ended,
-            duration_minutes=round(duration.total_seconds() / 60) if duration is not None else None,
+            duration_minutes=round(lasted.total_seconds() / 60) if lasted is not None else None,
             agent=_agent(session),
             skills=used_skills(entries),
             tasks_completed=tuple(task.id for task in session.tasks if task.status == "completed"),
@@ -137,11 +143,17 @@ def _said(session: Session, entries: Sequence[Placed]) -> Iterator[tuple[str, in
 def _of_children(
     children: Sequence[Session], read: Callable[[Sequence[Placed]], Iterator[Line]]
 ) -> Iterator[Line]:
-    """With whose it is; its line is one of another note.  What it was told, and what it said to its parent, asks no human."""
+    """With whose it is; its line is one of another note.
+
+    What it was told, and what it said to its parent, asks no human, and answers nothing but what it names.
+    """
     for child in children:
-        noted = [one for one in placed_entries(child) if not isinstance(one.entry, Prose | Intervention)]
-        for line in read(noted):
+        for line in read([one for one in placed_entries(child) if _is_own(one.entry)]):
             yield Line(f"{line.text} (subagent {child.title or child.id})", line.why)
+
+
+def _is_own(entry: NoteEntry) -> bool:
+    return not isinstance(entry, Prose | Intervention) or names_item(entry)
 
 
 def _finished_tasks(session: Session) -> Iterator[Line]:

@@ -16,7 +16,7 @@ from crucible.history.notes import HEADINGS, read_items
 from crucible.history.questions import words_of
 from crucible.patterns import late_pattern
 
-__all__ = ["Grounds", "Refused", "judge_answer", "missing_of"]
+__all__ = ["Grounds", "Refused", "judge_answer", "missing_of", "tells"]
 
 
 class Refused(Exception):
@@ -255,7 +255,7 @@ def missing_of(entry: Entry, composed: Entry, decided: Sequence[Line] | None = N
     ]
     ahead = (*entry.questions, *entry.further)
     questions = [one for one in composed.questions if not any(_tells_all(line, one) for line in ahead)]
-    further = [one for one in composed.further if not any(_tells_task(line, one) for line in ahead)]
+    further = [one for one in composed.further if not any(tells(line, one) for line in ahead)]
     return replace(
         entry,
         decisions=(*entry.decisions, *decisions),
@@ -275,7 +275,8 @@ def _tells_all(line: Line, one: Line) -> bool:
 _TASK = late_pattern(r"\(task ([^();]+)(?:;[^()]*)?\)\Z")
 
 
-def _tells_task(line: Line, one: Line) -> bool:
+def tells(line: Line, one: Line) -> bool:
+    """Whether a line tells what another says: one of a task names it, any other has nearly all of its words."""
     task = _TASK.search(one.text)
     if task is None:
         return _tells_all(line, one)

@@ -11,10 +11,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.acts.evidence import load_evidence
 from crucible.errors import CrucibleError, EditRefused, NoteExists
-from crucible.history.model import Captures, Entry
+from crucible.history.model import Captures, Entry, shortened_captures
 from crucible.history.notes import HEADINGS, read_entry, render_entry
 from crucible.history.revising import revised, with_captures, with_session
+from crucible.history.shortening import shortener
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
@@ -116,6 +118,8 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
     path = entry_path(vault, session_id)
     if not path.is_file():
         return None
+
+    captures = shortened_captures(captures, shortener(load_evidence(vault.root, session_id).roots))
 
     def intention(note: Note) -> list[Edit]:
         entry = read_entry(note.source, note.name).entry

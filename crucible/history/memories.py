@@ -197,8 +197,8 @@ def _newest(found: Iterable[Memory]) -> list[Memory]:
     return sorted(newest.values(), key=lambda one: (one.at, one.id))
 
 
-def _order(one: Memory) -> tuple[datetime, bool, bool, str, str]:
-    return one.at, one.done, not one.compacted, one.session, one.text
+def _order(one: Memory) -> tuple[datetime, bool, bool, str, str, Memory]:
+    return one.at, one.done, not one.compacted, one.session, one.text, one
 
 
 # --- a line ----------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ __all__ = [
     "Captures",
     "Entry",
     "Line",
+    "shortened_captures",
     "shortened_entry",
     "tidy_entry",
     "tidy_line",
@@ -138,20 +139,23 @@ def shortened_entry(entry: Entry, shorten: Callable[[str], str]) -> Entry:
     def lines(told: Iterable[Line]) -> tuple[Line, ...]:
         return tuple(Line(shorten(one.text[:_READ]), shorten(one.why[:_READ]), one.line) for one in told)
 
-    def captures(told: Iterable[Capture]) -> tuple[Capture, ...]:
-        return tuple(one._replace(summary=shorten(one.summary)) for one in told)
-
     return tidy_entry(
         replace(
             entry,
             title=shorten(entry.title),
-            captures=Captures(*map(captures, entry.captures)),
+            captures=shortened_captures(entry.captures, shorten),
             done=lines(entry.done),
             decisions=lines(entry.decisions),
             questions=lines(entry.questions),
             further=lines(entry.further),
         )
     )
+
+
+def shortened_captures(captures: Captures, shorten: Callable[[str], str]) -> Captures:
+    """The captures whose summaries went through `shorten`."""
+    groups = (tuple(one._replace(summary=shorten(one.summary)) for one in group) for group in captures)
+    return Captures(*groups)
 
 
 def _text(text: str) -> str:

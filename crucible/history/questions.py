@@ -21,19 +21,14 @@ _PARAGRAPHS = late_pattern(r"\n[ \t]*\n")
 
 
 def open_questions(entries: Sequence[Placed]) -> Iterator[Line]:
-    """Questions to a human, a human's last one, and errors that were not mended, in the order of the note."""
-    mended = {one.entry.text for one in entries if isinstance(one.entry, Failure) and _is_mended(one.entry)}
+    """Questions to a human, a human's last one, and errors that were not mended and that nobody let be, in the order of the note."""
     answers = Answers([one.entry for one in entries])
     for at, one in enumerate(entries):
         if isinstance(one.entry, Failure):
-            if not _is_mended(one.entry) and one.entry.text not in mended:
+            if not answers.settles(at):
                 yield Line(f"Unresolved: {one.entry.text}", line=line_of(one.entry))
         elif (asked := _asked(entries, at)) and not answers.answer(at, asked):
             yield Line(asked, line=line_of(one.entry))
-
-
-def _is_mended(failure: Failure) -> bool:
-    return bool((failure.resolution or "").strip())
 
 
 def _asked(entries: Sequence[Placed], at: int) -> str:

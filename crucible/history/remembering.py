@@ -6,8 +6,9 @@ may be remembered as often as one likes: what stands there already is not writte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 from crucible.history.gleaning import Gleaned, glean
@@ -20,7 +21,7 @@ from crucible.history.memories import (
     memory_id,
 )
 from crucible.history.model import LONGEST, Entry
-from crucible.history.shortening import shortener
+from crucible.history.shortening import shortener, without_folders
 from crucible.note.contain import cut, normal_line
 from crucible.secrets import Redact
 from crucible.secrets.redacting import unscanned
@@ -29,7 +30,7 @@ from crucible.session.model import Callout, Session, Status
 from crucible.session.tasks import is_task_news
 from crucible.vault.store import Vault
 
-__all__ = ["Remembered", "completes_milestone", "remember"]
+__all__ = ["Remembered", "close_todos", "completes_milestone", "open_todos", "remember"]
 
 _LATER = timedelta(microseconds=1)
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
@@ -70,6 +71,22 @@ def remember(
     closed += _done_elsewhere(vault, session, now, clean)
     append_memories(vault.root, [*added, *closed], fsync=vault.settings.fsync)
     return Remembered(tuple(added), tuple(closed))
+
+
+def open_todos(root: Path, session_id: str) -> tuple[Memory, ...]:
+    """What memory holds to be left of a session."""
+    found = load_memories(root, MemoryKind.TODO, session=session_id).found
+    return tuple(one for one in found if one.session == session_id and not one.done)
+
+
+def close_todos(
+    vault: Vault, todos: Iterable[Memory], before: Collection[str], open_: Collection[str], now: datetime
+) -> None:
+    """Remember as done those that say what was said to be open `before` and is `open_` no more; raises as `append_memories` does."""
+    seen: tuple[Callable[[str], str], ...] = (key_of, lambda text: key_of(without_folders(text)))
+    settled = [(form, {*map(form, before)} - {*map(form, open_)}) for form in seen]
+    done = [_done(one, now) for one in todos if any(form(one.text) in said for form, said in settled)]
+    append_memories(vault.root, done, fsync=vault.settings.fsync)
 
 
 def completes_milestone(session: Session) -> bool:

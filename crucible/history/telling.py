@@ -12,6 +12,8 @@ from pathlib import Path
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
+from crucible.agents.patience import TimeUsedUp
+from crucible.agents.running import TimedOut
 from crucible.brief.prompting import phase_text
 from crucible.errors import AgentFailed, CrucibleError
 from crucible.history.judging import Grounds, Refused, judge_answer
@@ -97,7 +99,7 @@ def tell(
     redact: Redact,
     paths: Shorten = str,
 ) -> Told:
-    """Ask for a history, twice when the first answer is refused; never raises for what a model or a template does.
+    """Ask for a history, twice when the first answer is refused, or none came, but for want of time; never raises for what a model or a template does.
 
     `said` is the session's note as a whole, against which names of files are held; `paths` takes absolute ones out of what is kept.
     """
@@ -119,6 +121,8 @@ def tell(
             answers.append(asker.ask(prompt))
         except AgentFailed as error:
             problem, refused = normal_line(seen(str(error)))[:400], ""
+            if isinstance(error, TimedOut | TimeUsedUp):  # somebody waits, and has waited long enough
+                break
             continue
         text = seen(answers[-1].text[:_MOST_ANSWER])
         try:

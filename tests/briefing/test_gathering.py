@@ -17,6 +17,7 @@ from crucible.briefing import gathering
 from crucible.briefing.knowledge import Type, keywords
 from crucible.briefing.likeness import Aim, Leaning
 from crucible.briefing.model import Briefing
+from crucible.briefing.rows import find_rows, has_news
 from crucible.errors import VaultError
 from crucible.history.memories import Memory, MemoryKind, append_memories, memory_id
 from crucible.history.model import Line
@@ -25,7 +26,7 @@ from crucible.session.markup import render_session
 from crucible.session.model import Decision, Phase, Session, Status, Task
 from crucible.settings import load_vault_settings
 from crucible.vault.store import Vault
-from tests.briefing.telling import NOW, PROJECT, Finds, briefing_of, history, session
+from tests.briefing.telling import NOW, PROJECT, Finds, briefing_of, history, session, view_of
 
 TITLES = {
     "tasks": "Current tasks",
@@ -148,6 +149,51 @@ def test_so_many_sessions_and_histories_are_told_as_the_settings_say(vault: Vaul
     section = next(one for one in briefing_of(vault).sections if one.name == "sessions")
     groups = list(dict.fromkeys(item.group.partition(",")[0] for item in section.items))
     assert groups == ["s-0", "s-1", "s-2", "2026-11-14-h", "2026-11-13-h"]
+
+
+def test_a_session_without_a_beginning_is_told_by_the_day_in_its_name(vault: Vault) -> None:
+    session(vault, "2026-11-21-typed", "By hand", started=None, tasks=())
+    session(vault, "2026-11-20-kept", "Recorded", started=NOW - timedelta(days=2), tasks=())
+    session(vault, "2026-11-21-other", "Elsewhere", started=None, project="ledger", tasks=())
+    session(vault, "2026-08-01-old", "Long ago", started=None, tasks=())
+    session(vault, "undated", "Never", started=None, tasks=())
+    (vault.root / "sessions" / "2026-11-21-broken.md").write_bytes(b"\xff\xfe\x00")
+    found = briefing_of(vault)
+    section = next(one for one in found.sections if one.name == "sessions")
+    groups = list(dict.fromkeys(item.group for item in section.items))
+    assert groups == ["2026-11-21-typed, yesterday, completed", "2026-11-20-kept, 2 days ago, completed"]
+    assert "Decided: By hand" in [*told(found)]
+    assert has_news(view_of(vault), PROJECT, NOW, vault.settings.briefing)
+
+
+def test_a_project_all_of_whose_sessions_have_no_beginning_has_news(vault: Vault) -> None:
+    session(vault, "2026-11-21-typed", "By hand", started=None)
+    assert has_news(view_of(vault), PROJECT, NOW, vault.settings.briefing)
+    assert not has_news(view_of(vault), "ledger", NOW, vault.settings.briefing)
+    assert not has_news(view_of(vault), PROJECT, NOW + timedelta(days=90), vault.settings.briefing)
+
+
+def test_the_last_of_old_sessions_may_be_one_without_a_beginning(vault: Vault) -> None:
+    session(vault, "2026-05-01-kept", "Recorded", started=NOW - timedelta(days=200))
+    session(vault, "2026-03-01-typed", "By hand", started=None)
+    session(vault, "undated", "Never", started=None)
+    chosen = vault.settings.briefing
+    last = find_rows(view_of(vault), PROJECT, NOW, chosen).last
+    assert last
+    assert last["id"] == "2026-05-01-kept"
+    session(vault, "2026-06-01-typed", "By hand", started=None)
+    last = find_rows(view_of(vault), PROJECT, NOW, chosen).last
+    assert last
+    assert last["id"] == "2026-06-01-typed"
+
+
+def test_the_history_of_a_session_without_a_beginning_has_its_place_by_its_day(vault: Vault) -> None:
+    for number in range(1, 4):
+        history(vault, f"2026-11-0{number}-h", f"History {number}", started=NOW - timedelta(days=22 - number))
+    session(vault, "2026-11-21-typed", "By hand", started=None, tasks=())
+    history(vault, "2026-11-21-typed", "By hand", started=None)
+    vault = configured(vault, "[briefing]\nhistory_depth = 1\n")
+    assert "Decided: By hand (why: By hand)" in [*told(briefing_of(vault))]
 
 
 def test_what_a_section_has_told_is_not_told_again(vault: Vault) -> None:

@@ -157,6 +157,29 @@ def test_an_answer_to_a_question_names_the_option(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        "Which storage: (1) Postgres on a host of its own, (2) a SQLite file?",
+        "Storage, please choose. A) Postgres; B) a SQLite file.",
+        "Input needed on storage: 1 = Postgres, 2 = a SQLite file",
+        "How shall it be stored? First option a Postgres server, second option a SQLite file.",
+        "Rückfrage zum Speicher: 1. ein Postgres, 2. eine SQLite-Datei. Bitte wählen.",
+        "Two ways:\n\n1) Postgres\n2) SQLite\n\nYour call.",
+    ],
+)
+def test_options_may_be_counted_in_a_sentence_and_asked_for_without_a_question_mark(asked: str) -> None:
+    for answer in ("2", "the second one", "a SQLite file, Postgres needs care"):
+        assert "SQLite" in _one(*found_in(said(asked), user(answer))).summary, answer
+
+
+@pytest.mark.parametrize(
+    "asked", ["I read 1. the parser, 2. the lexer.", "Found two: a) a leak, b) a race. Fixing both."]
+)
+def test_what_is_counted_but_not_asked_for_is_no_question(asked: str) -> None:
+    assert kinds_of(said(asked), user("2 first")) == []
+
+
+@pytest.mark.parametrize(
     "answer", ["not sure yet, leave it open", "ask Anna first", "neither of them", "later"]
 )
 def test_an_answer_that_puts_it_off_decides_nothing(answer: str) -> None:

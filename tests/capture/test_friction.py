@@ -13,7 +13,7 @@ from crucible.lifecycle_settings import FrictionSettings
 from tests.capture.asking_often import ask_often
 
 PROMPT, MID = Interaction.CAPTURE_PROMPT, Interaction.MID_SESSION_PROMPT
-REVIEW, BRIEFING = Interaction.FAILURE_REVIEW, Interaction.BRIEFING_REVIEW
+REVIEW = Interaction.FAILURE_REVIEW
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,18 @@ def test_the_settings_say_how_much() -> None:
     assert not budget_of(10, FrictionSettings(0, 1, 2)).allows(PROMPT)
 
 
-def test_the_costs_are_those_of_the_specification() -> None:
-    assert [COSTS[one] for one in (BRIEFING, PROMPT, MID, REVIEW)] == [1, 1, 2, 1]
+def test_the_costs_are_those_of_the_specification_and_nothing_has_one_that_asks_nobody() -> None:
+    assert {str(one): cost for one, cost in COSTS.items()} == {
+        "capture_prompt": 1,
+        "mid_session_prompt": 2,
+        "failure_review": 1,
+    }
+    assert set(COSTS) == set(Interaction)
 
 
 def test_what_was_spent_is_gone() -> None:
-    budget = budget_of(10, spent=[(BRIEFING,)])
-    assert (budget.left, budget.prompts) == (1, 0)
+    budget = budget_of(10, spent=[(PROMPT,)])
+    assert (budget.left, budget.prompts) == (1, 1)
     assert budget.allows(PROMPT)
     assert not budget.allows(MID)
     assert not budget.allows(PROMPT, REVIEW)
@@ -58,7 +63,7 @@ def test_who_asks_only_where_it_is_allowed_never_exceeds_it(
             budget = budget.after(*what)
             done.append(what)
     assert sum(map(cost_of, done)) == budget.spent <= budget.limit
-    assert sum(any(one is not BRIEFING for one in what) for what in done) == budget.prompts <= MOST_PROMPTS
+    assert len(done) == budget.prompts <= MOST_PROMPTS
     assert budget == budget_of(minutes, spent=done)
 
 

@@ -33,7 +33,7 @@ from tests.capture.planted import (
     write,
 )
 from tests.capture.planted.__main__ import main
-from tests.capture.planted.books import FIRST, FOURTH, THIRD, Book
+from tests.capture.planted.books import FIFTH, FIRST, FOURTH, THIRD, Book
 from tests.capture.planted.truth import SEED_TRIGGERS
 from tests.capture.planted.words_evidence import CLAIMED, PROVEN
 from tests.capture.planted.words_patterns import APIS
@@ -125,24 +125,28 @@ def _sizes(book: Book) -> dict[tuple[object, ...], int]:
     return {key: n for f in fields(Book) for key, n in sizes((f.name,), getattr(book, f.name)).items()}
 
 
-def test_the_fourth_half_shares_no_wording() -> None:
-    for field in fields(Book):
-        if field.name not in SHARED:
-            fourth = {*_texts(getattr(FOURTH, field.name))}
-            for other in (FIRST, THIRD):
-                assert not fourth & {*_texts(getattr(other, field.name))}, field.name
+@pytest.mark.parametrize(
+    ("book", "others", "shared"),
+    [(FOURTH, (FIRST, THIRD), SHARED), (FIFTH, (FIRST, THIRD, FOURTH), {"stacks"})],
+    ids=["fourth", "fifth"],
+)
+def test_a_later_half_shares_no_wording(book: Book, others: tuple[Book, ...], shared: set[str]) -> None:
+    for name in {field.name for field in fields(Book)} - shared:
+        told = {*_texts(getattr(book, name))}
+        assert all(not told & {*_texts(getattr(other, name))} for other in others), name
 
 
-def test_the_third_half_has_as_much_to_say_as_another_one() -> None:
-    sizes = _sizes(THIRD)
+@pytest.mark.parametrize("book", [THIRD, FIFTH], ids=["third", "fifth"])
+def test_a_book_of_its_own_has_as_much_to_say_as_another_one(book: Book) -> None:
+    sizes = _sizes(book)
     apart = {("stacks",), *(key for key in _sizes(FIRST) if key[0] == "calls")}
     least = {key: (n + 1) // 2 if n > 3 else n for key, n in _sizes(FIRST).items() if key not in apart}
     assert {key: (sizes.get(key), n) for key, n in least.items() if sizes.get(key, 0) < n} == {}
     spoken = {key[:-1]: {k[-1] for k in sizes if k[:-1] == key[:-1]} for key in sizes if key[-1] == "en"}
-    assert all(languages == {*THIRD.languages} for languages in spoken.values())
+    assert all(languages == {*book.languages} for languages in spoken.values())
 
 
-@pytest.mark.parametrize("half", [2, 3])
+@pytest.mark.parametrize("half", [2, 3, 4])
 def test_a_blind_half_keeps_its_word_as_the_others_do(half: int) -> None:
     for generated in _blind(half):
         again = read_session(Source(generated.text), generated.session.id)

@@ -131,3 +131,73 @@ def test_a_word_that_is_no_command_is_answered_with_the_near_ones(cru: Cru) -> N
     result = cru("inbox", "anwser")
     assert (result.exit_code, "did you mean answer?" in result.stderr) == (2, True)
     assert "answer" in cru("inbox", "--help").stdout
+
+
+# --- the history of what was answered --------------------------------------------------------------------------------
+
+
+def history_of(vault: Vault, name: str) -> str:
+    return (vault.root / "history" / f"{name}.md").read_text()
+
+
+def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled: Vault, cru: Cru) -> None:
+    name = "2026-10-01-old"
+    assert cru("session", "end", name).exit_code == 0
+    path = filled.root / "history" / f"{name}.md"
+    path.write_text(path.read_text().replace("## Next Session\n", "- Ask Ada\n\n## Next Session\n"))
+    assert "- Drop it? (line 15)" in path.read_text()
+    (approval,) = told(cru, "--kind", "approval_required")
+    answered = cru("inbox", "answer", approval["id"], "--approve")
+    assert (answered.exit_code, answered.stdout, answered.stderr) == (0, f"{approval['id']}\n", "")
+    text = history_of(filled, name)
+    assert "Drop it?" not in text
+    assert "- Ask Ada\n" in text
+    assert "- Unresolved: No disk. (line 21)" in text
+    assert cru("inbox", "answer", name, "A bigger one.").exit_code == 0
+    assert "- Mended: No disk. → A bigger one. (line 21)" in history_of(filled, name)
+
+
+@pytest.mark.parametrize("ident", ["2026-11-22-blog", "../../blog"])
+def test_an_answer_makes_no_history(filled: Vault, cru: Cru, ident: str) -> None:
+    path = filled.find("2026-11-22-blog")
+    path.write_text(path.read_text().replace("session_id: 2026-11-22-blog", f"session_id: {ident}"))
+    answered = cru("inbox", "answer", "2026-11-22-blog", "--ack")
+    assert (answered.exit_code, answered.stderr) == (0, "")
+    assert not (filled.root / "history").exists()
+
+
+def test_a_history_that_cannot_be_written_takes_nothing_from_the_answer(filled: Vault, cru: Cru) -> None:
+    name = "2026-11-22-blog"
+    assert cru("session", "end", name).exit_code == 0
+    path = filled.root / "history" / f"{name}.md"
+    path.write_text(path.read_text().replace("type: history", "type: diary"))
+    answered = cru("inbox", "answer", name, "--ack")
+    assert answered.exit_code == 0
+    assert answered.stderr.startswith(
+        f"cru: {name}: answered, but its history does not tell of it yet: {path}: line 1: type is not `history`"
+    )
+    assert name not in {one["session"] for one in told(cru)}
+
+
+def test_what_a_subagent_asked_is_answered_in_its_parents_history(filled: Vault, cru: Cru) -> None:
+    child = "2026-11-21-add-clock"
+    note(filled, child, "> [!decision_needed]\n> Which clock?")
+    for name, line in (
+        (child, 'parent: "[[2026-11-21-add]]"\n'),
+        ("2026-11-21-add", f"subagents:\n  - session: {child}\n"),
+    ):
+        path = filled.find(name)
+        path.write_text(path.read_text().replace("status:", f"{line}status:", 1))
+    assert cru("session", "end", "2026-11-21-add").exit_code == 0
+    assert "- Which clock? (subagent A title)" in history_of(filled, "2026-11-21-add")
+    assert cru("inbox", "answer", child, "Monotonic.").exit_code == 0
+    assert "Which clock?" not in history_of(filled, "2026-11-21-add")
+    assert "- Which store?: - SQLite" in history_of(filled, "2026-11-21-add")
+
+
+def test_an_error_that_somebody_let_be_is_no_open_question(filled: Vault, cru: Cru) -> None:
+    name = "2026-10-01-old"
+    (error,) = told(cru, "--kind", "error")
+    assert cru("session", "end", name).exit_code == 0
+    assert cru("inbox", "answer", error["id"], "--ack").exit_code == 0
+    assert "No disk" not in history_of(filled, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,49 @@ def test_an_end_again_keeps_what_a_human_wrote(cru: Cru, vault: Vault, session: 
     assert vault.load(session).data == ended
 
 
+def damaged(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe\x00" + path.read_bytes())
+
+
+def another_kind(path: Path) -> None:
+    path.write_text(path.read_text().replace("type: history", "type: diary"))
+
+
+def in_the_way(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def a_humans_alone(path: Path) -> None:
+    path.write_text(path.read_text().partition("%% crucible")[0])
+
+
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("befall", "told"),
+    [
+        (damaged, ""),
+        (another_kind, ""),
+        (in_the_way, ""),
+        (a_humans_alone, "; its history is yours alone, and stays as it is"),
+        (gone, "; its history is written"),
+    ],
+)
+def test_what_became_of_the_history_is_told_as_it_is(
+    cru: Cru, vault: Vault, session: str, befall: Callable[[Path], None], told: str
+) -> None:
+    cru("session", "end", session)
+    befall(vault.root / "history" / f"{session}.md")
+    again = cru("session", "end", session)
+    lines = again.stderr.splitlines()
+    assert (again.exit_code, lines[0]) == (0, f"{session} has ended already{told}")
+    assert any(line.startswith("cru: history: ") for line in lines) is not bool(told)
+    assert bool(again.stdout) is bool(told)
+
+
 def test_a_session_is_named_once(cru: Cru, session: str) -> None:
     done = cru("session", "end", session, "--session", session)
     assert (done.exit_code, "two sessions are named" in done.stderr) == (2, True)
@@ -96,6 +140,24 @@ def test_no_model_is_asked_where_that_is_not_wanted(
     assert cru("session", "end", session, "--no-model").exit_code == 0
     assert not model.exists()
     assert "author:" not in (vault.root / "history" / f"{session}.md").read_text()
+
+
+def test_a_model_that_hangs_is_waited_for_once(
+    cru: Cru, vault: Vault, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, asked = tmp_path / "slow", tmp_path / "asked"
+    program.write_text(f"#!/bin/sh\necho asked >> {asked}\nexec sleep 60\n")
+    program.chmod(0o755)
+    config = tmp_path / "user.toml"
+    config.write_text(f"[agents]\ncommand = '{program}'\ntimeout_seconds = 0.2\n")
+    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
+    ended = cru("session", "end", session)
+    assert (ended.exit_code, ended.stdout) == (0, f"history/{session}.md\n")
+    assert asked.read_text() == "asked\n"
+    assert ended.stderr.count("no answer within 0.2 seconds") == 1
+    assert (
+        f"the history of {session} was written by rules, not by the model: it was not asked" in ended.stderr
+    )
 
 
 @pytest.mark.usefixtures("model")

@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 
 from crucible.agents.asking import Answer
+from crucible.agents.running import TimedOut
+from crucible.bookmarks.keeping import append_bookmark
+from crucible.bookmarks.model import Bookmark, Why
 from crucible.errors import AgentFailed
 from crucible.flight.reading import read_records
 from crucible.history.keeping import add_captures
 from crucible.history.making import Made, make_history
 from crucible.history.model import Capture, Captures
+from crucible.history.refreshing import refresh_history
+from crucible.note.source import Edit, Span
 from crucible.secrets import scanner
 from crucible.settings import SecretSettings, VaultSettings
 from crucible.vault.store import Vault
@@ -135,6 +140,69 @@ def test_what_a_model_told_stays_without_one_until_the_session_changes(place: Va
     assert "- Chose Stripe over Paddle, see docs/adr.md (line 16)" in text
     assert "Stripe, not Paddle" not in text
     assert "author" not in text.partition("%%")[0]
+
+
+def test_an_answer_takes_from_what_a_model_told_only_what_it_settles(place: Vault, make: Make) -> None:
+    path = place.find(NAME)
+    path.write_text(
+        path.read_text().replace("> Retry failed", "> Retry or forgive the failed") + "\n> [!error]\n> Red\n"
+    )
+    story = f"{TOLD}\n## Open Questions\n\n- Retry or forgive failed payments?\n- Who pays Ada?\n"
+    assert "- Unresolved: Red (line 25)" in make(story).path.read_text()
+    before = place.load(NAME).session
+    place.update(
+        path,
+        lambda note: [
+            Edit(
+                Span(0, len(note.source.text)),
+                note.source.text.replace("payments?\n", 'payments?\n\n> [!user]\n> "Retry."\n'),
+            )
+        ],
+    )
+    history = refresh_history(place, path, before, now=NOW, redact=redact, roots=("/home/dev/shop",))
+    assert history
+    text = history.read_text()
+    assert "- Began src/billing.ts (task 1)" in text
+    assert "author: big-model" in text
+    assert "forgive" not in text
+    assert "- Who pays Ada?" in text
+    assert "- Unresolved: Red (line 28)" in text
+    assert make().path.read_text() == text
+
+
+def test_a_history_that_a_human_took_for_himself_is_left_and_no_model_is_asked(
+    place: Vault, make: Make
+) -> None:
+    path = make().path
+    path.write_text(path.read_text().partition("%% crucible")[0])
+    model = Model(TOLD)
+    made = make_history(place, place.load(NAME), now=NOW, redact=redact, asker=model)
+    assert (made.is_left, made.is_new, model.prompts) == (True, False, [])
+
+
+def test_a_model_that_hung_is_not_asked_again(make: Make) -> None:
+    told = make(TimedOut("it hangs"), TOLD)
+    assert told.problems == (f"the history of {NAME} was written by rules, not by the model: it hangs",)
+
+
+def test_what_bookmarks_tell_of_breaks_is_no_time_of_work(place: Vault, make: Make) -> None:
+    path = place.find(NAME)
+    times = "started:: 2026-11-20T10:00:00Z\nended:: 2026-11-21T09:00:00Z\n"
+    path.write_text(path.read_text().replace("## Work\n", f"## Work\n\n{times}"))
+    assert make().entry.duration_minutes == 23 * 60
+    append_bookmark(place.root, Bookmark("b-1", NAME, datetime(2026, 11, 20, 10, 40, tzinfo=UTC), Why.PAUSED))
+    append_bookmark(place.root, Bookmark("b-2", "2026-11-21-other", NOW, Why.PAUSED))
+    made = make()
+    assert "duration_minutes: 40\n" in made.path.read_text()
+
+
+def test_what_was_captured_is_listed_once_and_without_absolute_paths(place: Vault, make: Make) -> None:
+    captures = Captures((Capture("decision", "", "Chose Stripe, see /home/dev/shop/src/docs/adr.md"),))
+    for told in (make(TOLD, captures=captures), make(captures=captures)):
+        assert told.path.read_text().count("Chose Stripe, see docs/adr.md\n") == 1
+    add_captures(place, NAME, captures)
+    text = make().path.read_text()
+    assert ("/home/dev" in text, text.count("summary: ")) == (False, 1)
 
 
 def test_a_human_s_edits_outlive_a_model(make: Make) -> None:

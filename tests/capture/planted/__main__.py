@@ -21,12 +21,13 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.capture.planted", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=3)
+    parser.add_argument("--half", type=int, choices=range(5), help="0 and 1 together without it")
     parser.add_argument("--vault", type=Path, required=True)
     given = parser.parse_args(arguments)
     init_vault(given.vault)
     vault = Vault(given.vault)
     with (given.vault / "planted.jsonl").open("wb") as truth:
-        for generated in generate_many(given.seed, given.count):
+        for generated in generate_many(given.seed, given.count, given.half):
             write(vault, generated)
             about = {"session": generated.session.id}
             rows = [

@@ -1,4 +1,4 @@
-"""All that a session can be told with: one book for halves 0 and 1, which share its tables, one for half 2, and one for half 3.
+"""All that a session can be told with: one book for halves 0 and 1, which share its tables, and one for each of the halves 2, 3 and 4.
 
 Owns which tables there are; a field is the constant of the same name in one of the modules of words.
 """
@@ -10,6 +10,14 @@ from dataclasses import dataclass, fields
 from types import ModuleType
 
 from tests.capture.planted import (
+    fifth_adrs,
+    fifth_corrections,
+    fifth_decisions,
+    fifth_filler,
+    fifth_noise,
+    fifth_patterns,
+    fifth_proving,
+    fifth_topics,
     filler_words,
     fourth_corrections,
     fourth_decisions,
@@ -46,7 +54,7 @@ from tests.cases.planted import stacks
 from tests.cases.planted.refusals import Refused
 from tests.cases.planted.stacks import Stack
 
-__all__ = ["FIRST", "FOURTH", "THIRD", "Book"]
+__all__ = ["FIFTH", "FIRST", "FOURTH", "THIRD", "Book"]
 
 Rows = Sequence[str]
 Table = Mapping[str, Rows]
@@ -140,3 +148,4 @@ def _bound(*modules: ModuleType) -> Book:
 FIRST = _bound(stacks, topics, words_adrs, words_decisions, words_corrections, words_failures, words_patterns, words_evidence, noise_words, noise_calls, filler_words)  # fmt: skip
 THIRD = _bound(third_stacks, third_topics, third_adrs, third_decisions, third_corrections, third_failures, third_patterns, third_evidence, third_noise, third_calls, third_filler)  # fmt: skip
 FOURTH = _bound(third_stacks, third_calls, third_patterns, fourth_topics, fourth_decisions, fourth_corrections, fourth_proving, fourth_noise, fourth_filler)  # fmt: skip
+FIFTH = _bound(third_stacks, fifth_topics, fifth_adrs, fifth_decisions, fifth_corrections, fifth_patterns, fifth_proving, fifth_noise, fifth_filler)  # fmt: skip

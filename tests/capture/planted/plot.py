@@ -19,7 +19,7 @@ from crucible.session.reading import read_session
 from crucible.session.standing import Client as Standing
 from crucible.session.titles import prompt_name
 from crucible.vault.naming import slugify
-from tests.capture.planted.books import FIRST, FOURTH, THIRD
+from tests.capture.planted.books import FIFTH, FIRST, FOURTH, THIRD
 from tests.capture.planted.places import lines_of
 from tests.capture.planted.truth import Band, Generated, Kind, Noise, Planted, Reason
 from tests.cases.planted.clients import CLIENTS
@@ -77,7 +77,7 @@ class Plot:
 
     rng: random.Random
     half: int | None = None
-    """0 or 1: only every second wording and matter of the first book, so that some are unseen; None: all of these; 2: the third book; 3: the fourth."""
+    """0 or 1: only every second wording and matter of the first book, so that some are unseen; None: all of these; 2: the third book; 3: the fourth; 4: the fifth."""
     id: str = ""
     sown: list[_Sown] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
@@ -86,7 +86,7 @@ class Plot:
 
     def __post_init__(self) -> None:
         rng = self.rng
-        self.book = {2: THIRD, 3: FOURTH}.get(self.half or 0, FIRST)
+        self.book = {2: THIRD, 3: FOURTH, 4: FIFTH}.get(self.half or 0, FIRST)
         self.stack, self.client = rng.choice(self.book.stacks), rng.choice(CLIENTS)
         self.names = Names.draw(rng, self.stack)
         self.language = rng.choices([*self.book.languages], [*self.book.languages.values()])[0]
@@ -108,7 +108,7 @@ class Plot:
     def _open(self, rows: Sequence[T]) -> list[int]:
         """The places of those that this half of the words has; a table of three or less is not halved."""
         return [
-            n for n in range(len(rows)) if self.half in {None, 2, 3} or len(rows) < 4 or n % 2 == self.half
+            n for n in range(len(rows)) if self.half in {None, 2, 3, 4} or len(rows) < 4 or n % 2 == self.half
         ]
 
     def one_of(self, rows: Sequence[T]) -> T:

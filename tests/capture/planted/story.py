@@ -24,7 +24,8 @@ def generate(rng: random.Random, half: int | None = None) -> Generated:
     """One session with its whole events and the truth; the same for the same state of `rng`.
 
     `half` 0 or 1 draws from every second wording only: who wrote a detector by the one is measured by the other.  2 draws from a book
-    of its own (`books.THIRD`), for when both have been read, and 3 from `books.FOURTH`, for when that has been too; None is 0 and 1 together.
+    of its own (`books.THIRD`), for when both have been read, 3 from `books.FOURTH` and 4 from `books.FIFTH`, for when those have been too;
+    None is 0 and 1 together.
     """
     plot = Plot(rng, half)
     plot.begin(filler.goal(plot))
