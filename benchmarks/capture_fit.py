@@ -181,7 +181,9 @@ def fit(learnt: Sequence[Example]) -> Weights:
         for feature in frozenset().union(*one.sentences):
             held[feature].add(one.wording)
     weights: Weights = {
-        feature: [0.0] * len(Chances._fields) for feature in sorted(held) if len(held[feature]) >= _TOLD
+        feature: [0.0] * len(Chances._fields)
+        for feature, told in sorted(held.items())
+        if len(told) >= _TOLD and len({one.hand for one in told}) > 1
     }
     rows = [
         (

@@ -25,8 +25,7 @@ _ENOUGH, _PLAIN, _DOUBTFUL, _SAID_AGAIN = 0.45, 0.8, 0.3, 0.1
 """Chances from which on a sentence takes something back: by itself; without a mark of that; where it is about what was said before; where it says that
 again and something stands against it."""
 _BEARS = frozenset(
-    f"back {name}"
-    for name in ["owns", "had said", "starts", "flatly", "wrong", "undoes", "erred", "mine", "told", "plainly", "earlier"]
+    f"back {name}" for name in ("owns", "had said", "wrong", "undoes", "erred", "mine", "told", "plainly")
 )
 """Marks of which one is borne by nearly everything that takes something back."""
 _DENIES = late_pattern(
@@ -36,7 +35,19 @@ _DENIES = late_pattern(
 """Words that stand against a statement."""
 _BEARS = frozenset(
     f"back {name}"
-    for name in ["owns", "had said", "starts", "flatly", "wrong", "undoes", "erred", "mine", "told", "plainly", "earlier"]
+    for name in [
+        "owns",
+        "had said",
+        "starts",
+        "flatly",
+        "wrong",
+        "undoes",
+        "erred",
+        "mine",
+        "told",
+        "plainly",
+        "earlier",
+    ]
 )
 """Marks of which one is borne by nearly everything that takes something back."""
 _AGAINST = frozenset({"back contra", "back but", "back wrong", "back undoes", "back flatly", "against"})

@@ -29,32 +29,11 @@ _HAD_SAID = mark(
     r"\bich (?:hatte|habe|sagte|schrieb|behauptete|nahm|dachte|ging)\b.{0,80}\b(?:gesagt|geschrieben|behauptet|angenommen|gedacht|davon aus|an,)\b|\b(?:vorhin|oben|eben|zuvor|anfangs|zunächst) (?:\w+ ){0,3}(?:gesagt|geschrieben|behauptet|angenommen|schrieb|sagte|nahm)\b|\bdass ich sagte\b|\bmeine (?:frühere|vorige|erste|obige)\b|\bj'(?:ai|avais) (?:\w+ )?(?:dit|écrit|affirmé|supposé|cru|pensé|noté)\b|\bje (?:pensais|croyais|supposais|disais)\b|\bplus haut\b",
     r"\b(?:dije|había dicho|pensaba|creía|avevo detto|pensavo|credevo|eu disse|achava|ik zei|ik dacht|myślałem|powiedziałem)\b|я (?:сказал|думал|считал|писал|утверждал)|я (?:казав|думав)|我(?:之前|刚才|前面)(?:说|写|以为|认为)|と言いました|と思って|라고 (?:했|생각)",
 )
-_BUT = mark(
-    "but", 1.0,
-    r"\b(?:but|yet|whereas|however|although|actually|in (?:truth|fact|reality)|otherwise|instead|turns? out|turned out|rather|while|on second (?:thought|look|reading)|on closer (?:look|reading|inspection)|looking (?:closer|again|more closely|at it again|once more)|having (?:read|looked|checked)|reading (?:it )?(?:again|closely|properly|more)|the (?:source|code|truth|opposite|contrary|reverse|reality) (?:says|shows|is|holds|has)|what i see now|now i see|i see now|i now see|i realise|i realize|not so|not the case|is not true|isn't true|untrue|it is not|doesn't hold|does not hold|wrong|false|mistaken|incorrect|the (?:other|wrong) way (?:a)?round|was a guess|void|properly now|the opposite|opposite|needs fixing|needs correcting|under the impression|upon rereading|upon re-reading|on rereading|rereading|re-reading|contradicts)\b|^(?:they|it|that|this|those|these|he|she) (?:are|is|was|were|does|do|did|has|have) ?(?:not|n't)\b|^(?:it|that|this|they) (?:isn't|aren't|wasn't|doesn't|don't|didn't)\b",
-    r"\b(?:aber|jedoch|sondern|tatsächlich|in wahrheit|in wirklichkeit|richtig ist|stimmt (?:so )?nicht|war falsch|ist falsch|falsch|bei näherem|gegenteil|doch nicht|genauer|vielmehr|nicht so)\b|\b(?:mais|or,|en (?:fait|réalité|vérité)|au contraire|à y regarder|c'est faux|est faux|est fausse|était faux|ce n'est pas|alors que|en relisant)\b|\b(?:pero|sino|en realidad|ma |in realtà|mas|na verdade|maar|eigenlijk|ale|jednak)\b|на самом деле|но |однако|насправді|但|其实|实际上|实际|しかし|実際|하지만|사실",
-)
-_STARTS = mark(
-    "starts", 1.0,
-    r"^(?:(?:oh|ah|hm+|oops|whoops|hold on|hang on|no|well|ok|okay|right|so|sorry)[,.!: -]+){0,2}(?:wait|actually|oops|whoops|hold on|hang on|scratch that|no, wait|sorry|hm+, no|not quite|on second thought|come to think of it|strike that|never mind)\b(?! (?:open|read|look|add|go|mov|writ|runn|for|i (?:like|love)))|^(?:moment|halt|ach|stimmt nicht|doch nicht|attends|attendez|ah non|en fait|espera|aspetta|подожди|стоп|等等|等一下|待って|잠깐)\b",
-)
-_FLATLY = mark("flatly", 1.0, r"^(?:(?:oh|ah|well|so|hm+)[,. ]+)?actually,? no\b|^no, (?:wait|actually)\b|^wait, (?:no|that)\b|\b(?:was|were|is) (?:just |only |merely )?(?:a|my) (?:guess|assumption|hunch)\b|\bthe (?:other|wrong) way (?:a)?round\b")
-_SELF = mark("self", 0.0, r"\b(?:i|i'[a-z]+|my|me|mine|myself|ich|mein\w*|mir|mich|je|mon|ma|mes|moi)\b|\bj'|\bm'(?:étais|suis|a)|\b(?:yo|mi|mis|io|mio|mia|eu|meu|minha|ik|mijn)\b|\bя\b|\bмо[йяеё]|我|私|제가|내가")
-_STATED = mark(
-    "stated", 0.0,
-    r"\b(?:said|say|saying|claim\w*|wrote|written|stat(?:ed|ing)|statements?|assert\w*|assum\w+|beli(?:ef|eved)|thought|told|reported|noted|conclu\w+|descri\w+|called|suggest\w*|impl(?:y|ied)|guess\w*|announc\w+|summar\w+|expla(?:ined?|nations?)|analys[ie]s|theor(?:y|ies)|views?|understanding|answer(?:ed)?|remarks?|notes?|accounts?|readings?|findings?|diagnos\w+|reports?|reasoning|dedu\w+|impression|interpretation|picture|sentences?|paragraphs?|words|comments?|hunch|premise|inferr?\w*|presum\w+|suppos\w+|suspect\w*|convinced|insist\w*|mention\w*|portray\w*|put (?:it|this|that)|maintain\w*|observ\w+|messages?|story|verdict|argu(?:ed|ments?)|took (?:it|this|that|for)|taken for|model of|mental model|hypothes[ie]s|thing about|point about)\b"
-    r"|\b(?:gesagt|sagte|geschrieben|schrieb|behaupt\w+|aussagen?|angenommen|annahme\w*|dachte|gedacht|vermut\w+|notiz|notiert|gemeint|meinte|erklär\w+|beschreib\w+|beschrieben|zusammenfassung|schluss\w*|lesart|feststell\w+|festgestellt|satz|darstellung|einschätzung|eindruck|bild|glaubte|geglaubt|ging davon aus|ausgegangen|hielt)\b"
-    r"|\b(?:dit|disais|écrit|écrivais|affirm\w+|supposé?\w*|supposition|hypothèse|cru|croyais|pensais|pensé|not(?:é|e|ais)|conclu\w*|décrit|annoncé|prétendu|expliqu\w+|résumé|remarque|lecture|analyse|phrase|propos|énoncé|avancé|soutenu|indiqué|constat|impression|déclar\w+)\b",
-)
 _WRONG = mark(
     "wrong", 1.0,
     r"\b(?:wrong(?:ly)?|false(?:ly|hood)?|untrue|mistak\w+|incorrect\w*|inaccura\w+|erroneous\w*|in error|erred|premature\w*|void|invalid|nonsense|rubbish|slip(?:ped)?|backwards?|upside down|inside out|off (?:base|the mark|target)|moot|outdated|obsolete|unfounded|baseless|misle(?:d|ading)|mis(?:read|judged?|stated?|took|taken|remembered|counted|spoke|understood|understanding|reading|represent\w*|attribut\w*|identif\w*|characteri[sz]\w*|interpret\w*|diagnos\w*|labell?ed|construed|placed|informed)|overlook\w*|mixed up|confus(?:ed|ing)|conflat\w+|swapped|hast(?:y|ily)|rash|careless\w*|sloppy|too (?:quick\w*|fast|hasty|simple|strong|broad|early|optimistic|generous|sweeping|confident|far)|oversimplif\w+|overstated|overgenerali[sz]ed|exaggerat\w+|imprecise\w*|does(?:n't| not) (?:hold|stand|survive|match|fit|add up|agree)|did(?:n't| not) (?:hold|stand|survive|match|fit|look|check|read|notice|see|account|consider)|not (?:true|right|correct|so|the case|accurate|quite right|hold|what)|(?:isn't|wasn't|aren't|weren't) (?:true|right|correct|so|the case|accurate|what)|never (?:true|right|correct|was)|failed to (?:see|notice|account|consider|spot|take|mention|read)|skimm\w+|contradict\w*|refut\w+|disprov\w+|falsif\w+|overturn\w*|debunk\w*|belie[sd]|so much for|out the window|falls apart|fell apart|collapses?|crumbles?|no longer (?:holds?|stands?|true)|not be (?:relied|trusted|believed)|apolog\w+|oversight|blunder|misconception|the (?:opposite|reverse|contrary|inverse)|opposite|other way (?:a)?round|wrong way|spoke too soon|jumped|leapt|rushed|guesswork|got ahead|stand corrected|mea culpa|fooled|deceived|tricked|fell for|blind|red herring|false lead|wild goose|wide of the mark|half (?:true|right|the (?:truth|story))|only part|only half of it)\b"
     r"|\b(?:falsch\w*|irrtum|irrtümlich\w*|irrig\w*|irre|geirrt|fehler\w*|unzutreffend\w*|unrichtig\w*|verfrüht|voreilig|vorschnell|ungenau\w*|verwechsel\w*|vertauscht|verlesen|verwechselt|übersehen|missverst\w+|missdeutet|unsinn|quatsch|hinfällig|überholt|daneben|gegenteil|umgekehrt|andersherum|andersrum|stimmt(?:e)? (?:so |aber |gar |doch |also |leider )*nicht|trifft (?:so |doch |gar )?nicht zu|(?:ist|war) (?:so |doch |gar )?nicht (?:so|richtig|wahr|korrekt)|nicht (?:haltbar|richtig|wahr|korrekt|genau genug)|zu schnell|entgegen|widerspricht|widerlegt|getäuscht|vertan|unrecht|trugschluss|verzeihung|entschuldigung|pardon)\b"
     r"|\b(?:faux|fausse(?:s|ment)?|erron\w+|inexact\w*|incorrect\w*|tort|tromp\w+|erreurs?|méprise|mépris|confondu|confusion|mal (?:lu|compris|interprété|vu)|trop vite|hâti\w+|prématuré\w*|contraire\w*|inverse\w*|à l'envers|ne tient pas|n'est pas (?:vrai|exact|juste|correct|le cas)|n'était pas (?:vrai|exact|juste|correct)|ne tenait pas|démenti\w*|contredit|infirm\w+|bévue|excuses?|désolé\w*|imprécis\w*|oublié|négligé|caduque?|invalide)\b",
-)
-_EARLIER = mark(
-    "earlier", 0.5,
-    r"\b(?:earlier|above|before|previous(?:ly)?|prior|former(?:ly)?|initial(?:ly)?|original(?:ly)?|at first|first (?:take|thought|reading|impression|guess|idea)|a (?:moment|minute|while|bit|few (?:steps|messages|turns)) (?:ago|back|before)|just now|so far|until now|up to now|last (?:message|statement|note|remark|time)|ago|back then|already said|a step ago|further up|had (?:been )?(?:said|written|claimed|assumed|thought|told|stated|noted|concluded)|used to)\b|\b(?:vorhin|oben|eben|zuvor|vorher|anfangs|zunächst|zuerst|früher|vorige[nrs]?|erste[nrs]?|bisher|ursprünglich\w*|gerade|obige[nrs]?|frühere[nrs]?|letzte[nrs]?)\b|\b(?:plus haut|tout à l'heure|avant|auparavant|précédemment|précédente?s?|d'abord|initiale?s?|initialement|au début|jusqu'ici|dernière?|premi(?:er|ère)s?|plus tôt|à l'instant)\b",
 )
 _UNDOES = mark(
     "undoes", 1.25,
@@ -86,13 +65,6 @@ _TOLD = mark(
     r"|\b(?:ich (?:hatte|habe)|hatte ich|habe ich|ich) (?:\w+ ){0,5}?(?:behauptet|gesagt|geschrieben|angenommen|gedacht|gemeint|dargestellt|beschrieben|erklärt|genannt|notiert|vermutet|geglaubt|behauptete|sagte|schrieb|dachte|meinte|glaubte|nahm|hielt|ging)\b|\bj'(?:ai|avais) (?:\w+ ){0,3}?(?:dit|écrit|affirmé|supposé|cru|pensé|noté|annoncé|décrit|présenté|prétendu|conclu|indiqué|expliqué|soutenu)\b|\bje (?:pensais|croyais|disais|supposais|affirmais)\b",
 )
 """What the speaker said, in the past."""
-_CONTRA = mark(
-    "contra",
-    0.5,
-    r"\b(?:isn't|wasn't|aren't|weren't|doesn't|didn't|don't|cannot|can't|not|none|never|no longer|neither|nothing)\b|\b(?:but|yet|however|whereas|while|actually|although|though|in (?:reality|truth|fact)|instead|rather|reversed|inverted|the (?:opposite|reverse|contrary)|wrong\w*|false|mistaken|off|incorrect|bad|backwards?|misleading|too \w+|only|turns out|survives?|after all|otherwise|as the \w+ (?:shows|says|proves))\b"
-    r"|\b(?:nicht|kein\w*|sondern|aber|doch|jedoch|falsch\w*|tatsächlich|wahrheit|wirklichkeit|gegenteil|umgekehrt)\b|\b(?:pas|n'est|mais|or|faux|fausse|contraire|inverse|réalité|en fait|plutôt|jamais)\b",
-)
-"""What stands against it."""
 _MINE = mark(
     "mine",
     0.5,
@@ -112,6 +84,6 @@ _THEIRS = mark(
     r"^(?:the|a|an|this|that|its|their|his|her) (?:\w+ ){0,4}?(?:page|docs?|readme|log|message|article|post|author|ticket|comment|vendor|changelog|browser|site|newspaper|paper)\b(?!.{0,40}\b(?:i|my)\b)",
 )
 """What somebody else stated."""
-BACK: tuple[Mark, ...] = (_OWNS, _HAD_SAID, _BUT, _STARTS, _FLATLY, _SELF, _STATED, _WRONG, _EARLIER, _UNDOES, _ERRED, _MINE, _TOLD, _CONTRA, _PLAINLY, _UNSURE, _THEIRS)
+BACK: tuple[Mark, ...] = (_OWNS, _HAD_SAID, _WRONG, _UNDOES, _ERRED, _MINE, _TOLD, _PLAINLY, _UNSURE, _THEIRS)
 """What an agent says when it takes something back, and what speaks against it."""
 # fmt: on

@@ -140,27 +140,8 @@ GATES: Mapping[str, tuple[str, ...]] = {
         "anfangs|behauptete|croyais|dachte|disais|eben|ging|habe|hatte|j'a|meine |nahm|oben|pensais|plus haut|sagte|schrieb|supposais|vorhin|zunächst|zuvor",
         "achava|avevo detto|credevo|creía|dije|eu disse|había dicho|ik dacht|ik zei|myślałem|pensaba|pensavo|powiedziałem|я |と思って|と言いました|之前|刚才|前面|라고 ",
     ),
-    "but 2": (
-        "'t|actually|although|but|code|contradicts|contrary|fact|false|having |however|i now see|i realise|i realize|i see now|incorrect|instead|looking |mistaken|needs correcting|needs fixing|now i see|on closer |on second |opposite|ot|properly now|rather|re-reading|reading |reality|rereading|reverse|round|source|truth|turn|under the impression|untrue|void|was a guess|whereas|while|wrong|yet",
-        "aber|ale|alors que|au contraire|bei näherem|ce n'est pas|doch nicht|eigenlijk|en realidad|en relisant|est fausse|est faux|fait|falsch|gegenteil|genauer|in realtà|in wahrheit|in wirklichkeit|jednak|jedoch|ma |maar|mais|mas|na verdade|nicht so|or,|pero|richtig ist|réalité|sino|sondern|stimmt |tatsächlich|vielmehr|vérité|à y regarder|était faux|на самом деле|насправді|но |однако|しかし|但|其实|实际|実際|사실|하지만",
-    ),
-    "starts 1": (
-        ", no|ach|actually|ah non|aspetta|attendez|attends|come to think of it|doch nicht|en fait|espera|halt|hang on|hold on|moment|never mind|not quite|on second thought|oops|scratch that|sorry|stimmt nicht|strike that|wait|подожди|стоп|待って|等一下|等等|잠깐",
-    ),
-    "flatly 1": (
-        "actually|assumption|guess|hunch|round|wait",
-    ),
-    "self 1": (
-        "eu|i|j'|je|m'|ma|me|mon|my|yo|мо|я|我|私|내가|제가",
-    ),
-    "stated 1": (
-        "account|affirm|analys|angenommen|annahme|annoncé|announc|answer|argu|assert|assum|ausgegangen|aussage|avancé|behaupt|belie|beschreib|bild|called|claim|comment|conclu|convinced|croyais|cru|dachte|darstellung|dedu|descri|diagnos|disais|dit|déclar|eindruck|einschätzung|erklär|expla|expliqu|festgestellt|feststell|finding|gedacht|geglaubt|gemeint|gesagt|ging davon aus|glaubte|guess|hielt|hunch|hypothes|hypothèse|impl|impression|indiqué|infer|insist|interpretation|lecture|lesart|maintain|meinte|mental model|mention|message|model of|not|observ|paragraph|pensais|pensé|phrase|picture|point about|portray|premise|presum|propos|prétendu|put |reading|reasoning|remark|remarque|report|résumé|sagte|said|satz|say|schluss|schrieb|sentence|soutenu|stat|story|suggest|summar|suppos|suspect|taken for|theor|thing about|thought|told|took |understanding|verdict|vermut|view|words|written|wrote|zusammenfassung|écrit|écrivais|énoncé",
-    ),
     "wrong 1": (
         "andersherum|andersrum|apolog|aren't|attribut|backward|base|belie|blind|blunder|bévue|caduqu|careless|characteri|collapse|conflat|confondu|confus|construed|contradict|contraire|contrary|contredit|counted|crumble|daneben|debunk|deceived|diagnos|did|disprov|does|démenti|désolé|entgegen|entschuldigung|erred|erreur|erron|exaggerat|excuse|failed to |falls apart|falsch|false|falsif|fausse|faux|fehler|fell apart|fell for|fooled|gegenteil|geirrt|getäuscht|got ahead|guesswork|half |hast|hinfällig|hâti|identif|imprecise|imprécis|in error|inaccura|incorrect|inexact|infirm|informed|inside out|interpret|invalid|inverse|irre|irrig|irrtum|irrtümlich|isn't|judge|jumped|label|leapt|mal |mea culpa|misconception|misle|missdeutet|missverst|mistak|mixed up|moot|mépris|n'est pas |n'était pas |ne tenait pas|ne tient pas|never |nicht |no longer |nonsense|not |négligé|obsolete|only part|opposite|other way |oublié|out the window|outdated|overgenerali|overlook|oversight|oversimplif|overturn|pardon|placed|premature|prématuré|quatsch|rash|read|red herring|refut|remembered|represent|reverse|rubbish|rushed|skimm|slip|sloppy|so much for|spoke|stand corrected|state|stimmt|swapped|taken|target|the mark|too |took|tort|tricked|trifft |tromp|trop vite|trugschluss|umgekehrt|understanding|understood|unfounded|ungenau|unrecht|unrichtig|unsinn|untrue|unzutreffend|upside down|verfrüht|verlesen|vertan|vertauscht|verwechsel|verzeihung|void|voreilig|vorschnell|wasn't|weren't|widerlegt|widerspricht|wild goose|wrong|zu schnell|à l'envers|überholt|übersehen",
-    ),
-    "earlier 1": (
-        "above|ago|anfangs|assumed|at first|au début|avant|back|before|bisher|claimed|concluded|d'abord|dernièr|earlier|eben|erste|first |former|früher|further up|gerade|initial|jusqu'ici|just now|last |letzte|noted|oben|obige|original|plus haut|plus tôt|premi|previous|prior|précédemment|précédent|said|so far|stated|thought|told|tout à l'heure|until now|up to now|ursprünglich|used to|vorher|vorhin|vorige|written|zuerst|zunächst|zuvor|à l'instant",
     ),
     "undoes 1": (
         "adjust|admit|amend|another|après vérification|au temps pour moi|autant pour moi|back|but no|chang|checked again|clarif|closer|concede|correcti|corrig|dawned|discard|disregard|doch nicht|dois admettre|drop|en fait|en relisant|en réalité|en y regardant|erneutem|errat|forget|further|genauer |genauerem|having |i now see|i see now|ignore|il s'avère|in wahrheit|in wirklichkeit|it dawns|je constate|je me reprends|korrektur|korrigier|looking |mise au point|muss zugeben|must not be |nachgesehen|nachtrag|nehme |noch|not to be |now i see|now that i|näherem|or so i thought|oublie|own up|read|realis|realiz|recant|reconnais|rectif|relecture|rescind|retir|retract|revers|revidier|revien|revis|revoi|revoke|richtig|right|réflexion faite|rétract|scratch|second|set aside|so much for|sondern|stellt sich heraus|straight|streich|strike|tatsächlich|turn|undo|unsay|update my|vergessen sie|vergiss|vérification faite|walk|widerruf|wie sich zeigt|withdraw|y revenant|ziehe |zurück|zweitem|à y regarder",
@@ -174,11 +155,14 @@ GATES: Mapping[str, tuple[str, ...]] = {
     "told 1": (
         "advertised|affirmais|angenommen|announced|asserted|assertion|assumed|assumption|behauptet|belief|believed|cited|claim|concluded|conclusion|count|croyais|dachte|dargestellt|deduced|deduction|described|description|diagnosis|disais|drew|erklärt|estimate|expected|explained|explanation|figure|gave|gedacht|geglaubt|gemeint|genannt|gesagt|ging|glaubte|guessed|hielt|imagined|implied|inferred|insisted|j'a|label|listed|maintained|meinte|mentioned|model|nahm|named|note|notiert|number|painted|pensais|picture|point|portrayed|posted|presented|presumed|promised|put|quoted|reading|reckoned|remark|reported|sagte|said|schrieb|sold|spoke as|stated|statement|suggested|summari|summary|supposais|supposed|theory|thought that|told|understanding|understood|verdict|vermutet|written that|wrote that",
     ),
-    "contra 1": (
-        "aber|actually|after all|aren't|as the |backward|bad|but|can't|contraire|contrary|didn't|doch|doesn't|don't|en fait|fact|falsch|false|fausse|faux|gegenteil|however|instead|inverse|inverted|isn't|kein|mais|misleading|mistaken|n'est|neither|never|nicht|no longer|none|not|off|only|opposite|or|otherwise|pas|plutôt|rather|reality|reverse|réalité|sondern|survive|tatsächlich|though|too |truth|turns out|umgekehrt|wahrheit|wasn't|weren't|whereas|while|wirklichkeit|wrong|yet",
-    ),
     "mine 1": (
         "account|affirm|analys|annoncé|answer|argument|assert|assum|avancé|belie|claim|comment|conclu|constat|croyais|cru|dass ich|deduction|descri|diagnos|disais|dit|expla|explication|finding|gave|guess|hunch|hypothes|hypothèse|impl|impression|insist|interpretation|interprétation|lecture|maintain|meine|mention|message|model|not|paragraph|pensais|phrase|picture|premise|propos|put|reading|reasoning|remark|remarque|report|résumé|said|sentence|soutenu|state|suggest|summar|suppos|theor|thought|told|understanding|verdict|view|was ich|wie ich|words|written|wrote|écrit|écrivais|énoncé",
+    ),
+    "unsure 1": (
+        " you|analysis|answer|assumption|built|can|comma|conclusion|correct|could|diagnosis|expectation|explanation|false |faute de frappe|finding|grammar|guess|hypothesis|i have no|idea|impression|indentation|interpretation|made|may|might|misread|misspell|mistaken|möglich|opinion|orthographe|peut-être|put together|reading|rechtschreib|remember|right|spelling|theory|tippfehler|typo|understanding|unless i|vielleicht|view|whitespace|wording|written|wrong|wrote",
+    ),
+    "theirs 1": (
+        "article|author|browser|comment|doc|log|message|page|paper|post|readme|site|ticket|vendor",
     ),
     "called 2": (
         "advice|approach|best order|blueprint|checklist|class|convention|default|discipline|formula|guideline|habit|heuristic|house style|house way|how to |idiom|insight|kind of |learning|lesson|mantra|method|moral|motto|norm|pattern|playbook|practice|principle|procedure|recipe|reflex|right order|routine|rule|safe order|scheme|standard|staple|strateg|take-away|takeaway|technique|template|trick|way |workflow",

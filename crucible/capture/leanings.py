@@ -27,7 +27,7 @@ from crucible.patterns import late_pattern
 
 __all__ = ["Leaning", "Told", "features_by_sentence", "leanings", "peaks"]
 
-_POSSIBLE, _LIKELY = 0.03, 0.3
+_POSSIBLE, _LIKELY = 0.06, 0.3
 """The chances from which on it is worth to look for marks, and for what speaks against."""
 
 _CHOSEN = late_pattern(

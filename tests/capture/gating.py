@@ -15,7 +15,7 @@ from crucible.capture.marks import Mark
 
 __all__ = ["MODULES", "gate_of", "is_gate", "marks_of"]
 
-MODULES = ("deciding_words", "corrected", "pattern_words", "proved", "never", "unsettled", "causes")
+MODULES = ("deciding_words", "correcting_words", "pattern_words", "proved", "never", "unsettled", "causes")
 _LONG = 150
 """Shorter patterns are tried as fast as their words are sought."""
 _COMMON = frozenset("the for way not was are ich que had has his its but one all any and out ake ook let use get now tip say see".split())  # fmt: skip  # noqa: SIM905
