@@ -23,7 +23,7 @@ from crucible.capture.leanings import features_by_sentence
 from crucible.capture.marks import Mark
 from crucible.capture.sentences import sentences_of
 from crucible.capture.weights import TABLE, UNIT, Chances, beginnings, together
-from tests.capture.planted.books import FIRST, FOURTH, THIRD, Book
+from tests.capture.planted.books import FIFTH, FIRST, FOURTH, THIRD, Book
 from tests.cases.planted.stacks import Names
 
 __all__ = ["BOOKS", "SAYINGS", "Example", "Wording", "checked", "examples", "fit", "fitted_to", "known_to", "table_of", "wordings"]  # fmt: skip
@@ -31,7 +31,7 @@ __all__ = ["BOOKS", "SAYINGS", "Example", "Wording", "checked", "examples", "fit
 SAYINGS = Path(__file__).parent.parent / "tests" / "capture" / "sayings"
 LABELS = ("none", "decision", "pattern", "correction")
 
-BOOKS: Mapping[str, Book] = {"first": FIRST, "third": THIRD, "fourth": FOURTH}
+BOOKS: Mapping[str, Book] = {"first": FIRST, "third": THIRD, "fourth": FOURTH, "fifth": FIFTH}
 """Those that may be learnt from, by the name of their hand."""
 
 _SPOKEN = ("en", "de", "fr", "es")

@@ -21,37 +21,21 @@ _FEW, _SHARED = 4, 3
 """Content words of a sentence that may be compared, and those that it shares with what it takes back."""
 _MOST = 0.6
 """The share of an earlier statement's content words that say it again."""
-_ENOUGH, _PLAIN, _DOUBTFUL, _SAID_AGAIN = 0.45, 0.8, 0.3, 0.1
-"""Chances from which on a sentence takes something back: by itself; without a mark of that; where it is about what was said before; where it says that
-again and something stands against it."""
+_ENOUGH, _PLAIN, _DOUBTFUL, _SAID_AGAIN = 0.45, 0.75, 0.3, 0.1
+"""Chances from which on a sentence takes something back: by itself; without a mark of that, or where something speaks against it; where it is about what
+was said before; where it says that again and something stands against it."""
 _BEARS = frozenset(
-    f"back {name}" for name in ("owns", "had said", "wrong", "undoes", "erred", "mine", "told", "plainly")
+    f"back {name}"
+    for name in ("owns", "had said", "flatly", "wrong", "undoes", "erred", "mine", "told", "plainly")
 )
 """Marks of which one is borne by nearly everything that takes something back."""
+_AGAINST = frozenset({"could", "open", "others", "dropped", "back unsure", "back theirs"})
+"""Marks of what takes nothing back."""
 _DENIES = late_pattern(
     r"\b(?:not|no longer|never|neither|wrong\w*|false\w*|untrue|invalid|mistaken|incorrect\w*|withdraw\w*|retract\w*|contrary|void|revis\w+|amend\w*|correction|scratch|disregard|turns? out|rather|whereas|but)\b|n't\b"
     r"|\b(?:nicht|kein\w*|falsch\w*|sondern|aber|doch|irrtum|zurück\w*|berichtig\w*|korrektur)\b|\b(?:pas|plus|faux|fausse|mais|contraire|erreur|rectifi\w*|corrig\w*)\b|\b(?:no|falso|sino|pero|error|corrijo|rectifico)\b"
 )
 """Words that stand against a statement."""
-_BEARS = frozenset(
-    f"back {name}"
-    for name in [
-        "owns",
-        "had said",
-        "starts",
-        "flatly",
-        "wrong",
-        "undoes",
-        "erred",
-        "mine",
-        "told",
-        "plainly",
-        "earlier",
-    ]
-)
-"""Marks of which one is borne by nearly everything that takes something back."""
-_AGAINST = frozenset({"back contra", "back but", "back wrong", "back undoes", "back flatly", "against"})
-"""Marks of what stands against a statement."""
 
 
 def corrected_in(leanings: Sequence[Leaning], earlier: Earlier | None = None) -> Iterator[Told]:
@@ -77,17 +61,11 @@ def takes_back(one: Sentence) -> bool:
 
 def _takes_back(one: Leaning, earlier: Earlier | None) -> bool:
     chance = one.chances.back
-    if chance < max(one.chances.choice, one.chances.way, _SAID_AGAIN):
-        return False
-    if (
-        earlier is not None
-        and _AGAINST & (one.marks | one.behind_marks)
-        and _says_again(one.sentence, earlier)
-    ):
+    if earlier is not None and chance >= _SAID_AGAIN and _denies(one) and _says_again(one.sentence, earlier):
         return True
-    if is_void(one.sentence):
+    if is_void(one.sentence) or chance < max(one.chances.choice, one.chances.way, _DOUBTFUL):
         return False
-    if not _BEARS & one.marks:
+    if not _BEARS & one.marks or _AGAINST & one.marks:
         return chance >= _PLAIN
     return chance >= _ENOUGH or (earlier is not None and _is_about(one.sentence, earlier))
 

@@ -29,6 +29,11 @@ _HAD_SAID = mark(
     r"\bich (?:hatte|habe|sagte|schrieb|behauptete|nahm|dachte|ging)\b.{0,80}\b(?:gesagt|geschrieben|behauptet|angenommen|gedacht|davon aus|an,)\b|\b(?:vorhin|oben|eben|zuvor|anfangs|zunächst) (?:\w+ ){0,3}(?:gesagt|geschrieben|behauptet|angenommen|schrieb|sagte|nahm)\b|\bdass ich sagte\b|\bmeine (?:frühere|vorige|erste|obige)\b|\bj'(?:ai|avais) (?:\w+ )?(?:dit|écrit|affirmé|supposé|cru|pensé|noté)\b|\bje (?:pensais|croyais|supposais|disais)\b|\bplus haut\b",
     r"\b(?:dije|había dicho|pensaba|creía|avevo detto|pensavo|credevo|eu disse|achava|ik zei|ik dacht|myślałem|powiedziałem)\b|я (?:сказал|думал|считал|писал|утверждал)|я (?:казав|думав)|我(?:之前|刚才|前面)(?:说|写|以为|认为)|と言いました|と思って|라고 (?:했|생각)",
 )
+_STARTS = mark(
+    "starts", 1.0,
+    r"^(?:(?:oh|ah|hm+|oops|whoops|hold on|hang on|no|well|ok|okay|right|so|sorry)[,.!: -]+){0,2}(?:wait|actually|oops|whoops|hold on|hang on|scratch that|no, wait|sorry|hm+, no|not quite|on second thought|come to think of it|strike that|never mind)\b(?! (?:open|read|look|add|go|mov|writ|runn|for|i (?:like|love)))|^(?:moment|halt|ach|stimmt nicht|doch nicht|attends|attendez|ah non|en fait|espera|aspetta|подожди|стоп|等等|等一下|待って|잠깐)\b",
+)
+_FLATLY = mark("flatly", 1.0, r"^(?:(?:oh|ah|well|so|hm+)[,. ]+)?actually,? no\b|^no, (?:wait|actually)\b|^wait, (?:no|that)\b|\b(?:was|were|is) (?:just |only |merely )?(?:a|my) (?:guess|assumption|hunch)\b|\bthe (?:other|wrong) way (?:a)?round\b")
 _WRONG = mark(
     "wrong", 1.0,
     r"\b(?:wrong(?:ly)?|false(?:ly|hood)?|untrue|mistak\w+|incorrect\w*|inaccura\w+|erroneous\w*|in error|erred|premature\w*|void|invalid|nonsense|rubbish|slip(?:ped)?|backwards?|upside down|inside out|off (?:base|the mark|target)|moot|outdated|obsolete|unfounded|baseless|misle(?:d|ading)|mis(?:read|judged?|stated?|took|taken|remembered|counted|spoke|understood|understanding|reading|represent\w*|attribut\w*|identif\w*|characteri[sz]\w*|interpret\w*|diagnos\w*|labell?ed|construed|placed|informed)|overlook\w*|mixed up|confus(?:ed|ing)|conflat\w+|swapped|hast(?:y|ily)|rash|careless\w*|sloppy|too (?:quick\w*|fast|hasty|simple|strong|broad|early|optimistic|generous|sweeping|confident|far)|oversimplif\w+|overstated|overgenerali[sz]ed|exaggerat\w+|imprecise\w*|does(?:n't| not) (?:hold|stand|survive|match|fit|add up|agree)|did(?:n't| not) (?:hold|stand|survive|match|fit|look|check|read|notice|see|account|consider)|not (?:true|right|correct|so|the case|accurate|quite right|hold|what)|(?:isn't|wasn't|aren't|weren't) (?:true|right|correct|so|the case|accurate|what)|never (?:true|right|correct|was)|failed to (?:see|notice|account|consider|spot|take|mention|read)|skimm\w+|contradict\w*|refut\w+|disprov\w+|falsif\w+|overturn\w*|debunk\w*|belie[sd]|so much for|out the window|falls apart|fell apart|collapses?|crumbles?|no longer (?:holds?|stands?|true)|not be (?:relied|trusted|believed)|apolog\w+|oversight|blunder|misconception|the (?:opposite|reverse|contrary|inverse)|opposite|other way (?:a)?round|wrong way|spoke too soon|jumped|leapt|rushed|guesswork|got ahead|stand corrected|mea culpa|fooled|deceived|tricked|fell for|blind|red herring|false lead|wild goose|wide of the mark|half (?:true|right|the (?:truth|story))|only part|only half of it)\b"
@@ -84,6 +89,6 @@ _THEIRS = mark(
     r"^(?:the|a|an|this|that|its|their|his|her) (?:\w+ ){0,4}?(?:page|docs?|readme|log|message|article|post|author|ticket|comment|vendor|changelog|browser|site|newspaper|paper)\b(?!.{0,40}\b(?:i|my)\b)",
 )
 """What somebody else stated."""
-BACK: tuple[Mark, ...] = (_OWNS, _HAD_SAID, _WRONG, _UNDOES, _ERRED, _MINE, _TOLD, _PLAINLY, _UNSURE, _THEIRS)
+BACK: tuple[Mark, ...] = (_OWNS, _HAD_SAID, _STARTS, _FLATLY, _WRONG, _UNDOES, _ERRED, _MINE, _TOLD, _PLAINLY, _UNSURE, _THEIRS)
 """What an agent says when it takes something back, and what speaks against it."""
 # fmt: on

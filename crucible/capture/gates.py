@@ -140,6 +140,12 @@ GATES: Mapping[str, tuple[str, ...]] = {
         "anfangs|behauptete|croyais|dachte|disais|eben|ging|habe|hatte|j'a|meine |nahm|oben|pensais|plus haut|sagte|schrieb|supposais|vorhin|zunächst|zuvor",
         "achava|avevo detto|credevo|creía|dije|eu disse|había dicho|ik dacht|ik zei|myślałem|pensaba|pensavo|powiedziałem|я |と思って|と言いました|之前|刚才|前面|라고 ",
     ),
+    "starts 1": (
+        ", no|ach|actually|ah non|aspetta|attendez|attends|come to think of it|doch nicht|en fait|espera|halt|hang on|hold on|moment|never mind|not quite|on second thought|oops|scratch that|sorry|stimmt nicht|strike that|wait|подожди|стоп|待って|等一下|等等|잠깐",
+    ),
+    "flatly 1": (
+        "actually|assumption|guess|hunch|round|wait",
+    ),
     "wrong 1": (
         "andersherum|andersrum|apolog|aren't|attribut|backward|base|belie|blind|blunder|bévue|caduqu|careless|characteri|collapse|conflat|confondu|confus|construed|contradict|contraire|contrary|contredit|counted|crumble|daneben|debunk|deceived|diagnos|did|disprov|does|démenti|désolé|entgegen|entschuldigung|erred|erreur|erron|exaggerat|excuse|failed to |falls apart|falsch|false|falsif|fausse|faux|fehler|fell apart|fell for|fooled|gegenteil|geirrt|getäuscht|got ahead|guesswork|half |hast|hinfällig|hâti|identif|imprecise|imprécis|in error|inaccura|incorrect|inexact|infirm|informed|inside out|interpret|invalid|inverse|irre|irrig|irrtum|irrtümlich|isn't|judge|jumped|label|leapt|mal |mea culpa|misconception|misle|missdeutet|missverst|mistak|mixed up|moot|mépris|n'est pas |n'était pas |ne tenait pas|ne tient pas|never |nicht |no longer |nonsense|not |négligé|obsolete|only part|opposite|other way |oublié|out the window|outdated|overgenerali|overlook|oversight|oversimplif|overturn|pardon|placed|premature|prématuré|quatsch|rash|read|red herring|refut|remembered|represent|reverse|rubbish|rushed|skimm|slip|sloppy|so much for|spoke|stand corrected|state|stimmt|swapped|taken|target|the mark|too |took|tort|tricked|trifft |tromp|trop vite|trugschluss|umgekehrt|understanding|understood|unfounded|ungenau|unrecht|unrichtig|unsinn|untrue|unzutreffend|upside down|verfrüht|verlesen|vertan|vertauscht|verwechsel|verzeihung|void|voreilig|vorschnell|wasn't|weren't|widerlegt|widerspricht|wild goose|wrong|zu schnell|à l'envers|überholt|übersehen",
     ),
@@ -190,7 +196,8 @@ GATES: Mapping[str, tuple[str, ...]] = {
     "labelled 1": (
         "about|avec|bei|dans|for|für|in|mit|of|on|para|per|pour|sur|when|with",
     ),
-    "believes 3": (
+    "believes 4": (
+        " i verify| to be true|only |stands or falls|that|worth ",
         "acceptance|assert|assumption|before i |believe|bet|budget|by design|certain that|claim|confident|confirmed|conjecture|contend|contract|conviction|convinced|correct|criteria|criterion|demand|demonstrat|established|evidence|expect|goal|guarantee|hold|hypothes|in principle|invariant|maintain|must |on trial|persuaded|postulat|predict|premise|presum|promise|proof|proposition|prov|reckon|require|right|say|should |shown|sla|slo|statement|supposed to |sure that|suspect|suspicion|target|the point is|the question is whether|the whole point|theory|thesis|to the test|true|verified|wager|want |what ",
         "affirmation|anforderung|annahme|attendu|attente|behaupte|behauptung|belegen|beweis|bewiesen|critère|crois|démonstration|erwarte|erwartung|exigence|hypothèse|kriterium|m'attends|montrer|muss |nachweis|parie|pense|preuve|promesse|prouver|prétends|prévision|prüfen|reste à|si j'ai raison|soll |soutiens|suppose|supposition|these|vermute|vermutung|versprechen|voici le test|wenn |zeigen|zusage",
         "aantonen|bewijzen|demostrar|dimostrare|hipoteza|hipótese|hipótesis|hypothese|ipotesi|probar|provar|suposición|udowodnić|гипотез|гіпотез|довести|доказ|утвержд|仮説|假设|假说|期待|証明|证明|预期|가설|예상|증명",
@@ -205,7 +212,8 @@ GATES: Mapping[str, tuple[str, ...]] = {
     "agrees 1": (
         ": |benchmark|checked|claimed|done|drill|figures|fine|good|green|indeed|measured|measurement|numbers|output|pass|result|run|seen|settled|settles|shown|so|stands|success|test|there it is|there we go|there you have it|true|works out|yes",
     ),
-    "proves 4": (
+    "proves 5": (
+        " know| right | to break |claimed|da la razón|hoped|measured |numbers|predicted|promised|really is |sait|sign|suspected|test result|wissen wir",
         "a fact|achieved|assumed|backed by|bear|bench|beyond doubt|black and white|borne out|came back|came out|case closed|certain|certified|checked|checks out|claim |claimed|cleared|clinche|comes out|comparison|conclusive|confirmation|confirmed|confirms|consequently|corroborat|cost|count on |criterion |data|definitive|delivered|delivers|demonstrated|demonstrates|drill|empirical|equal|establishe|evidence|evident|exceed|expected|experiment|figures|finding:|fulfil|given|green|guaranteed|guess|held|hence|hold|hope|hypothesi|identical|in fact|in practice|incontrovertibl|indeed|indisputabl|irrefutabl|job done on|keeps its promise|kept its promise|la preuve|lives up|lossless|meaning that|measured|measurement|meets|met|must|nail|no doubt|no error|no longer a |now i know|now we know|numbers|observed|on paper|on record now|predicted|promise |promised|proof|prove|q.e.d|qed|reached|rely on |replay|replicated|reproduced|required|requirement |result|run|safe to say|satisfie|settle|should|shown|shows|so much is |speak|substantiat|supposed|survive|suspected|target |test|that means|the figure|theory|there it is|there we have|therefore|thus|trial|true|turned out |turns out |unambiguous|undeniabl|under |validated|validates|verified|verifies|vindicat|we now know|which means|wish|within |without |witnessed",
         "",
         "acquis|also gilt|atteint|atteste|avéré|behauptet|belegen|belegt|bestätigt|beweis|bewiesen|chiffres|comme |confirme|confirmé|constat|cqfd|daher|damit|donc|effectivement|eindeutig|eingehalten|erbracht|erfüllt|erwartet|erwiesen|gemessen|gesichert|gilt also|hält|messwerte|mesure|mesuré|montre|montré|nachgewiesen|preuve|prouve|prouvé|respecté|sans appel|somit|steht fest|stimmt|tatsächlich|tient|trifft zu|untermauer|validé|verifiziert|verlass|vermutet|vérifié|zahlen|zeigen|zeigt|établi",
@@ -247,7 +255,8 @@ GATES: Mapping[str, tuple[str, ...]] = {
         "a second|a third|again|another|back|blip|dig|doing|fault|glitch|pass|ran|re|run|same |the next|wait|went through ",
         "beim |deuxième |encore une fois|erneut|noch|on its own|otra vez|réessa|sporadisch|wack|went away |à nouveau|もう一度|再试|重试|다시 시도",
     ),
-    "story 6": (
+    "story 7": (
+        " the weather|cat|dad|das wetter|daughter|dog|el tiempo que hace|es regnet|es schneit|friday|goldfish|hamster|husband|il neige|il pleut|kid|kitten|la météo|ma fille|mein|mes enfants|mi hij|mi perro|mom|mon chat|mon chien|mon fils|monday|mum|neighbo|puppy|saturday|snow|son|sunday|thursday|time flies|tuesday|wednesday|wife",
         "anniversary|barbecue|beer|birthday|breakfast|burger|cake|christmas|coffee|congrat|cookie|dinner|easter|halloween|ice cream|jok|lunch|noodle|party|pizza|pub|restaurant|sushi|thai|xmas",
         "anecdote|favo|football|friday the 13|fun fact|funny|hackathon|haha|lol|mascot|new year|offsite|on holiday|playlist|retro|shirt|soccer|stand|sticker|team |trivia|vacation|weekend|what a story",
         "appointment|call|day off|demo|enjoy|flight|i'm off|kudos|like|love|meeting|movie|out sick|raining|release|review|snow|train|weather |workshop",
