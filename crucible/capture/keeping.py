@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from crucible.acts.evidence import Evidence, load_evidence
+from crucible.bookmarks.keeping import load_bookmarks
 from crucible.capture.asking import Answer, Ask, Offer, Proposal
 from crucible.capture.detecting import detect
 from crucible.capture.friction import Budget, Interaction, budget_of
@@ -103,7 +104,9 @@ def capture_session(
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))
     known = load_known(vault.root, session.id, session.project or "")
-    budget = budget_of(minutes_of(session, now), vault.settings.capture.friction)
+    marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
+    lasted = minutes_of(session, now, marks, timedelta(minutes=vault.settings.idle_minutes))
+    budget = budget_of(lasted, vault.settings.capture.friction)
     candidates = (find or detect)(session, load_evidence(vault.root, session.id))
     if not candidates:
         return Captured(session.id, _after(budget, known))
