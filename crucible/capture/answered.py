@@ -15,6 +15,8 @@ __all__ = ["answer_to", "asks_to_choose"]
 
 _READ = 4000
 _LONGEST = 600
+_BRIEF = 40
+"""Code points of a question that only asks whether to go on."""
 _ITEM = late_pattern(r"^[ \t]*(?:[-*+]|(?:option |variant |variante )?\(?[0-9a-eA-E][.):])[ \t]+(.{2,300})$")
 # fmt: off
 _OR = late_pattern(r",? (?:or|oder|ou|o|oppure|of|lub|czy|или|чи|або)(?: rather| else| should (?:it|we|i)(?: be)?| eher| lieber| plutôt| bien)? |(?:还是|或者?|または|それとも|아니면|또는)")
@@ -25,18 +27,26 @@ _CHOOSE = late_pattern(
 """How an agent asks for a choice without a question mark."""
 _COUNT = late_pattern(
     "|".join(
-        rf"((?<![\w.])\(?[{sign}](?:[).:](?= )| ?=)|\b(?:{word})(?: (?:option|variante?|choice|möglichkeit|opción|candidate)\b ?[:,=]?| ?[:,=]))"
-        for sign, word in (
-            ("1a", "first|erstens|premi[eè]re?|primer[oa]|erste"),
-            ("2b", "second|zweitens|deuxième|segund[oa]|zweite"),
-            ("3c", "third|drittens|troisième|tercer[oa]|dritte"),
-            ("4d", "fourth|viertens|quatrième|cuart[oa]|vierte"),
+        rf"((?<![\w.])\(?[{sign}](?:[).:](?= )| ?=)|(?<![\w.])(?:{sign[0]}|(?:option|variante?) [{sign}]) [-–—:](?= )|\b(?:{word})(?: (?:option|variante?|choice|möglichkeit|opción|candidate)\b ?[:,=]?| ?[:,=])|\b(?:{plain})\b(?! (?:und|oder|et|ou)\b))"
+        for sign, word, plain in (
+            ("1a", "first|erstens|premi[eè]re?|primer[oa]|erste", "erstens|premièrement|firstly"),
+            ("2b", "second|zweitens|deuxième|segund[oa]|zweite", "zweitens|deuxièmement|secondly"),
+            ("3c", "third|drittens|troisième|tercer[oa]|dritte", "drittens|troisièmement|thirdly"),
+            ("4d", "fourth|viertens|quatrième|cuart[oa]|vierte", "viertens|quatrièmement|fourthly"),
         )
     ),
     re.IGNORECASE,
 )
 """A sign that counts an option, in the group of its number."""
 _STOP = late_pattern(r"[.;!?](?: |$)|\n\n")
+_GOES_ON = late_pattern(
+    r"^(?:(?:is there )?(?:anything|something) else|(?:ok(?:ay)?|fine|ready) to|(?:shall|should|may|can) (?:i|we) (?:commit|push|merge|proceed|continue|go on|go ahead)\b|(?:sonst )?noch (?:etwas|was)\b|soll (?:ich|es) (?:weiter\w*|committen|pushen|mergen)\b|autre chose|on continue|je continue|algo más|continúo|sigo)"
+)
+"""How a question begins that asks for no choice of what is listed before it."""
+_DENIED = late_pattern(r"^(?:not|anything but|everything but|nicht|bloß nicht|alles außer|alles,? nur nicht|pas|surtout pas|tout sauf|todo menos|cualquiera menos)\b")
+"""How an answer begins that names what is not wanted."""
+_JOINS = late_pattern(r"[ ,;]+(?:or|oder|ou|o|oppure|of|lub|или|або|and|und|et|y)$")
+"""What joins an option to the next one."""
 _LEADS = late_pattern(r"^.*(?::| - | — |\b(?:either|between|prefer|rather|want|use|with|entweder|zwischen|lieber|entre|soit)\b) *")
 _PUTS_OFF = late_pattern(
     r"\b(?:neither|none of|not sure|no idea|no opinion|no preference|don't know|do not know|don't care|wait|sleep on it|think about|thinking about|later|postpone|not now|not yet|leave (?:it|that|this|them|\w+ \w+ as)|leave .{2,80} (?:open|as it is|for now|out|alone)|something else|first (?:ask|let|do)|ask (?:the|bob|\w+ first)|i(?:'ll| will| need to| have to| must) (?:ask|check|think|talk|see)|let me (?:ask|check|think|see|sleep)|up to you|you (?:decide|choose|pick)|whatever|skip (?:it|this|that)|^skip|^stop\b|^none\b|don't mind|that can wait|we'll see|first (?:fix|finish|make|look|read)|what would you|tell me|keep it open|park(?: it)?|hold (?:on|off)|undecided|open for now|tomorrow|next week|come back|forget (?:it|that|about)|stop here|moot|doesn't matter|can't (?:say|tell|decide)|both have|hmm+)\b"
@@ -67,6 +77,8 @@ def answer_to(asked: str, words: str) -> str:
     questions = [one for one in sentences[-4:] if asks_to_choose(one)]
     if not questions:
         return ""
+    if _only_goes_on(questions[-1].plain.strip(" ¿")):
+        return ""
     options = _options(text, questions[-1].text)
     answer = words.strip()[:_LONGEST]
     said = sentences_of(answer, 1)
@@ -80,6 +92,10 @@ def answer_to(asked: str, words: str) -> str:
     asks = questions[-1].text
     question = asks if len(asks) > 40 or not before else before[-1]
     return f"{one_line(chosen, 120)} ({one_line(question, 120)})"
+
+
+def _only_goes_on(question: str) -> bool:
+    return bool(_GOES_ON.match(question)) and len(question) < _BRIEF and not _OR.search(question)
 
 
 def _without(plain: str, options: list[str]) -> str:
@@ -117,7 +133,8 @@ def _counted(text: str) -> list[str]:
             marks.append(mark)
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     parts = [_STOP.split(text[mark.end() : end], 1)[0] for mark, end in zip(marks, ends, strict=False)]
-    return [part.strip(" .,;:|/") for part in parts if part.strip(" .,;:|/")]
+    bare = [_JOINS.sub("", part.rstrip(" .,;:|/").lstrip(" .,;:|")) for part in parts]
+    return [part for part in bare if part]
 
 
 def _chosen(options: list[str], plain: str, answer: str) -> str:
@@ -125,6 +142,8 @@ def _chosen(options: list[str], plain: str, answer: str) -> str:
     told = content_words(answer)
     shares = [len(told & content_words(option)) / max(1, len(content_words(option))) for option in options]
     best = max(shares)
+    if _DENIED.match(_without(plain, options)):
+        return ""
     if best > 0 and shares.count(best) == 1:
         return f"{options[shares.index(best)]}: {answer}"
     if found := _NUMBERED.match(plain):

@@ -7,6 +7,8 @@ comes first (callouts, calls that failed and then passed, the paths of decision 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.words import answers_in, is_correction
@@ -42,6 +44,8 @@ _ADMITS = 120
 """Code points within which a mistake is owned up to, and what holds is told behind."""
 _FURTHER = 60
 """Steps within which something is taken back by its words alone."""
+_RECENT = 400
+"""Sentences, the latest ones, that a doubtful one is compared with: each is compared with all of them."""
 _NEAR, _LINES = 4, 12
 """Candidates, and lines of the note, within which one may tell again what another told."""
 
@@ -256,9 +260,8 @@ def _by_agent(
     line = None if isinstance(step.entry, Prose) else step.line
     sentences = said.get(step.at, [])
     leaned = leanings(sentences)
-    corrected = [
-        one for one in corrected_in(leaned, lambda: _before(said, step.at)) if not _is_led(one, steps, step)
-    ]
+    earlier = cache(lambda: [*islice(_before(said, step.at), _RECENT)])
+    corrected = [one for one in corrected_in(leaned, earlier) if not _is_led(one, steps, step)]
     leaning = peaks(leaned)
     is_asking = any(asks_to_choose(one) for one in sentences[-2:])
     patterns = list(patterns_in(leaning))
@@ -285,10 +288,9 @@ def _by_agent(
 
 
 def _before(said: dict[int, list[Sentence]], at: int) -> Iterator[frozenset[str]]:
-    """The content words of what was said in the steps before one."""
-    return (
-        content_words(one.plain) for place in range(max(0, at - _FURTHER), at) for one in said.get(place, ())
-    )
+    """The content words of what was said in the steps before one, the latest first."""
+    places = range(at - 1, max(0, at - _FURTHER) - 1, -1)
+    return (content_words(one.plain) for place in places for one in reversed(said.get(place, ())))
 
 
 def _is_machines(message: str) -> bool:

@@ -34,6 +34,8 @@ def gate_of(key: str, place: int) -> Gate | None:
 def opened_by(plain: str) -> frozenset[Gate]:
     """The gates that a sentence in small letters opens; it is asked for each mark again."""
     automaton, opens = _machine()
+    # The automaton takes no lone surrogates, of which a note's odd bytes are made.
+    plain = plain.encode("utf-8", "replace").decode("utf-8")
     words = {word for word, _, _ in automaton.find_matches_as_indexes(plain, overlapping=True)}
     return frozenset(gate for word in words for gate in opens[word])
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.acts.evidence import evidence_of
+from crucible.capture.answered import answer_to
 from crucible.capture.detecting import detect
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.outside_apis import api_calls_of
@@ -170,6 +171,45 @@ def test_an_answer_to_a_question_names_the_option(answer: str) -> None:
 def test_options_may_be_counted_in_a_sentence_and_asked_for_without_a_question_mark(asked: str) -> None:
     for answer in ("2", "the second one", "a SQLite file, Postgres needs care"):
         assert "SQLite" in _one(*found_in(said(asked), user(answer))).summary, answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "option"),
+    [
+        ("Should I 1) use Postgres, 2) use SQLite or 3) keep the files?", "use SQLite: 2 ("),
+        ("Soll ich 1. Postgres nehmen, 2. SQLite nehmen oder 3. alles lassen?", "SQLite nehmen: 2 ("),
+        ("Zwei Wege: erstens Postgres, zweitens SQLite. Was soll es sein?", "SQLite: 2 ("),
+        ("Deux voies : premièrement Postgres, deuxièmement SQLite. Laquelle ?", "SQLite: 2 ("),
+        ("Deux voies. 1 : Postgres ; 2 : SQLite. Laquelle ?", "SQLite: 2 ("),
+        ("Option A - Postgres; option B - SQLite. Which one?", "SQLite: 2 ("),
+        ("Which one: 1) a.db 2) /home/ann/b.db?", "/home/ann/b.db: 2 ("),
+    ],
+)
+def test_a_counted_option_is_told_without_what_joins_it_and_as_a_whole(asked: str, option: str) -> None:
+    assert _one(*found_in(said(asked), user("2"))).summary.startswith(option)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Should I push to main or open a pull request?",
+        "Shall we continue with 1) the lexer 2) a pull request?",
+    ],
+)
+def test_a_question_how_to_go_on_has_options(asked: str) -> None:
+    assert "a pull request: a pull request" in answer_to(asked, "a pull request")
+
+
+@pytest.mark.parametrize("answer", ["not Redis", "anything but the first", "nicht Redis", "tout sauf Redis"])
+def test_an_option_that_is_only_denied_is_not_chosen(answer: str) -> None:
+    assert answer_to("Which one: 1) Redis 2) Postgres?", answer) == ""
+
+
+@pytest.mark.parametrize("question", ["Anything else?", "Shall I commit?", "Noch etwas?", "Autre chose ?", "¿Algo más?"])  # fmt: skip
+def test_a_list_before_a_question_that_only_goes_on_holds_no_options(question: str) -> None:
+    asked = f"Done:\n1. Renamed the file.\n2. Ran the tests.\n\n{question}"
+    for answer in ("run the tests again", "2 of them are red"):
+        assert answer_to(asked, answer) == ""
 
 
 @pytest.mark.parametrize(
@@ -455,6 +495,12 @@ def test_any_session_has_candidates_that_are_sane(entries: list[Prose]) -> None:
         assert one.line >= 1
 
 
+def test_bytes_that_are_no_text_do_not_stop_it() -> None:
+    odd = b"I was wrong: the caf\xe9 cache is not shared.".decode("utf-8", "surrogateescape")
+    entries = (said(odd), user(odd), failed("Bash make x", odd), said(odd), _EDIT, passed("Bash make x"))
+    assert Kind.SELF_CORRECTION in kinds_of(*entries)
+
+
 @pytest.mark.parametrize(
     "text",
     ["because " * 4_000, "a" * 60_000, "let's let us " * 4_000, ("I decided on x: " * 3_000), "'" * 20_000, "`" * 20_001, "between a, " * 4_000, "> " * 20_000, "for for : " * 6_000, "not " * 12_000, "A1b!" * 12_000, "> [!x]\n" * 9_000],
@@ -476,3 +522,18 @@ def test_time_grows_with_the_session_alone() -> None:
 
     seconds(5)
     assert seconds(240) < 14 * seconds(40) + 0.2
+
+
+def test_time_grows_with_what_is_taken_back_alone() -> None:
+    def seconds(count: int) -> float:
+        texts = [
+            " ".join(f"I was wrong: w{x}a{at} w{x}b{at} w{x}c{at} is not w{x}d{at}." for at in range(count))
+            for x in range(5)
+        ]
+        session = session_of(*(said(text) for text in texts))
+        began = time.process_time()
+        detect(session)
+        return time.process_time() - began
+
+    seconds(2)
+    assert seconds(80) < 6 * seconds(20) + 0.02
