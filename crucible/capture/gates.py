@@ -266,7 +266,8 @@ GATES: Mapping[str, tuple[str, ...]] = {
         "ausflug|dienstag|donnerstag|döner|feier|freitag|fußball|geburtstag|glückwunsch|kaffee|krank|kuchen|mittag|mittwoch|montag|nudeln|ostern|samstag|sonntag|urlaub|vorführung|weihnacht|witz|wochenende",
         "almuerzo|anniversaire|apéro|blague|café|chiste|compleanno|cumpleaños|dimanche|déjeuner|dîner|félicitations|fête|gâteau|jeudi|lundi|mardi|mercredi|noël|pranzo|pâques|rétro|samedi|vacaciones|vacances|vendredi|wtorek|день рождения|обед|шутк|ランチ|冗談|午饭|生日|笑话|농담|생일|점심",
     ),
-    "could 1": (
+    "could 2": (
+        "",
         " have |alternative|angenommen|aurait|aurions|avai|brainstorm|can|choisiss|chose|conceivabl|could|decided|et si|eventuell|for the sake of argument|forse|gesetzt den fall|had|hypothetical|hätte|imaginable|imagine|imaginons|in another world|in hindsight|in theory|just an idea|könnt|may|might|misschien|moglibyśmy|może|möglicherweise|one day|optai|opted|perhaps|peut-être|picked|poderíamos|podría|possibly|potentially|potremmo|pourrait|pourrions|prenai|quizá|sarebbe|seraient|serait|sería|shall|should|some|suppos|tal vez|talvez|theoretically|think|took|un jour|vielleicht|vorstellen|wanted|was wenn|went|were|what if|who knows|womöglich|would|wäre|würde|zouden|étai|éventuellement|возможно|если бы|могли бы|может быть|можливо|もし|也许|可能会|如果当时|만약|아마",
     ),
     "open 1": (

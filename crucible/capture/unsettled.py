@@ -23,6 +23,7 @@ __all__ = [
 # fmt: off
 _COULD = mark(
     "could", 1.0,
+    r"\bif (?:\w+ ){1,6}?ever\b|^if .{3,90}?,.{0,60}? would\b|^should .{3,90}? ever\b",
     r"\b(?:we|i|one|you|they|it|this|that|he|she|there) (?:also )?(?:could|might|may)(?! not (?:be|have)\b.{0,40}\b(?:so|therefore)\b)\b|\b(?:could|might|would|should|shall|may|can) (?:we|i|one|you|they|it)\b|\b(?:maybe|perhaps|possibly|conceivabl[ey]|thinkable|imaginable|hypothetical\w*|theoretically|potentially)\b"
     r"|\bwere (?:i|we|they|you|it) (?:to|ever)\b|\bhad (?:i|we|they|you|it|anyone|someone)\b|\bif (?:i|we|they|you|one|someone|somebody) (?:had|were|chose|went|picked|decided|took|opted|could|would|wanted)\b|\bwhat if\b|\bsuppos(?:e|ing)\b|\bimagine\b|\bthink(?:ing)? (?:aloud|out loud)\b|\bsome ?day\b|\bone day\b|\bin theory\b"
     r"|\bwould (?:have (?:been|to|chosen|picked|opted|gone|taken)|be (?:an? )?(?:option|alternative|possible|thinkable|too early|premature|different|nice|better))\b|\balternatives? (?:\w+ )?(?:would|could|might)\b|\bcould (?:have|be|also)\b|\bmight (?:have|be|also|want|go|pick|opt)\b|\bin another world\b|\bwho knows\b|\bfor the sake of argument\b|\bbrainstorm|\bjust an idea\b|\bin hindsight\b.{0,40}\bwould\b|\bi(?:'d| would) have (?:to|chosen|picked|preferred|gone)\b"
