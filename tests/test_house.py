@@ -235,6 +235,12 @@ def test_every_name_that_a_module_offers_is_there() -> None:
         assert not missing, info.name
 
 
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    # Before 3.11.5 Python matches such a group wrongly (CPython issue 106052); an atomic group, `(?>(?:...)*)`, says the same everywhere.
+    wrong = re.compile(r"(?<!\()\)(?:[*+?]|\{\d*,?\d*\})\+")
+    assert [str(path) for path in _modules() if wrong.search(path.read_text())] == []
+
+
 def test_a_file_is_short() -> None:
     sizes = {_name(path): len(path.read_text(encoding="utf-8").split("\n")) for path in _modules()}
     long = [f"{name}: {size} lines" for name, size in sizes.items() if size > LONGEST_FILE]

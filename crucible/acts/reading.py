@@ -248,7 +248,7 @@ def _stdin(call: _Call) -> Iterator[Act]:
 
 _CODE_CALL = late_pattern(
     r"""\btools\.(?P<tool>\w+)\(\s*(?:\{\s*(?:\w+\s*:\s*\w+\s*,\s*)?["']?(?:cmd|command|input)["']?\s*:\s*)?"""
-    r"""(?P<text>"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|`(?:[^`\\]|\\.)*+(?:`|\\?\Z))""",
+    r"""(?P<text>"(?>(?:[^"\\]|\\.)*)(?:"|\\?\Z)|'(?>(?:[^'\\]|\\.)*)(?:'|\\?\Z)|`(?>(?:[^`\\]|\\.)*)(?:`|\\?\Z))""",
     re.DOTALL,
 )
 _ESCAPED = late_pattern(r"\\(.)", re.DOTALL)

@@ -170,7 +170,7 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(item[1:-1].replace('""', '"') if item[:1] == '"' else item for item in _ITEM.findall(text))
 
 
-_ITEM = late_pattern(r'(?:^|(?<=, ))(?:"(?:[^"]|"")*+"|[^",]*+)(?=, |\Z)')
+_ITEM = late_pattern(r'(?:^|(?<=, ))(?:"(?>(?:[^"]|"")*)"|[^",]*+)(?=, |\Z)')
 _UNSAFE = late_pattern(r'[,"\s]|^\Z')
 
 

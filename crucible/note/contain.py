@@ -100,7 +100,7 @@ def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> st
 
 # Quote marks and list markers before a mark: `- # x` is a heading too.  Any indent, because what stands at column 8
 # may be at column 0 of a list item that another writer began.  A marker without text is left to `thematic`.
-_PREFIX = r"\n(?:[ \t]*+(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]++[^ \t\n])))*+[ \t]*+"
+_PREFIX = r"\n(?>(?:[ \t]*+(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]++[^ \t\n])))*)[ \t]*+"
 
 LINE_RULES: tuple[Rule, ...] = (
     Rule("heading", _PREFIX, r"\#{1,6}(?=[ \t]|$)", "#"),

@@ -67,7 +67,7 @@ def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
 # A link whose tail is plain stays.  Any other could end inside what we take for a code span, even some lines further
 # on, and every backtick after it would then open where we think it closes.
 _PLAIN = r"[^\s()\\`<>\[\]\0]"
-_PLAIN_TAIL = rf"\((?:{_PLAIN}|\({_PLAIN}*+\))*+\)"
+_PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
 
 INLINE_RULES: tuple[Rule, ...] = (
     Rule("wikilink", r"\[", r"\[", "["),
@@ -159,7 +159,7 @@ def unseal_inline(text: str, passes: Sequence[Pass]) -> str:
 _RUN = late_pattern(r"`+")
 _TICK = late_pattern(r"(?<!\\)\\*+`")
 _TICK_RUN = late_pattern(r"\\(?<!\\\\)\\*+`")
-_LABEL_END = late_pattern(r"(?:[^\[\]\\]|\\.)*+\]:")
+_LABEL_END = late_pattern(r"(?>(?:[^\[\]\\]|\\.)*)\]:")
 _BARE_PIPE = late_pattern(r"(?<!\\)\|")
 _TABLE_RULE = late_pattern(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
 

@@ -60,11 +60,11 @@ class Link(NamedTuple):
     target_span: Span = Span(0, 0)
 
 
-_WIKI = r"!?\[\[(?!\[)(?P<inner>[^\[\]\r\n]*+(?:(?:\[(?!\[)|\](?!\]))[^\[\]\r\n]*+)*+)\]\]"
+_WIKI = r"!?\[\[(?!\[)(?P<inner>[^\[\]\r\n]*+(?>(?:(?:\[(?!\[)|\](?!\]))[^\[\]\r\n]*+)*))\]\]"
 _ADDRESS = r"""
     \]\([ \t]*+
     (?: <(?P<angled>[^<>\r\n]*+)>
-      | (?P<bare>(?!<)(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+\))*+)
+      | (?P<bare>(?!<)(?>(?:[^\s()\\]|\\.|\((?>(?:[^\s()\\]|\\.|\((?>(?:[^\s()\\]|\\.)*)\))*)\))*))
     )
     (?: [ \t]++ (?:"[^"\r\n]*+"|'[^'\r\n]*+'|\([^()\r\n]*+\)) )?
     [ \t]*+\)
@@ -80,7 +80,7 @@ _WHOLE = late_pattern(_WIKI)
 _LINKS = late_pattern(r"\[\[|\]\(")
 _WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # one letter alone is a drive: that never resolves
 _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
-_PERCENT = late_pattern(r"(?:%[0-9A-Fa-f]{2})++")
+_PERCENT = late_pattern(r"(?>(?:%[0-9A-Fa-f]{2})+)")
 _NOT_IN_ADDRESS = late_pattern(r"[\x00-\x20\x7f\\%#()<>\[\]|^`\"?]")
 
 
@@ -263,11 +263,11 @@ def heading_key(heading: str) -> str:
 
 _LINE = late_pattern(r"[^\r\n]++")
 _BEFORE_VALUE = late_pattern(
-    r"""[ \t]*+ (?: - [ \t]++ )*+ (?: (?: "[^"\r\n]*+" | '[^'\r\n]*+' | [^\s"'\#\[\]{},][^\r\n"'\#\[\]{}:]*+ ) : [ \t]++ )?""",
+    r"""[ \t]*+ (?>(?: - [ \t]++ )*) (?: (?: "[^"\r\n]*+" | '[^'\r\n]*+' | [^\s"'\#\[\]{},][^\r\n"'\#\[\]{}:]*+ ) : [ \t]++ )?""",
     re.VERBOSE,
 )
 _IN_VALUE = late_pattern(
-    r"""(?P<comment>(?<=[ \t])\#.*+) | "(?P<double>(?:[^"\\]|\\.)*+)" | '(?P<single>(?:[^']|\'\')*+)'""",
+    r"""(?P<comment>(?<=[ \t])\#.*+) | "(?P<double>(?>(?:[^"\\]|\\.)*))" | '(?P<single>(?>(?:[^']|\'\')*))'""",
     re.VERBOSE,
 )
 _BLOCK_TEXT = late_pattern(r"[|>][-+0-9]*+[ \t]*+(?:(?<=[ \t])#.*+)?$")

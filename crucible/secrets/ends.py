@@ -14,11 +14,11 @@ __all__ = ["JUDGED", "LINE_START", "end_of_bare", "end_of_quoted", "full_end", "
 _LONGEST_QUOTED = 64 * 1024
 _MOST_SIGNS = 20
 """So many `=` are in no value."""
-_WIDE = late_pattern(r"(?:[^\s\"'`\\]|\\(?![nrtu\"'`\\]))*+")
+_WIDE = late_pattern(r"(?>(?:[^\s\"'`\\]|\\(?![nrtu\"'`\\]))*)")
 _TIGHT = late_pattern(
-    r"(?:[^\s\"'`\\,;&|<>(){}\[\]]|&(?=[\w!@\#$%^*.-]{1,64}(?:[\s\"'`]|\Z))|\\(?![nrtu\"'`\\]))*+"
+    r"(?>(?:[^\s\"'`\\,;&|<>(){}\[\]]|&(?=[\w!@\#$%^*.-]{1,64}(?:[\s\"'`]|\Z))|\\(?![nrtu\"'`\\]))*)"
 )
-_SHELL = late_pattern(r"(?:[^\s\"'`\\;&|<>]|\\(?![nrtu\"'`\\]))*+")
+_SHELL = late_pattern(r"(?>(?:[^\s\"'`\\;&|<>]|\\(?![nrtu\"'`\\]))*)")
 LINE_START = late_pattern(
     r"(?:\A|\n|\\n|[;|]|&&|[\"'`])[ \t]*[+\-<>|#*]{0,2}[ \t]*(?:(?:export|set|setx|SET|ENV|ARG|env|declare -x|\$env:|-e|--env|--build-arg|-D)[ \t:=]*)?[A-Za-z0-9_.\-/:]*\Z"
 )

@@ -35,7 +35,7 @@ class BadCell(ValueError):
         self.at = at
 
 
-_QUOTED = late_pattern(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_QUOTED = late_pattern(r'"(?>(?:[^"\\]|\\.)*)"', re.DOTALL)
 _BLANKS = late_pattern(r"[ \t]*")
 _NUMBER = late_pattern(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 _ESCAPE = late_pattern(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)

@@ -33,7 +33,7 @@ _KNOWN = frozenset({
 })  # fmt: skip
 """Columns that mean something here, however they are written."""
 _STATUSES = frozenset(RunStatus)
-_NAME = late_pattern(r'[ \t]*("(?:[^"\\]|\\.)*+"|[A-Za-z_][\w.-]*)?')
+_NAME = late_pattern(r'[ \t]*("(?>(?:[^"\\]|\\.)*)"|[A-Za-z_][\w.-]*)?')
 _COUNT = late_pattern(r"[ \t]*#?([0-9]*)([,|\t]?)[ \t]*")
 _HEADER_LIKE = late_pattern(r"(?:execution\b|[A-Za-z_][\w.-]*[ \t]*(?:[\[{]|:(?:[ \t]|$))|[\[{])")
 _OTHER = late_pattern(r"[ \t]*(?!execution\b)[A-Za-z_][\w.-]*[ \t]*(?:\[[^\]]*\](?:\{[^}]*\})?)?[ \t]*:")
@@ -197,7 +197,7 @@ def _expect(line: str, at: int, end: int, sign: str) -> int:
     return at + 1
 
 
-_BRACE = late_pattern(r'(?:[^"}]|"(?:[^"\\]|\\.)*+")*+\}')
+_BRACE = late_pattern(r'(?>(?:[^"}]|"(?>(?:[^"\\]|\\.)*)")*)\}')
 
 
 def _closing_brace(line: str, at: int, end: int) -> int:
