@@ -29,7 +29,7 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
     agents are shown, whether events are deleted) and the vault's own templates are ignored until you accept them here.
 
     Each is accepted as it is now: when it changes, by git or in an editor, it is ignored until you accept it again. What you
-    accepted is kept beside your own settings, in trusted.
+    accepted is kept in a file beside your own settings, `trusted`.
 
     \b
       cru trust
