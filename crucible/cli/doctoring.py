@@ -20,6 +20,7 @@ from crucible.cli.surroundings import user_settings, vault_root
 from crucible.doctor.findings import Finding, State, numbered
 from crucible.doctor.hooks import check_hooks, check_log, last_run
 from crucible.doctor.place import check_git_hooks, check_settings, check_writable, mend_of_refusal
+from crucible.doctor.renames import check_renames
 from crucible.doctor.servers import Looked, check_servers
 from crucible.doctor.sessions import check_notes, check_sessions, check_spool
 from crucible.doctor.transcripts import Native, check_transcripts, find_native, last_written
@@ -97,6 +98,7 @@ def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
     yield from check_settings(seen.faults, seen.warnings)
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
+    yield from check_renames(vault)
     home = Path.home()
     natives = list(find_native(os.environ, home))
     table = SourceTable(vault)
