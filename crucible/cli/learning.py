@@ -6,7 +6,6 @@ Owns the command and what goes with what.  Choosing sessions is `learned_session
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -35,7 +34,7 @@ from crucible.cli.learned_sessions import Chosen, choose, kin_of
 from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json_lines
 from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
@@ -344,7 +343,7 @@ def _exported_rows(task: _Task, cases: Iterable[Case], scrubber: Scrubber) -> Ca
         lines = lines_of(cases, export, scrubber, tally)
     output = task.ways.output
     if output in (None, _STDOUT):
-        streamed = export_stream(lines, tally, sys.stdout.buffer)
+        streamed = export_stream(lines, tally, write_json_lines)
         return lambda _, __: tell_exported(streamed, None, sides)
     done = export_files(lines, tally, export, Path(from_here(str(output))))
     return lambda format_, _: tell_exported(done, format_, sides)
