@@ -20,7 +20,7 @@ from crucible.cases.keeping import keep_cases
 from crucible.cases.likeness import Dedupe
 from crucible.cases.model import Case, CaseType
 from crucible.cases.picking import Picked
-from crucible.cases.putting import put_puzzles
+from crucible.cases.putting import exports_folder, put_puzzles
 from crucible.cases.rows import Export, Line, lines_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
@@ -47,7 +47,6 @@ __all__ = ["learn"]
 
 _STDOUT = "-"
 _JSONL, _MARKDOWN, _PUZZLE = "jsonl", "markdown", "puzzle"
-_FOLDER = "puzzles"
 _CHOICES = (
     click.option(
         "--type",
@@ -99,7 +98,7 @@ _WAYS = (
         "--output",
         metavar="OUT",
         type=GivenPath(),
-        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default puzzles/).",
+        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default the vault's exports/puzzles/).",
     ),
     click.option("--split", metavar="NAME=SHARE,…", help="Part rows by session: train=0.9,test=0.1."),
     click.option("--licence", metavar="NAME", help="The licence that every row tells, such as cc-by-4.0."),
@@ -190,7 +189,7 @@ def learn(
     _splits(wish, ways)  # before long work
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    _check_place(vault, ways.output or (_FOLDER if ways.export == _PUZZLE else None))
+    _check_place(vault, ways.output)
     chosen = choose(vault, sessions, given, every=every)
     redact = remembering(redact_of(vault.settings.secrets))
     improve = improver_of(
@@ -329,7 +328,8 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
         return lambda format_, _: tell_kept(task.vault, kept, format_)
     scrubber = Scrubber(task.improve.redact, task.home)
     if ways.export == _PUZZLE:
-        put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
+        folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
+        put = put_puzzles(folder, cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
     return _exported_rows(task, cases, scrubber)
 

@@ -31,6 +31,7 @@ from crucible.note.scalars import write_scalar
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.renaming.histories import move_history
 from crucible.renaming.whereabouts import Left, check_is_session, copy_bookmarks, move_events, move_tasks
+from crucible.secrets.redacting import refuse_secret
 from crucible.session.editing import set_field
 from crucible.vault import files
 from crucible.vault.discovery import is_unfinished
@@ -115,7 +116,7 @@ def _alone(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
 
 
 def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
-    check_new_id(new_id)
+    refuse_secret(check_new_id(new_id), vault.settings.secrets)
     check_is_session(vault, note)
     old = vault.relative(note.path)
     notes, unreadable = _read_all(vault)
