@@ -22,7 +22,7 @@ __all__ = ["check_client_secrets"]
 
 Show = Callable[[int, int], None]
 """Called with how many sessions were looked at, and how many there are."""
-_MEND = "have them replaced where they are valid; then delete these sessions in the client, for an import leaves its logs alone"
+_MEND = "replace them where they are valid, then delete these sessions in the client: `cru` never changes its logs"
 
 
 def check_client_secrets(
