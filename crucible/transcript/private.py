@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 from crucible.transcript.events import Event, Prompted, PromptKind, ToolReturned, ToolUsed
 
-__all__ = ["ASKING_TOOLS", "PRIVATE", "Private", "hide_private"]
+__all__ = ["ASKING_TOOLS", "PRIVATE", "Hidden", "Private", "hide_private"]
 
 PRIVATE = "private"
 """The rule by which it is counted."""
@@ -24,33 +25,38 @@ _MARK = f"[{PRIVATE}]"
 _TAG = late_pattern(r"(?i)<\s*(/?)\s*private(?=[\s/>]|\Z)[^<>]*>?")
 _SPOKEN = frozenset({PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL})
 _SHORTEST, _SHORTEST_LINE = 8, 20
-"""Code points of what is looked for elsewhere in the session: a whole private text, and a line of a longer one."""
+"""Code points of what is looked for elsewhere in the session: a private text, and a line of a longer one."""
 _MOST = 200
 """Texts that are looked for; each is looked for in every text of the session."""
 
 
-def hide_private(text: str) -> tuple[str, list[str]]:
+class Hidden(NamedTuple):
+    """A private part: as it stood in the prompt, and what was between its marks."""
+
+    whole: str
+    inner: str
+
+
+def hide_private(text: str) -> tuple[str, list[Hidden]]:
     """The text with a mark in place of each private part, and these parts."""
     shown: list[str] = []
-    hidden: list[str] = []
-    start, depth = 0, 0
+    hidden: list[Hidden] = []
+    begin = start = depth = 0
     for tag in _TAG.finditer(text):
-        if tag[1] and not depth:
-            hidden.append(text[start : tag.start()])
-            shown = [_MARK]
-        elif tag[1]:
-            depth -= 1
-            if depth:
-                continue
-            hidden.append(text[start : tag.start()])
-        else:
+        if not tag[1]:
             depth += 1
-            if depth > 1:
-                continue
-            shown += [text[start : tag.start()], _MARK]
-        start = tag.end()
+            if depth == 1:
+                shown += [text[start : tag.start()], _MARK]
+                begin, start = tag.span()
+        elif depth > 1:
+            depth -= 1
+        else:
+            if not depth:
+                begin, shown = start, [_MARK]
+            hidden.append(Hidden(text[begin : tag.end()], text[start : tag.start()]))
+            start, depth = tag.end(), 0
     if depth:
-        hidden.append(text[start:])
+        hidden.append(Hidden(text[begin:], text[start:]))
     else:
         shown.append(text[start:])
     return "".join(shown), hidden
@@ -93,9 +99,13 @@ class Private:
         return shown, len(hidden)
 
 
-def _wanted(part: str) -> Iterator[str]:
-    """What is looked for of a private text: the whole, its long lines, and both as they stand in JSON."""
-    whole, *lines = part.strip(), *(line.strip() for line in part.split("\n"))
-    for text, least in ((whole, _SHORTEST), *((line, _SHORTEST_LINE) for line in lines)):
+def _wanted(part: Hidden) -> Iterator[str]:
+    """What is looked for of a private part: with its marks and without, its long lines, and all of these as they stand in JSON."""
+    wholes = [part.whole.strip(), part.inner.strip()] if part.inner.strip() else []
+    lines = [line.strip() for line in part.inner.split("\n")]
+    for text, least in (
+        *((whole, _SHORTEST) for whole in wholes),
+        *((line, _SHORTEST_LINE) for line in lines),
+    ):
         if len(text) >= least:
             yield from {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}

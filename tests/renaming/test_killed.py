@@ -16,9 +16,11 @@ from crucible.bookmarks.model import Bookmark, Why
 from crucible.bookmarks.renames import name_now
 from crucible.bookmarks.tickets import issue_ticket
 from crucible.history.memories import Memory, MemoryKind, append_memories, load_memories
+from crucible.hooks.syncing import sync_vault
 from crucible.mcp.opening import vault_of
 from crucible.mcp.place import Place
-from crucible.settings import VaultSettings
+from crucible.renaming.renaming import finish_rename
+from crucible.settings import UserSettings, VaultSettings
 from crucible.tasks.annotations import Shelf, annotate
 from crucible.tasks.model import Annotation, Ref
 from crucible.vault.store import Vault
@@ -142,6 +144,23 @@ def test_an_agent_s_server_finishes_it_first(scene: Vault, tmp_path: Path) -> No
     half_renamed(scene)
     vault_of(Place({}, str(tmp_path), tmp_path, str(scene.root)))
     check_whole(scene, B, A)
+
+
+def test_what_hooks_start_finishes_it_first(scene: Vault) -> None:
+    half_renamed(scene)
+    sync_vault(scene.root, UserSettings(""), {})
+    check_whole(scene, B, A)
+
+
+def test_who_meets_a_rename_under_way_leaves_it_alone(scene: Vault) -> None:
+    half_renamed(scene)
+    with scene.locked(scene.root / ".crucible/renaming.json"):
+        assert finish_rename(scene) is None
+        assert Cru(scene)("session", "list").exit_code == 0
+        (scene.root / ".crucible/config.toml").write_text("[writing]\nlock_seconds = 0.1\n")
+        assert Cru(scene)("session", "rename", B, C).exit_code == 1
+    assert (scene.root / ".crucible/renaming.json").exists()
+    assert B in scene.session_ids()
 
 
 def test_doctor_reports_it_and_changes_nothing(scene: Vault) -> None:

@@ -147,6 +147,22 @@ def test_short_words_are_not_looked_for_elsewhere() -> None:
     assert count == 1
 
 
+def test_short_words_with_their_marks_are_known_anywhere() -> None:
+    """As in the text of a command that the client fills in."""
+    events, count = redacted(
+        prompt("/mail <private>abc</private>", PromptKind.COMMAND),
+        Injected(AT, "Write a mail: <private>abc</private>"),
+    )
+    assert events[1] == Injected(AT, "Write a mail: [private]")
+    assert count == 2
+
+
+@pytest.mark.parametrize("said", ["<private></private>", "</private>", "Why? <private> </private>"])
+def test_marks_around_nothing_are_not_looked_for_elsewhere(said: str) -> None:
+    code = Replied(AT, "<private></private> and </private>")
+    assert redacted(prompt(said), code)[0][1] == code
+
+
 def test_another_session_knows_nothing_of_it() -> None:
     redacted(prompt(f"<private>{WORDS}</private>"))
     assert redacted(Replied(AT, WORDS)) == ([Replied(AT, WORDS)], 0)
