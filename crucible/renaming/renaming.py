@@ -18,7 +18,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath, PurePosixPath
 
 import yaml
@@ -74,8 +74,8 @@ def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
     is changed.
     """
     with _alone(vault, vault.settings.lock_seconds):
-        _finish_killed(vault)
-        return _rename(vault, note, new_id)
+        finished = _finish_killed(vault)
+        return _joined(finished, _rename(vault, note, new_id))
 
 
 def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
@@ -96,7 +96,12 @@ def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -
             report = _finish_left(vault, old_id, new_id)
             if report:
                 return report
-        return _rename(vault, vault.load(ref, cwd), new_id)
+        return _joined(finished, _rename(vault, vault.load(ref, cwd), new_id))
+
+
+def _joined(finished: RenameReport | None, report: RenameReport) -> RenameReport:
+    """What the rename before it left is told with it."""
+    return replace(report, left=(*finished.left, *report.left)) if finished else report
 
 
 def finish_rename(vault: Vault) -> RenameReport | None:
