@@ -12,37 +12,51 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from crucible.note.contain_inline import (
     FIELDS,
+    FORMAT,
     Pass,
     Rule,
     code_span,
-    inline_passes,
+    convert_inline,
+    read_code,
     read_code_span,
+    seal_code,
     seal_inline,
+    seal_shown,
     unseal_inline,
+    unseal_shown,
 )
+from crucible.note.openings import CODE_START, LANGUAGES
 from crucible.patterns import ANSI, late_pattern
 
 __all__ = [
-    "ACTING",
     "FIELDS",
+    "FORMAT",
     "LABELS",
     "QUOTE_END",
     "Rule",
     "code_span",
     "contain",
+    "contain_code",
     "contain_line",
+    "convert",
+    "convert_line",
+    "convert_span",
     "cut",
+    "format_of",
+    "is_inert",
     "normal",
     "normal_line",
+    "read_code",
     "read_code_span",
     "slug",
     "uncontain",
+    "uncontain_code",
     "uncontain_line",
     "whole_fences",
 ]
@@ -50,8 +64,8 @@ __all__ = [
 LABELS = ("Rationale", "Resolution", "Summary", "Task")
 """The label words that a callout reads."""
 
-ACTING = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
-"""Info words of fences that Obsidian, its plugins or we act upon."""
+_OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
+"""What the first format took for words that act."""
 
 QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
 """For a user's words: `" - ` ends them, so inside them it is written `" \\- `.  Works in code spans too."""
@@ -90,7 +104,7 @@ _NO_SLUG = late_pattern(r"[^\w.:/+-]+")
 
 def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> str:
     """A name that can stand in a heading's markers; empty when the text is.  Obsidian reads no tag of digits only."""
-    name = re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text)))
+    name = re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text))).replace("://", ":-/")
     if kind == "channel" and name.isdecimal():
         return f"channel-{name}"
     return name
@@ -113,88 +127,124 @@ LINE_RULES: tuple[Rule, ...] = (
 )
 
 
-class _Passes(NamedTuple):
-    line: tuple[Pass, ...]
-    inline: tuple[Pass, ...]
+MORE_LINE_RULES: tuple[Rule, ...] = (
+    # Boxes of somebody else's text would fill the lists of what a human has to do.
+    Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)+)", r"\[[^\n]\](?=[ \t]|$)", "["),
+    # Dataview asks its index what indented code says that begins so.
+    Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
+)
+"""What the second format escapes besides."""
 
 
-@lru_cache(maxsize=64)
-def _passes(labels: tuple[str, ...], fields: tuple[str, ...], extra: tuple[Rule, ...]) -> _Passes:
-    rules = [*extra, *LINE_RULES]
-    if labels:
-        words = "|".join(map(re.escape, labels))
-        rules.append(Rule("label", rf"\n[ \t>]*+(?:{words})", ":", ":"))
-    return _Passes(tuple(rule.compiled() for rule in rules), inline_passes(fields))
+@lru_cache(maxsize=16)
+def _line_passes(form: int, extra: tuple[Rule, ...]) -> tuple[Pass, ...]:
+    label = Rule("label", rf"\n[ \t>]*+(?:{'|'.join(LABELS)})", ":", ":")
+    rules = [*extra, *LINE_RULES, *(MORE_LINE_RULES if form >= FORMAT else ()), label]
+    return tuple(rule.compiled() for rule in rules)
 
 
-def _seal(text: str, passes: _Passes) -> str:
+def format_of(properties: Mapping[str, object]) -> int:
+    """By which rules a note with these properties is written: 2, or 1 where it does not say."""
+    found = properties.get("format")
+    return FORMAT if isinstance(found, int) and found >= FORMAT else 1
+
+
+def _seal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
     text = "\n" + text
-    for seal, _ in passes.line:
+    for seal, _ in _line_passes(form, extra):
         text = seal(text)
-    return seal_inline(text[1:], passes.inline)
+    return seal_inline(text[1:], form)
 
 
-def _unseal(text: str, passes: _Passes) -> str:
-    text = "\n" + unseal_inline(text, passes.inline)
-    for _, unseal in reversed(passes.line):
+def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
+    text = "\n" + unseal_inline(text, form)
+    for _, unseal in reversed(_line_passes(form, extra)):
         text = unseal(text)
     return text[1:]
 
 
-def contain(
-    text: str, *, labels: Sequence[str] = LABELS, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()
-) -> str:
-    """A normal block of text as Markdown that cannot become structure of the note.
+def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
+    """A normal block of text as Markdown that cannot become structure of a note of that `format`.
 
     Put it at the start of a line: where a fence opens the text (`whole_fences`), our own words before it would break
     the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.
     """
-    passes = _passes(tuple(labels), tuple(fields), tuple(extra))
-    return _convert(text, passes, writing=True)
+    if form < FORMAT:
+        return _by_parts(text, lambda part: _seal(part, form, tuple(extra)), _seal_old_fence)
+    return _by_parts(text, lambda part: seal_shown(_seal(part, form, tuple(extra))), _seal_fence)
 
 
-def uncontain(
-    text: str, *, labels: Sequence[str] = LABELS, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()
-) -> str:
-    """The text that was contained; with the same labels, fields and extra rules."""
+def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
+    """The text that was contained; with the same extra rules, and the `format` of its note."""
+    text = text if form < FORMAT else unseal_shown(text)
     if "\\" not in text:
         return text
-    return _convert(text, _passes(tuple(labels), tuple(fields), tuple(extra)), writing=False)
+    unseal_fence = _unseal_old_fence if form < FORMAT else _unseal_fence
+    return _by_parts(text, lambda part: _unseal(part, form, tuple(extra)), unseal_fence)
 
 
-def contain_line(text: str, *, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()) -> str:
-    """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`."""
-    passes = _passes((), tuple(fields), tuple(extra))
-    for seal, _ in passes.line[: len(extra)]:
-        text = seal(text)
-    return seal_inline(text, passes.inline)
+def contain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "") -> str:
+    """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`.
+
+    `before` is foreign text that is shown before it in the same line.
+    """
+    for rule in extra:
+        text = rule.compiled()[0](text)
+    text = seal_inline(text, form)
+    return text if form < FORMAT else seal_shown(text, before)
 
 
-def uncontain_line(text: str, *, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()) -> str:
+def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
     """The inverse of `contain_line`."""
-    if "\\" not in text:
-        return text
-    passes = _passes((), tuple(fields), tuple(extra))
-    text = unseal_inline(text, passes.inline)
-    for _, unseal in reversed(passes.line[: len(extra)]):
-        text = unseal(text)
+    text = unseal_inline(text if form < FORMAT else unseal_shown(text), form)
+    for rule in reversed(extra):
+        text = rule.compiled()[1](text)
     return text
 
 
-def _convert(text: str, passes: _Passes, *, writing: bool) -> str:
-    change, acting = (_seal, _seal_info) if writing else (_unseal, _unseal_info)
+def convert(text: str) -> str:
+    """A text as a note of the first format holds it, as one of the second does.
+
+    Only backslashes come and go, so lines stay lines.  What a human wrote and the first format would have escaped stays
+    live: a wikilink among them.
+    """
+
+    def prose(part: str) -> str:
+        part = "\n" + part
+        for rule in MORE_LINE_RULES:
+            part = rule.compiled()[0](part)
+        return seal_shown(convert_inline(part[1:]))
+
+    def fence(lines: list[str]) -> list[str]:
+        opener, *inner = lines
+        return _sealed_inside(opener if _acts(opener, _is_old) else _change_info(opener, 1, _is_new), inner)
+
+    return _by_parts(text, prose, fence)
+
+
+def convert_line(text: str) -> str:
+    """The same for a text inside a line of ours."""
+    return seal_shown(convert_inline(text))
+
+
+def convert_span(span: str, after: str = "") -> str:
+    """A whole code span of the first format as one of the second."""
+    return seal_shown(seal_code(span), after=after)
+
+
+def _by_parts(text: str, prose: Callable[[str], str], fence: Callable[[list[str]], list[str]]) -> str:
+    """Prose changed by one function, the lines of each whole fence by the other."""
     fences = whole_fences(text)
     if not fences:
-        return change(text, passes)
+        return prose(text)
     lines, parts, at = text.split("\n"), list[str](), 0
     for first, end in fences:
         if at < first:
-            parts.append(change("\n".join(lines[at:first]), passes))
-        parts.append(acting(lines[first]))
-        parts.extend(lines[first + 1 : end])
+            parts.append(prose("\n".join(lines[at:first])))
+        parts += fence(lines[first:end])
         at = end
     if at < len(lines):
-        parts.append(change("\n".join(lines[at:]), passes))
+        parts.append(prose("\n".join(lines[at:])))
     return "\n".join(parts)
 
 
@@ -210,32 +260,93 @@ _WORD = late_pattern(r"[\w-]+")
 _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 
 
-def _acts(info: str) -> bool:
+def _is_new(word: str, rest: str) -> bool:
+    """Whether a fence with that first word may be more than code to look at: any plugin may take any word."""
+    return word.lower() not in LANGUAGES or "{" in rest or "quickadd" in rest
+
+
+def _is_old(word: str, rest: str) -> bool:  # noqa: ARG001  the first format looked at the word alone
+    found = _WORD.match(word)
+    return found is not None and found[0].lower() in _OLD_FENCE_WORDS
+
+
+_Acts = Callable[[str, str], bool]
+
+
+def _reads(info: str) -> str:
     """Readers of Markdown resolve entities and escapes in an info string before they look at it."""
     read = _ESCAPED.sub(r"\1", info)
     if "&" in read:
         import html  # noqa: PLC0415  its table of entities is large, and hardly any fence has one
 
         read = html.unescape(read)
-    word = _WORD.match(read.lstrip())
-    return word is not None and word[0].lower() in ACTING
+    return read.strip()
 
 
-def _seal_info(line: str) -> str:
-    return _change_info(line, 1)
+def _acts(line: str, acts: _Acts) -> bool:
+    """Whether the info of a fence's first line begins something."""
+    opener = _OPENER.match(line)
+    read = _reads(opener[4].lstrip().lstrip("\\")) if opener else ""
+    word, *rest = read.split(None, 1) or [""]
+    return bool(word) and acts(word, "".join(rest))
 
 
-def _unseal_info(line: str) -> str:
-    return _change_info(line, -1)
-
-
-def _change_info(line: str, by: int) -> str:
-    """One backslash more or less before the info word of a fence's first line, where that word acts."""
+def _change_info(line: str, by: int, acts: _Acts) -> str:
+    """One backslash more or less before the info of a fence's first line, where that acts."""
     opener = _OPENER.match(line)
     info = opener and _INFO.match(opener[4])
-    if not opener or not info or not _acts(info[3]):
+    if not opener or not info or not _acts(line, acts):
         return line
     return line[: opener.start(4)] + info[1] + "\\" * max(0, len(info[2]) + by) + info[3]
+
+
+def _seal_old_fence(lines: list[str]) -> list[str]:
+    return [_change_info(lines[0], 1, _is_old), *lines[1:]]
+
+
+def _unseal_old_fence(lines: list[str]) -> list[str]:
+    return [_change_info(lines[0], -1, _is_old), *lines[1:]]
+
+
+def contain_code(text: str) -> str:
+    """Foreign text for the inside of a fence of ours."""
+    return "\n".join(_sealed_inside("", text.split("\n"))[1:])
+
+
+def uncontain_code(text: str, form: int = FORMAT) -> str:
+    """The inverse of `contain_code`, by the `format` of the note."""
+    return text if form < FORMAT else "\n".join(_unseal_fence(["", *unseal_shown(text).split("\n")])[1:])
+
+
+def is_inert(code: str) -> bool:
+    """Whether text means nothing to anybody in a code span as it is."""
+    return seal_shown(seal_code(code)) == code
+
+
+_FENCE_START = late_pattern(rf"\s*(?=\\*(?:{CODE_START}|button))")
+_SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*(?:{CODE_START}|button))")
+
+
+def _seal_fence(lines: list[str]) -> list[str]:
+    return _sealed_inside(_change_info(lines[0], 1, _is_new), lines[1:])
+
+
+def _sealed_inside(opener: str, lines: list[str]) -> list[str]:
+    """What is in a fence is code to Markdown, and to some plugins a query or a field."""
+    inner = "\n".join(lines)
+    if found := _FENCE_START.match(inner):
+        inner = f"{found[0]}\\{inner[found.end() :]}"
+    # Only in a list's item is a fence read with what stands around it.
+    in_list = opener[:1] in " -+*1"
+    inner = seal_shown(inner, "(" if in_list else "", "[" if in_list else "")
+    return [seal_shown(opener), *inner.split("\n")]
+
+
+def _unseal_fence(lines: list[str]) -> list[str]:
+    inner = "\n".join(lines[1:])
+    if found := _SEALED_FENCE_START.match(inner):
+        inner = f"{found[1]}{inner[found.end() :]}"
+    return [_change_info(lines[0], -1, _is_new), *inner.split("\n")]
 
 
 def whole_fences(text: str) -> list[tuple[int, int]]:

@@ -110,7 +110,9 @@ def render_task(task: Task) -> str:
         item["completed"] = task.completed
     import json  # noqa: PLC0415  as above
 
-    return json.dumps({**item, **task.extra}, ensure_ascii=False)
+    # Plugins read these in code, too.
+    text = json.dumps({**item, **task.extra}, ensure_ascii=False)
+    return text.replace("<%", "<\\u0025").replace("::", ":\\u003a")
 
 
 def render_tasks(tasks: Sequence[Task]) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from crucible.note.contain import code_span, normal_line, read_code_span
+from crucible.note.contain import FORMAT, code_span, normal_line, read_code, read_code_span
 from crucible.patterns import late_pattern
 from crucible.workflow.datum import Line, read_datum, render_datum
 from crucible.workflow.model import Condition, Datum, Flow, Place, key_of
@@ -329,7 +329,7 @@ def _unwrapped(text: str) -> str:
     """Without emphasis, quotes, brackets of a link, or a code span's backticks."""
     text = text.strip(" \t")
     if text[:1] == "`" and (span := read_code_span(text)) and span[1] == len(text):
-        return span[0]
+        return read_code(span[0], FORMAT)
     if found := _WRAPPED.match(text):
         return found[2]
     if found := _LINK.match(text):
@@ -367,7 +367,7 @@ def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
     line = f"If {text} → {behind}"
     read = read_flow_line(line, Place(0, 1), Names(steps)).flows
     kept = len(read) == 1 and read[0].condition == Condition(text) and read[0].stages == flow.stages
-    return line if kept else f"If {code_span(text)} → {behind}"
+    return line if kept else f"If {code_span(text, 1)} → {behind}"
 
 
 def _is_target(text: str, steps: Container[str]) -> bool:

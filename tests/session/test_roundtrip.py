@@ -9,7 +9,7 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from crucible.note.contain import ACTING
+ACTING = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Source
 from crucible.note.wikilinks import find_links

@@ -156,7 +156,6 @@ def test_a_tidy_name_is_written_as_it_is() -> None:
         "Run (parallel) builds",
         "Parse RFC 5322 @example.com addresses",
         "C++ -> Rust port",
-        "std::vector",
     ):
         assert render_name(name) == name
 
