@@ -31,6 +31,7 @@ FLOORS = [
         "tokens",
         "toml",
         "toon",
+        "trust",
         "agents",
         "templates",
         "secrets",

@@ -209,7 +209,7 @@ def _refined(
     vault: Vault, draft: Workflow, sessions: Sequence[Session], asker: Asker, redact: Redact
 ) -> tuple[Workflow, bool]:
     say("asking for a refined workflow …")
-    found = refine(draft, sessions, asker=asker, template=find_template(vault.root), redact=redact)
+    found = refine(draft, sessions, asker=asker, template=find_template(vault.settings), redact=redact)
     if found.problem:
         say(f"cru: not refined, the draft is kept: {found.problem}", style="red")
     elif found.answers[-1].model:

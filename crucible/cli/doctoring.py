@@ -19,7 +19,13 @@ from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.doctor.findings import Finding, State, numbered
 from crucible.doctor.hooks import check_hooks, check_log, last_run
-from crucible.doctor.place import check_git_hooks, check_settings, check_writable, mend_of_refusal
+from crucible.doctor.place import (
+    check_git_hooks,
+    check_settings,
+    check_trust,
+    check_writable,
+    mend_of_refusal,
+)
 from crucible.doctor.servers import Looked, check_servers
 from crucible.doctor.sessions import check_notes, check_sessions, check_spool
 from crucible.doctor.transcripts import Native, check_transcripts, find_native, last_written
@@ -81,7 +87,7 @@ def _seen(door: Door) -> _Seen:
     """The vault as every command finds it; settings that cannot be read are all defaults."""
     user, unread = _or_default(user_settings, UserSettings(user_settings_file()))
     root = vault_root(door, user)
-    settings, broken = _or_default(lambda: load_vault_settings(root), VaultSettings())
+    settings, broken = _or_default(lambda: load_vault_settings(root, user), VaultSettings())
     return _Seen(Vault(Path(root), settings), (*unread, *broken), (*user.warnings, *settings.warnings))
 
 
@@ -95,6 +101,7 @@ def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[Crucible
 def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
     vault = seen.vault
     yield from check_settings(seen.faults, seen.warnings)
+    yield from check_trust(vault.settings.asks)
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
     home = Path.home()

@@ -18,6 +18,7 @@ from crucible.settings import (
     load_vault_settings,
     user_settings_path,
 )
+from crucible.trust import told_ignored
 from crucible.vault.discovery import find_vault
 
 __all__ = [
@@ -65,11 +66,11 @@ def from_here(path: str) -> str:
 
 
 def vault_place(door: Door) -> tuple[str, VaultSettings]:
-    """The real path of the vault that `vault_root` finds, and its settings; unknown settings are named on stderr."""
+    """The real path of the vault that `vault_root` finds, and its settings; unknown and ignored ones are named on stderr."""
     user = user_settings()
     root = vault_root(door, user)
-    settings = load_vault_settings(root)
-    for warning in (*user.warnings, *settings.warnings):
+    settings = load_vault_settings(root, user)
+    for warning in (*user.warnings, *settings.warnings, *told_ignored(settings.asks)):
         say(f"cru: {warning}", style="yellow")
     return root, settings
 

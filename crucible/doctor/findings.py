@@ -19,7 +19,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`topic` is one of settings, vault, git-hooks, hooks, mcp, transcripts, spool, sessions, index; `mend` the command that mends it, or "".
+    """`topic` is one of settings, trust, vault, git-hooks, hooks, mcp, transcripts, spool, sessions, index; `mend` the command that mends it, or "".
 
     `items` names what it is about, one text each: paths, ids, `path:line: reason`.
     """

@@ -20,7 +20,7 @@ from crucible.recall.embedded import Embedded, open_embedded
 from crucible.recall.model import Recall
 from crucible.recall.postgres import open_postgres
 from crucible.recall.postgres_address import chosen_address
-from crucible.settings import KnowledgeSettings
+from crucible.settings import KnowledgeSettings, load_vault_settings
 from crucible.vault.store import Vault
 
 __all__ = ["EVERYTHING", "index_of", "now", "open_own", "open_recall", "vault_of", "viewer_of"]
@@ -33,7 +33,8 @@ def now() -> datetime:
 
 def vault_of(place: Place) -> Vault:
     """The vault; `VaultNotFound` where there is none."""
-    return Vault(Path(place.root()))
+    root = place.root()
+    return Vault(Path(root), load_vault_settings(root, place.user))
 
 
 def index_of(vault: Vault) -> Index:

@@ -30,6 +30,7 @@ from crucible.session.model import (
 from crucible.vault.store import Vault
 from tests.cli.test_start import HEAVY, _imported
 from tests.running import Cru, CruProcess
+from tests.trusting import trust
 
 
 class Agent:
@@ -298,6 +299,7 @@ def test_a_broken_rule_of_the_settings_writes_nothing_and_says_so(agent: Agent) 
     before = agent.vault.load(agent.id).source
     config = agent.vault.root / ".crucible" / "config.toml"
     config.write_text('[secrets.rules]\nmine = "(?P<x>a)(?P=y)"\n')
+    trust(agent.vault.root)
     done = agent("log", "decision", "x", code=1)
     assert "config.toml" in done.stderr or "nothing is written" in done.stderr
     assert agent.vault.load(agent.id).source == before

@@ -98,6 +98,7 @@ def test_finding_the_vault_and_its_settings_imports_nothing_slow(vault: Vault, t
         "lifecycle_settings",
         "tidy_toml",
         "toml",
+        "trust",
         "vault",
         "index",
     }
