@@ -14,13 +14,13 @@ from crucible.errors import CrucibleError
 from crucible.history.keeping import HISTORY
 from crucible.history.notes import read_entry
 from crucible.knowledge.item_notes import read_item
-from crucible.knowledge.keeping import KNOWLEDGE
 from crucible.note.contain import FORMAT, format_of
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.migrating import migrate
 from crucible.note.source import Edit, Source, apply_edits
 from crucible.session.reading import read_session
 from crucible.vault.store import Note, Vault
+from crucible.vault.walk import KNOWLEDGE
 
 __all__ = ["Migrated", "check_formats", "migrate_notes"]
 

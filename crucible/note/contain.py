@@ -31,7 +31,7 @@ from crucible.note.contain_inline import (
     unseal_inline,
     unseal_shown,
 )
-from crucible.note.openings import CODE_START, LANGUAGES
+from crucible.note.openings import FENCE_START, LANGUAGES
 from crucible.patterns import ANSI, late_pattern
 
 __all__ = [
@@ -323,8 +323,8 @@ def is_inert(code: str) -> bool:
     return seal_shown(seal_code(code)) == code
 
 
-_FENCE_START = late_pattern(rf"\s*(?=\\*(?:{CODE_START}|button))")
-_SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*(?:{CODE_START}|button))")
+_FENCE_START = late_pattern(rf"\s*(?=\\*{FENCE_START})")
+_SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*{FENCE_START})")
 
 
 def _seal_fence(lines: list[str]) -> list[str]:

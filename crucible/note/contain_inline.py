@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from crucible.note.openings import BLOCK_ID, CODE_START, DATED, ENTITY, SCHEME, TAG
+from crucible.note.openings import BLOCK_ID, DATED, ENTITY, SCHEME, SPAN_START, TAG
 from crucible.patterns import late_pattern
 
 __all__ = [
@@ -133,19 +133,20 @@ INLINE_RULES: tuple[Rule, ...] = (
 MORE_RULES: tuple[Rule, ...] = (
     Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%])"),
     Rule("date", DATED, "-"),
+    Rule("dice", r"dice[\w+-]*", ":", ":"),
     # Dataview takes no escape before `::`, so it goes between the colons.
     Rule("field", ":", ":", ":"),
 )
 """What the second format escapes besides, with backslashes between two marks."""
 
-_HTML: Pass = _single("<", "(?=[A-Za-z/!?])", "")
-# As what stands behind an escape or a code span is a tag too, these come last.
-_SINGLES: tuple[Pass, ...] = (
-    _single("&", rf"(?={ENTITY})", rf"(?={ENTITY})"),
+HTML_PASS: Pass = _single("<", "(?=[A-Za-z/!?])", "")
+SINGLES: dict[str, Pass] = {
+    "entity": _single("&", rf"(?={ENTITY})", rf"(?={ENTITY})"),
     # Obsidian opens math at a `$` before anything but a blank, and closes it behind anything but one; a price alone does neither.
-    _single("$", r"(?:(?<=\S\$)|(?=[^\s\d]))", ""),
-    _single("^", rf"(?:(?=\[)|(?<!\w\^)(?={BLOCK_ID}))", rf"(?=\[|{BLOCK_ID})"),
-)
+    "math": _single("$", r"(?:(?<=\S\$)|(?=[^\s\d]))", ""),
+    "caret": _single("^", rf"(?:(?=\[)|(?<!\w\^)(?={BLOCK_ID}))", rf"(?=\[|{BLOCK_ID})"),
+}
+"""What the second format escapes besides, with backslashes before a mark of one character."""
 
 
 def _seal_tags(text: str) -> str:
@@ -155,6 +156,7 @@ def _seal_tags(text: str) -> str:
 _WEB_TO_TAG = r"(?i:https?)://[\w/.:%&=?~+,;@-]*#"
 _LIVE_TAG = late_pattern(rf"(?P<at>{_WEB_TO_TAG})|#(?<![\\\w]#)(?={TAG})")
 _TAG_RUN = _single("#", rf"(?={TAG})(?!)", rf"(?={TAG})")
+# What stands behind an escape or a code span is a tag too, so this comes last.
 TAG_PASS: Pass = (
     lambda text: _seal_tags(_TAG_RUN[0](text)) if "#" in text else text,
     _TAG_RUN[1],
@@ -214,9 +216,9 @@ OLD_RULES: tuple[Rule, ...] = (
 def inline_passes(form: int) -> tuple[Pass, ...]:
     """Everything done outside code spans, in the order of writing."""
     if form < FORMAT:
-        return (_HTML, _url_pass(all_schemes=False), *(rule.compiled() for rule in OLD_RULES))
+        return (HTML_PASS, _url_pass(all_schemes=False), *(rule.compiled() for rule in OLD_RULES))
     rules = (rule.compiled() for rule in (*INLINE_RULES, *MORE_RULES))
-    return (_HTML, URL_PASS, *rules, *_SINGLES, TAG_PASS)
+    return (HTML_PASS, URL_PASS, *rules, *SINGLES.values(), TAG_PASS)
 
 
 def seal_inline(text: str, form: int) -> str:
@@ -243,7 +245,7 @@ def convert_inline(text: str) -> str:
     for rule in (OLD_RULES[-1], OLD_RULES[3]):
         masked = rule.compiled()[1](masked)
     masked = INLINE_RULES[-1].bare()(_seal_urls(masked, all_schemes=True))
-    for seal, _ in (*(rule.compiled() for rule in MORE_RULES), *_SINGLES, TAG_PASS):
+    for seal, _ in (*(rule.compiled() for rule in MORE_RULES), *SINGLES.values(), TAG_PASS):
         masked = seal(masked)
     return _unmask(masked, [*map(seal_code, spans)], filler)
 
@@ -353,8 +355,8 @@ def _trusted(line: str, found: list[tuple[int, int]], tabular: bool) -> bool:
     return True
 
 
-_CODE = late_pattern(rf"`*\s*(?=\\*{CODE_START})")
-_SEALED_CODE = late_pattern(rf"(`*\s*)\\(?=\\*{CODE_START})")
+_CODE = late_pattern(rf"`*\s*(?=\\*{SPAN_START})")
+_SEALED_CODE = late_pattern(rf"(`*\s*)\\(?=\\*{SPAN_START})")
 _BUTTON = late_pattern(r"button(?=\\*-)")
 _SEALED_BUTTON = late_pattern(r"button\\(?=\\*-)")
 

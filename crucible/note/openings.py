@@ -11,12 +11,13 @@ from typing import Literal, NamedTuple
 
 __all__ = [
     "BLOCK_ID",
-    "CODE_START",
     "DATED",
     "ENTITY",
+    "FENCE_START",
     "LANGUAGES",
     "OPENINGS",
     "SCHEME",
+    "SPAN_START",
     "TAG",
     "Opening",
 ]
@@ -25,12 +26,12 @@ __all__ = [
 class Opening(NamedTuple):
     """What begins something live.
 
-    `where` it is sought: in the `raw` file whatever its Markdown, in the `shown` text of a block with its code, in `code` (the text of a
-    span or a fence, trimmed), or in `prose` as it is written.
+    `where` it is sought: in the `raw` file whatever its Markdown, in the `shown` text of a block with its code, at the start of `code` (spans
+    and blocks) or of a `span` alone, in a `line` outside of code, or in `prose`, a block's text outside of code, as it is written.
     """
 
     name: str
-    where: Literal["raw", "shown", "code", "prose"]
+    where: Literal["raw", "shown", "code", "span", "line", "prose"]
     pattern: str
     source: str
 
@@ -44,8 +45,9 @@ SCHEME = r"(?i:\b(?:javascript|vbscript|data|file|obsidian))"
 """Addresses without `//` that run or open something when they are clicked."""
 DATED = "[➕🛫⏳⌛📅📆🗓✅❌]\ufe0f?[ \t]*[0-9]{4}"
 """A task's date begins so."""
-CODE_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
-"""Code that begins so is no code."""
+SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
+FENCE_START = r"(?:\$?=|dice[\w+-]*:|button)"
+"""Code that begins so is no code to a plugin."""
 
 OPENINGS: tuple[Opening, ...] = (
     Opening(
@@ -58,12 +60,12 @@ OPENINGS: tuple[Opening, ...] = (
         r"\$?=\s*\S",
         "Dataview 0.5.68, src/main.ts, src/ui/lp-render.ts; fences too",
     ),
-    Opening("Meta Bind", "code", r"(?:INPUT|VIEW|BUTTON)\[", "Meta Bind 1.4.9, packages/core/src/api/API.ts"),
+    Opening("Meta Bind", "span", r"(?:INPUT|VIEW|BUTTON)\[", "Meta Bind 1.4.9, packages/core/src/api/API.ts"),
     Opening("Dice Roller", "code", r"dice[\w+-]*:", "Dice Roller, src/main.ts"),
     Opening(
         "Buttons",
-        "code",
-        r"(?s:button.*button-\S|button-\S)",
+        "span",
+        r".*?button-\S",
         "Buttons 0.9.12, src/index.ts, src/livePreview.ts",
     ),
     Opening(
@@ -84,7 +86,7 @@ OPENINGS: tuple[Opening, ...] = (
     ),
     Opening(
         "task",
-        "prose",
+        "line",
         r"^[\s>]*(?:[-*+]|\d+[.)])[ \t]+\[.\](?:\s|$)",
         "Tasks 8.3.0, src/Task/TaskRegularExpressions.ts",
     ),
@@ -99,7 +101,7 @@ OPENINGS: tuple[Opening, ...] = (
     Opening(
         "math",
         "prose",
-        r"(?<!\\)(?:\\\\)*\$(?=\S)(?s:[^$]*?\S)\$",
+        r"(?<!\\)(?:\\\\)*\$(?=\S)(?s:[^$]*?[^\s\\])\$",
         "Obsidian's help, Advanced formatting syntax",
     ),
     Opening(
@@ -130,7 +132,7 @@ OPENINGS: tuple[Opening, ...] = (
     Opening("image", "prose", r"!\[", "Obsidian's help, Embed files: fetched when shown"),
     Opening("comment", "prose", r"%%", "Obsidian's help, Comments"),
     Opening("HTML", "prose", r"(?<!\\)(?:\\\\)*<[A-Za-z/!?]", "Obsidian's help, HTML content"),
-    Opening("callout", "prose", r"^[\s>]*\[!", "Obsidian's help, Callouts"),
+    Opening("callout", "line", r"^[\s>]*\[!", "Obsidian's help, Callouts"),
     Opening("definition", "prose", r"\]:", "CommonMark 0.31, 4.7; footnotes as well"),
 )
 """Fences are not listed: any plugin may take any word, so only `LANGUAGES` stand as they are."""
