@@ -64,6 +64,7 @@ LATE = {
     "crucible.__main__": {"crucible.hooks.claude_code", "crucible.cli.main"},
     "crucible.hooks.claude_code": {"crucible.settings", "crucible.hooks.greeting"},
     "crucible.cli.resuming": {"crucible.cli.continuing"},
+    "crucible.cli.surroundings": {"crucible.cli.unfinished"},
     "crucible.cli.recalling": {"crucible.knowledge.changing"},
     "crucible.cli.tasks": {"crucible.cli.recall_opening"},
     "crucible.cli.recall_opening": {"crucible.recall.postgres", "crucible.recall.postgres_address"},

@@ -32,6 +32,7 @@ from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport
 from crucible.importing.sources import source_name
 from crucible.index.store import Index
+from crucible.renaming.renaming import finish_rename
 from crucible.secrets.redacting import redact_of
 from crucible.session.standing import Client
 from crucible.settings import UserSettings, load_user_settings, load_vault_settings
@@ -107,6 +108,7 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
         if line not in _log_of(vault):
             complain(str(root), "trust", VaultError(line))
     try:
+        _finish_rename(vault)
         seen_start = False
         while waiting := [each for each in _spool(root) if _waits(each, tried)]:
             seen_start = seen_start or any(_has_new_start(each) for each in waiting)
@@ -124,6 +126,14 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
                 Index(vault.root, vault.settings).refresh(vault.touched)
         # The client started us where it works.
         look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_here(), user.projects))
+
+
+def _finish_rename(vault: Vault) -> None:
+    """Before anything is written by a session's new id, since what is under the old one could not follow then."""
+    try:
+        finish_rename(vault)
+    except CrucibleError as error:
+        complain(str(vault.root), "rename", error)
 
 
 def _bring_briefs_up_to_date(vault: Vault, user: UserSettings) -> None:

@@ -311,3 +311,12 @@ def test_logging_imports_nothing_that_only_others_need(agent: Agent, monkeypatch
     imported = _imported("log", "decision", "x")
     assert not imported & ({*HEAVY} - {"orjson"})
     assert not {name for name in imported if name.startswith(("crucible.importing", "crucible.transcript"))}
+
+
+def test_what_a_user_said_in_private_is_not_logged(vault: Vault, cru: Cru) -> None:
+    name = cru("session", "start", "Talk").stdout.strip()
+    env = {"CRU_SESSION": name}
+    assert cru("log", "user", "Mail <private>maria@example.org</private> now", env=env).exit_code == 0
+    text = vault.load(name).source.text
+    assert "maria" not in text
+    assert "private: 1" in text
