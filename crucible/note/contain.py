@@ -128,8 +128,8 @@ LINE_RULES: tuple[Rule, ...] = (
 
 
 MORE_LINE_RULES: tuple[Rule, ...] = (
-    # Boxes of somebody else's text would fill the lists of what a human has to do.
-    Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)+)", r"\[[^\n]\](?=[ \t]|$)", "["),
+    # Boxes of somebody else's text would fill the lists of what a human has to do.  One that begins a line of ours may stand in a list.
+    Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
     # Dataview asks its index what indented code says that begins so.
     Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
 )
@@ -334,11 +334,12 @@ def _seal_fence(lines: list[str]) -> list[str]:
 def _sealed_inside(opener: str, lines: list[str]) -> list[str]:
     """What is in a fence is code to Markdown, and to some plugins a query or a field."""
     inner = "\n".join(lines)
-    if found := _FENCE_START.match(inner):
+    found = _FENCE_START.match(inner)
+    if found and (inner[found.end() : found.end() + 1] != "b" or "button-" in inner):
         inner = f"{found[0]}\\{inner[found.end() :]}"
     # Only in a list's item is a fence read with what stands around it.
     in_list = opener[:1] in " -+*1"
-    inner = seal_shown(inner, "(" if in_list else "", "[" if in_list else "")
+    inner = seal_shown(inner, "(" if in_list else "", "`= x`)" if in_list else "")
     return [seal_shown(opener), *inner.split("\n")]
 
 

@@ -14,6 +14,7 @@ the first into texts of the second.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain, zip_longest
@@ -131,8 +132,8 @@ INLINE_RULES: tuple[Rule, ...] = (
 )
 
 MORE_RULES: tuple[Rule, ...] = (
-    Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%])"),
-    Rule("date", DATED, "-"),
+    Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":"),
+    Rule("date", DATED, "-", "-"),
     Rule("dice", r"dice[\w+-]*", ":", ":"),
     # Dataview takes no escape before `::`, so it goes between the colons.
     Rule("field", ":", ":", ":"),
@@ -384,6 +385,8 @@ _RAW = late_pattern(r"<(?=[ \\]*%)")
 _SEALED_RAW = late_pattern(r"< (?=[ \\]*%)")
 _COLONS = late_pattern(r":( *)(?=(\\*):)")
 _SEALED_COLONS = late_pattern(r": (?= *\\*:)")
+_PARTS = late_pattern(r"[()\[\]]|:(?= *\\*:)")
+_ACTING = late_pattern(rf"[\[$]|`\s*\\*{SPAN_START}|button\\*-")
 _BLOCK_END = late_pattern(r"\n[ \t>]*\n(?=\S)")
 
 
@@ -401,25 +404,47 @@ def seal_shown(text: str, before: str = "", after: str = "") -> str:
 
 
 def _seal_colons(text: str, before: str, after: str) -> str:
-    opened = 0 if any(mark in before for mark in "[(") else min(_find(text, "["), _find(text, "("))
-    last = len(text) if "[" in after else text.rfind("[")
+    values = _values(f"{before}\n{text}\n{after}", len(before) + 1)
 
     def split(found: re.Match[str]) -> str:
         at, end = found.start(), found.end(2)
-        is_value = opened <= at < last
         is_field = (
             not found[2]
             and text[end + 1 : end + 2] in {"", " ", "\t", "\n", "`"}
             and text[at - 1 : at].strip()
         )
-        return f": {found[1]}" if found[1] or is_value or is_field else ":"
+        return f": {found[1]}" if found[1] or is_field or at in values else ":"
 
     return _COLONS.sub(split, text)
 
 
-def _find(text: str, mark: str) -> int:
-    at = text.find(mark)
-    return at if at >= 0 else len(text)
+def _values(text: str, shift: int) -> set[int]:
+    """Where `(key:: value)` has its first colon, less `shift`, if the value holds what would act when it is rendered once more."""
+    acting = [found.start() for found in _ACTING.finditer(text)]
+    if not acting:
+        return set()
+    keyed: list[tuple[int, int]] = []  # the bracket before each pair of colons, and the pair
+    closers: dict[int, int] = {}
+    open_marks: dict[str, list[int]] = {"(": [], "[": []}
+    nearest = -1
+    for found in _PARTS.finditer(text):
+        mark, at = found[0], found.start()
+        if mark in "([":
+            open_marks[mark].append(at)
+            nearest = at
+        elif mark in ")]":
+            if opened := open_marks["(" if mark == ")" else "["]:
+                closers[opened.pop()] = at
+            nearest = -1
+        elif nearest >= 0:
+            keyed.append((nearest, at))
+    last = max(text.rfind(")"), text.rfind("]"))
+    return {at - shift for opener, at in keyed if _is_between(acting, at, closers.get(opener, last))}
+
+
+def _is_between(places: list[int], first: int, end: int) -> bool:
+    at = bisect_left(places, first)
+    return at < len(places) and places[at] < end
 
 
 def unseal_shown(text: str) -> str:

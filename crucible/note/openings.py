@@ -49,6 +49,7 @@ SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
 FENCE_START = r"(?:\$?=|dice[\w+-]*:|button)"
 """Code that begins so is no code to a plugin."""
 
+_AGAIN = rf"(?:[\[$]|`\s*\\?{SPAN_START})"
 OPENINGS: tuple[Opening, ...] = (
     Opening(
         "Templater", "raw", r"<%", "Templater 2.25.0, src/core/parser/Parser.ts; on new files of any program"
@@ -78,7 +79,7 @@ OPENINGS: tuple[Opening, ...] = (
     Opening(
         "field, rendered",
         "shown",
-        r"[\[(][^\[\]()]*?::[^\]\)]*?\[",
+        rf"\([^\[\]()]*?::(?=[^)]*?{_AGAIN})[^)]*\)|\[[^\[\]()]*?::(?=[^\]]*?{_AGAIN})[^\]]*\]",
         "Dataview, src/ui/views/inline-field.tsx renders the value again",
     ),
     Opening(

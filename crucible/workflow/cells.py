@@ -122,7 +122,9 @@ def render_cell(value: Cell) -> str:
     text = _SURROGATE.sub("\ufffd", value)
     if text not in _WORDS and "<%" not in text and _BARE.match(text) and not _NUMBER_LIKE.match(text):
         return text
-    return f'"{_UNSAFE.sub(_escape, text)}"'.replace("<%", "<\\u0025")  # which Templater would run here, too
+    return f'"{_UNSAFE.sub(_escape, text)}"'.replace("<%", "<\\u0025").replace(
+        "::", ":\\u003a"
+    )  # which plugins read here, too
 
 
 # Other readers of TOON are less strict about what a number is.

@@ -266,8 +266,9 @@ class _Sentence:
 
     def _named(self, text: str) -> str:
         """A step's name as prose has it: with or without emphasis, quotes, an article."""
+        exact = _unwrapped(text)  # a code span keeps its blanks
         text = _BLANKS.sub(" ", text).strip(" ")
-        exact = _unwrapped(text)
+        exact = exact if text[:1] == "`" else _unwrapped(text)
         if text[:1] == "`" and exact != text:
             return exact
         candidates = [exact, *map(_unwrapped, _shorter(text))]
@@ -367,7 +368,7 @@ def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
     line = f"If {text} → {behind}"
     read = read_flow_line(line, Place(0, 1), Names(steps)).flows
     kept = len(read) == 1 and read[0].condition == Condition(text) and read[0].stages == flow.stages
-    return line if kept else f"If {code_span(text, 1)} → {behind}"
+    return line if kept else f"If {code_span(text)} → {behind}"
 
 
 def _is_target(text: str, steps: Container[str]) -> bool:

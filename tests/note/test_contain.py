@@ -134,6 +134,10 @@ def _fence_leaks(token: Token, lines: dict[int, str]) -> Iterator[str]:
         yield f"fence {token.info!r}"
 
 
+def _shown(child: Token) -> str:
+    return f"`{child.content}`" if child.type == "code_inline" else child.content or "\n"
+
+
 def _live(where: str, text: str) -> Iterator[str]:
     """What of the table begins in a text: at the start of code, anywhere else."""
     for opening in OPENINGS:
@@ -161,7 +165,7 @@ def _inline_leaks(token: Token) -> Iterator[str]:
             at, span = min(places)
             rest = rest[:at] + "\0" + rest[at + len(span) :]
     yield from _live("prose", WEB.sub("https://w", rest.replace("\uffff", "\n")))
-    yield from _live("shown", "".join(child.content or "\n" for child in token.children or ()))
+    yield from _live("shown", "".join(map(_shown, token.children or ())))
 
 
 # --- properties ------------------------------------------------------------------------------------------------
@@ -304,6 +308,8 @@ TRAPS: dict[str, tuple[str, ...]] = {
         "`<%+ x %>`",
         "```erb\n<% x %>\n```",
         "(a::\\n[b])",
+        "(a::x `= this`)",
+        "(a:: $x$)",
         "`[a::![x](y)]`",
         "```py\ndue:: x\n```",
         "~~~ py <%\n~~~",
