@@ -31,7 +31,7 @@ from crucible.note.contain_inline import (
     unseal_inline,
     unseal_shown,
 )
-from crucible.note.openings import FENCE_START, LANGUAGES
+from crucible.note.openings import FENCE_START, LANGUAGES, SCHEME
 from crucible.patterns import ANSI, late_pattern
 
 __all__ = [
@@ -100,11 +100,12 @@ def cut(text: str, limit: int) -> str:
 
 
 _NO_SLUG = late_pattern(r"[^\w.:/+-]+")
+_ADDRESS = late_pattern(rf"({SCHEME}|(?=:/)):")
 
 
 def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> str:
     """A name that can stand in a heading's markers; empty when the text is.  Obsidian reads no tag of digits only."""
-    name = re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text))).replace("://", ":-/")
+    name = _ADDRESS.sub(r"\1-", re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text))))
     if kind == "channel" and name.isdecimal():
         return f"channel-{name}"
     return name
