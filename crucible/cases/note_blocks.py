@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crucible.cases.model import Call, Role, Turn
+from crucible.note.code_spans import harmless_json
 from crucible.note.contain import FORMAT, contain, contain_code, normal, uncontain, uncontain_code
 from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
@@ -202,8 +203,7 @@ def _render_turn(turn: Turn) -> str:
 
 def _render_call(call: Call) -> str:
     told = {"id": call.id, "name": call.name, "arguments": dict(call.arguments)}
-    shown = json.dumps(told, ensure_ascii=False, indent=2)
-    shown = shown.replace("<%", "<\\u0025").replace("::", ":\\u003a")  # what plugins read in code, too
+    shown = harmless_json(json.dumps(told, ensure_ascii=False, indent=2))
     return fenced(_JSON_ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", shown), _CALL)
 
 

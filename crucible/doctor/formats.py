@@ -64,14 +64,18 @@ def migrate_notes(vault: Vault) -> Migrated:
         if format_of(find_frontmatter(note.source).values) == FORMAT:
             converted.append(name)
         else:
-            kept.append(f"{name}: it would not say the same; edit it by hand and add `format: {FORMAT}`")
+            kept.append(
+                f"{name}: it would not say the same, or `<%` would stay in its properties; edit it by hand and add `format: {FORMAT}`"
+            )
     return Migrated(tuple(converted), tuple(kept))
 
 
 def _edits(note: Note, read: _Reader) -> list[Edit]:
     edits = migrate(note.source)
-    same = edits and read(apply_edits(note.source, edits)) == read(note.source)
-    return edits if same else []
+    if not edits:
+        return []
+    new = apply_edits(note.source, edits)
+    return edits if "<%" not in new.text and read(new) == read(note.source) else []
 
 
 def _notes(vault: Vault) -> Iterator[tuple[Path, _Reader]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crucible.note.code_spans import harmless_json
 from crucible.note.contain import (
     FIELDS,
     FORMAT,
@@ -26,6 +27,7 @@ from crucible.patterns import late_pattern
 __all__ = ["migrate"]
 
 _QUOTE = late_pattern(r" {0,3}> ?")
+_QUOTED = late_pattern(r'[ ]*(?:- )?(?:[\w-]+:[ ]+)?"[^\n]*"[ \t]*')
 _OURS = late_pattern(rf"\[!subagent\]|(?:{'|'.join(FIELDS)})::|%%.*%%[ \t]*$")
 _HEADING = late_pattern(
     r"(#{1,3}[ \t]+)(.*?)((?:[ \t]+(?:@[\w.:/+-]+(?:@[\w.:/+-]+)?|#[\w.:/+-]+|[!?]))*[ \t]*)$"
@@ -43,6 +45,10 @@ def migrate(source: Source) -> list[Edit]:
     first = found.lines.end
     before = source.lines[first:]
     edits = set_key(source, found, "format", FORMAT)
+    for number, line in enumerate(source.lines[:first]):
+        if "<%" in line and _QUOTED.fullmatch(line):
+            start = source.starts[number]
+            edits.append(Edit(Span(start, start + len(line)), line.replace("<%", "<\\x25")))
     for number, (line, new) in enumerate(zip(before, _converted(before), strict=True), first):
         if new != line:
             start = source.starts[number]
@@ -58,7 +64,7 @@ def _converted(lines: Sequence[str]) -> list[str]:
     for start, end in whole_fences(text):
         fenced.update(range(start, end))
         if _TASKS.match(lines[start]):
-            new[start:end] = lines[start:end]
+            new[start:end] = map(harmless_json, lines[start:end])
     at = 0
     while at < len(lines):
         if at in fenced:

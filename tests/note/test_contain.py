@@ -17,7 +17,7 @@ from markdown_it.common.utils import unescapeAll
 from markdown_it.token import Token
 
 from crucible.note import contain as room
-from crucible.note import contain_inline
+from crucible.note import contain_inline, fences
 from crucible.note.contain import (
     QUOTE_END,
     code_span,
@@ -370,11 +370,11 @@ _PARTS = {
     "tag": (contain_inline, "TAG_PASS", (str, str)),
     "tick": (contain_inline, "_seal_ticks", str),
     "trust": (contain_inline, "_trusted", lambda *_: True),
-    "info": (room, "_change_info", lambda line, *_: line),
+    "info": (fences, "_change_info", lambda line, *_: line),
     "label": (room, "LABELS", ("~",)),
     "code": (contain_inline, "seal_code", str),
     "shown": (room, "seal_shown", lambda text, *_: text),
-    "fence": (room, "_FENCE_START", re.compile(r"(?!)")),
+    "fence": (fences, "_FENCE_START", re.compile(r"(?!)")),
 }
 
 
