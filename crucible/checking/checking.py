@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from crucible.errors import CrucibleError
+from crucible.note.contain import FORMAT, format_of
 from crucible.note.frontmatter import Frontmatter, find_frontmatter
 from crucible.note.source import Problem, Span
 from crucible.note.wikilinks import Link, find_links, find_property_links
@@ -192,7 +193,8 @@ def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTabl
     linked = text.find("[[", span.end) >= 0 or text.find("](", span.end) >= 0
     body_links = find_links(note.source, span.end) if linked else []
     for link in [*find_property_links(note.source, span), *body_links]:
-        if not link.target:
+        # In a note of the first format a link such as `[a](b)` is an agent's own word.
+        if not link.target or (link.kind == "md" and format_of(properties.values) < FORMAT):
             continue
         line = note.source.line_of(link.span.start) + 1
         found = links.resolve(link.target, at)

@@ -16,6 +16,7 @@ from crucible.errors import CrucibleError, NoteUnreadable
 from crucible.index.moments import utc
 from crucible.index.scanning import UNKNOWN, Stamp
 from crucible.index.schema import CALLOUT_LENGTH, TABLES, cell_of_path, encode_rows, join_list, shard_of
+from crucible.note.contain import FORMAT
 from crucible.note.frontmatter import find_frontmatter_span
 from crucible.note.source import Source
 from crucible.note.wikilinks import Link, find_links, find_property_links
@@ -283,7 +284,8 @@ def _links(note: Note) -> Iterator[tuple[str, Link]]:
     if text.find("[[", 0, top.end) >= 0:
         yield from (("property", link) for link in find_property_links(note.source, top))
     for link in find_links(note.source, top.end):
-        yield "embed" if link.embed else "link", link
+        if link.kind == "wiki" or note.session.format == FORMAT:  # in older notes such links are agents' own
+            yield "embed" if link.embed else "link", link
 
 
 def _link_row(note: Note, link: Link, kind: str, path: str) -> Cells:

@@ -30,7 +30,8 @@ def test_tidy_notes_have_no_problems(vault: Vault, cru: Cru) -> None:
     ("name", "text", "expected"),
     [
         ("a", note("a", "see [[ghost]]\n"), [(10, "broken-link")]),
-        ("a", note("a", "see [x](ghost.md)\n"), [(10, "broken-link")]),
+        ("a", note("a", "see [x](ghost.md)\n", format="2"), [(11, "broken-link")]),
+        ("a", note("a", "see [x](ghost.md)\n"), []),
         ("a", note("a", "see [[twin]]\n"), [(10, "ambiguous-link")]),
         ("a", note("a", "see [[one/twin]] ![[x.png]] `[[code]]` [[a#here]]\n"), []),
         ("a", note("a", continues='"[[ghost]]"'), [(6, "broken-link")]),
@@ -40,7 +41,19 @@ def test_tidy_notes_have_no_problems(vault: Vault, cru: Cru) -> None:
         ("a", note("a", status="odd"), [(5, "bad-field")]),
         ("a", "just text\n", [(1, "no-frontmatter")]),
     ],
-    ids=["broken", "address", "ambiguous", "fine", "property", "id", "duplicate", "parent", "status", "bare"],
+    ids=[
+        "broken",
+        "address",
+        "old-address",
+        "ambiguous",
+        "fine",
+        "property",
+        "id",
+        "duplicate",
+        "parent",
+        "status",
+        "bare",
+    ],
 )
 def test_a_problem_is_named_with_its_line_and_code(
     vault: Vault, cru: Cru, name: str, text: str, expected: list[tuple[int, str]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from crucible.note.source import Source
 from crucible.session.reading import read_session
@@ -65,9 +64,11 @@ def test_old_notes_are_counted_converted_and_say_the_same(cru: Cru, vault: Vault
     assert "0 notes converted" in cru("doctor", "--migrate").stderr
 
 
-def test_links_of_an_agent_are_no_broken_links(cru: Cru, vault: Vault, tmp_path: Path) -> None:
-    del tmp_path
+def test_links_of_an_agent_are_no_broken_links(cru: Cru, vault: Vault) -> None:
     vault.create("s1", OLD.format(id="s1").replace(" and [[2026-11-20-other]]", ""))
-    assert "2026-11-20-other" in cru("session", "check", "s1").stdout
+    assert "2026-11-20-other" not in cru("session", "check", "s1").stdout
     cru("doctor", "--migrate")
     assert "2026-11-20-other" not in cru("session", "check", "s1").stdout
+    person = vault.load("s1").source.text + "\nMine: [see](nowhere.md)\n"
+    vault.load("s1").path.write_text(person, "utf-8")
+    assert "broken-link" in cru("session", "check", "s1").stdout

@@ -199,6 +199,7 @@ subagents:
   - agent: forgotten
 parent: "[[sessions/up#x|The one above]]"
 tags: [a, "b, c"]
+format: 2
 ---
 
 # A title
