@@ -218,7 +218,7 @@ def test_a_template_that_is_a_link_out_of_the_vault_is_never_read(vault: Vault, 
     private.write_text("private")
     os.symlink(private, vault.root / ".crucible" / "templates" / "step.md.j2")
     (ask,) = load_vault_settings(vault.root).asks
-    assert (ask.fault, ask.digest, ask.lines) == ("it lies outside of the vault", "", ())
+    assert (ask.fault, ask.digest, ask.lines) == ("it is outside the vault", "", ())
     assert trusted(vault.root).templates == ()
 
 

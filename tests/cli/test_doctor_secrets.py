@@ -108,7 +108,7 @@ def test_clean_logs_are_good_and_without_the_option_nobody_looks(cru: Cru, home:
     claude(home, "11111111-2222-3333-4444-555555555551", user("Fix it"))
     (found,) = counted(cru)
     assert found["state"] == "good"
-    assert "no secret in Claude Code's own logs (1 session)" in found["text"]
+    assert "no secrets in Claude Code's own logs (1 session)" in found["text"]
     assert "secrets" not in {each["topic"] for each in json.loads(cru("doctor", "--format", "json").stdout)}
 
 
@@ -145,4 +145,4 @@ def test_on_a_terminal_it_shows_how_far_it_is(vault: Vault, home: Path) -> None:
     shown = os.read(main, 65_536)
     os.close(main)
     assert b"clients' logs" in shown
-    assert b"no secret in Claude Code's own logs" in done.stdout
+    assert b"no secrets in Claude Code's own logs" in done.stdout

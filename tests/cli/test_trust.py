@@ -93,7 +93,7 @@ def test_what_was_accepted_counts_until_a_pull_changes_it(run: Run, stranger: Pa
     git(clone, "pull", "-q")
     shown = run("trust", "--yes")
     assert shown.returncode == 0
-    assert shown.stdout == "secrets.allow (ignored): never redact what one of these finds\n  '^ghp_vK3'\n"
+    assert shown.stdout == "secrets.allow (ignored): never redact what one of these matches\n  '^ghp_vK3'\n"
     assert f"Use {TOKEN} now" in noted(run, clone)
     assert run("session", "list").stderr == ""
 
@@ -109,9 +109,9 @@ def test_what_was_accepted_counts_until_a_pull_changes_it(run: Run, stranger: Pa
 
 def test_what_was_accepted_can_be_taken_back(run: Run, clone: Path) -> None:
     assert run("trust", "--yes").stderr == "accepted; `cru trust --remove` takes it back\n"
-    assert run("trust", "--yes").stderr == "there is nothing new to accept\n"
-    assert run("trust", "--remove").stderr == "nothing of this vault is accepted any more\n"
-    assert run("trust", "--remove").stderr == "nothing of this vault was accepted\n"
+    assert run("trust", "--yes").stderr == "nothing new to accept\n"
+    assert run("trust", "--remove").stderr == "took back everything accepted for this vault\n"
+    assert run("trust", "--remove").stderr == "nothing to take back for this vault\n"
     assert TOKEN not in noted(run, clone)
 
 
@@ -177,7 +177,7 @@ def test_programs_and_servers_never_come_from_a_vault(
         git(clone, "pull", "-q")
         asked = run("trust", "--yes")
         assert asked.stdout == ""
-        assert "asks for nothing" in asked.stderr
+        assert "nothing in this vault needs" in asked.stderr
         noted(run, clone)
         answered = run("recall", "Use")
         assert answered.returncode == 0
@@ -244,7 +244,7 @@ def test_a_human_on_a_terminal_is_shown_all_and_asked(run: Run, clone: Path, say
     os.close(side)
     os.close(main)
     assert done.stdout.splitlines() == [
-        "secrets.allow (ignored): never redact what one of these finds",
+        "secrets.allow (ignored): never redact what one of these matches",
         "  '.+'",
         ".crucible/templates/step.md.j2 (ignored): tell agents this instead of Crucible's own text",
         "  1,234 bytes",
@@ -268,8 +268,8 @@ def test_what_cannot_be_accepted_is_said(run: Run, clone: Path, tmp_path: Path) 
     (clone / ".crucible" / "templates").mkdir(exist_ok=True)
     (clone / ".crucible" / "templates" / "step.md.j2").symlink_to(tmp_path / "private")
     done = run("trust", "--yes")
-    assert "step.md.j2 (cannot be accepted: it lies outside of the vault): " in done.stdout
-    assert done.stderr == "there is nothing new to accept\n"
+    assert "step.md.j2 (cannot be accepted: it is outside the vault): " in done.stdout
+    assert done.stderr == "nothing new to accept\n"
 
 
 def test_what_was_accepted_is_kept_beside_the_users_settings(run: Run, clone: Path, tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_a_vault_that_init_made_is_trusted(tmp_path: Path, cru_process: CruProce
     root = tmp_path / "mine"
     assert cru_process("init", root).returncode == 0
     assert cru_process("--vault", root, "session", "list").stderr == b""
-    assert b"asks for nothing" in cru_process("--vault", root, "trust").stderr
+    assert b"nothing in this vault needs" in cru_process("--vault", root, "trust").stderr
     looked = json.loads(cru_process("--vault", root, "doctor", "--format", "json").stdout)
     (found,) = (one for one in looked if one["topic"] == "trust")
     assert found["state"] == "good"
