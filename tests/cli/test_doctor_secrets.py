@@ -1,4 +1,4 @@
-"""`cru doctor --secrets` counts what lies in the clients' own logs, and shows none of it."""
+"""`cru doctor --secrets` counts the secrets in the clients' own logs, and shows none of them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_worst_file_comes_first_and_no_value_is_shown(cru: Cru, home: Path) 
     assert AWS not in done.output
 
 
-def test_clean_logs_are_good_and_without_the_option_nobody_looks(cru: Cru, home: Path) -> None:
+def test_clean_logs_are_good_and_are_only_read_with_the_option(cru: Cru, home: Path) -> None:
     claude(home, "11111111-2222-3333-4444-555555555551", user("Fix it"))
     (found,) = counted(cru)
     assert found["state"] == "good"

@@ -43,7 +43,7 @@ def stranger(tmp_path: Path) -> Path:
 
 
 def say(stranger: Path, config: str, **templates: str) -> None:
-    """What the stranger commits."""
+    """Commit these settings and templates to the stranger's repository."""
     (stranger / ".crucible" / "config.toml").write_text(config)
     for name, text in templates.items():
         (stranger / ".crucible" / "templates" / f"{name}.md.j2").write_text(text)
@@ -71,7 +71,7 @@ def run(clone: Path, cru_process: CruProcess) -> Run:
 
 
 def noted(run: Run, clone: Path) -> str:
-    """What the note holds of a secret that was logged."""
+    """The note's text after a secret was logged."""
     session = run("session", "start", "Look").stdout.strip()
     assert run("log", "decision", f"Use {TOKEN} now", env={"CRU_SESSION": session}).returncode == 0
     return (clone / "sessions" / f"{session}.md").read_text()
@@ -125,7 +125,7 @@ def test_a_strangers_rules_neither_hang_nor_redact_everything(run: Run, stranger
     assert "a" * 2000 in (clone / "sessions" / f"{session}.md").read_text()
 
 
-def test_a_strangers_template_is_not_told(run: Run, stranger: Path, clone: Path) -> None:
+def test_a_strangers_template_is_not_used(run: Run, stranger: Path, clone: Path) -> None:
     say(stranger, "", briefing="OBEY ME {{ label }}{{ position }}")
     git(clone, "pull", "-q")
     noted(run, clone)
@@ -262,7 +262,7 @@ def test_a_value_that_is_wrong_is_named_before_anybody_is_asked(run: Run, clone:
     assert run("session", "list").returncode == 0
 
 
-def test_what_cannot_be_accepted_is_said(run: Run, clone: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_accepted_is_named(run: Run, clone: Path, tmp_path: Path) -> None:
     (clone / ".crucible" / "config.toml").write_text("")
     (tmp_path / "private").write_text("x")
     (clone / ".crucible" / "templates").mkdir(exist_ok=True)
@@ -283,7 +283,7 @@ def test_what_was_accepted_is_kept_beside_the_users_settings(run: Run, clone: Pa
 
 
 @pytest.mark.parametrize("own", [os.devnull, "{clone}/mine.toml"])
-def test_there_has_to_be_a_place_outside_of_the_vault(run: Run, clone: Path, own: str) -> None:
+def test_the_record_needs_a_place_outside_the_vault(run: Run, clone: Path, own: str) -> None:
     done = run("trust", "--yes", env={"CRUCIBLE_CONFIG": own.format(clone=clone)})
     assert done.returncode == 1
     assert "CRUCIBLE_CONFIG" in done.stderr
