@@ -192,7 +192,7 @@ class SecretSettings(NamedTuple):
 class VaultSettings(NamedTuple):
     """What `.crucible/config.toml` says.  `sessions` is a folder relative to the vault, with `/`.
 
-    `templates` are the vault's own that its user accepted; `asks` is all that has to be accepted.
+    `templates` are the vault's own that the user accepted; `asks` is everything that needs to be accepted.
     """
 
     sessions: str = "sessions"
@@ -262,7 +262,7 @@ class UserSettings(NamedTuple):
 
     @property
     def trusted(self) -> str:
-        """The record of what `cru trust` accepted, beside the user's settings; "" where they are nowhere."""
+        """The path of the record of `cru trust`, beside the user's settings; "" if there is no place for them."""
         path = os.path.abspath(self.path or os.devnull)
         nowhere = os.path.realpath(path) == os.devnull
         return "" if nowhere else os.path.join(os.path.dirname(path), "trusted")
@@ -273,7 +273,7 @@ def load_vault_settings(
 ) -> VaultSettings:
     """The settings of the vault at `root` with the user's own `[secrets]`.
 
-    What it asks for counts as far as `accepts`, or else the record of `user`, says so.
+    Settings that need acceptance count if `accepts` says so, by default from the record of `user`.
     """
     real = os.path.realpath(root)
     accepts = accepts or (accepted_in(user.trusted, real) if user else accepts_nothing)
@@ -295,7 +295,7 @@ def load_user_settings(path: StrPath, home: StrPath) -> UserSettings:
 
 
 def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_nothing) -> VaultSettings:
-    """Read `text`; `path` is for messages.  What `accepts` refuses has its default."""
+    """Read `text`; `path` is for messages.  A setting that `accepts` refuses keeps its default."""
     table = VaultTable(text, path, accepts)
     flight = FlightSettings(
         track=table.free("flight.track", False, boolean),
@@ -312,8 +312,8 @@ def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_not
         at_start=table.free("resume.at_start", "notice", one_of("off", "notice", "context")),
     )
     secrets = SecretSettings(
-        rules=table.asked("secrets.rules", (), expressions_by_name, "redact what these find, for good"),
-        allow=table.asked("secrets.allow", (), expressions, "never redact what one of these finds"),
+        rules=table.asked("secrets.rules", (), expressions_by_name, "redact what these match, permanently"),
+        allow=table.asked("secrets.allow", (), expressions, "never redact what one of these matches"),
     )
     table.refused("recall.backend", _NOT_HERE)
     return VaultSettings(

@@ -96,7 +96,7 @@ class Table:
         return default if value is None else self.read(dotted, value, read)
 
     def pop(self, dotted: str) -> object:
-        """The value of `table.key` as it was parsed, None where there is none; it is known then."""
+        """Take the parsed value of `table.key`, or None.  The key then counts as known."""
         *tables, key = dotted.split(".")
         at: object = self.values
         for name in tables:
@@ -106,7 +106,7 @@ class Table:
         return at.pop(key, None)
 
     def read(self, dotted: str, value: object, read: _Reader[_T]) -> _T:
-        """A value of that key as `read` has it."""
+        """Convert the value of that key with `read`."""
         try:
             return read(value)
         except WrongValueError as error:

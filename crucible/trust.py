@@ -1,10 +1,9 @@
-"""What a vault asks for and only counts once its user accepts it: settings that weaken safety, and templates.
+"""Settings and templates of a vault that count only after the user accepts them with `cru trust`.
 
-Owns the one filter between a vault's files and what they may say (`VaultTable`, `read_templates`), and reading the record of
-what `cru trust` accepted.  Each thing is accepted by a hash of the very bytes or value that is used, so a change that arrives
-later, by git say, counts for nothing until it is accepted again.  Writing the record is `vault.trusting`'s.
+Every vault setting is read through `VaultTable`, every template through `read_templates`.  Acceptance is a hash of the exact
+value or bytes, so a later change, by git say, is ignored until it is accepted again.  `vault.trusting` writes the record.
 
-Every command reads its settings through this module, so it imports little, and nothing more where a vault asks for nothing.
+Every command imports this module, so it imports little itself.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ TEMPLATES = (
     "task.md.j2",
     "tasks.md.j2",
 )
-"""The templates that a vault may have of its own, all of which have to be accepted."""
+"""The templates that a vault may have of its own.  All need to be accepted."""
 
 _EFFECT = "tell agents this instead of Crucible's own text"
 _LARGEST = 256 * 1024
-"""Bytes of a template; what is in it may be shorter still."""
+"""Bytes of a template; `crucible.templates` has a smaller limit of its own."""
 _LARGEST_RECORD = 4 * 1024 * 1024
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -58,8 +57,7 @@ _T = TypeVar("_T")
 class Ask(NamedTuple):
     """One thing that a vault asks for: a setting by its dotted key, or a template by its path in the vault.
 
-    `effect` says what it does and `lines` what it is, ASCII only; `digest` is the hash of all of it.  One with a `fault` cannot be
-    accepted.
+    `effect` says what it does, `lines` its value, in ASCII; `digest` is the hash.  An ask with a `fault` cannot be accepted.
     """
 
     name: str
@@ -82,7 +80,7 @@ Accepts: TypeAlias = "Callable[[Ask], bool]"
 
 
 def accepts_nothing(_: Ask) -> bool:
-    """For readers that do not know whose vault it is."""
+    """Accept nothing, for readers that do not know the user."""
     return False
 
 
@@ -96,13 +94,13 @@ class VaultTable:
         self.asks: list[Ask] = []
 
     def free(self, dotted: str, default: _T, read: Callable[[object], _T]) -> _T:
-        """The value of a key that a vault may set by itself: at worst it changes how its own notes are kept or shown."""
+        """The value of a key that a vault may set by itself: it only changes how the vault's notes are kept or shown."""
         return self._table.take(dotted, default, read)
 
     def asked(self, dotted: str, default: _T, read: Callable[[object], _T], effect: str) -> _T:
-        """The value of a key that weakens safety: the default, the value not even looked at, until the user accepts it.
+        """The value of a key that weakens safety.  Until the user accepts it, it is not parsed, and the default applies.
 
-        `effect` is what the user is told that it does.
+        `effect` tells the user what the setting does.
         """
         value = self._table.pop(dotted)
         if value is None:
@@ -121,7 +119,7 @@ class VaultTable:
             self._refused.append(f"{self._table.place(dotted)}: {reason}")
 
     def rest(self) -> dict[str, object]:
-        """Keys that nobody declared."""
+        """Undeclared keys."""
         return self._table.rest()
 
     def warnings(self) -> tuple[str, ...]:
@@ -150,23 +148,23 @@ def _digest(name: str, data: bytes) -> str:
 
 
 def ignored_names(asks: Iterable[Ask]) -> tuple[str, ...]:
-    """What a vault asks for and its user did not accept."""
+    """The names of what the user did not accept."""
     return tuple(ask.name for ask in asks if not ask.accepted)
 
 
 def told_ignored(asks: Iterable[Ask]) -> tuple[str, ...]:
-    """The same in one line; none where that is nothing."""
+    """The warning about ignored settings, in one line; empty if nothing is ignored."""
     names = ignored_names(asks)
     return (f"ignored until you accept it with `cru trust`: {', '.join(names)}",) if names else ()
 
 
 def read_templates(root: str, accepts: Accepts) -> Iterator[tuple[Ask, TemplateFile]]:
-    """The templates that the vault at `root`, a real path, has of its own."""
+    """Yield the vault's own templates; `root` is its real path."""
     for name in TEMPLATES:
         path = os.path.join(root, ".crucible", "templates", name)
         try:
             os.lstat(path)
-        except OSError:  # not there, or nothing that anybody can read
+        except OSError:  # missing or inaccessible
             continue
         ask, data = _template(root, path, accepts)
         yield ask, TemplateFile(name, path, data)
@@ -176,7 +174,7 @@ def _template(root: str, path: str, accepts: Accepts) -> tuple[Ask, bytes]:
     shown = f".crucible/templates/{os.path.basename(path)}"
     # A link out of the vault could make a private file part of a prompt.
     if not is_inside(path, root):
-        return Ask(shown, _EFFECT, (), "", fault="it lies outside of the vault"), b""
+        return Ask(shown, _EFFECT, (), "", fault="it is outside the vault"), b""
     try:
         data = _bytes_of(path, _LARGEST)
     except OSError as error:
@@ -199,9 +197,9 @@ def _bytes_of(path: StrPath, largest: int) -> bytes:
 
 
 def accepted_in(record: str, root: str) -> Accepts:
-    """Whether the user accepted something of the vault at `root`, a real path; the record is read when that is first asked.
+    """A function that looks up asks of the vault at `root`, a real path; it reads the record when it is first called.
 
-    A record that cannot be read, or lies in the vault itself, accepts nothing.
+    A record that cannot be read, or is inside the vault, accepts nothing.
     """
     known: frozenset[str] | None = None
 
@@ -215,12 +213,12 @@ def accepted_in(record: str, root: str) -> Accepts:
 
 
 def record_line(ask: Ask, root: str) -> str:
-    """What the record says of something that was accepted: hash, name, vault."""
+    """A line of the record: hash, name, vault."""
     return f"{ask.digest} {ask.name} {root!a}"
 
 
 def is_inside(path: str, root: str) -> bool:
-    """Whether the path really lies in the vault at `root`, a real path."""
+    """Whether the real path of `path` is in the vault at `root`, a real path."""
     return os.path.realpath(path).startswith(os.path.join(root, ""))
 
 

@@ -1,6 +1,6 @@
-"""Whole notes with hostile text in every place where somebody else's words can stand: nothing in them acts.
+"""Nothing acts in whole notes with hostile text in every place that can hold foreign text.
 
-`openings` is the table of what would; this looks for it with markdown-it, as a reader of the notes would show them.
+Marks from the table in `openings` are searched for in what markdown-it parses, as a reader of the notes would show it.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from tests.session.strategies import sessions
 from tests.workflow.strategies import workflows
 
 OURS = {"wikilink, embed", "image", "comment", "callout", "field, line", "field, brackets"}
-"""What our own lines hold as well; `tests.note.test_contain` looks for it in contained texts."""
+"""Openings that our own lines contain as well; `tests.note.test_contain` looks for them in contained texts."""
 WEB = re.compile(r"(?i:https?)://[\w/.:%&=?~+,;@-]*#?")
 FEW = settings(max_examples=settings().max_examples // 2)
 
 
 def acting(note: str) -> list[str]:
-    """Everything in a note that the app or a plugin would act on and that is not ours."""
+    """Everything in a note that the app or a plugin would act on, except our own lines."""
     body = note[find_frontmatter(Source(note)).span.end :]
     found = [f"in the file: {match[0]}" for match in re.finditer("<%", note)]
     heading = False
@@ -91,10 +91,10 @@ def test_nothing_in_a_case_or_a_puzzle_acts(case: Case) -> None:
 
 @FEW
 @given(workflows())
-def test_nothing_of_the_file_acts_in_a_workflow(workflow: Workflow) -> None:
+def test_no_templater_command_is_in_a_workflow(workflow: Workflow) -> None:
     assert "<%" not in render_workflow(workflow)
 
 
 @pytest.mark.parametrize("text", ["<% x %>", "`= x`", "[a](b.md)", "#tag", "&lt;", "a ^id", "ftp://x"])
-def test_the_look_itself_finds_what_acts(text: str) -> None:
+def test_the_search_finds_what_acts(text: str) -> None:
     assert acting(f"---\ntype: session\n---\n\nA {text}\n")

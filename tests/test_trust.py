@@ -1,4 +1,4 @@
-"""What a vault may say by itself: every setting is declared, and what weakens safety counts only once it was accepted."""
+"""Every setting of a vault is declared, and one that weakens safety is ignored until it is accepted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def asked_of(root: Path) -> list[str]:
 
 
 def _note(patch: pytest.MonkeyPatch, owner: type, name: str) -> set[str]:
-    """The keys that a method of `owner` is called with from now on."""
+    """A set that collects the keys that a method of `owner` is called with."""
     real, found = getattr(owner, name), set[str]()
 
     def noted(self: object, dotted: str, *rest: object) -> object:
@@ -72,7 +72,7 @@ def _note(patch: pytest.MonkeyPatch, owner: type, name: str) -> set[str]:
 
 @pytest.fixture
 def declared(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
-    """The keys that are read of a vault's file by what declares them, and under `all` every key that is read at all."""
+    """The keys read from a vault's file by the method that declares them; `all` has every key that is read."""
     found = {name: _note(monkeypatch, VaultTable, name) for name in ("free", "asked", "refused")}
     found["all"] = _note(monkeypatch, Table, "pop")
     read_vault_settings(DEFAULT_CONFIG, FILE)
@@ -218,7 +218,7 @@ def test_a_template_that_is_a_link_out_of_the_vault_is_never_read(vault: Vault, 
     private.write_text("private")
     os.symlink(private, vault.root / ".crucible" / "templates" / "step.md.j2")
     (ask,) = load_vault_settings(vault.root).asks
-    assert (ask.fault, ask.digest, ask.lines) == ("it lies outside of the vault", "", ())
+    assert (ask.fault, ask.digest, ask.lines) == ("it is outside the vault", "", ())
     assert trusted(vault.root).templates == ()
 
 

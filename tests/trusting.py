@@ -1,4 +1,4 @@
-"""A user who accepts what a vault asks for."""
+"""Accept what a vault asks for, as the user of a test."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["trust", "trusted", "user_of_test"]
 
 
 def user_of_test() -> UserSettings:
-    """The settings of the test's own user, as every command finds them."""
+    """The settings of the test's user, as commands find them."""
     home = os.environ["HOME"]
     return load_user_settings(user_settings_path(os.environ, home), home)
 
 
 def trust(root: Path) -> UserSettings:
-    """Accept all that the vault asks for now, broken or not, as this test's user."""
+    """Accept everything that the vault asks for now, broken or not."""
     user = user_of_test()
     real = os.path.realpath(root)
     keep_accepted(user, real, load_vault_settings(real).asks)
@@ -27,5 +27,5 @@ def trust(root: Path) -> UserSettings:
 
 
 def trusted(root: Path) -> VaultSettings:
-    """The settings of the vault, once all that it asks for now was accepted."""
+    """The vault's settings after accepting everything that it asks for now."""
     return load_vault_settings(root, trust(root))

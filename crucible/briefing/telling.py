@@ -74,7 +74,7 @@ class Frame:
 
 
 def find_template(settings: VaultSettings, on_error: Callable[[str], None]) -> Renderer:
-    """The vault's own where there is a good one that its user accepted, else ours; `on_error` is told what is wrong with it: its name, the line, and why."""
+    """The vault's own template if the user accepted it and it works, else the built-in one; `on_error` gets its name, the line and the reason."""
     try:
         return load_template(settings, TEMPLATE, names=VARIABLES, required=_NEVER_LEFT_OUT)
     except CrucibleError as error:

@@ -88,7 +88,7 @@ def by_rules(report: FailureReport) -> Attribution:
 
 
 def judge_of(asker: Asker, settings: VaultSettings, redact: Redact) -> Judge:
-    """A model as the judge, with the prompt of a vault with these settings; where it gives no answer that can be taken, rules do it.
+    """A model as the judge, with the prompt template of these settings.  If its answer cannot be used, the rules decide.
 
     It is asked about a few failures at most, and no more once it has failed.
     """

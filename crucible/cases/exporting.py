@@ -44,7 +44,7 @@ class Exported:
 
 
 def export_stream(lines: Iterable[Line], tally: Tally, write: Callable[[Iterable[bytes]], None]) -> Exported:
-    """Write all rows to a stream, by `write`, whose `metadata` names their split; a stream has no card.  `tally` is whole when all lines were taken."""
+    """Write all rows with `write`; their `metadata` names the split, as a stream has no card.  `tally` is complete after the last line."""
     write(data for _, data in lines)
     return Exported((), None, tally)
 

@@ -133,7 +133,7 @@ def render_exact(text: str) -> str:
 
 
 def read_text(lines: Sequence[str], form: int = FORMAT) -> str:
-    """The text of a block, as a human may have changed it, of a note of that `format`."""
+    """The text of a block, which the user may have edited; `form` is the note's `format`."""
     lines = _without_blanks(lines)
     fences = [*_fences(lines)]
     if len(fences) == 1 and fences[0].first == 0 and fences[0].end == len(lines):

@@ -1,4 +1,4 @@
-"""Puzzles and their solutions as files in a folder that the user named, or in the vault's own for what is made from it.
+"""Puzzles and their solutions as files in a folder that the user named, or in the vault's `exports/`.
 
 Owns that what somebody changed there is not written over: a puzzle and its solution belong together, and where one of them is not what would
 be written, both stay unless it is asked for.
@@ -36,9 +36,9 @@ class Put(NamedTuple):
 
 
 def exports_folder(root: Path) -> Path:
-    """Where puzzles go unless the user says: `exports/puzzles` of the vault, out of git by a `.gitignore` in `exports/` itself.
+    """The vault's `exports/puzzles/`, the default for puzzles; a `.gitignore` in `exports/` keeps it out of git.
 
-    Raises `OutsideVault` where a symlink leads away, and `VaultError`.
+    Raises `OutsideVault` if a symlink leads out of the vault, and `VaultError`.
     """
     exports = files.make_folders(root, root / "exports")
     with suppress(NoteExists):
@@ -46,7 +46,7 @@ def exports_folder(root: Path) -> Path:
     return files.make_folders(root, exports / "puzzles")
 
 
-_IGNORE_ALL = b"# What is made from notes can be made again.\n*\n"
+_IGNORE_ALL = b"# Files made from notes can be made again.\n*\n"
 
 
 def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, force: bool = False) -> Put:

@@ -59,9 +59,11 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 @click.command
 @click.option("--all", "whole", is_flag=True, help="Name everything, not the first few.")
 @click.option(
-    "--secrets", is_flag=True, help="Count secrets in the clients' own logs, too: kinds and files, no values."
+    "--secrets",
+    is_flag=True,
+    help="Also count secrets in the clients' own logs, by kind and file, without values.",
 )
-@click.option("--migrate", is_flag=True, help="First convert notes of an older format.")
+@click.option("--migrate", is_flag=True, help="Convert notes of an older format first.")
 @format_option("table", "json")
 @click.pass_context
 def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> None:

@@ -43,7 +43,7 @@ _NARROWEST, _WIDEST = 20, 500
 _CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What steers a terminal, and what turns the order of letters round."""
 _PICTURES, _DELETE = 0x2400, 0x7F
-"""Where Unicode draws the controls below the blank, and the one that it draws apart."""
+"""The Unicode picture of NUL, which those of the other C0 controls follow, and the code of DEL, whose picture is elsewhere."""
 _UNSEEN = late_pattern(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = late_pattern(r"[\ud800-\udfff]")
 _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -51,9 +51,9 @@ _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 
 def clean(text: str) -> str:
-    """Text that a terminal shows and does not obey: what a note holds was written by anybody.
+    """Text that is safe to show on a terminal; anybody may have written what a note holds.
 
-    What would steer it stands there as a sign for itself: `␛` for ESC, `<9b>` and `<202e>` for what has none.
+    Control characters become visible: `␛` for ESC, `<9b>` and `<202e>` for those without a picture.
     """
     if text.isprintable():
         return text
@@ -83,13 +83,13 @@ def write_text(text: str) -> None:
 
 
 def write_document(text: str | bytes, door: Door, *, end: bool = False) -> None:
-    """A document on stdout, with a line end after it where `end` says so: a file or pipe gets its very bytes, a terminal none that steer it."""
+    """Write a document to stdout, and a newline if `end`: its exact bytes into a file or pipe, cleaned text on a terminal."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     click.echo(clean(data.decode("utf-8", "replace")) if door.terminal else data, nl=end)
 
 
 def write_json_lines(lines: Iterable[bytes]) -> None:
-    """Lines of JSON on stdout, one by one, with escapes for what would steer it where that is a terminal."""
+    """Write lines of JSON to stdout as they come; on a terminal, control characters are escaped."""
     sys.stdout.buffer.writelines(map(_escaped, lines) if sys.stdout.isatty() else lines)
 
 
@@ -108,7 +108,7 @@ def write_json(value: object, *, indent: bool = True) -> None:
 
 
 def _escaped(data: bytes) -> bytes:
-    """JSON of the same value, of which a terminal obeys nothing."""
+    """JSON of the same value that is safe to show on a terminal."""
     if data.isascii() and b"\x7f" not in data:
         return data
     return _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", data.decode()).encode()

@@ -68,7 +68,7 @@ def from_here(path: str) -> str:
 def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]:
     """The real path of the vault that `vault_root` finds, and its settings; unknown and ignored ones are named on stderr.
 
-    A rename that was killed is finished first, but for a command that does so itself.
+    An interrupted rename is finished first, unless the command does so itself.
     """
     user = user_settings()
     root = vault_root(door, user)

@@ -1,4 +1,4 @@
-"""`cru trust`: what a vault asks for, and whether its user accepts it."""
+"""`cru trust`: show what a vault asks for, and accept it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["trust"]
 
 
 @click.command
-@click.option("--yes", is_flag=True, help="Accept all of it without a question.")
-@click.option("--remove", is_flag=True, help="Take back what you accepted.")
+@click.option("--yes", is_flag=True, help="Accept everything without asking.")
+@click.option("--remove", is_flag=True, help="Take back everything you accepted.")
 @click.pass_obj
 def trust(door: Door, *, yes: bool, remove: bool) -> None:
     """Show what the vault asks for, and accept it.
 
-    A vault may come from somebody else. Settings that weaken safety (which secrets stay, what else is redacted, which files
-    agents are shown, whether events are deleted) and the vault's own templates are ignored until you accept them here.
+    A vault may come from somebody else. Settings that weaken safety (which secrets are kept, what else is redacted, which
+    files agents see, whether events are deleted) and the vault's own templates are ignored until you accept them here.
 
-    Each is accepted as it is now: when it changes, by git or in an editor, it is ignored until you accept it again. What you
-    accepted is kept in a file beside your own settings, `trusted`.
+    You accept each as it is now. If it changes, through git or in an editor, it is ignored until you accept it again. The
+    record is the file `trusted` beside your own settings.
 
     \b
       cru trust
@@ -40,16 +40,18 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
     root = vault_root(door, user)
     if remove:
         taken = keep_accepted(user, root, ())
-        say("nothing of this vault is accepted any more" if taken else "nothing of this vault was accepted")
+        say(
+            "took back everything accepted for this vault" if taken else "nothing to take back for this vault"
+        )
         return
     known = accepted_in(user.trusted, root)
     everything = load_vault_settings(root, accepts=lambda _: True).asks
     asks = [ask._replace(accepted=known(ask)) for ask in everything]
     _show(asks)
     if not asks:
-        say("this vault asks for nothing that has to be accepted")
+        say("nothing in this vault needs to be accepted")
     elif all(ask.accepted or ask.fault for ask in asks):
-        say("there is nothing new to accept")
+        say("nothing new to accept")
     elif yes or _is_wanted():
         keep_accepted(user, root, asks)
         say("accepted; `cru trust --remove` takes it back")
@@ -67,5 +69,7 @@ def _show(asks: Sequence[Ask]) -> None:
 
 def _is_wanted() -> bool:
     if not (sys.stdin and sys.stdin.isatty()):
-        raise UsageError("without a terminal nobody can be asked", "--yes accepts all of the above")
+        raise UsageError(
+            "cannot ask for confirmation without a terminal", "use --yes to accept all of the above"
+        )
     return click.confirm("Accept all of this?", err=True)

@@ -1,4 +1,4 @@
-"""What a rename that was killed left, finished before any other command begins."""
+"""Finish an interrupted rename before another command begins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["finish_first"]
 
 
 def finish_first(root: str, settings: VaultSettings) -> None:
-    """Finish it and say so; a command that only reads goes on where that cannot be done, and `cru session rename` refuses."""
+    """Finish the rename and report it.  If that fails, warn and go on; only `cru session rename` refuses to run then."""
     vault = Vault(Path(root), settings)
     try:
         report = finish_rename(vault)

@@ -1,7 +1,7 @@
-"""How many secrets lie in the clients' own logs: kinds and files, never a value.
+"""Count the secrets in the clients' own logs, by kind and file, without their values.
 
-A note has none of them, but the client's log keeps what was said, and nothing here changes that log.  They are counted as an import counts
-what it takes out, so both numbers can be compared.
+Notes are redacted, but the clients' logs are not, and nothing here changes them.  The count is made as an import makes it,
+so the numbers can be compared.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from crucible.transcript.redact import redactor_of
 __all__ = ["check_client_secrets"]
 
 Show = Callable[[int, int], None]
-"""Called with how many sessions were looked at, and how many there are."""
-_MEND = "replace them where they are valid, then delete these sessions in the client: `cru` never changes its logs"
+"""Called with the number of sessions checked so far, and the total."""
+_MEND = "revoke these secrets, then delete the sessions in the client; `cru` never changes its logs"
 
 
 def check_client_secrets(
     natives: Iterable[Native], settings: SecretSettings, show: Show
 ) -> Iterator[Finding]:
-    """A finding for each client that has logs; one event is held at a time."""
+    """Yield one finding per client with logs.  Only one event is in memory at a time."""
     readable = [native for native in natives if not native.reason]
     looked = Counter(native.dialect.NAME for native in readable)
     found: dict[str, dict[Path, Counter[str]]] = {}
@@ -43,7 +43,7 @@ def check_client_secrets(
 
 
 def _counted(native: Native, settings: SecretSettings) -> Iterator[tuple[Path, Counter[str]]]:
-    """Each file of a session with what is in it, by rule."""
+    """Yield each file of a session with its secrets counted by rule."""
     redact = redactor_of(settings)
     transcript = native.transcript
     for agent in ("", *(file.agent for file in transcript.subagents)):
@@ -52,8 +52,8 @@ def _counted(native: Native, settings: SecretSettings) -> Iterator[tuple[Path, C
             for event in native.dialect.read(transcript, agent):
                 kinds.update(redact(event)[1])
         except TranscriptError:
-            pass  # gone or damaged since it was found, which the look at transcripts tells
-        del kinds[PRIVATE]  # what a user marked stays with the client on purpose
+            pass  # removed or damaged since it was found; the check of transcripts reports it
+        del kinds[PRIVATE]  # the user marked these, and knows that the client keeps them
         yield transcript.path_of(agent), kinds
 
 
@@ -63,7 +63,7 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Find
         total.update(kinds)
     of = numbered(sessions, "session")
     if not total:
-        return Finding("secrets", State.GOOD, f"no secret in {title}'s own logs ({of})")
+        return Finding("secrets", State.GOOD, f"no secrets in {title}'s own logs ({of})")
     worst = sorted(files.items(), key=lambda each: (-each[1].total(), str(each[0])))
     what = f"{title}'s own logs ({of}) hold {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_told(total)}"
     items = tuple(f"{path}: {_told(kinds)}" for path, kinds in worst)
@@ -71,7 +71,7 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Find
 
 
 def _told(kinds: Counter[str]) -> str:
-    """`3 github-token, 1 password`: the most first."""
+    """`3 github-token, 1 password`, the most frequent first."""
     return ", ".join(
         f"{count} {rule}" for rule, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
     )

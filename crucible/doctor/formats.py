@@ -1,6 +1,6 @@
-"""Notes of an older format, and their conversion to the one in which notes are written now.
+"""Count notes of an older format, and convert them to the current one.
 
-Owns which notes are converted: sessions, histories and items of knowledge.  A note that would say something else afterwards stays as it is.
+Sessions, histories and knowledge items are converted.  A note that would read differently afterwards is left as it is.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _Reader = Callable[[Source], object]
 
 
 class Migrated(NamedTuple):
-    """Paths seen from the vault: notes that were converted, and with a reason those that were not."""
+    """Paths of the converted notes, relative to the vault, and of the others with the reason (`path: reason`)."""
 
     converted: tuple[str, ...]
     kept: tuple[str, ...]
 
 
 def check_formats(vault: Vault) -> Iterator[Finding]:
-    """How many notes are of an older format."""
+    """Report the notes of an older format."""
     old = [path for path, _ in _notes(vault) if _is_old(vault, path)]
     if old:
         text = (
@@ -50,7 +50,7 @@ def check_formats(vault: Vault) -> Iterator[Finding]:
 
 
 def migrate_notes(vault: Vault) -> Migrated:
-    """Convert every note of an older format that says the same afterwards."""
+    """Convert every note of an older format that reads the same afterwards."""
     converted, kept = list[str](), list[str]()
     for path, read in _notes(vault):
         if not _is_old(vault, path):
@@ -65,7 +65,7 @@ def migrate_notes(vault: Vault) -> Migrated:
             converted.append(name)
         else:
             kept.append(
-                f"{name}: it would not say the same, or `<%` would stay in its properties; edit it by hand and add `format: {FORMAT}`"
+                f"{name}: the conversion would change what it says, or leave `<%` in it; escape it by hand, then add `format: {FORMAT}`"
             )
     return Migrated(tuple(converted), tuple(kept))
 
@@ -92,7 +92,7 @@ def _notes(vault: Vault) -> Iterator[tuple[Path, _Reader]]:
 
 
 def _is_old(vault: Vault, path: Path) -> bool:
-    """Whether it has properties, and none that says a format."""
+    """Whether the note has a `type`, but not the current `format`."""
     try:
         found = find_frontmatter(vault.read(path).source)
     except CrucibleError:

@@ -41,7 +41,7 @@ def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> 
 
 
 def check_trust(asks: Sequence[Ask]) -> Iterator[Finding]:
-    """What the vault asks for, and whether its user accepted it."""
+    """Report what the vault asks for, and whether the user accepted it."""
     ignored = ignored_names(asks)
     if ignored:
         what = "what this vault asks for is ignored until you accept it"
@@ -50,7 +50,7 @@ def check_trust(asks: Sequence[Ask]) -> Iterator[Finding]:
         what = f"you accepted what this vault asks for: {', '.join(ask.name for ask in asks)}"
         yield Finding("trust", State.GOOD, what)
     else:
-        yield Finding("trust", State.GOOD, "this vault asks for nothing that has to be accepted")
+        yield Finding("trust", State.GOOD, "nothing in this vault needs to be accepted")
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Whether a rename was killed and waits for its end."""
+"""Report a rename that was interrupted."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ __all__ = ["check_renames"]
 
 
 def check_renames(vault: Vault) -> Iterator[Finding]:
-    """The journal that a rename leaves when it does not come to its end; one that runs this moment has it too."""
+    """Report the journal of an unfinished rename.  A rename that is running has one too."""
     if not is_unfinished(vault.root):
         return
     journal = load_journal(vault)
     if journal is None:
-        yield Finding(
-            "rename", State.BAD, f"{journal_path(vault.root)} is no journal of a rename", "remove it"
-        )
+        yield Finding("rename", State.BAD, f"{journal_path(vault.root)} is not a rename journal", "remove it")
         return
     old, new = journal.ids
     what = f"the rename of {old} to {new} was interrupted; the next command that opens the vault finishes it"

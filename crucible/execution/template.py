@@ -1,4 +1,4 @@
-"""Which template a step's prompt is made with: the vault's own `.crucible/templates/step.md.j2` where its user accepted that, else ours.
+"""The template of a step's prompt: the vault's own `.crucible/templates/step.md.j2` if the user accepted it, else the built-in one.
 
 Owns what it is given and must print.  Finding it is `vault.templates`'.
 """
@@ -16,5 +16,5 @@ TEMPLATE = "step.md.j2"
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The template for steps in a vault with these settings; `CrucibleError` in one line for one that is broken."""
+    """The template for steps in a vault with these settings.  Raises `CrucibleError` if it is broken."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=REQUIRED)

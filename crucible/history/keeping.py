@@ -136,7 +136,7 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
 
 
 def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
-    """A session has another id now, and so has its history; returns where that is.  One that was moved already only learns the id.
+    """Move the history of a renamed session, and return its path.  If it was already moved, only its id is updated.
 
     Raises `NoteExists` for a note in its place, `OutsideVault`, `VaultError`, `LockTimeout`, and as `Vault.update` does.
     """

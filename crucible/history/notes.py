@@ -119,7 +119,7 @@ def _marks(entry: Entry, values: Mapping[str, Value]) -> Iterator[str]:
 
 
 def render_item(line: Line, form: int = FORMAT) -> list[str]:
-    """The lines of an item, in a note of that `format`."""
+    """The lines of an item; `form` is the note's `format`."""
     place = f" (line {line.line})" if line.line else ""
     shown = [f"- {contain(line.text, extra=(_OURS,), form=form)}{place}"]
     return [*shown, f"  - {_WHY}{contain_line(line.why, form=form)}"] if line.why else shown

@@ -82,7 +82,7 @@ class Told:
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The prompt's template for a vault with these settings: its own `.crucible/templates/history.md.j2` where its user accepted that, else ours.
+    """The prompt's template: the vault's own `.crucible/templates/history.md.j2` if the user accepted it, else the built-in one.
 
     `CrucibleError` in one line, with file and line, for one that is broken.
     """

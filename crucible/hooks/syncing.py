@@ -129,7 +129,7 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
 
 
 def _finish_rename(vault: Vault) -> None:
-    """Before anything is written by a session's new id, since what is under the old one could not follow then."""
+    """Finish it before anything is written under the new id: files under the old id could not be moved there then."""
     try:
         finish_rename(vault)
     except CrucibleError as error:

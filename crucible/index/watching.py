@@ -68,7 +68,7 @@ def watch(
 ) -> None:
     """Follow the vault until an exception ends it; `settle` seconds of quiet end a burst of changes.
 
-    Settings that change meanwhile are read as `user` accepted them.
+    Settings that change meanwhile count as far as `user` accepted them.
 
     `VaultError` when another process watches the vault, and when the vault is moved away.
     """

@@ -62,7 +62,7 @@ class Body(NamedTuple):
 
 
 def read_body(lines: Sequence[str], form: int = FORMAT) -> Body:
-    """The lines below the properties, as a human may have changed them, of a note of that `format`."""
+    """The lines below the properties, which the user may have edited; `form` is the note's `format`."""
     title, chunks = None, [Chunk(TEXT, 0, 0)]
     for at, level, words in _headings(lines):
         part = _PARTS.get(words.rstrip("# \t").lower(), "") if level == 2 else ""
@@ -124,7 +124,7 @@ def _blocks(parts: Mapping[str, str]) -> Iterator[str]:
 
 
 def render_text(text: str, form: int = FORMAT) -> str:
-    """A text in normal form as a block of a note of that `format`; "" for ""."""
+    """A text in normal form as a block of a note; `form` is its `format`.  "" for ""."""
     shown = contain(text, form=form)
     # What follows must be a heading still.
     after = f"{shown}\n\n## {HEADINGS['resolution']}\n\nx"

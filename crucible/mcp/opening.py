@@ -34,10 +34,10 @@ def now() -> datetime:
 
 
 def vault_of(place: Place) -> Vault:
-    """The vault, a rename that was killed finished first; `VaultNotFound` where there is none."""
+    """The vault, after finishing an interrupted rename.  Raises `VaultNotFound` if there is none."""
     root = place.root()
     vault = Vault(Path(root), load_vault_settings(root, place.user))
-    with suppress(CrucibleError):  # `cru doctor` tells
+    with suppress(CrucibleError):  # `cru doctor` reports it
         finish_rename(vault)
     return vault
 

@@ -60,7 +60,7 @@ class _Server(MCPServer[Any]):
             raise ToolError("\n".join([*told, "the tool's schema says what it takes"])) from error
 
     async def run_stdio_async(self) -> None:
-        """As it is, and what the library would drop is answered."""
+        """Serve standard input and output, and answer the invalid messages that the library drops."""
         own = self._lowlevel_server
         async with standard_streams() as (read, write):
             await own.run(read, write, own.create_initialization_options())

@@ -1,7 +1,7 @@
-"""Standard input and output as the library serves them, where a message that is no valid request is answered as well.
+"""Standard input and output for the MCP library, with an error reply to every invalid message.
 
-The library drops what does not fit its models, and a client waits for its answer for ever.  Owns which error of JSON-RPC such a message gets,
-and that nothing else in this process reads from the client.
+The library drops messages that do not fit its models, and the client then waits forever.  This module picks the JSON-RPC error,
+and keeps everything else in the process from reading the client's input.
 """
 
 from __future__ import annotations
@@ -36,33 +36,33 @@ __all__ = ["refusal_of", "standard_streams"]
 
 @asynccontextmanager
 async def standard_streams() -> AsyncIterator[tuple[ReadStream[Any], WriteStream[SessionMessage]]]:
-    """What the server reads from and writes to, as long as the block runs."""
+    """The streams that the server reads from and writes to while the block runs."""
     lines = _Lines(_own_input())
     async with stdio_server(stdin=lines) as (read, write):
         yield _Answering(read, write, lines.waiting), write
 
 
 def refusal_of(line: str) -> JSONRPCError | None:
-    """The answer to a line that the library refused, or took for a notification: None where nobody waits for one."""
+    """The error for a line that the library refused or took for a notification; None if no reply is due."""
     if not line.strip():
         return None
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
-        return _error(None, PARSE_ERROR, "Parse error: a line holds one JSON object")
+        return _error(None, PARSE_ERROR, "Parse error: each line must be one JSON object")
     if not isinstance(message, dict):
-        return _error(None, INVALID_REQUEST, "Invalid request: one message a line, and no batches")
+        return _error(None, INVALID_REQUEST, "Invalid request: send one message per line, no batches")
     if "method" not in message and ("result" in message or "error" in message):
         return None
     asked, method = message.get("id"), message.get("method")
     known = asked if _is_id(asked) else None
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str) or not _is_unicode(method):
-        return _error(known, INVALID_REQUEST, 'Invalid request: it has "jsonrpc": "2.0" and a method')
+        return _error(known, INVALID_REQUEST, 'Invalid request: "jsonrpc": "2.0" and a method are required')
     if "id" not in message:
         return None
     if known is None:
-        return _error(None, INVALID_REQUEST, "Invalid request: an id is a text or a whole number")
-    return _error(known, INVALID_PARAMS, "Invalid params: an object whose texts are Unicode")
+        return _error(None, INVALID_REQUEST, "Invalid request: an id must be a string or an integer")
+    return _error(known, INVALID_PARAMS, "Invalid params: an object with valid Unicode strings is required")
 
 
 def _is_id(value: object) -> bool:
@@ -70,7 +70,7 @@ def _is_id(value: object) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether no half of a surrogate pair is in it."""
+    """Whether the text has no lone surrogate."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
@@ -79,7 +79,7 @@ def _error(asked: str | int | None, code: int, message: str) -> JSONRPCError:
 
 
 def _own_input() -> TextIOWrapper:
-    """What the client writes; for handlers, and for what they start, there is nothing to be read."""
+    """The client's input.  Handlers and their subprocesses find an empty standard input instead."""
     wire = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -88,7 +88,7 @@ def _own_input() -> TextIOWrapper:
 
 
 class _Lines(anyio.AsyncFile[str]):
-    """The client's lines; `waiting` are those for which the library has handed on nothing yet."""
+    """The client's lines.  `waiting` holds those for which the library has passed on no message yet."""
 
     def __init__(self, file: TextIOWrapper) -> None:
         super().__init__(file)
@@ -101,7 +101,7 @@ class _Lines(anyio.AsyncFile[str]):
 
 
 class _Answering:
-    """The library's stream of messages, one for each line, without those that are answered here."""
+    """The library's stream of messages, one per line, without those that are answered here."""
 
     def __init__(
         self, inner: ReadStream[Any], replies: WriteStream[SessionMessage], lines: deque[str]
@@ -110,11 +110,11 @@ class _Answering:
 
     @property
     def last_context(self) -> object:
-        """The sender's context, for which the library asks."""
+        """The sender's context, which the library reads."""
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> Any:
-        """The next message that is one."""
+        """The next valid message."""
         while True:
             item = await self._inner.receive()
             line = self._lines.popleft()
@@ -136,7 +136,7 @@ class _Answering:
             raise StopAsyncIteration from None
 
     async def aclose(self) -> None:
-        """As the library's own."""
+        """Close the library's stream."""
         await self._inner.aclose()
 
     async def __aenter__(self) -> Self:

@@ -1,6 +1,6 @@
-"""Code spans, and what is read in the shown text, code or not.
+"""Escape the text of code spans, and the marks that plugins find in rendered text, in code or prose.
 
-Owns a code span's text both ways, and the blanks that part what a backslash cannot, for the second format.
+Rules of format 2: a backslash at the start of a code span, and a blank between two marks where a backslash does not help.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 FORMAT = 2
-"""By which rules notes are written now; a note says so with its property `format`."""
+"""The current version of the escape rules, stored in a note's property `format`."""
 
 _RUN = late_pattern(r"`+")
 _CODE = late_pattern(rf"`*\s*(?=\\*{SPAN_START})")
@@ -34,7 +34,7 @@ _SEALED_BUTTON = late_pattern(r"button\\(?=\\*-)")
 
 
 def seal_code(text: str) -> str:
-    """A code span, or the text of one, in which no plugin finds a beginning of its own."""
+    """Escape a code span, or its text, so that no plugin evaluates it."""
     text = _BUTTON.sub(r"button\\", text) if "button" in text else text
     found = _CODE.match(text)
     return f"{found[0]}\\{text[found.end() :]}" if found else text
@@ -47,10 +47,10 @@ def unseal_code(text: str) -> str:
     return _SEALED_BUTTON.sub("button", text) if "button" in text else text
 
 
-# --- what is read again when it is shown -------------------------------------------------------------------------------
+# --- rendered text ----------------------------------------------------------------------------------------------------
 #
-# Templater looks for `<%` in the file and in what is shown, Dataview for `(key:: value)` in what is shown, whose value is rendered once
-# more.  There a backslash is gone, or is read over, so a blank goes between the two marks, in code as well.
+# Templater looks for `<%` in the file and in the rendered text.  Dataview looks for `(key:: value)` in the rendered text, and renders
+# the value again.  A backslash does not help: it is gone by then, or ignored.  So a blank goes between the two marks, in code as well.
 
 _RAW = late_pattern(r"<(?=[ \\]*%)")
 _SEALED_RAW = late_pattern(r"< (?=[ \\]*%)")
@@ -62,7 +62,7 @@ _BLOCK_END = late_pattern(r"\n[ \t>]*\n(?=\S)")
 
 
 def seal_shown(text: str, before: str = "", after: str = "") -> str:
-    """Split what is read in the shown text; `before` and `after` are what is shown with it."""
+    """Split the marks that plugins find in rendered text; `before` and `after` are rendered next to the text."""
     if "%" in text:
         text = _RAW.sub("< ", text)
     if ":" not in text or not _COLONS.search(text):
@@ -90,11 +90,11 @@ def _seal_colons(text: str, before: str, after: str) -> str:
 
 
 def _values(text: str, shift: int) -> set[int]:
-    """Where `(key:: value)` has its first colon, less `shift`, if the value holds what would act when it is rendered once more."""
+    """The offset, less `shift`, of the first colon of each `(key:: value)` whose value would act when rendered again."""
     acting = [found.start() for found in _ACTING.finditer(text)]
     if not acting:
         return set()
-    keyed: list[tuple[int, int]] = []  # the bracket before each pair of colons, and the pair
+    keyed: list[tuple[int, int]] = []  # offsets of a pair of colons and of the bracket before it
     closers: dict[int, int] = {}
     open_marks: dict[str, list[int]] = {"(": [], "[": []}
     nearest = -1
@@ -125,28 +125,28 @@ def unseal_shown(text: str) -> str:
 
 
 def code_span(text: str, form: int = FORMAT, after: str = "") -> str:
-    """Text of one line as a code span that `read_code_span` gives back exactly; a newline becomes `⏎`.
+    """Text of one line as a code span that `read_code_span` reads back exactly; a newline becomes `⏎`.
 
-    `after` is foreign text that is shown behind it in the same line.
+    `after` is foreign text that follows on the same line.
     """
     text = text.replace("\n", "⏎")
     if form >= FORMAT:
         text = seal_shown(seal_code(text), after=after)
     fence = "`" * (1 + max((len(run) for run in _RUN.findall(text)), default=0))
     if not text.strip(" "):
-        return f"{fence} {text}{fence}"  # there is no empty code span, so blanks are written one longer
+        return f"{fence} {text}{fence}"  # a code span cannot be empty, so one blank is added
     if text[0] == "`" or text[-1] == "`" or text[0] == text[-1] == " ":
         return f"{fence} {text} {fence}"
     return f"{fence}{text}{fence}"
 
 
 def read_code(text: str, form: int) -> str:
-    """What the text of a code span says, by the note's format."""
+    """The original text of a code span; `form` is the note's format."""
     return unseal_code(unseal_shown(text)) if form >= FORMAT else text
 
 
 def read_code_span(line: str, at: int = 0) -> tuple[str, int] | None:
-    """The text of the code span that opens at `at`, and the offset behind it."""
+    """The text of the code span that opens at `at`, and the offset after it."""
     opener = _RUN.match(line, at)
     if opener is None or (at and line[at - 1] == "`"):
         return None
@@ -163,5 +163,5 @@ def read_code_span(line: str, at: int = 0) -> tuple[str, int] | None:
 
 
 def harmless_json(text: str) -> str:
-    """JSON, or a quoted text of TOON, with escapes where plugins would read something in code, too."""
+    """JSON, or a quoted TOON string, with escapes for the marks that plugins find even in code."""
     return text.replace("<%", "<\\u0025").replace("::", ":\\u003a")

@@ -136,12 +136,12 @@ LINE_RULES: tuple[Rule, ...] = (
 
 
 MORE_LINE_RULES: tuple[Rule, ...] = (
-    # Boxes of somebody else's text would fill the lists of what a human has to do.  One that begins a line of ours may stand in a list.
+    # Checkboxes in foreign text would become tasks of the user.  Text at the start of a line of ours may follow a list marker.
     Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
-    # Dataview asks its index what indented code says that begins so.
+    # Dataview runs indented code that begins with `=` as a query.
     Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
 )
-"""What the second format escapes besides."""
+"""Additional escapes of format 2."""
 
 
 @lru_cache(maxsize=16)
@@ -152,7 +152,7 @@ def _line_passes(form: int, extra: tuple[Rule, ...]) -> tuple[Pass, ...]:
 
 
 def format_of(properties: Mapping[str, object]) -> int:
-    """By which rules a note with these properties is written: 2, or 1 where it does not say."""
+    """The format of a note with these properties; 1 if they do not name one."""
     found = properties.get("format")
     return FORMAT if isinstance(found, int) and found >= FORMAT else 1
 
@@ -172,7 +172,7 @@ def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
 
 
 def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
-    """A normal block of text as Markdown that cannot become structure of a note of that `format`.
+    """A normal block of text as Markdown that cannot become structure of a note; `form` is the note's `format`.
 
     Put it at the start of a line: where a fence opens the text (`whole_fences`), our own words before it would break
     the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.
@@ -186,7 +186,7 @@ def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str
 
 
 def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
-    """The text that was contained; with the same extra rules, and the `format` of its note."""
+    """The inverse of `contain`, for the same extra rules and format."""
     text = text if form < FORMAT else unseal_shown(text)
     if "\\" not in text:
         return text
@@ -198,7 +198,7 @@ def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> s
 def contain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "") -> str:
     """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`.
 
-    `before` is foreign text that is shown before it in the same line.
+    `before` is foreign text that precedes it on the same line.
     """
     for rule in extra:
         text = rule.compiled()[0](text)
@@ -215,10 +215,10 @@ def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT)
 
 
 def convert(text: str) -> str:
-    """A text as a note of the first format holds it, as one of the second does.
+    """Convert contained text from format 1 to format 2.
 
-    Only backslashes come and go, so lines stay lines.  What a human wrote and the first format would have escaped stays
-    live: a wikilink among them.
+    Only backslashes and blanks change, so lines stay lines.  What format 1 would have escaped was typed by the user and stays
+    live, for example a wikilink.
     """
 
     def prose(part: str) -> str:
@@ -231,15 +231,15 @@ def convert(text: str) -> str:
 
 
 def convert_line(text: str) -> str:
-    """The same for a text inside a line of ours."""
+    """Convert a text that is inside a line of ours."""
     return seal_shown(convert_inline(text))
 
 
 def convert_span(span: str, after: str = "") -> str:
-    """A whole code span of the first format as one of the second."""
+    """Convert a whole code span from format 1 to format 2."""
     return seal_shown(seal_code(span), after=after)
 
 
 def is_inert(code: str) -> bool:
-    """Whether text means nothing to anybody in a code span as it is."""
+    """Whether text needs no escape in a code span."""
     return seal_shown(seal_code(code)) == code

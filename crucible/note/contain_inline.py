@@ -7,8 +7,8 @@ outside them.  The start of a line, fences and the normal form are `contain`'s; 
 Most escapes read "k backslashes before the mark become k+1": such a rule is its own inverse, whatever the text held.
 Marks of one character take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
 
-A note says with its property `format` which rules wrote it.  The rules of both formats are here, and what turns texts of
-the first into texts of the second.
+A note's property `format` says which rules wrote it.  This module has the rules of both formats, and the conversion from the
+first to the second.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Rule(NamedTuple):
         return _pass(seal, r"\g<0>\\", self.hint), _pass(unseal, r"\1", "\\" + self.hint)
 
     def bare(self) -> Callable[[str], str]:
-        """Escape only the marks that have no backslash."""
+        """A function that escapes only marks without a backslash."""
         return _pass(rf"(?:{self.before})(?=(?:{self.when or self.mark}))", r"\g<0>\\", self.hint)
 
 
@@ -69,8 +69,7 @@ def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
 def _single(char: str, bare: str, marked: str) -> Pass:
     """A mark of one character: k backslashes before it become 2k+1.
 
-    `bare` and `marked` are patterns of what follows a mark without and with backslashes before it; `bare` may say what
-    stands before.
+    `bare` and `marked` match what follows a mark without and with backslashes before it; `bare` may also look behind.
     """
     live = late_pattern(rf"{re.escape(char)}(?<!\\{re.escape(char)}){bare}", re.MULTILINE)
     run = late_pattern(rf"\\(?<!\\\\)\\*+{re.escape(char)}{marked}", re.MULTILINE)
@@ -85,13 +84,13 @@ def _single(char: str, bare: str, marked: str) -> Pass:
 
 
 def _double(match: re.Match[str]) -> str:
-    """A run of k backslashes before a mark of one character to 2k+1."""
+    """Turn k backslashes before a mark of one character into 2k+1."""
     run = match[0]
     return run[:-1] + "\\" + run
 
 
 def _halve(match: re.Match[str]) -> str:
-    """A run of 2k+1 backslashes back to k; an even number was never ours."""
+    """Turn 2k+1 backslashes back into k; an even number was never written by us."""
     run = match[0]
     return run[len(run) // 2 :] if len(run) % 2 == 0 else run
 
@@ -109,7 +108,7 @@ INLINE_RULES: tuple[Rule, ...] = (
     # A link definition vanishes from the page and gives every `[label]` of the note a meaning; its label may have
     # begun on the line above, so the colon is the only sure sign.
     Rule("definition", r"\]", ":", "]"),
-    # Only the web may be reached by what somebody else wrote.
+    # Links in foreign text may lead to the web only.
     Rule("link", r"\]", r"\(", "]", when=rf"(?!{_WEB_TAIL})\("),
 )
 
@@ -117,19 +116,19 @@ MORE_RULES: tuple[Rule, ...] = (
     Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":"),
     Rule("date", DATED, "-", "-"),
     Rule("dice", r"dice[\w+-]*", ":", ":"),
-    # Dataview takes no escape before `::`, so it goes between the colons.
+    # Dataview ignores an escape before `::`, so it goes between the colons.
     Rule("field", ":", ":", ":"),
 )
-"""What the second format escapes besides, with backslashes between two marks."""
+"""Additional escapes of format 2: a backslash between two marks."""
 
 HTML_PASS: Pass = _single("<", "(?=[A-Za-z/!?])", "")
 SINGLES: dict[str, Pass] = {
     "entity": _single("&", rf"(?={ENTITY})", rf"(?={ENTITY})"),
-    # Obsidian opens math at a `$` before anything but a blank, and closes it behind anything but one; a price alone does neither.
+    # Obsidian opens math at a `$` before a non-blank and closes it at one after a non-blank.  A lone price does neither.
     "math": _single("$", r"(?:(?<=\S\$)|(?=[^\s\d]))", ""),
     "caret": _single("^", rf"(?:(?=\[)|(?<!\w\^)(?={BLOCK_ID}))", rf"(?=\[|{BLOCK_ID})"),
 }
-"""What the second format escapes besides, with backslashes before a mark of one character."""
+"""Additional escapes of format 2: backslashes before a mark of one character."""
 
 
 def _seal_tags(text: str) -> str:
@@ -139,7 +138,7 @@ def _seal_tags(text: str) -> str:
 _WEB_TO_TAG = r"(?i:https?)://[\w/.:%&=?~+,;@-]*#"
 _LIVE_TAG = late_pattern(rf"(?P<at>{_WEB_TO_TAG})|#(?<![\\\w]#)(?={TAG})")
 _TAG_RUN = _single("#", rf"(?={TAG})(?!)", rf"(?={TAG})")
-# What stands behind an escape or a code span is a tag too, so this comes last.
+# A `#` directly after an escape or a code span is a tag too, so this pass comes last.
 TAG_PASS: Pass = (
     lambda text: _seal_tags(_TAG_RUN[0](text)) if "#" in text else text,
     _TAG_RUN[1],
@@ -152,9 +151,9 @@ _URL_ESCAPE = late_pattern(r":\\(?=\\*+//)")
 
 
 def _seal_urls(text: str, *, all_schemes: bool) -> str:
-    """Only addresses of the web stay: others open programs.
+    """Escape addresses other than web addresses, which open programs.
 
-    An address swallows the backslash that should disarm a `<` or a backtick behind it, so then it may be none.
+    An address that runs into a `<` or a backtick is escaped too: it would swallow the backslash before that mark.
     """
     parts, done, end, last_mark = list[str](), 0, 0, -1
     at = text.find("://")
@@ -178,14 +177,14 @@ def _url_pass(*, all_schemes: bool) -> Pass:
 
 URL_PASS = _url_pass(all_schemes=True)
 
-# --- the rules of the first format -----------------------------------------------------------------------------------
+# --- the rules of format 1 -------------------------------------------------------------------------------------------
 
 OLD_RULES: tuple[Rule, ...] = (
     *INLINE_RULES[:3],
     Rule("math", r"\$", r"\$", "$"),
     INLINE_RULES[3],
     Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\("),
-    # A set of last letters is what the pattern engine finds fast.
+    # The regex engine finds a set of last letters fast.
     Rule(
         "field",
         r"[dsDS](?:(?<=(?<![^\W_])(?i:started))|(?<=(?<![^\W_])(?i:ended))|(?<=(?<![^\W_])(?i:tokens)))[ \t*_]*+",
@@ -223,7 +222,7 @@ def unseal_inline(text: str, form: int) -> str:
 
 
 def convert_inline(text: str) -> str:
-    """Text as the first format has it in the escapes of the second; what both write alike stays as it is."""
+    """Convert escapes from format 1 to format 2; escapes that both share stay as they are."""
     masked, spans, filler = _mask(text, str)
     for rule in (OLD_RULES[-1], OLD_RULES[3]):
         masked = rule.compiled()[1](masked)

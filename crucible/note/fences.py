@@ -1,6 +1,6 @@
-"""Whole fences: which ones are, and what is escaped on their first line and inside.
+"""Find whole fences, and escape their first line and their text, by the rules of both formats.
 
-Owns the rules for both formats.  A fence that is not whole is prose to `contain`.
+`contain` treats a fence that is not whole as prose.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ __all__ = [
 ]
 
 _OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
-"""What the first format took for words that act."""
+"""The info words that format 1 escapes."""
 
 
 def by_parts(text: str, prose: Callable[[str], str], fence: Callable[[list[str]], list[str]]) -> str:
-    """Prose changed by one function, the lines of each whole fence by the other."""
+    """Apply one function to prose, the other to the lines of each whole fence."""
     fences = whole_fences(text)
     if not fences:
         return prose(text)
@@ -54,11 +54,11 @@ _ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 def _is_new(word: str, rest: str) -> bool:
-    """Whether a fence with that first word may be more than code to look at: any plugin may take any word."""
+    """Whether a fence with that first word may act.  Plugins may register any word, so only known languages are safe."""
     return word.lower() not in LANGUAGES or "{" in rest or "quickadd" in rest
 
 
-def _is_old(word: str, rest: str) -> bool:  # noqa: ARG001  the first format looked at the word alone
+def _is_old(word: str, rest: str) -> bool:  # noqa: ARG001  format 1 checked the word alone
     found = _WORD.match(word)
     return found is not None and found[0].lower() in _OLD_FENCE_WORDS
 
@@ -67,17 +67,17 @@ _Acts = Callable[[str, str], bool]
 
 
 def _reads(info: str) -> str:
-    """Readers of Markdown resolve entities and escapes in an info string before they look at it."""
+    """An info string with its entities and escapes resolved, as Markdown readers do first."""
     read = _ESCAPED.sub(r"\1", info)
     if "&" in read:
-        import html  # noqa: PLC0415  its table of entities is large, and hardly any fence has one
+        import html  # noqa: PLC0415  a large table, and few fences have entities
 
         read = html.unescape(read)
     return read.strip()
 
 
 def _acts(line: str, acts: _Acts) -> bool:
-    """Whether the info of a fence's first line begins something."""
+    """Whether a fence with this first line may act."""
     opener = _OPENER.match(line)
     read = _reads(opener[4].lstrip().lstrip("\\")) if opener else ""
     word, *rest = read.split(None, 1) or [""]
@@ -85,7 +85,7 @@ def _acts(line: str, acts: _Acts) -> bool:
 
 
 def _change_info(line: str, by: int, acts: _Acts) -> str:
-    """One backslash more or less before the info of a fence's first line, where that acts."""
+    """Add `by` backslashes before the info on a fence's first line, if it may act."""
     opener = _OPENER.match(line)
     info = opener and _INFO.match(opener[4])
     if not opener or not info or not _acts(line, acts):
@@ -98,26 +98,26 @@ _SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*{FENCE_START})")
 
 
 def seal_fence(lines: list[str], form: int) -> list[str]:
-    """The lines of a whole fence in which nothing acts."""
+    """Escape the lines of a whole fence."""
     if form < FORMAT:
         return [_change_info(lines[0], 1, _is_old), *lines[1:]]
     return _sealed_inside(_change_info(lines[0], 1, _is_new), lines[1:])
 
 
 def _sealed_inside(opener: str, lines: list[str]) -> list[str]:
-    """What is in a fence is code to Markdown, and to some plugins a query or a field."""
+    """Escape the text in a fence: code to Markdown, but a query or a field to some plugins."""
     inner = "\n".join(lines)
     found = _FENCE_START.match(inner)
     if found and (inner[found.end() : found.end() + 1] != "b" or "button-" in inner):
         inner = f"{found[0]}\\{inner[found.end() :]}"
-    # Only in a list's item is a fence read with what stands around it.
+    # In a list item, a fence is rendered together with the text around it.
     in_list = opener[:1] in " -+*1"
     inner = seal_shown(inner, "(" if in_list else "", "`= x`)" if in_list else "")
     return [seal_shown(opener), *inner.split("\n")]
 
 
 def unseal_fence(lines: list[str], form: int) -> list[str]:
-    """The inverse of `seal_fence`, when `unseal_shown` has been over the text."""
+    """The inverse of `seal_fence`, applied after `unseal_shown`."""
     if form < FORMAT:
         return [_change_info(lines[0], -1, _is_old), *lines[1:]]
     inner = "\n".join(lines[1:])
@@ -236,16 +236,16 @@ class _Items:
 
 
 def convert_fence(lines: list[str]) -> list[str]:
-    """The lines of a whole fence of the first format as those of the second."""
+    """Convert the lines of a whole fence from format 1 to format 2."""
     opener, *inner = lines
     return _sealed_inside(opener if _acts(opener, _is_old) else _change_info(opener, 1, _is_new), inner)
 
 
 def contain_code(text: str) -> str:
-    """Foreign text for the inside of a fence of ours."""
+    """Escape foreign text for the inside of a fence of ours."""
     return "\n".join(_sealed_inside("", text.split("\n"))[1:])
 
 
 def uncontain_code(text: str, form: int = FORMAT) -> str:
-    """The inverse of `contain_code`, by the `format` of the note."""
+    """The inverse of `contain_code`; `form` is the note's `format`."""
     return text if form < FORMAT else "\n".join(unseal_fence(["", *unseal_shown(text).split("\n")], form)[1:])

@@ -1,7 +1,7 @@
-"""A note of the first format as one of today's.
+"""Convert a note from format 1 to format 2.
 
-Owns which parts of a line are somebody's text and which are our own.  Only backslashes and blanks within lines come and go, so a line stays
-a line.  Whether the note then says the same is for the caller to look at, who knows what kind of note it is.
+This module knows which parts of a line are foreign text and which are our own.  Only backslashes and blanks within lines change.
+The caller checks that the note still reads the same, since it knows the kind of note.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TASKS = late_pattern(r"(?:`{3,}|~{3,})[ \t]*tasks(?![\w-])")
 
 
 def migrate(source: Source) -> list[Edit]:
-    """The edits that make it one; none where it has no properties, or is one already."""
+    """The edits that convert the note; none if it has no properties or is converted already."""
     found = find_frontmatter(source)
     if not found.present or format_of(found.values) == FORMAT:
         return []
@@ -57,7 +57,7 @@ def migrate(source: Source) -> list[Edit]:
 
 
 def _converted(lines: Sequence[str]) -> list[str]:
-    """The lines of a body, or of a quote without its marks."""
+    """Convert the lines of a body, or of a quote without its `>`."""
     text = "\n".join(lines)
     new = convert(text).split("\n")
     fenced: set[int] = set()
@@ -88,12 +88,12 @@ def _quoted(lines: Sequence[str]) -> list[str]:
 
 
 def _line(line: str, prose: str) -> str:
-    """A line outside of fences and quotes; `prose` is what it would be as text."""
+    """Convert a line outside fences and quotes; `prose` is the line converted as plain text."""
     if _OURS.match(line):
         return line
     if heading := _HEADING.match(line):
         name = heading[2]
-        if marked := _MARKED.match(name):  # what looked like a channel had a backslash before it
+        if marked := _MARKED.match(name):  # format 1 escaped a last word that looks like a channel
             name = f"{marked[1] or ''}{marked[2]}"
         return f"{heading[1]}{convert_line(name)}{heading[3]}"
     if item := _CALL.match(line):

@@ -1,8 +1,7 @@
 r"""What the Obsidian app and its most installed plugins act on in a note, and where each was found.
 
-Owns the table, and the patterns that `contain_inline` and `contain` make of it.  Obsidian itself was not run: the sources are its
-public help and the plugins' own code, read in November 2026.  A plugin's prefixes can be set to anything by its user; the defaults
-count here.
+The table is what tests check contained text against; the escape rules share some of its patterns.  Obsidian itself was not run: the
+sources are its public help and the plugins' own code, read in November 2026.  Plugins are assumed to have their default prefixes.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ __all__ = [
 
 
 class Opening(NamedTuple):
-    """What begins something live.
+    """A mark that Obsidian or a plugin acts on.
 
-    `where` it is sought: in the `raw` file whatever its Markdown, in the `shown` text of a block with its code, at the start of `code` (spans
-    and blocks) or of a `span` alone, in a `line` outside of code, or in `prose`, a block's text outside of code, as it is written.
+    `where` it is found: in the `raw` file, whatever its Markdown; in the `shown` (rendered) text of a block including code; at the start
+    of `code` (spans and blocks) or of a `span` only; in a `line` outside code; or in `prose`, the source text of a block outside code.
     """
 
     name: str
@@ -38,16 +37,16 @@ class Opening(NamedTuple):
 
 _TAG_END = r"\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0"
 TAG = rf"(?!\d+(?:[{_TAG_END}]|\Z))[^{_TAG_END}]"
-"""What makes a `#` before it a tag: its first character, unless it is all digits."""
+"""The first character of a tag after its `#`; a tag of digits only is none."""
 BLOCK_ID = r"[A-Za-z0-9-]+[^\S\n]*$"
 ENTITY = r"(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 SCHEME = r"(?i:\b(?:javascript|vbscript|data|file|obsidian))"
-"""Addresses without `//` that run or open something when they are clicked."""
+"""Schemes of addresses that run or open something when clicked, even without `//`."""
 DATED = "[➕🛫⏳⌛📅📆🗓✅❌]\ufe0f?[ \t]*[0-9]{4}"
-"""A task's date begins so."""
+"""The start of a task's date."""
 SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
 FENCE_START = r"(?:\$?=|dice[\w+-]*:|button)"
-"""Code that begins so is no code to a plugin."""
+"""Plugins act on code spans, and on fences, that begin with one of these."""
 
 _AGAIN = rf"(?:[\[$]|`\s*\\?{SPAN_START})"
 OPENINGS: tuple[Opening, ...] = (
@@ -136,7 +135,7 @@ OPENINGS: tuple[Opening, ...] = (
     Opening("callout", "line", r"^[\s>]*\[!", "Obsidian's help, Callouts"),
     Opening("definition", "prose", r"\]:", "CommonMark 0.31, 4.7; footnotes as well"),
 )
-"""Fences are not listed: any plugin may take any word, so only `LANGUAGES` stand as they are."""
+"""Fences are not listed: plugins may register any word, so every word outside `LANGUAGES` is escaped."""
 
 _WORDS = """
     apache applescript asciidoc asm astro awk bash bat batch bazel bibtex c c++ cc cfg clj clojure cmake cmd coffee
@@ -152,4 +151,4 @@ _WORDS = """
     txt typescript typst v vb vbnet verilog vhdl vim viml vue wasm wat wgsl xml yaml yml zig zsh
 """
 LANGUAGES = frozenset(_WORDS.split())
-"""First words of fences that only colour what is in them."""
+"""Info words of fences that only choose the syntax highlighting."""

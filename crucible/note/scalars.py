@@ -176,7 +176,7 @@ def _is_safely_plain(text: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    return f'"{_ESCAPED.sub(_escape, text)}"'.replace("<%", "<\\x25")  # which Templater would run here, too
+    return f'"{_ESCAPED.sub(_escape, text)}"'.replace("<%", "<\\x25")  # Templater would run it here, too
 
 
 def _escape(match: re.Match[str]) -> str:

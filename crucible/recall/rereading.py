@@ -29,7 +29,7 @@ _LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re
 _QUOTE = late_pattern(r"^> ?")
 _HEAD = 20_000
 _FORMAT = late_pattern(rf"^format: {FORMAT}$", re.MULTILINE)
-"""Where it is told otherwise, the text's hash is another one, and the note is read whole."""
+"""If a note writes this differently, the hash does not match and the whole note is read."""
 _LIKELY = 3
 """How many events of the same words are tried before the note is read whole."""
 

@@ -55,7 +55,7 @@ class Cleaning:
         return normal(self.text(given))
 
     def words(self, given: str) -> str:
-        """A user's own words as a block, without what they mark as private."""
+        """A user's own words as a block, without the parts marked as private."""
         check_text(given)
         shown, hidden = hide_private(given)
         self.counts.update({PRIVATE: len(hidden)} if hidden else {})

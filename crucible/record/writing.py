@@ -92,7 +92,7 @@ def _opened(root: Path) -> Vault:
     if not (root / ".crucible").is_dir():
         raise VaultNotFound(f"{root}: no vault", f"`cru init {root}` makes one there")
     home = os.path.expanduser("~")
-    # Another program calls us, so here is where its environment is read.
+    # Other programs call this, so the environment is read here.
     user = load_user_settings(user_settings_path(os.environ, home), home)
     return Vault(root, load_vault_settings(root, user))
 

@@ -47,7 +47,7 @@ def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Not
 
 
 def _finish(vault: Vault, old_id: str, new_id: str) -> Followed:
-    """The move is done or there is nothing to move: what is there may still tell the id that it was moved from."""
+    """After a move, or if there was nothing to move: update a history that still has the old id."""
     new = f"{HISTORY}/{new_id}.md"
     if not (vault.root / new).is_file():
         return Followed({})

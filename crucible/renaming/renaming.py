@@ -7,9 +7,9 @@ link is written, is `vault.links`'s; aliases, headings and code stay as they are
 A subagent's id in its parent's `subagents` is no link and follows too, and so does a title that is the old id or its
 slug; a title in words is the human's own.
 
-A journal stands in the vault from before the move to the end, under a lock.  A rename that was killed leaves it, and whatever
-comes next finishes that rename first, so that no third id is built on half of a second one.  One that could not write
-some notes has ended: it is asked for again.
+A journal is in the vault from before the move until the end, under a lock.  An interrupted rename leaves it behind, and whatever
+opens the vault next finishes that rename first; otherwise a rename to a third id would leave links to the first one.  A rename
+that could not write some notes has ended: run it again.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
 
 
 def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
-    """The same for what `ref` means to `Vault.find`.
+    """Rename the session that `ref` finds, as `Vault.find` does.
 
-    A rename that was killed is finished first; what had the id `ref` before it is meant by that.  When `ref` is gone and `new_id` there,
-    an earlier rename could not write some notes: what it left is mended.
+    An interrupted rename is finished first, and `ref` may still be the id from before it.  If only `new_id` exists, an earlier
+    rename could not write some notes: the remaining links are fixed.
     """
     with _alone(vault, vault.settings.lock_seconds):
         finished = _finish_killed(vault)
@@ -100,12 +100,12 @@ def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -
 
 
 def _joined(finished: RenameReport | None, report: RenameReport) -> RenameReport:
-    """What the rename before it left is told with it."""
+    """Add the notes that the earlier rename could not write."""
     return replace(report, left=(*finished.left, *report.left)) if finished else report
 
 
 def finish_rename(vault: Vault) -> RenameReport | None:
-    """Finish the rename that was killed; None where there is none, or somebody is at it.  Raises CrucibleError when that cannot be done."""
+    """Finish an interrupted rename; None if there is none, or if it is still running.  Raises CrucibleError if that fails."""
     if not is_unfinished(vault.root):
         return None
     try:
@@ -116,7 +116,7 @@ def finish_rename(vault: Vault) -> RenameReport | None:
 
 
 def _alone(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
-    """One rename at a time: the journal tells of one."""
+    """Lock out other renames: there is only one journal."""
     return files.locked(vault.root, journal_path(vault.root), seconds)
 
 
@@ -140,7 +140,7 @@ def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
 
 
 def _finish_killed(vault: Vault) -> RenameReport | None:
-    """What the journal tells of, done to its end; one whose note was not moved never began, and one whose note is gone has nothing to mend."""
+    """Finish the rename in the journal.  If its note was not moved, or is gone, there is nothing to do."""
     journal = load_journal(vault)
     report = None
     if journal and _has_moved(vault, journal):
@@ -152,13 +152,13 @@ def _finish_killed(vault: Vault) -> RenameReport | None:
 
 
 def _has_moved(vault: Vault, journal: Journal) -> bool:
-    """Whether the note has its new name; a move that stopped between its two steps is brought to its end."""
+    """Whether the note has its new name.  A move that stopped between its two steps is finished."""
     old, new = (vault.root / name for name in journal)
     if not new.is_file() or new.is_symlink():
         return False
     if not os.path.lexists(old):
         return True
-    if not new.stat().st_size:  # where there are no hard links, an empty file takes the name first
+    if not new.stat().st_size:  # without hard links, a move first reserves the name with an empty file
         new.unlink()
         return False
     vault.touched |= {old, new}
@@ -176,13 +176,13 @@ def _finish_left(vault: Vault, old_id: str, new_id: str) -> RenameReport | None:
 
 
 def _resumed(vault: Vault, journal: Journal) -> _Rename:
-    """The rename of a note that has its new name already."""
+    """The rename of a note that already has its new name."""
     old, new = (f"{HISTORY}/{name}.md" for name in journal.ids)
     files.finish_move(vault.root / old, vault.root / new)
     notes, unreadable = _read_all(vault)
     before = {journal.old if at == journal.new else at: one for at, one in notes.items()}
     if old not in before:
-        # Moved already, after all links to it: what names the session by its new id must not be taken for a link to this one.
+        # It was moved after all links to it were fixed: mentions of the new id are not links to this history.
         before.pop(new, None)
     return _Rename(vault, *journal, before, unreadable, was_begun=True)
 

@@ -1,4 +1,4 @@
-"""Which template a context is made with: the vault's own `.crucible/templates/resume.md.j2` where its user accepted that, else ours.
+"""The template of a resume context: the vault's own `.crucible/templates/resume.md.j2` if the user accepted it, else the built-in one.
 
 Owns what it is given and must print.  Finding it is `vault.templates`'.
 """
@@ -18,5 +18,5 @@ _NEVER_LEFT_OUT = ("label", "decisions", "tasks", "errors")
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The template for contexts in a vault with these settings; `CrucibleError` in one line for one that is broken."""
+    """The template for contexts in a vault with these settings.  Raises `CrucibleError` if it is broken."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=_NEVER_LEFT_OUT)

@@ -38,7 +38,7 @@ _WORD = (late_pattern(r"\\*[@#]"), late_pattern(rf"\\*(?:@|#(?!{TAG}))"))
 
 
 def protected(text: str, form: int) -> str:
-    """A contained name with a backslash before its last word when that would be read as a marker."""
+    """A contained name, with a backslash before its last word if that would be read as a marker."""
     head, blank, word = text.rpartition(" ")
     return f"{head}{blank}\\{word}" if _WORD[form - 1].match(word) else text
 

@@ -117,9 +117,9 @@ def render_call(call: ToolCall, form: int = FORMAT) -> str:
 
 
 def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
-    """The lines of one entry, without blank lines around it; no lines when it says nothing.
+    """The lines of one entry, without blank lines around it; no lines if it is empty.
 
-    `form` is the `format` of the note that they go into.
+    `form` is the note's `format`.
     """
     match entry:
         case Prose():

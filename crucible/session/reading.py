@@ -20,7 +20,7 @@ __all__ = ["read_session"]
 def read_session(source: Source, name: str, form: int | None = None) -> Session:
     """Read a session note; `name` is the file's name without `.md`.
 
-    `form` is the note's `format` where `source` is only a part of it, without the frontmatter that says so.
+    `form` is the note's `format`; pass it if `source` is only a part of the note, without the frontmatter.
     """
     found = find_frontmatter(source)
     reader = FieldReader(source, found)

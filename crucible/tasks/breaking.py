@@ -80,7 +80,7 @@ class Broken:
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The prompt's template for a vault with these settings: its own `.crucible/templates/tasks.md.j2` where its user accepted that, else ours."""
+    """The prompt's template: the vault's own `.crucible/templates/tasks.md.j2` if the user accepted it, else the built-in one."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 

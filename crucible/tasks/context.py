@@ -49,7 +49,7 @@ class Told(NamedTuple):
 def task_text(
     settings: VaultSettings, pickup: Pickup, items: Sequence[Event] = (), waits_for: Sequence[OpenTask] = ()
 ) -> Told:
-    """The context by the template of a vault with these settings; by our own where that is broken."""
+    """The context, rendered with the vault's own template, or with the built-in one if that is broken."""
     values = context_of(pickup, items, waits_for)
     try:
         template = load_template(settings, TEMPLATE, names=VARIABLES, required={"label", "task"})

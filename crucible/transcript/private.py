@@ -1,7 +1,7 @@
-"""What a user put between `<private>` and `</private>`: it is taken out of the prompt, and out of whatever repeats it in the same session.
+"""Remove what a user put between `<private>` and `</private>` from the prompt, and from whatever repeats it in the same session.
 
-Owns what counts as such a mark, and that doubt hides: a beginning without an end hides to the end of the prompt, an end without a beginning all
-before it.  Only a user's own words are looked through for marks, since code and documents of agents have tags of that name as well.
+When in doubt, hide: an opening mark without an end hides the rest of the prompt, a closing mark alone everything before it.  Marks
+count only in a user's own words, since agents' code and documents may have tags of that name.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from crucible.transcript.events import Event, Prompted, PromptKind, ToolReturned
 __all__ = ["ASKING_TOOLS", "Private"]
 
 ASKING_TOOLS = frozenset({"askuserquestion", "question", "ask_user", "request_user_input"})
-"""The clients' tools whose result is what a user answered, in small letters."""
+"""The clients' tools whose result is a user's answer, in lower case."""
 
 _SPOKEN = frozenset({PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL})
 _SHORTEST, _SHORTEST_LINE = 8, 20
-"""Code points of what is looked for elsewhere in the session: a private text, and a line of a longer one."""
+"""Minimum lengths, in code points, of a private text, and of a single line of one, to be searched for elsewhere in the session."""
 _MOST = 200
-"""Texts that are looked for; each is looked for in every text of the session."""
+"""The maximum number of private texts to search for; each is searched for in every text of the session."""
 
 
 class Private:
-    """What was private in the session so far; events are handed in as they come."""
+    """The private texts of a session so far; pass in its events in order."""
 
     def __init__(self) -> None:
         self._texts: dict[str, None] = {}
         self._asked: set[str] = set()
 
     def spoken(self, event: Event) -> tuple[Event, int]:
-        """The event without what its user's own words mark as private, and how many parts that were."""
+        """The event without the parts that the user marked as private, and the number of parts."""
         if isinstance(event, ToolUsed) and event.name.casefold() in ASKING_TOOLS:
             self._asked.add(event.call)
         if isinstance(event, Prompted) and event.kind in _SPOKEN:
@@ -46,7 +46,7 @@ class Private:
         return event, 0
 
     def repeated(self, text: str) -> tuple[str, int]:
-        """The text without what was said in private before, and how often it was there."""
+        """The text without private texts from earlier events, and how many times they occurred."""
         count = 0
         for private in self._texts:
             if private in text:
@@ -57,13 +57,13 @@ class Private:
     def _heard(self, text: str) -> tuple[str, int]:
         shown, hidden = hide_private(text)
         known = {**self._texts, **dict.fromkeys(each for part in hidden for each in _wanted(part))}
-        # The longest first: a line of a text must not break the text up.
+        # Longest first, so that a line of a text is not replaced before the whole text.
         self._texts = dict.fromkeys(sorted(known, key=len, reverse=True)[:_MOST])
         return shown, len(hidden)
 
 
 def _wanted(part: Hidden) -> Iterator[str]:
-    """What is looked for of a private part: with its marks and without, its long lines, and all of these as they stand in JSON."""
+    """The texts to search for: a private part with and without its marks, its long lines, and each of these as JSON writes it."""
     wholes = [part.whole.strip(), part.inner.strip()] if part.inner.strip() else []
     lines = [line.strip() for line in part.inner.split("\n")]
     for text, least in (

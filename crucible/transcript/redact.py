@@ -36,9 +36,9 @@ def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
 
 
 def redactor_of(settings: SecretSettings) -> Redactor:
-    """The redactor that a vault's settings ask for, for the events of one session in their order.  Raises `SecretsError` when it cannot work.
+    """The redactor for these settings.  Pass it the events of one session, in order.  Raises `SecretsError` if it cannot work.
 
-    It remembers what the user said in private, to know it again where others repeat it.
+    It remembers the user's private texts, to remove them wherever they are repeated.
     """
     scanner, private = scanner_of(settings), Private()
 

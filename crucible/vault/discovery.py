@@ -16,11 +16,11 @@ __all__ = ["RENAMING", "find_vault", "is_unfinished", "is_vault"]
 
 
 RENAMING = os.path.join(".crucible", "renaming.json")
-"""Where a vault's journal of a rename is, as `vault.rename_journal` keeps it."""
+"""The rename journal's path in a vault; see `vault.rename_journal`."""
 
 
 def is_unfinished(root: str | os.PathLike[str]) -> bool:
-    """Whether a rename is under way there, or was killed."""
+    """Whether a rename is running in the vault, or was interrupted."""
     return os.path.lexists(os.path.join(root, RENAMING))
 
 

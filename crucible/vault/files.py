@@ -247,13 +247,13 @@ def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
 
 
 def finish_move(old: Path, new: Path) -> bool:
-    """Take the old name from a file that has both, as a move that was killed leaves it; False for any others."""
+    """Remove the old name of a file that has both, as an interrupted move leaves it; False for any other files."""
     with _write_errors(new):
         try:
             same = os.path.samestat(old.lstat(), new.lstat())
         except FileNotFoundError:
             return False
-        # Two spellings of one name are one file as well, where case does not count.
+        # On a case-insensitive file system two spellings of one name are one file, too.
         if not same or any(path.name not in os.listdir(path.parent) for path in (old, new)):
             return False
         old.unlink()

@@ -89,7 +89,7 @@ def with_default_vault(text: str, path: StrPath, vault: StrPath) -> str:
         document = tomlkit.parse(text[len(bom) :])
         document["default_vault"] = str(vault)
         return bom + tomlkit.dumps(document)
-    except (ValueError, RecursionError) as error:  # it reads what `tomllib` reads, but not as deeply nested
+    except (ValueError, RecursionError) as error:  # it accepts what `tomllib` does, but less nesting
         raise no_toml(path, error) from error
 
 

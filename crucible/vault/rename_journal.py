@@ -1,7 +1,7 @@
-"""The journal of a rename: which note is on its way to which name, on disk as long as that takes.
+"""The rename journal: the old and new path of the note that is being renamed.
 
-Owns the file, and that a name in it leads nowhere but into the sessions folder: a vault may be a stranger's.  What a rename does, and what
-finishes one that was killed, is `renaming`'s.
+A vault may come from a stranger, so paths outside the sessions folder are rejected.  `renaming` does the rename, and finishes an
+interrupted one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LARGEST = 1 << 16
 
 
 class Journal(NamedTuple):
-    """The note's path before and after, seen from the vault."""
+    """The note's path before and after, relative to the vault."""
 
     old: str
     new: str
@@ -38,18 +38,18 @@ class Journal(NamedTuple):
 
 
 def journal_path(root: Path) -> Path:
-    """Where the journal is kept; its lock is that of the rename."""
+    """The path of the journal.  Its lock is the lock of the rename."""
     return root / RENAMING
 
 
 def keep_journal(vault: Vault, journal: Journal) -> None:
-    """Write it, before anything is changed."""
+    """Write the journal.  Call it before anything is changed."""
     data = json.dumps(journal._asdict()).encode()
     files.write_atomic(files.inside(vault.root, journal_path(vault.root)), data, fsync=vault.settings.fsync)
 
 
 def load_journal(vault: Vault) -> Journal | None:
-    """What is under way; None where there is none, or what is there names no two session notes of one folder."""
+    """The unfinished rename; None without a journal, or if it does not name two session notes of one folder."""
     path = journal_path(vault.root)
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
@@ -62,7 +62,7 @@ def load_journal(vault: Vault) -> Journal | None:
 
 
 def forget_rename(root: Path) -> None:
-    """The rename is done."""
+    """Delete the journal, once the rename is done."""
     with suppress(OSError):
         journal_path(root).unlink()
 

@@ -1,4 +1,4 @@
-"""Which template a text is made with: the vault's own in `.crucible/templates/` where its user accepted that, else ours.
+"""Choose the template for a text: the vault's own in `.crucible/templates/` if the user accepted it, else the built-in one.
 
 What a vault's template may do is `crucible.templates`'; what it is given and must print is the caller's.
 """
@@ -17,7 +17,7 @@ __all__ = ["load_template"]
 def load_template(
     settings: VaultSettings, name: str, *, names: Collection[str], required: Collection[str]
 ) -> OwnTemplate | VaultTemplate:
-    """The template `name` for a vault with these settings; `VaultError` in one line for one that is broken."""
+    """The template `name` for a vault with these settings.  Raises `VaultError` if it is broken."""
     own = next((one for one in settings.templates if one.name == name), None)
     if own is None:
         return OwnTemplate(name)

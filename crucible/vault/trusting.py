@@ -1,6 +1,6 @@
-"""Keeping what a user accepted of a vault: the record beside the user's own settings, and never in the vault.
+"""Write the record of what the user accepted; it is beside the user's own settings, never in the vault.
 
-Owns writing it.  Reading it, and what can be accepted, is `crucible.trust`'s.
+`crucible.trust` reads it, and says what can be accepted.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["keep_accepted"]
 
 
 def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
-    """Replace what `user` accepted of the vault at `root`, a real path, by `asks`; whether that changed anything.
+    """Replace what `user` accepted for the vault at `root`, a real path, with `asks`; return whether that changed anything.
 
-    Raises `VaultError` where there is no place for it, and `NoteChanged` when another process wrote the record meanwhile.
+    Raises `VaultError` if there is no place for the record, and `NoteChanged` if another process wrote it meanwhile.
     """
     path = _path(user, root)
     try:
@@ -43,9 +43,9 @@ def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
 
 
 def _path(user: UserSettings, root: str) -> Path:
-    hint = "let CRUCIBLE_CONFIG name a file outside of the vault, or unset it"
+    hint = "set CRUCIBLE_CONFIG to a file outside the vault, or unset it"
     if not user.trusted:
-        raise VaultError("nothing can be accepted without settings of your own", hint)
+        raise VaultError("cannot keep what you accept: you have no settings file", hint)
     if is_inside(user.trusted, root):
-        raise VaultError(f"{user.trusted}: what you accept cannot be kept in the vault itself", hint)
+        raise VaultError(f"{user.trusted}: what you accept cannot be kept inside the vault", hint)
     return Path(user.trusted).resolve()

@@ -1,4 +1,4 @@
-"""`cru doctor --migrate`: notes of an older format are counted, converted, and say what they said."""
+"""`cru doctor --migrate` counts and converts notes of an older format without changing what they say."""
 
 from __future__ import annotations
 

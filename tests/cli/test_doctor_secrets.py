@@ -1,4 +1,4 @@
-"""`cru doctor --secrets` counts what lies in the clients' own logs, and shows none of it."""
+"""`cru doctor --secrets` counts the secrets in the clients' own logs, and shows none of them."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ def test_the_worst_file_comes_first_and_no_value_is_shown(cru: Cru, home: Path) 
     assert AWS not in done.output
 
 
-def test_clean_logs_are_good_and_without_the_option_nobody_looks(cru: Cru, home: Path) -> None:
+def test_clean_logs_are_good_and_are_only_read_with_the_option(cru: Cru, home: Path) -> None:
     claude(home, "11111111-2222-3333-4444-555555555551", user("Fix it"))
     (found,) = counted(cru)
     assert found["state"] == "good"
-    assert "no secret in Claude Code's own logs (1 session)" in found["text"]
+    assert "no secrets in Claude Code's own logs (1 session)" in found["text"]
     assert "secrets" not in {each["topic"] for each in json.loads(cru("doctor", "--format", "json").stdout)}
 
 
@@ -145,4 +145,4 @@ def test_on_a_terminal_it_shows_how_far_it_is(vault: Vault, home: Path) -> None:
     shown = os.read(main, 65_536)
     os.close(main)
     assert b"clients' logs" in shown
-    assert b"no secret in Claude Code's own logs" in done.stdout
+    assert b"no secrets in Claude Code's own logs" in done.stdout

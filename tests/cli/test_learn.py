@@ -564,7 +564,7 @@ def test_no_secret_in_a_name_goes_out(cru: Cru, vault: Vault, tmp_path: Path) ->
 # --- puzzles ---------------------------------------------------------------------------------------------------------
 
 
-def test_puzzles_go_into_the_vault_s_exports_and_not_where_one_stands(
+def test_puzzles_go_into_the_vault_s_exports_and_not_the_working_directory(
     vault: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = tmp_path / "repository"
@@ -576,7 +576,7 @@ def test_puzzles_go_into_the_vault_s_exports_and_not_where_one_stands(
     exports = vault.root / "exports"
     assert [*(exports / "puzzles").glob("*.puzzle.md")]
     assert (exports / ".gitignore").read_text().endswith("\n*\n")
-    # Yours, once it is there.
+    # An existing .gitignore is kept.
     (exports / ".gitignore").write_text("")
     assert cru("session", "learn", "--all", "--export", "puzzle").exit_code == 0
     assert (exports / ".gitignore").read_text() == ""

@@ -1,4 +1,4 @@
-"""No file is named by a secret: an id that holds one is refused, and from a title it is taken out."""
+"""No file name contains a secret: an id with a secret is refused, and one in a title is redacted before a name is made."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_an_id_that_holds_a_secret_is_refused(vault: Vault, cru: Cru, new: str) 
     assert names(vault.root) == before
 
 
-def test_an_id_that_the_settings_allow_is_none(vault: Vault, cru: Cru) -> None:
+def test_an_id_that_the_settings_allow_is_accepted(vault: Vault, cru: Cru) -> None:
     write(vault, "old", note("old"))
     (vault.root / ".crucible/config.toml").write_text(f'[secrets]\nallow = ["{AWS}"]\n')
     assert cru("trust", "--yes").exit_code == 0
     assert cru("session", "rename", "old", AWS).exit_code == 0
 
 
-def test_a_workflow_s_file_is_named_by_none(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+def test_a_workflow_s_file_name_with_a_secret_is_refused(vault: Vault, cru: Cru, tmp_path: Path) -> None:
     write(vault, "2026-11-21-limiter", LIMITER)
     for out in (tmp_path / f"{GITHUB}.md", vault.root / f"{AWS}.md"):
         result = cru("session", "codify", "2026-11-21-limiter", "-o", out)
@@ -48,7 +48,7 @@ def test_a_workflow_s_file_is_named_by_none(vault: Vault, cru: Cru, tmp_path: Pa
 
 
 @pytest.mark.parametrize("secret", [GITHUB, AWS])
-def test_from_a_title_it_is_taken_out_before_a_name_is_made(vault: Vault, cru: Cru, secret: str) -> None:
+def test_a_secret_in_a_title_is_redacted_before_a_name_is_made(vault: Vault, cru: Cru, secret: str) -> None:
     assert cru("session", "start", secret).exit_code == 0
     assert cru("session", "start", f"Use {secret} now").exit_code == 0
     assert cru("knowledge", "add", "decision", f"Use {secret}", "It works.").exit_code == 0

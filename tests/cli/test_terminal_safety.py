@@ -1,4 +1,4 @@
-"""A vault from a stranger is looked at on a terminal: nothing in it steers that terminal, whatever command shows it."""
+"""No command lets a note of a stranger's vault control the terminal that shows it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def hostile(vault: Vault) -> Vault:
 
 
 def shown(root: Path, line: str) -> str:
-    """What the terminal gets of both outputs."""
+    """What the terminal receives on stdout and stderr."""
     main, side = pty.openpty()
     parts: list[bytes] = []
 
@@ -90,7 +90,7 @@ def shown(root: Path, line: str) -> str:
         try:
             while part := os.read(main, 65_536):
                 parts.append(part)
-        except OSError:  # Linux says so when the other side is closed and all is read
+        except OSError:  # Linux raises this when the other side is closed and everything is read
             pass
 
     reader = threading.Thread(target=read)
@@ -115,7 +115,7 @@ def shown(root: Path, line: str) -> str:
 
 
 def steering(text: str) -> set[str]:
-    # `\r` is the terminal's own, and a progress bar's.
+    # The terminal and progress bars write `\r`.
     return {
         char
         for char in text
@@ -129,7 +129,7 @@ def steering(text: str) -> set[str]:
 def test_nothing_in_a_note_steers_the_terminal(hostile: Vault, line: str) -> None:
     text = shown(hostile.root, line)
     found = steering(text)
-    # Markdown's bold and colours are rich's own, and no hyperlink leads out of a note's control characters.
+    # Escape sequences may come from rich only: bold, colours and hyperlinks.
     assert "Traceback" not in text
     assert not found - {"\x1b"}
     assert not any(part for part in text.split("\x1b")[1:] if not part.startswith(("[", "]8;")))
@@ -138,12 +138,12 @@ def test_nothing_in_a_note_steers_the_terminal(hostile: Vault, line: str) -> Non
     assert "\x1b[31mred" not in text
 
 
-def test_a_terminal_shows_that_something_would_steer_it(hostile: Vault) -> None:
+def test_a_terminal_shows_control_characters_as_symbols(hostile: Vault) -> None:
     text = shown(hostile.root, "session show s --format markdown")
     assert "Before ␛]0;owned␇␛[2J␛[31mred<9b>2J<90>q<9c><202e>live<2066>␈␡ after." in text
 
 
-def test_a_file_or_a_pipe_gets_the_very_bytes(hostile: Vault) -> None:
+def test_a_file_or_a_pipe_gets_the_exact_bytes(hostile: Vault) -> None:
     text = (hostile.sessions / "s.md").read_bytes()
     assert Cru(hostile)("session", "show", "s", "--format", "markdown").stdout_bytes == text
     flow = (hostile.root / "workflows" / "flow.md").read_bytes()

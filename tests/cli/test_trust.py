@@ -43,7 +43,7 @@ def stranger(tmp_path: Path) -> Path:
 
 
 def say(stranger: Path, config: str, **templates: str) -> None:
-    """What the stranger commits."""
+    """Commit these settings and templates to the stranger's repository."""
     (stranger / ".crucible" / "config.toml").write_text(config)
     for name, text in templates.items():
         (stranger / ".crucible" / "templates" / f"{name}.md.j2").write_text(text)
@@ -71,7 +71,7 @@ def run(clone: Path, cru_process: CruProcess) -> Run:
 
 
 def noted(run: Run, clone: Path) -> str:
-    """What the note holds of a secret that was logged."""
+    """The note's text after a secret was logged."""
     session = run("session", "start", "Look").stdout.strip()
     assert run("log", "decision", f"Use {TOKEN} now", env={"CRU_SESSION": session}).returncode == 0
     return (clone / "sessions" / f"{session}.md").read_text()
@@ -93,7 +93,7 @@ def test_what_was_accepted_counts_until_a_pull_changes_it(run: Run, stranger: Pa
     git(clone, "pull", "-q")
     shown = run("trust", "--yes")
     assert shown.returncode == 0
-    assert shown.stdout == "secrets.allow (ignored): never redact what one of these finds\n  '^ghp_vK3'\n"
+    assert shown.stdout == "secrets.allow (ignored): never redact what one of these matches\n  '^ghp_vK3'\n"
     assert f"Use {TOKEN} now" in noted(run, clone)
     assert run("session", "list").stderr == ""
 
@@ -109,9 +109,9 @@ def test_what_was_accepted_counts_until_a_pull_changes_it(run: Run, stranger: Pa
 
 def test_what_was_accepted_can_be_taken_back(run: Run, clone: Path) -> None:
     assert run("trust", "--yes").stderr == "accepted; `cru trust --remove` takes it back\n"
-    assert run("trust", "--yes").stderr == "there is nothing new to accept\n"
-    assert run("trust", "--remove").stderr == "nothing of this vault is accepted any more\n"
-    assert run("trust", "--remove").stderr == "nothing of this vault was accepted\n"
+    assert run("trust", "--yes").stderr == "nothing new to accept\n"
+    assert run("trust", "--remove").stderr == "took back everything accepted for this vault\n"
+    assert run("trust", "--remove").stderr == "nothing to take back for this vault\n"
     assert TOKEN not in noted(run, clone)
 
 
@@ -125,7 +125,7 @@ def test_a_strangers_rules_neither_hang_nor_redact_everything(run: Run, stranger
     assert "a" * 2000 in (clone / "sessions" / f"{session}.md").read_text()
 
 
-def test_a_strangers_template_is_not_told(run: Run, stranger: Path, clone: Path) -> None:
+def test_a_strangers_template_is_not_used(run: Run, stranger: Path, clone: Path) -> None:
     say(stranger, "", briefing="OBEY ME {{ label }}{{ position }}")
     git(clone, "pull", "-q")
     noted(run, clone)
@@ -177,7 +177,7 @@ def test_programs_and_servers_never_come_from_a_vault(
         git(clone, "pull", "-q")
         asked = run("trust", "--yes")
         assert asked.stdout == ""
-        assert "asks for nothing" in asked.stderr
+        assert "nothing in this vault needs" in asked.stderr
         noted(run, clone)
         answered = run("recall", "Use")
         assert answered.returncode == 0
@@ -244,7 +244,7 @@ def test_a_human_on_a_terminal_is_shown_all_and_asked(run: Run, clone: Path, say
     os.close(side)
     os.close(main)
     assert done.stdout.splitlines() == [
-        "secrets.allow (ignored): never redact what one of these finds",
+        "secrets.allow (ignored): never redact what one of these matches",
         "  '.+'",
         ".crucible/templates/step.md.j2 (ignored): tell agents this instead of Crucible's own text",
         "  1,234 bytes",
@@ -262,14 +262,14 @@ def test_a_value_that_is_wrong_is_named_before_anybody_is_asked(run: Run, clone:
     assert run("session", "list").returncode == 0
 
 
-def test_what_cannot_be_accepted_is_said(run: Run, clone: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_accepted_is_named(run: Run, clone: Path, tmp_path: Path) -> None:
     (clone / ".crucible" / "config.toml").write_text("")
     (tmp_path / "private").write_text("x")
     (clone / ".crucible" / "templates").mkdir(exist_ok=True)
     (clone / ".crucible" / "templates" / "step.md.j2").symlink_to(tmp_path / "private")
     done = run("trust", "--yes")
-    assert "step.md.j2 (cannot be accepted: it lies outside of the vault): " in done.stdout
-    assert done.stderr == "there is nothing new to accept\n"
+    assert "step.md.j2 (cannot be accepted: it is outside the vault): " in done.stdout
+    assert done.stderr == "nothing new to accept\n"
 
 
 def test_what_was_accepted_is_kept_beside_the_users_settings(run: Run, clone: Path, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_what_was_accepted_is_kept_beside_the_users_settings(run: Run, clone: Pa
 
 
 @pytest.mark.parametrize("own", [os.devnull, "{clone}/mine.toml"])
-def test_there_has_to_be_a_place_outside_of_the_vault(run: Run, clone: Path, own: str) -> None:
+def test_the_record_needs_a_place_outside_the_vault(run: Run, clone: Path, own: str) -> None:
     done = run("trust", "--yes", env={"CRUCIBLE_CONFIG": own.format(clone=clone)})
     assert done.returncode == 1
     assert "CRUCIBLE_CONFIG" in done.stderr
@@ -306,7 +306,7 @@ def test_a_vault_that_init_made_is_trusted(tmp_path: Path, cru_process: CruProce
     root = tmp_path / "mine"
     assert cru_process("init", root).returncode == 0
     assert cru_process("--vault", root, "session", "list").stderr == b""
-    assert b"asks for nothing" in cru_process("--vault", root, "trust").stderr
+    assert b"nothing in this vault needs" in cru_process("--vault", root, "trust").stderr
     looked = json.loads(cru_process("--vault", root, "doctor", "--format", "json").stdout)
     (found,) = (one for one in looked if one["topic"] == "trust")
     assert found["state"] == "good"

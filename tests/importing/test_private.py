@@ -1,4 +1,4 @@
-"""What a user marked as private is in no file of the vault, whichever client logged it."""
+"""No file of the vault contains what a user marked as private, whichever client logged it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a client writes on a line, it is answered, or is nothing that anybody waits for."""
+"""Every line from a client gets an answer, unless the client expects none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 
 
 class Spoken:
-    """A server's own process, and what it says line by line."""
+    """A server process, read line by line."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin
@@ -44,7 +44,7 @@ class Spoken:
 
 
 def heard(stream: IO[bytes]) -> dict[str, Any]:
-    assert select.select([stream], [], [], 30)[0], "no answer: the client would wait for ever"
+    assert select.select([stream], [], [], 30)[0], "no answer: the client would wait forever"
     answer = json.loads(stream.readline())
     assert isinstance(answer, dict)
     return answer
@@ -103,7 +103,7 @@ FAULTY = [
 @pytest.mark.parametrize(
     ("line", "ident", "code"), FAULTY, ids=[line[:60].decode("ascii", "replace") for line, *_ in FAULTY]
 )
-def test_what_is_no_valid_request_is_answered_with_its_id(
+def test_an_invalid_request_is_answered_with_its_id(
     spoken: Spoken, line: bytes, ident: object, code: int
 ) -> None:
     answer = spoken.ask(line)
@@ -122,7 +122,7 @@ def test_what_is_no_valid_request_is_answered_with_its_id(
         b'{"jsonrpc": "2.0", "id": 5, "error": {}}',
     ],
 )  # fmt: skip
-def test_what_nobody_waits_for_is_not_answered(spoken: Spoken, line: bytes) -> None:
+def test_a_line_without_a_pending_request_is_not_answered(spoken: Spoken, line: bytes) -> None:
     spoken.say(line)
     assert spoken.ask(request("next"))["id"] == "next"
 
@@ -132,7 +132,7 @@ def test_any_other_id_comes_back_as_it_was(spoken: Spoken, ident: object) -> Non
     assert spoken.ask(request(ident))["id"] == ident
 
 
-def test_many_faults_are_answered_in_their_order(spoken: Spoken) -> None:
+def test_many_faults_are_answered_in_order(spoken: Spoken) -> None:
     for number in range(200):
         spoken.say(request(number, params=[]) if number % 2 else b"{")
     got = [spoken.hear() for _ in range(200)]

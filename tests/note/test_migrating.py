@@ -1,6 +1,6 @@
-"""Notes of the first format say what they said, before and after they are converted.
+"""Notes of format 1 read the same as ever, before and after they are converted.
 
-`tests/data/format1/sessions.jsonl` holds notes and what they say, both as the code wrote them that knew no other format (commit 5f442ea):
+`tests/data/format1/sessions.jsonl` holds notes and their content as the code before format 2 wrote and read them (commit 5f442ea):
 hostile texts of every kind, and the example vault.
 """
 
@@ -30,7 +30,7 @@ CORPUS = [json.loads(line) for line in _FILE.read_bytes().rstrip(b"\n").split(b"
 
 
 def told(source: Source, name: str) -> object:
-    """What a session says; where it stands, and its format, are not part of that."""
+    """A session's content, without line numbers and the format."""
     said = export_session(read_session(source, name))
     return {key: value for key, value in said.items() if key != "properties"}
 
@@ -53,7 +53,7 @@ def test_the_old_corpus_says_the_same_when_it_is_converted() -> None:
         assert len(new.lines) == len(old.lines) + 1
         assert find_frontmatter(new).values["format"] == 2
         assert migrate(new) == []
-    # What begins with an escape behind a label of ours is read otherwise; such a note is left as it is.
+    # Text that begins with an escape after a label of ours is read differently; such a note is not converted.
     assert len(kept) <= len(CORPUS) * 0.1
 
 
@@ -82,13 +82,13 @@ def test_what_is_added_to_an_old_note_is_written_by_the_old_rules(session: Sessi
     assert read_session(new, session.id).phases[-1].entries[-1] == said
 
 
-def test_links_that_a_person_wrote_stay() -> None:
+def test_wikilinks_that_a_user_typed_stay() -> None:
     note = "---\ntype: session\nsession_id: s\n---\n\n# T\n\n## P\n\nSee [[other]] and `[[code]]` and #tag.\n\n> [!note] Mine\n> [[x]]\n"
     new = apply_edits(Source(note), migrate(Source(note))).text
     assert "See [[other]] and `[[code]]` and \\#tag." in new
     assert "> [!note] Mine\n> [[x]]" in new
 
 
-def test_a_note_without_properties_or_of_today_is_left_alone() -> None:
+def test_a_note_without_properties_or_of_the_current_format_is_left_alone() -> None:
     assert migrate(Source("# T\n\n#tag\n")) == []
     assert migrate(Source("---\ntype: session\nformat: 2\n---\n\n#tag\n")) == []

@@ -1,7 +1,7 @@
-"""`cru` in a forked process that ends itself by SIGKILL before its n-th write to the disk.
+"""Run `cru` in a forked process that kills itself with SIGKILL before its n-th write to the disk.
 
-An audit hook counts what changes files (opening to write, linking, renaming, removing, making folders), so that each step of a
-command is met without one word about it in the command itself.
+An audit hook counts what changes files (opening to write, linking, renaming, removing, making folders), so the command itself
+needs no test code.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Killer:
 
 
 def killed(under: Path, *args: str | Path, step: int = LAST, place: str = "") -> bool:
-    """Whether the command was killed; else it came to its end before that step."""
+    """Whether the command was killed; False if it finished before that step."""
     child = os.fork()
     if not child:
         try:

@@ -1,4 +1,4 @@
-"""A rename is killed at every step that it takes, and whatever comes next finishes it."""
+"""A rename is killed at each of its steps, and the next command finishes it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 
 A, B, C = "2026-11-21-limiter", "2026-11-21-bucket", "2026-11-21-third"
 STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 3
-"""Of some hundred steps."""
+"""Every n-th of about a hundred steps is tested."""
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 @pytest.fixture
 def scene(vault: Vault, cru: Cru) -> Vault:
-    """A session with all that hangs on its id."""
+    """A session with everything that refers to its id."""
     write(vault, A, LIMITER)
     write(vault, "2026-11-21-clock", f"---\ntype: session\nparent: '[[{A}]]'\n---\n\n# Clock\n\n[[{A}|it]]\n")
     write(
@@ -66,7 +66,7 @@ def rename(vault: Vault, old: str, new: str) -> list[str | Path]:
 
 
 def check_whole(vault: Vault, name: str, *gone: str) -> None:
-    """Everything has that id, and nothing any other."""
+    """Assert that everything has this id, and nothing one of the `gone` ids."""
     notes = {vault.relative(path): path.read_text() for path in vault.note_paths()}
     assert {f"sessions/{name}.md", f"history/{name}.md"} <= set(notes)
     assert f"session_id: {name}\n" in notes[f"sessions/{name}.md"]
@@ -101,10 +101,10 @@ def test_a_rename_killed_at_any_step_and_then_renamed_to_a_third_id_leaves_nothi
         if not killed(vault.root, *rename(vault, A, B), step=step):
             break
         now = B if B in vault.session_ids() and A not in vault.session_ids() else A
-        # Whichever of its ids the user asks for, of the half-way moved one and of the note that he sees.
+        # The user may ask for either id: the old one, or the one that the note has now.
         wanted = A if step % 2 else now
         result = Cru(vault)("session", "rename", wanted, C)
-        if result.exit_code and wanted != now:  # it came to its end before it was killed
+        if result.exit_code and wanted != now:  # it finished before it was killed
             result = Cru(vault)("session", "rename", now, C)
         assert result.exit_code == 0, (step, result.stderr)
         check_whole(vault, C, A, B)
@@ -114,7 +114,7 @@ def test_a_rename_killed_at_any_step_and_then_renamed_to_a_third_id_leaves_nothi
 
 
 def half_renamed(vault: Vault) -> None:
-    """The note has its new name and nothing else."""
+    """Kill a rename after the note got its new name and before anything else changed."""
     assert killed(vault.root, *rename(vault, A, B), place="/archive/")
     assert A not in vault.session_ids()
 
@@ -146,13 +146,13 @@ def test_an_agent_s_server_finishes_it_first(scene: Vault, tmp_path: Path) -> No
     check_whole(scene, B, A)
 
 
-def test_what_hooks_start_finishes_it_first(scene: Vault) -> None:
+def test_a_sync_started_by_hooks_finishes_it_first(scene: Vault) -> None:
     half_renamed(scene)
     sync_vault(scene.root, UserSettings(""), {})
     check_whole(scene, B, A)
 
 
-def test_who_meets_a_rename_under_way_leaves_it_alone(scene: Vault) -> None:
+def test_a_running_rename_is_left_alone(scene: Vault) -> None:
     half_renamed(scene)
     with scene.locked(scene.root / ".crucible/renaming.json"):
         assert finish_rename(scene) is None
@@ -172,7 +172,7 @@ def test_doctor_reports_it_and_changes_nothing(scene: Vault) -> None:
     assert (scene.root / ".crucible/renaming.json").exists()
 
 
-def test_it_is_finished_by_asking_for_it_again_too(scene: Vault) -> None:
+def test_running_the_same_rename_again_finishes_it_too(scene: Vault) -> None:
     half_renamed(scene)
     result = Cru(scene)("session", "rename", A, B)
     assert result.exit_code == 0

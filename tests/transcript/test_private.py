@@ -55,7 +55,7 @@ WORDS = "Maria earns ninety thousand"
         ("", ""),
     ],
 )
-def test_what_stands_between_the_marks_is_hidden_and_doubt_hides(text: str, shown: str) -> None:
+def test_text_between_the_marks_is_hidden_and_so_is_anything_doubtful(text: str, shown: str) -> None:
     assert hide_private(text)[0] == shown
 
 
@@ -80,13 +80,13 @@ def prompt(text: str, kind: PromptKind = PromptKind.TYPED) -> Prompted:
 @pytest.mark.parametrize(
     "kind", [PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL]
 )
-def test_a_user_s_words_of_any_kind_are_looked_through(kind: PromptKind) -> None:
+def test_a_user_s_words_of_any_kind_are_searched(kind: PromptKind) -> None:
     (event,), count = redacted(prompt(f"/ask <private>{WORDS}</private> now", kind))
     assert event == prompt("/ask [private] now", kind)
     assert count == 1
 
 
-def test_what_a_user_says_to_a_refusal_or_a_question_is_looked_through() -> None:
+def test_a_user_s_reason_for_a_refusal_and_answer_to_a_question_are_searched() -> None:
     events, count = redacted(
         ToolReturned(AT, "1", "rejected", feedback=f"no: <private>{WORDS}</private>"),
         ToolUsed(AT, "2", "AskUserQuestion", {}),
@@ -108,11 +108,11 @@ def test_what_a_user_says_to_a_refusal_or_a_question_is_looked_through() -> None
         Injected(AT, "<private> in CLAUDE.md"),
     ],
 )
-def test_the_same_tag_in_another_s_words_is_theirs(event: Event) -> None:
+def test_the_same_tag_in_anybody_else_s_words_stays(event: Event) -> None:
     assert redacted(event) == ([event], 0)
 
 
-def test_what_repeats_it_in_the_session_loses_it_too() -> None:
+def test_a_repeat_in_the_same_session_is_removed_too() -> None:
     events, count = redacted(
         prompt(f"Mail her: <private>\n{WORDS}\n</private>"),
         Replied(AT, f"You wrote “{WORDS}”; I will not."),
@@ -148,7 +148,7 @@ def test_short_words_are_not_looked_for_elsewhere() -> None:
 
 
 def test_short_words_with_their_marks_are_known_anywhere() -> None:
-    """As in the text of a command that the client fills in."""
+    """For example in the text of a command that the client expands."""
     events, count = redacted(
         prompt("/mail <private>abc</private>", PromptKind.COMMAND),
         Injected(AT, "Write a mail: <private>abc</private>"),
@@ -171,7 +171,7 @@ def test_another_session_knows_nothing_of_it() -> None:
 @pytest.mark.parametrize(
     "piece", ["<private>", "</private>", "<private ", "<", "< ", "<private>a</private>", "< / private"]
 )
-def test_hiding_takes_as_long_as_the_text_is(piece: str) -> None:
+def test_hiding_takes_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = piece * (size // len(piece))
         best = 9.0
