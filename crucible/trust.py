@@ -153,9 +153,11 @@ def ignored_names(asks: Iterable[Ask]) -> tuple[str, ...]:
 
 
 def told_ignored(asks: Iterable[Ask]) -> tuple[str, ...]:
-    """The warning about ignored settings, in one line; empty if nothing is ignored."""
-    names = ignored_names(asks)
-    return (f"ignored until you accept it with `cru trust`: {', '.join(names)}",) if names else ()
+    """The warnings about what is ignored: one line for all that can be accepted, and one for each thing that cannot."""
+    asks = tuple(asks)
+    names = ignored_names(ask for ask in asks if not ask.fault)
+    broken = tuple(f"{ask.name}: ignored, {ask.fault}" for ask in asks if ask.fault)
+    return (f"ignored until you accept it with `cru trust`: {', '.join(names)}", *broken) if names else broken
 
 
 def read_templates(root: str, accepts: Accepts) -> Iterator[tuple[Ask, TemplateFile]]:

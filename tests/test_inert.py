@@ -43,9 +43,15 @@ def acting(note: str) -> list[str]:
     body = note[find_frontmatter(Source(note)).span.end :]
     found = [f"in the file: {match[0]}" for match in re.finditer("<%", note)]
     heading = False
+    lines = dict(enumerate(body.split("\n")))
     for token in MarkdownIt("commonmark", {"html": True}).parse(body):
         heading = token.type == "heading_open" or (heading and token.type == "inline")
         found += _acting(token, heading=heading)
+        if token.type in {"fence", "code_block"}:
+            for number in range(*token.map or ()):
+                lines.pop(number, None)
+    for line in lines.values():
+        found += _live("line", line)
     return found + [f"link {link}" for link in find_links(Source(note)) if link.kind == "md"]
 
 

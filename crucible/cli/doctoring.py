@@ -123,7 +123,8 @@ def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[Crucible
 def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]:
     vault = seen.vault
     yield from check_settings(seen.faults, seen.warnings)
-    yield from check_trust(vault.settings.asks)
+    if not seen.faults:
+        yield from check_trust(vault.settings.asks)
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
     yield from check_renames(vault)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -45,9 +46,9 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
         )
         return
     known = accepted_in(user.trusted, root)
-    everything = load_vault_settings(root, accepts=lambda _: True).asks
-    asks = [ask._replace(accepted=known(ask)) for ask in everything]
-    _show(asks)
+    everything = load_vault_settings(root, accepts=lambda _: True)
+    asks = [ask._replace(accepted=known(ask)) for ask in everything.asks]
+    _show(asks, {os.path.basename(one.path): one.data for one in everything.templates})
     if not asks:
         say("nothing in this vault needs to be accepted")
     elif all(ask.accepted or ask.fault for ask in asks):
@@ -59,11 +60,12 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
         say("nothing was accepted")
 
 
-def _show(asks: Sequence[Ask]) -> None:
+def _show(asks: Sequence[Ask], templates: Mapping[str, bytes]) -> None:
     for ask in asks:
         state = f"cannot be accepted: {ask.fault}" if ask.fault else "accepted" if ask.accepted else "ignored"
         write(f"{ask.name} ({state}): {ask.effect}")
-        for line in ask.lines:
+        text = templates.get(os.path.basename(ask.name), b"").decode("utf-8", "replace")
+        for line in (*ask.lines, *(ascii(row)[1:-1] for row in text.split("\n") if row)):
             write(f"  {line}")
 
 

@@ -97,4 +97,6 @@ def _is_old(vault: Vault, path: Path) -> bool:
         found = find_frontmatter(vault.read(path).source)
     except CrucibleError:
         return False
-    return found.present and "type" in found.values and format_of(found.values) < FORMAT
+    return (
+        found.present and not found.problems and "type" in found.values and format_of(found.values) < FORMAT
+    )

@@ -42,6 +42,10 @@ def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> 
 
 def check_trust(asks: Sequence[Ask]) -> Iterator[Finding]:
     """Report what the vault asks for, and whether the user accepted it."""
+    broken = tuple(f"{ask.name}: {ask.fault}" for ask in asks if ask.fault)
+    if broken:
+        yield Finding("trust", State.NOTE, "what this vault asks for and cannot have is ignored", "", broken)
+    asks = [ask for ask in asks if not ask.fault]
     ignored = ignored_names(asks)
     if ignored:
         what = "what this vault asks for is ignored until you accept it"

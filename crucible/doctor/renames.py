@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crucible.doctor.findings import Finding, State
+from crucible.errors import VaultError
 from crucible.vault.discovery import is_unfinished
 from crucible.vault.rename_journal import journal_path, load_journal
 from crucible.vault.store import Vault
@@ -16,7 +17,11 @@ def check_renames(vault: Vault) -> Iterator[Finding]:
     """Report the journal of an unfinished rename.  A rename that is running has one too."""
     if not is_unfinished(vault.root):
         return
-    journal = load_journal(vault)
+    try:
+        journal = load_journal(vault)
+    except VaultError as error:
+        yield Finding("rename", State.BAD, str(error), error.hint)
+        return
     if journal is None:
         yield Finding("rename", State.BAD, f"{journal_path(vault.root)} is not a rename journal", "remove it")
         return

@@ -101,16 +101,17 @@ _PLAIN = r"[^\s()\\`<>\[\]\0]"
 _PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
 _WEB_TAIL = rf"(?=\((?i:https?://|mailto:)){_PLAIN_TAIL}"
 
-INLINE_RULES: tuple[Rule, ...] = (
+_SHARED: tuple[Rule, ...] = (
     Rule("wikilink", r"\[", r"\[", "["),
     Rule("image", "!", r"\[", "!"),
     Rule("comment", "%", "%", "%"),
     # A link definition vanishes from the page and gives every `[label]` of the note a meaning; its label may have
     # begun on the line above, so the colon is the only sure sign.
     Rule("definition", r"\]", ":", "]"),
-    # Links in foreign text may lead to the web only.
-    Rule("link", r"\]", r"\(", "]", when=rf"(?!{_WEB_TAIL})\("),
 )
+# Links in foreign text may lead to the web only.
+_LINK = Rule("link", r"\]", r"\(", "]", when=rf"(?!{_WEB_TAIL})\(")
+INLINE_RULES = (*_SHARED, _LINK)
 
 MORE_RULES: tuple[Rule, ...] = (
     Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":"),
@@ -179,19 +180,16 @@ URL_PASS = _url_pass(all_schemes=True)
 
 # --- the rules of format 1 -------------------------------------------------------------------------------------------
 
-OLD_RULES: tuple[Rule, ...] = (
-    *INLINE_RULES[:3],
-    Rule("math", r"\$", r"\$", "$"),
-    INLINE_RULES[3],
-    Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\("),
-    # The regex engine finds a set of last letters fast.
-    Rule(
-        "field",
-        r"[dsDS](?:(?<=(?<![^\W_])(?i:started))|(?<=(?<![^\W_])(?i:ended))|(?<=(?<![^\W_])(?i:tokens)))[ \t*_]*+",
-        "::",
-        "::",
-    ),
+_OLD_MATH = Rule("math", r"\$", r"\$", "$")
+# The regex engine finds a set of last letters fast.
+_OLD_FIELD = Rule(
+    "field",
+    r"[dsDS](?:(?<=(?<![^\W_])(?i:started))|(?<=(?<![^\W_])(?i:ended))|(?<=(?<![^\W_])(?i:tokens)))[ \t*_]*+",
+    "::",
+    "::",
 )
+_OLD_LINK = Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\(")
+OLD_RULES = (*_SHARED, _OLD_MATH, _OLD_LINK, _OLD_FIELD)
 
 
 @lru_cache(maxsize=2)
@@ -224,9 +222,9 @@ def unseal_inline(text: str, form: int) -> str:
 def convert_inline(text: str) -> str:
     """Convert escapes from format 1 to format 2; escapes that both share stay as they are."""
     masked, spans, filler = _mask(text, str)
-    for rule in (OLD_RULES[-1], OLD_RULES[3]):
+    for rule in (_OLD_FIELD, _OLD_MATH):
         masked = rule.compiled()[1](masked)
-    masked = INLINE_RULES[-1].bare()(_seal_urls(masked, all_schemes=True))
+    masked = _LINK.bare()(_seal_urls(masked, all_schemes=True))
     for seal, _ in (*(rule.compiled() for rule in MORE_RULES), *SINGLES.values(), TAG_PASS):
         masked = seal(masked)
     return _unmask(masked, [*map(seal_code, spans)], filler)

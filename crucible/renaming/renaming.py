@@ -95,7 +95,7 @@ def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -
         if old_id and old_id not in ids and new_id in ids:
             report = _finish_left(vault, old_id, new_id)
             if report:
-                return report
+                return _joined(finished, report)
         return _joined(finished, _rename(vault, vault.load(ref, cwd), new_id))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from crucible.note.contain import format_of
+from crucible.note.contain import FORMAT, format_of
 from crucible.note.frontmatter import Frontmatter
 from crucible.note.scalars import Value, read_list
 from crucible.note.source import Problem, Source
@@ -217,9 +217,15 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
         "redacted": reader.texts("redacted"),
         "tags": reader.texts("tags"),
         "aliases": reader.texts("aliases"),
-        "format": format_of(values),
+        "format": _format(reader),
         "properties": values,
     }
+
+
+def _format(reader: FieldReader) -> int:
+    if reader.values.get("format") not in (None, 1, FORMAT):
+        reader.complain("format", f"a format that this version knows, 1 to {FORMAT}")
+    return format_of(reader.values)
 
 
 def properties_of(session: Session) -> dict[str, Value]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from crucible.errors import CrucibleError
+from crucible.errors import CrucibleError, VaultError
 from crucible.vault import files
 from crucible.vault.discovery import RENAMING
 from crucible.vault.naming import check_new_id
@@ -49,7 +49,10 @@ def keep_journal(vault: Vault, journal: Journal) -> None:
 
 
 def load_journal(vault: Vault) -> Journal | None:
-    """The unfinished rename; None without a journal, or if it does not name two session notes of one folder."""
+    """The unfinished rename; None without a journal, or if it does not name two session notes of one folder.
+
+    Raises `VaultError` if the journal cannot be read.
+    """
     path = journal_path(vault.root)
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
@@ -57,7 +60,11 @@ def load_journal(vault: Vault) -> Journal | None:
         told = json.loads(path.read_bytes())
         journal = Journal(told["old"], told["new"])
         return journal if _is_sound(vault, journal) else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, CrucibleError):
+    except OSError as error:
+        raise VaultError(
+            f"{RENAMING}: {error.strerror or error}", "make it readable, then try again"
+        ) from error
+    except (ValueError, KeyError, TypeError, RecursionError, CrucibleError):
         return None
 
 

@@ -131,6 +131,7 @@ def test_nothing_in_a_note_steers_the_terminal(hostile: Vault, line: str) -> Non
     found = steering(text)
     # Escape sequences may come from rich only: bold, colours and hyperlinks.
     assert "Traceback" not in text
+    assert "Usage:" not in text, "a command line that is wrong shows nothing of a note"
     assert not found - {"\x1b"}
     assert not any(part for part in text.split("\x1b")[1:] if not part.startswith(("[", "]8;")))
     assert "\x1b[2J" not in text

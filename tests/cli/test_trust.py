@@ -237,7 +237,7 @@ def test_without_a_terminal_nothing_is_accepted(run: Run, clone: Path) -> None:
 @pytest.mark.parametrize("says", ["y", "n", ""])
 def test_a_human_on_a_terminal_is_shown_all_and_asked(run: Run, clone: Path, says: str) -> None:
     (clone / ".crucible" / "templates").mkdir(exist_ok=True)
-    (clone / ".crucible" / "templates" / "step.md.j2").write_text("x" * 1234)
+    (clone / ".crucible" / "templates" / "step.md.j2").write_text("Do {{ it }}.\n\x1b[2J\n")
     main, side = pty.openpty()
     os.write(main, f"{says}\n".encode())
     done = run("trust", stdin=side)
@@ -247,7 +247,9 @@ def test_a_human_on_a_terminal_is_shown_all_and_asked(run: Run, clone: Path, say
         "secrets.allow (ignored): never redact what one of these matches",
         "  '.+'",
         ".crucible/templates/step.md.j2 (ignored): tell agents this instead of Crucible's own text",
-        "  1,234 bytes",
+        "  18 bytes",
+        "  Do {{ it }}.",
+        "  \\x1b[2J",
     ]
     assert "Accept all of this? [y/N]" in done.stderr
     assert done.returncode == 0
