@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from crucible.patterns import late_pattern
 
-__all__ = ["NAME_LITERALS", "Weight", "weight_of", "words_set"]
+__all__ = ["NAME_LITERALS", "PASSWORD_WORDS", "Weight", "weight_of", "words_set"]
 
 
 class Weight(IntEnum):
@@ -41,7 +41,7 @@ NAME_LITERALS = words_set(
 
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-_PASSWORDS = words_set(
+PASSWORD_WORDS = words_set(
     """
     password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd motdepasse kennwort psk
     """
@@ -144,7 +144,7 @@ def _weight_at(words: list[str], at: int) -> Weight:
             return Weight.NONE if owner in _NO_TOKENS else _weight_of_many(word, owner)
     if word == "pass" and any(map(str.isalpha, words[at + 1 :])):
         return Weight.NONE  # a verb: `pass_zero`, `passThrough`
-    if word in _PASSWORDS:
+    if word in PASSWORD_WORDS:
         return Weight.PASSWORD
     return _weight_of_word(word, owner, words)
 

@@ -14,7 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from crucible.patterns import late_pattern
-from crucible.secrets.names import Weight, words_set
+from crucible.secrets.likeness import likeness
+from crucible.secrets.names import PASSWORD_WORDS, Weight, words_set
 
 __all__ = [
     "changes",
@@ -25,6 +26,7 @@ __all__ = [
     "is_phrase",
     "is_placeholder",
     "is_plain_word",
+    "is_random",
     "is_secret",
     "is_striking",
     "is_varied",
@@ -48,7 +50,7 @@ _FILLERS = words_set(
     openai anthropic aws google azure stripe slack license credentials credential signing session cookie jwt refresh
     bot personal webhook goes-here something whatever
     """
-)
+) | PASSWORD_WORDS
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MARKS = late_pattern(
     r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(\w{0,40}\)|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
@@ -147,29 +149,22 @@ def changes(text: str) -> int:
 
 
 def is_chance(value: str) -> bool:
-    """It looks like chance rather than like words: letters and digits in turn, or letters of both cases in turn."""
-    if len(value) < 12 or _DATE.fullmatch(value) or (_PATH.fullmatch(value) and not _is_mixed(value)):
+    """It looks like chance rather than like words, numbers and digests joined by signs."""
+    if len(value) < 12 or _DATE.fullmatch(value) or entropy(value) < 2.6:
         return False
-    longest = max(_PIECES.split(value), key=len)
-    if len(longest) < 8:
-        return _is_mixed(value) and changes(value) * 3 >= len(value) and entropy(value) > 3.2
-    if (
-        len(_NUMBERS.findall(longest)) >= 2
-        and not longest.isdigit()
-        and changes(longest) >= max(3, len(longest) // 6)
-    ):
-        return entropy(longest) >= 2.6
-    return len(value) >= 16 and _has_no_words(value)
+    if _PATH.fullmatch(value):
+        return _is_mixed(value) and likeness(value) < -10
+    return likeness(value) < 0 or _is_scattered(max(_PIECES.split(value), key=len))
 
 
-def _has_no_words(value: str) -> bool:
-    """Its humps are shorter than words are, or it has hardly a vowel."""
-    words = _WORDS.findall(value)
-    letters = sum(map(len, words))
-    if letters < 12:
-        return False
-    vowels = sum(c in "aeiouyAEIOUY" for c in value)
-    return (letters < 3.3 * len(words) and entropy(value) > 3.2) or vowels < 0.16 * letters
+def is_random(value: str) -> bool:
+    """The same for a shorter text that is surely one value: letters of both cases in no order, say."""
+    return len(value) >= 8 and likeness(value) < 0 and not _DATE.fullmatch(value)
+
+
+def _is_scattered(piece: str) -> bool:
+    """Hexadecimal digits spell words now and then, but not with so many numbers between."""
+    return len(piece) >= 20 and len(_NUMBERS.findall(piece)) > 2 and changes(piece) * 4 >= len(piece)
 
 
 def _is_mixed(value: str) -> bool:
@@ -227,10 +222,7 @@ def _is_label(value: str) -> bool:
 
 def _is_code(value: str, weight: Weight) -> bool:
     if _IDENTIFIER.fullmatch(value):
-        humps = (
-            weight < Weight.PASSWORD and changes(value) * 3 < len(value) and re.search("[a-z][A-Z_]", value)
-        )
-        return not is_chance(value) and (not _has_digit_inside(value) or bool(humps))
+        return not is_random(value) and (weight < Weight.PASSWORD or not _has_digit_inside(value))
     return _CALL.search(value) is not None or _CMDLET.fullmatch(value) is not None
 
 
@@ -249,10 +241,15 @@ def _is_key(value: str, weight: Weight) -> bool:
         return False
     if _is_words(value):
         return False
-    least = 8 if weight == Weight.SECRET else 10
-    return len(value) >= least and (
-        any(c.isdigit() for c in value) or is_chance(value) or changes(value) * 2 >= len(value)
+    if len(value) < (8 if weight == Weight.SECRET else 10) or _COUNTED.search(value):
+        return False
+    return (
+        likeness(value) < 0 or is_hash(value) or (weight == Weight.SECRET and any(c.isdigit() for c in value))
     )
+
+
+_COUNTED = late_pattern(r"(?i)\A[a-z_-]{0,12}(?:012345|12345|abc123|abcdef|a1b2c3)")
+"""What somebody typed for a key."""
 
 
 _WORDY = late_pattern(
@@ -262,9 +259,7 @@ _WORDY = late_pattern(
 
 def _is_words(value: str) -> bool:
     """Words with hyphens, dots or humps, numbered at most: `app-config-2`, `kubernetes.io/tls`, `accessToken`."""
-    words = _WORDS.findall(value)
-    humps = len(value) >= 16 and len(words) > 3 and len(value) < 4.2 * len(words) and value.isalnum()
-    return _WORDY.fullmatch(value) is not None and not humps and not is_chance(value)
+    return _WORDY.fullmatch(value) is not None and not is_random(value)
 
 
 def _is_password(value: str, *, quoted: bool) -> bool:
@@ -298,10 +293,10 @@ def is_striking(value: str, weight: Weight) -> bool:
     if (
         not is_secret(value, weight, quoted=False)
         or len(value) < 6
-        or (value.isalpha() and not is_chance(value) and not _is_seed(value))
+        or (value.isalpha() and not is_random(value) and not _is_seed(value))
     ):
         return False
-    if is_chance(value) or _is_seed(value):
+    if is_random(value) or _is_seed(value):
         return True
     if "/" in value or _VERSION.match(value):
         return False
@@ -340,8 +335,8 @@ def is_worded(value: str) -> bool:
     if len(value) < 8 or value.isupper() or not _WORDED.fullmatch(value) or is_placeholder(value):
         return False
     words = _WORDS.findall(value)
-    if len(words) >= 3 and len(value) < 3 * len(words):  # no words at all
-        return value.upper() != value
+    if is_random(value):
+        return True
     if any(word.lower() in _CODE_WORDS for word in words):
         return False
     if "-" in value:
