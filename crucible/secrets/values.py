@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from crucible.patterns import late_pattern
 from crucible.secrets.likeness import likeness
-from crucible.secrets.names import PASSWORD_WORDS, Weight, words_set
+from crucible.secrets.names import PASSWORD_WORDS, Weight, weight_of, words_set
 
 __all__ = [
     "changes",
@@ -56,7 +56,7 @@ _MARKS = late_pattern(
     r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(\w{0,40}\)|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
     |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
     |^(?i:changeme|change[-_ ]|your[-_ ]|my[-_](?:secret|token|api|pass|key)|replace|insert|enter[-_ ]|placeholder|dummy|example|redacted|todo|fixme|not[-_ ]a[-_ ])
-    |\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]
+    |\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]|a-z[A0]-[Z9]|A-Z[a0]-[z9]|\\[dwsS][+*{\]]|(?i:abcdefghijk|0123456789)
     |(?i:[-_ ]here$|example$|placeholder|[-_]your[-_]|redacted|\bchangeme\b)""",
     re.VERBOSE,
 )
@@ -118,10 +118,16 @@ def is_placeholder(value: str) -> bool:
         return True
     words = [word.lower() for word in _WORDS.findall(value)]
     rest = _WORDS.sub("", value)
+    if _NAME.fullmatch(value) and weight_of(value) and likeness(value) > 10:
+        return True
     return all(word in _FILLERS for word in words) and (
         (bool(words) and len(rest) <= max(4, len(words)))
         or (not words and not any(c.isdigit() for c in value))
     )
+
+
+_NAME = late_pattern(r"_*[A-Za-z]+(?:[_.:]+[A-Za-z]+)*")
+"""What has the form of a name may be that of a secret: `challengePassword`, `OIDC_ID_TOKEN`."""
 
 
 def _is_format(value: str) -> bool:
@@ -154,17 +160,24 @@ def is_chance(value: str) -> bool:
         return False
     if _PATH.fullmatch(value):
         return _is_mixed(value) and likeness(value) < -10
-    return likeness(value) < 0 or _is_scattered(max(_PIECES.split(value), key=len))
+    return is_random(value)
 
 
 def is_random(value: str) -> bool:
     """The same for a shorter text that is surely one value: letters of both cases in no order, say."""
-    return len(value) >= 8 and likeness(value) < 0 and not _DATE.fullmatch(value)
+    if len(value) < 8 or _DATE.fullmatch(value):
+        return False
+    return likeness(value) < 0 or _is_scattered(max(_PIECES.split(value), key=len))
 
 
 def _is_scattered(piece: str) -> bool:
-    """Hexadecimal digits spell words now and then, but not with so many numbers between."""
-    return len(piece) >= 20 and len(_NUMBERS.findall(piece)) > 2 and changes(piece) * 4 >= len(piece)
+    """Digits between letters may spell words by chance, hexadecimal ones above all, but not so often."""
+    if len(piece) < 20 or len(_NUMBERS.findall(piece)) < 3:
+        return False
+    return changes(piece) * (8 if _HEX.fullmatch(piece) else 4) >= len(piece)
+
+
+_HEX = late_pattern("[0-9a-f]+|[0-9A-F]+")
 
 
 def _is_mixed(value: str) -> bool:
@@ -222,10 +235,13 @@ def _is_label(value: str) -> bool:
 
 def _is_code(value: str, weight: Weight) -> bool:
     if _IDENTIFIER.fullmatch(value):
-        return not is_random(value) and (weight < Weight.PASSWORD or not _has_digit_inside(value))
+        if not all(map(is_random, _MEMBERS.split(value))):
+            return weight < Weight.PASSWORD or not _has_digit_inside(value) or not value.isalnum()
+        return False
     return _CALL.search(value) is not None or _CMDLET.fullmatch(value) is not None
 
 
+_MEMBERS = late_pattern(r"\?\.|[.!?&]|->|::")
 _SEED = late_pattern(r"[A-Z2-7]{16,128}={0,6}")
 
 
