@@ -14,18 +14,18 @@ from crucible.patterns import late_pattern
 from crucible.secrets.between import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
 from crucible.secrets.ends import JUDGED, LINE_START, end_of_bare, end_of_quoted, full_end, inside_quotes
 from crucible.secrets.layouts import Value, find_answer, find_before, find_column, find_items
-from crucible.secrets.names import Weight, weight_of, words_set
+from crucible.secrets.names import Weight, is_verb, weight_of, words_set
 from crucible.secrets.values import (
-    is_chance,
     is_hash,
     is_phrase,
     is_plain_word,
+    is_random,
     is_secret,
     is_striking,
     is_worded,
 )
 
-__all__ = ["Value", "find_values", "is_value_of", "secret_part"]
+__all__ = ["Value", "find_values", "is_named", "is_value_of", "secret_part"]
 
 _LONGEST_NAME = 64
 
@@ -53,13 +53,37 @@ _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1
 def is_value_of(name: str, value: str) -> bool:
     """Whether `value`, which is a text of its own, is a secret because of its name."""
     weight = weight_of(name[-_LONGEST_NAME:])
-    return weight != Weight.NONE and is_secret(value, weight, quoted=True)
+    if weight == Weight.NONE or (is_verb(name) and not is_striking(value, weight)):
+        return False
+    return is_secret(value, weight, quoted=True)
 
 
 def secret_part(value: str) -> int:
     """How many characters of a value are the scheme of a header: `Bearer `."""
     scheme = SCHEME.match(value)
     return scheme.end() if scheme else 0
+
+
+def is_named(text: str, start: int, end: int) -> bool:
+    """Whether something may be given to the name of which a literal stands there: told fast, as mostly nothing is."""
+    if _GIVEN.match(text, end):
+        return True
+    if (
+        text[end - 1].isupper()
+        or text[start - 1 : start] == "_"
+        or text[text.rfind(" ", max(0, start - _LONGEST_NAME), start) + 1] == "-"
+    ):
+        return _BEHIND.match(text, end) is not None
+    return _SAID_OF.search(text, max(0, start - 40), start) is not None
+
+
+_GIVEN = late_pattern(
+    r"[A-Za-z0-9_-]{0,48}+" + CLOSE + r"(?:[ \t]{0,16}(?:[^A-Za-z0-9 \t.!)\]}]|\.\.)|\.[A-Za-z]|\)|\Z"
+    r"|[ \t]{1,40}(?:(?:is|was|to|equals|for|has|be|changed|set|reset|updated|rotated|value|content|provided|supplied|given|used|sent"
+    r"|found|received|rejected|with|eq|should|and|return|send|or)\b|(?![a-z]{1,24}(?:[.,:;)]|[ \t]+(?![=\t ])|\r?\n|\Z))[^ \t]))"
+)
+_BEHIND = late_pattern(r"[A-Za-z0-9_-]{0,48}+[ \t]{1,40}[^\s-]")
+_SAID_OF = late_pattern(r" (?:as|is|for|was)(?: [A-Za-z-]{1,12}){0,4} [A-Za-z_-]*\Z")
 
 
 def find_values(text: str, start: int, end: int) -> tuple[int, list[Value]]:
@@ -141,7 +165,7 @@ def _is_named(text: str, first: int) -> bool:
 
 
 def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
-    """What looks like chance a few words after the name, on its line."""
+    """What looks like chance and is led to by a sign a few words after the name, on its line."""
     limit = min(len(text), stop + _NEARBY)
     if not _HAS_DIGIT.search(text, stop, limit):
         return None  # a hash has one, and what else is taken from here
@@ -152,25 +176,28 @@ def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
         value = word[0].rstrip(".:!?")
         if len(value) + word.start() >= limit:
             value = _NEAR.match(text, word.start())[0]  # type: ignore[index]  # it did match, and does without a limit
+        between = text[stop : word.start()]
         if (
-            is_striking(value, weight)
-            and is_chance(value)
-            and _is_meant(value, weight, text[stop : word.start()])
+            _LED.search(between)
+            and is_striking(value, weight)
+            and is_random(value)
+            and _is_meant(value, weight, between)
         ):
             return Value(word.start(), word.start() + len(value), weight, quoted=False)
     return None
 
 
+_LED = late_pattern(r"[\"'`(\[{=,][ \t]?\Z|(?:[/:]|>|[A-Z_])[ \t]\Z|\A [a-z]+ \Z|\A,\Z")
+
+
 def _is_meant(value: str, weight: Weight, between: str) -> bool:
-    """A hash may be of anything, so it must stand right behind the name, as a text."""
+    """A hash may be of anything, so it must stand right behind the name, as a text or in the next cell."""
     if not is_hash(value):
         return value.lower() != value and value.upper() != value and any(map(str.isdigit, value))
     near = weight >= Weight.SECRET and value.isalnum() and len(value) >= 32 and 0 < len(between) <= 32
-    return (
-        near
-        and between[0] not in "./"
-        and _LEADS.search(between) is not None
-        and not _OF_HASH.search(between)
+    return near and (
+        between == ","
+        or (between[0] not in "./" and _LEADS.search(between) is not None and not _OF_HASH.search(between))
     )
 
 
@@ -178,6 +205,8 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
     if text.startswith("-D", first):
         first += 2  # of Java
     before, name = text[max(0, first - 1) : first], text[first:stop]
+    if is_verb(name) and not _is_pass(text, first, stop):
+        return Weight.NONE
     if before == " ":
         spaced = _last_word(text[max(0, first - 16) : first - 1])
         return weight_of(f"{spaced} {name}" if spaced in _SPACED else name)
@@ -186,6 +215,25 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
     weight = weight_of(name)
     is_query = weight == Weight.HINT and before in {"?", "&"} and text[stop : stop + 1] == "="
     return Weight.TOKEN if is_query else weight
+
+
+def _is_pass(text: str, first: int, stop: int) -> bool:
+    """Tests pass and so do people: it names a password only where something is assigned to it, and no count."""
+    found = _PASSED.match(text, stop)
+    if found is None or _COUNT.match(text, found.end()):
+        return False
+    if found["sign"] == "=":
+        return True
+    if text[first : first + 1].isupper() and text[first:stop].isupper():
+        return False
+    return _FIELD.search(text, max(0, first - 40), first) is not None
+
+
+_PASSED = late_pattern(r"\\{0,8}[\"']?[\])]?[ \t]{0,4}(?P<sign>=|:|=>)(?![=:])[ \t]{0,4}")
+_COUNT = late_pattern(
+    r"\\{0,8}[\"'`]?(?:[\d.,/%~ ]+[a-z%]{0,2}|true|false|null|None|\$|[A-Z]|\[)\\{0,8}(?:[\"'`,;)}\]\s]|\Z)"
+)
+_FIELD = late_pattern(r"(?:[{,(]|\A|\n|\\n|[\"'])[ \t]*(?:[+>-][ \t]*)?\\{0,8}[\"':]?\Z")
 
 
 def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> Value | None:
@@ -254,8 +302,6 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
     value = text[at : min(stop, at + JUDGED)]
     if kind == "call" and at - first < 5:
         return False  # `pw("…")` in minified code
-    if kind in {"space", "is"} and text[first : first + 5].rstrip(" :`'\"").lower() == "pass":
-        return False  # a verb
     if is_striking(value, weight):
         return True
     if weight < Weight.PASSWORD or not is_worded(value):

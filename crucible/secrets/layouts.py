@@ -120,6 +120,7 @@ def _rows(text: str, end: int, column: _Column) -> Iterator[Value]:
         end = _end_of_line(text, line_end.end())
         begin = _LOGGED.match(text, line_end.end(), end).end()  # type: ignore[union-attr]  # as above
         line = text[begin:end] if end - begin <= _LONGEST_ROW else ""
+        line = line.rstrip('"') if by == "|" else line
         if _RULER.fullmatch(line):
             continue
         places = _cells(line, by) if line.strip() else []
@@ -216,7 +217,7 @@ def find_answer(text: str, first: int, stop: int, weight: Weight) -> Value | Non
     if end - stop > _LONGEST_REST or (not ends and not _is_asked(text, first)):
         return None
     found = _NEXT_ALONE.match(text, end)
-    if found is None or (ends and (stop - first > _LONGEST_LABEL or text[first:stop] == "pass")):
+    if found is None or (ends and stop - first > _LONGEST_LABEL):
         return None
     value, quoted = found["value"], found["quote"] is not None
     if not _is_answer(value, weight, sure=quoted or not ends) or not is_secret(value, weight, quoted=quoted):
@@ -242,7 +243,7 @@ def _is_answer(value: str, weight: Weight, *, sure: bool) -> bool:
 # --- before the name ----------------------------------------------------------------------------------------------
 
 _LINKS = late_pattern(" (?:as|is|for|was) ")
-_OWNERS = r"(?:the|my|your|our|their|his|her|its|this|that|a|an|new|current|old|admin|root|user|default|temporary|same|correct|right|actual|real|database|db|login|initial|shared|api|access|secret|auth)"
+_OWNERS = r"[A-Za-z-]{1,12}"
 _SAID = late_pattern(
     rf"(?:(?P<quote>\\{{0,4}}[\"'`])(?P<text>[^\"'`\n]{{4,200}}?)(?P=quote)|(?P<bare>[^\s\"'`,;()]{{6,200}}))(?:[ ](?:is|was)(?:[ ](?:used|set|given))?)?[ ](?:as|is|was|for)(?:[ ]{_OWNERS}){{0,4}}[ ]\Z"
 )

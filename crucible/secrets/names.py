@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from crucible.patterns import late_pattern
 
-__all__ = ["NAME_LITERALS", "PASSWORD_WORDS", "Weight", "weight_of", "words_set"]
+__all__ = ["NAME_LITERALS", "PASSWORD_WORDS", "Weight", "is_verb", "weight_of", "words_set"]
 
 
 class Weight(IntEnum):
@@ -18,7 +18,7 @@ class Weight(IntEnum):
 
     NONE = 0
     HINT = 1
-    """`key`, `session`, `auth`: only what looks like chance."""
+    """`key`, `cookie`, `auth`: only what looks like chance."""
     TOKEN = 2
     """`token`, `signature`: what is no word and no identifier."""
     SECRET = 3
@@ -32,22 +32,35 @@ def words_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NAME_LITERALS = words_set(
+_SHORT = words_set("pass pw psw pat sig otp")
+"""Short ones are parts of many words, so they count only where a sign follows, or one behind a space."""
+
+_LONG = words_set(
     """
-    pass pwd pw psw kennwort secret token key auth cred sess sid sig cookie jwt pat dsn mnemonic seed salt otp webhook bearer psk
+    passw passphrase passcode motdepasse pwd kennwort contrase senha wachtwoord losenord passord haslo heslo jelszo salasana sifre parol
+    adgangskode sandi secret token key auth cred cookie jwt dsn mnemonic seed salt webhook bearer psk sessid sessionid
     """
 )
-"""Every name of a secret contains one of these, in lower case."""
+_SIGNS = "=:\"'`)]|,>%_-123\\("
+NAME_LITERALS = {
+    **{word: len(word) for word in (*_LONG, "de passe", "palavra-passe", "mat khau")},
+    **{word + sign: len(word) for word in _SHORT for sign in (*_SIGNS, " =", " :", " |")},
+    **{f"{word} ": len(word) for word in ("requirepass", "storepass", "keypass")},
+    **{f"-{word} ": len(word) + 1 for word in _SHORT},
+}
+"""Every name of a secret contains one of these, in lower case, with how many characters are the name's."""
 
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 PASSWORD_WORDS = words_set(
     """
-    password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd motdepasse kennwort psk
+    password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd psk
+    motdepasse kennwort contrasena contrasenya senha wachtwoord losenord passord haslo heslo jelszo salasana sifre
+    parol parola parolj adgangskode sandi passe pword pwrd
     """
 )
 _GLUED = late_pattern(
-    r"(?P<owner>[a-z]*?)(?P<word>password|passwd|passphrase|passcode|pwd|secret|token|credential|key|pass|pw|pat|sess|sessid|sessionid|sid|auth)(?P<many>s?)"
+    r"(?P<owner>[a-z]*?)(?P<word>password|passwd|passphrase|passcode|pwd|secret|token|credential|key|pass|pw|pat|sessid|sessionid|auth)(?P<many>s?)"
 )
 _PASS_OWNERS = words_set(
     """
@@ -128,6 +141,16 @@ def weight_of(name: str) -> Weight:
     return Weight.NONE
 
 
+def is_verb(name: str) -> bool:
+    """`pass` alone, or of nothing that has a password: tests pass, and so do people."""
+    words = _WORDS.findall(name.lower())
+    return (
+        words[-1:] == ["pass"]
+        and not (_PASS_OWNERS | _PROVIDERS).intersection(words[-2:-1])
+        and name[:2] != "--"
+    )
+
+
 def _is_about(words: list[str], at: int) -> bool:
     return any(word in _META for word in words[at + 1 :]) and tuple(words[at : at + 2]) not in _META_BUT
 
@@ -144,6 +167,8 @@ def _weight_at(words: list[str], at: int) -> Weight:
             return Weight.NONE if owner in _NO_TOKENS else _weight_of_many(word, owner)
     if word == "pass" and any(map(str.isalpha, words[at + 1 :])):
         return Weight.NONE  # a verb: `pass_zero`, `passThrough`
+    if word == "passe" and owner not in {"de", "palavra"}:
+        return Weight.NONE
     if word in PASSWORD_WORDS:
         return Weight.PASSWORD
     return _weight_of_word(word, owner, words)
@@ -173,7 +198,7 @@ def _is_glued(owner: str, word: str) -> bool:
         )
     if word in {"pass", "pw"}:
         return owner in _PASS_OWNERS or owner in _PROVIDERS
-    if word in {"pat", "sid", "sess", "auth", "sessid", "sessionid"}:
+    if word in {"pat", "auth", "sessid", "sessionid"}:
         return (word, owner) in _GLUED_SHORT
     return True
 
@@ -185,7 +210,6 @@ _GLUED_SHORT = frozenset(
         ("sessid", "php"),
         ("sessionid", "j"),
         ("auth", "http"),
-        ("sess", "koa"),
     }
 )
 
@@ -227,11 +251,8 @@ _LESSER = {
     "authentication": Weight.HINT,
     "cred": Weight.TOKEN,
     "creds": Weight.TOKEN,
-    "session": Weight.HINT,
-    "sess": Weight.HINT,
-    "sessid": Weight.TOKEN,
-    "sessionid": Weight.TOKEN,
-    "sid": Weight.HINT,
+    "sessid": Weight.HINT,
+    "sessionid": Weight.HINT,
     "sig": Weight.TOKEN,
     "cookie": Weight.HINT,
     "jwt": Weight.TOKEN,

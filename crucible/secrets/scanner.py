@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
-from crucible.secrets.assignments import find_values, is_value_of, secret_part
+from crucible.secrets.assignments import find_values, is_named, is_value_of, secret_part
 from crucible.secrets.commands import command_rules
 from crucible.secrets.manifests import MANIFEST_LITERALS, find_manifest
 from crucible.secrets.names import NAME_LITERALS, Weight
@@ -52,7 +52,7 @@ class _Hit(NamedTuple):
 _Seen = dict[int, int]
 """By the rank of a rule, up to where it need not be tried again in this text."""
 
-_Try = Callable[[str, int, int, _Seen], Iterator[_Hit]]
+_Try = Callable[[str, int, _Seen], Sequence[_Hit]]
 
 
 class Scanner:
@@ -69,7 +69,7 @@ class Scanner:
     def find(self, text: str) -> list[Finding]:
         """Every secret of `text`, in order, none overlapping another."""
         shown = Visible(text)
-        hits = self._hits(shown.text)
+        hits = self._hits(shown)
         return _places(_joined(hits), shown) if hits else []
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
@@ -88,20 +88,19 @@ class Scanner:
 
     def _find_named(self, text: str, name: str) -> list[Finding]:
         shown = Visible(text)
-        hits = self._hits(shown.text)
+        hits = self._hits(shown)
         start = secret_part(shown.text)
         value = shown.text[start:].rstrip()
         if not _MARK.search(value) and is_value_of(name, value) and self._is_kept_out(value):
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
         return _places(_joined(hits), shown)
 
-    def _hits(self, text: str) -> list[_Hit]:
-        # One byte a character, so that places are the same; secrets are ASCII, what else there is stands as `?`.
-        plain = text if text.isascii() else _ascii(text)
-        literals = self._automaton.find_matches_as_indexes(plain.encode("ascii").lower(), overlapping=True)
+    def _hits(self, shown: Visible) -> list[_Hit]:
+        text = shown.text
+        literals = self._automaton.find_matches_as_indexes(shown.plain.lower(), overlapping=True)
         if not literals and not self._custom:  # most texts
             return []
-        hits = list(self._all(text, plain, literals))
+        hits = [*self._built_in(shown.plain.decode("ascii"), literals), *self._own(text)]
         hidden = _hidden(text) if hits else []
         return [
             hit
@@ -109,14 +108,18 @@ class Scanner:
             if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
         ]
 
-    def _all(self, text: str, plain: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
+    def _built_in(self, text: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
         passed: dict[int, int] = {}
         seen = _Seen()
-        for literal, start, end in literals:
-            if start >= passed.get(literal, 0):
-                for hit in self._tries[literal](plain, start, end, seen):
+        for literal, start, _ in literals:
+            if start < passed.get(literal, 0):
+                continue
+            for attempt in self._tries[literal]:
+                for hit in attempt(text, start, seen):
                     passed[literal] = max(passed.get(literal, 0), hit.end)
                     yield hit
+
+    def _own(self, text: str) -> Iterator[_Hit]:
         for rank, (rule, pattern) in enumerate(self._custom, -len(self._custom)):
             for match in pattern.finditer(text):
                 first, last = match.span(1 if pattern.groups and match[1] else 0)
@@ -128,15 +131,6 @@ class Scanner:
 
 
 _LAST = 10_000
-_SIGNS = {"|": "\u2502\u2503\u2551", '"': "\u201c\u201d\u201e", "'": "\u2018\u2019"}
-"""What stands for bars of tables and for quotes."""
-
-
-def _ascii(text: str) -> str:
-    for sign, others in _SIGNS.items():
-        for other in others:
-            text = text.replace(other, sign)
-    return text.encode("ascii", "replace").decode("ascii")
 
 
 def _places(found: list[Finding], shown: Visible) -> list[Finding]:
@@ -154,15 +148,19 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 
 
 @cache
-def _machine() -> tuple[Any, list[_Try]]:
+def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     """What finds literals, and what is tried where each is found."""
-    rules: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+    tries: dict[str, list[_Try]] = defaultdict(list)
     for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules(), *command_rules()]):
         for literal in rule.literals:
-            rules[literal].append((rank, rule))
-    literals = sorted({*rules, *NAME_LITERALS, *MANIFEST_LITERALS, "-----begin", "---- begin"})
-    tries = [_tries_of(literal, rules.get(literal, [])) for literal in literals]
-    return _automaton([literal.encode("ascii") for literal in literals]), tries
+            tries[literal].append(_try_of(rank, rule))
+    for literal, length in NAME_LITERALS.items():
+        tries[literal].append(partial(_assigned, length))
+    for literal in MANIFEST_LITERALS:
+        tries[literal].append(_manifest)
+    for literal in ("-----begin", "---- begin"):
+        tries[literal].append(_private_key)
+    return _automaton([literal.encode("ascii") for literal in tries]), [tuple(t) for t in tries.values()]
 
 
 def _automaton(literals: list[bytes]) -> Any:
@@ -178,39 +176,43 @@ def _automaton(literals: list[bytes]) -> Any:
         ) from error
 
 
-def _tries_of(literal: str, rules: list[tuple[int, Rule]]) -> _Try:
-    named = literal in NAME_LITERALS
-    begins, manifest = literal.endswith("begin"), literal in MANIFEST_LITERALS
-
-    def attempt(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
-        for rank, rule in rules:
-            if start >= seen.get(rank, 0):
-                yield from _matched(rank, rule, text, start, seen)
-        if named:
-            yield from _assigned(text, start, end, seen)
-        if manifest:
-            yield from (_Hit(_LAST, "kubernetes-secret", *place) for place in find_manifest(text, start))
-        if begins:
-            stop = find_private_key(text, start)
-            if stop > 0:
-                yield _Hit(0, "private-key", start, stop)
-
-    return attempt
+def _try_of(rank: int, rule: Rule) -> _Try:
+    return partial(_looked_back if rule.back else _matched, rank, rule)
 
 
-def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Iterator[_Hit]:
-    if rule.back:
-        seen[rank] = start + _STEP
-        matches = list(rule.pattern.finditer(text, max(0, start - rule.back), start + 2 * _STEP))
-    else:
-        match = rule.pattern.match(text, start)
-        matches = [match] if match else []
-        if rule.whole_run and match is None:
+def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    if start < seen.get(rank, 0):
+        return ()
+    match = rule.pattern.match(text, start)
+    if match is None:
+        if rule.whole_run:
             seen[rank] = _end_of_run(text, start)
-    for match in matches:
-        first, last = _secret_of(match)
-        if last > first and rule.accept(text[first:last]):
-            yield _Hit(rank, rule.name, first, last)
+        return ()
+    return _hit_of(rank, rule, match)
+
+
+def _looked_back(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    if start < seen.get(rank, 0):
+        return ()
+    seen[rank] = start + _STEP
+    matches = rule.pattern.finditer(text, max(0, start - rule.back), start + 2 * _STEP)
+    return [hit for match in matches for hit in _hit_of(rank, rule, match)]
+
+
+def _hit_of(rank: int, rule: Rule, match: re.Match[str]) -> Sequence[_Hit]:
+    first, last = _secret_of(match)
+    return (
+        [_Hit(rank, rule.name, first, last)] if last > first and rule.accept(match.string[first:last]) else ()
+    )
+
+
+def _manifest(text: str, start: int, _seen: _Seen) -> Sequence[_Hit]:
+    return [_Hit(_LAST, "kubernetes-secret", *place) for place in find_manifest(text, start)]
+
+
+def _private_key(text: str, start: int, _seen: _Seen) -> Sequence[_Hit]:
+    stop = find_private_key(text, start)
+    return [_Hit(0, "private-key", start, stop)] if stop > 0 else ()
 
 
 _STEP = 400
@@ -238,12 +240,12 @@ _NAMES = -1
 """In `_Seen`: up to where a name was looked at whole."""
 
 
-def _assigned(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
-    if end <= seen.get(_NAMES, 0):
-        return  # another literal of the same name
+def _assigned(length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    end = start + length
+    if end <= seen.get(_NAMES, 0) or not is_named(text, start, end):
+        return ()  # another literal of the same name, or nothing is given to it
     seen[_NAMES], values = find_values(text, start, end)
-    for value in values:
-        yield _Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end)
+    return [_Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end) for value in values]
 
 
 def _hidden(text: str) -> list[tuple[int, int]]:

@@ -34,8 +34,9 @@ __all__ = [
     "stands_out",
 ]
 
-_FILLERS = words_set(
-    """
+_FILLERS = (
+    words_set(
+        """
     your my the a an some any test tests testing fake dummy mock sample example examples demo api key keys token
     tokens secret secrets password passwords passwd pass passphrase auth access client private public here value
     values goes change changed changeme changethis changeit me this that replace replaced with insert enter put
@@ -50,11 +51,13 @@ _FILLERS = words_set(
     openai anthropic aws google azure stripe slack license credentials credential signing session cookie jwt refresh
     bot personal webhook goes-here something whatever
     """
-) | PASSWORD_WORDS
+    )
+    | PASSWORD_WORDS
+)
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MARKS = late_pattern(
     r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(\w{0,40}\)|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
-    |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
+    |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\\(?:033|x1b|e)\[|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
     |^(?i:changeme|change[-_ ]|your[-_ ]|my[-_](?:secret|token|api|pass|key)|replace|insert|enter[-_ ]|placeholder|dummy|example|redacted|todo|fixme|not[-_ ]a[-_ ])
     |\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]|a-z[A0]-[Z9]|A-Z[a0]-[z9]|\\[dwsS][+*{\]]|(?i:abcdefghijk|0123456789)
     |(?i:[-_ ]here$|example$|placeholder|[-_]your[-_]|redacted|\bchangeme\b)""",
@@ -236,7 +239,7 @@ def _is_label(value: str) -> bool:
 def _is_code(value: str, weight: Weight) -> bool:
     if _IDENTIFIER.fullmatch(value):
         if not all(map(is_random, _MEMBERS.split(value))):
-            return weight < Weight.PASSWORD or not _has_digit_inside(value) or not value.isalnum()
+            return weight < Weight.PASSWORD or not _has_digit_inside(value) or "." in value
         return False
     return _CALL.search(value) is not None or _CMDLET.fullmatch(value) is not None
 

@@ -6,32 +6,84 @@ paint, so a key must be known through it.
 
 from __future__ import annotations
 
+import codecs
 from bisect import bisect_right
+from functools import cache
 
 from crucible.patterns import ANSI, late_pattern
 
 __all__ = ["Visible"]
 
 # Line ends and tabs stay; the last ones are seen by nobody: soft hyphens, joiners, marks of direction and of byte order.
-_UNSEEN = late_pattern(
-    ANSI.pattern + "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
-)
-_SIGNS = late_pattern(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
-)
+_HIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+_UNSEEN = late_pattern(f"{ANSI.pattern}|[{_HIDDEN}]")
+_SIGNS = late_pattern(f"[{_HIDDEN}]")
+_CONTROLS = bytes(byte for byte in (*range(32), 127) if byte not in b"\t\n\r")
+
+_FOLDED = {
+    "|": "│┃║",
+    '"': "“”„«»",
+    "'": "‘’",
+    ">": "→",
+    ":": "：",
+    " ": "\u00a0",
+    "a": "áàãâäåаạ",
+    "e": "éèêëęе",
+    "i": "íìîï",
+    "o": "óòôõöőоワ",
+    "u": "úùûü",
+    "n": "ñńň",
+    "s": "šśş",
+    "l": "łл",
+    "c": "çčć",
+    "p": "пパ密비",
+    "P": "П",
+    "w": "码碼スсС밀",
+    "r": "рー번",
+    "j": "ь",
+    "d": "ド호",
+    "C": "Ç",
+}
+"""What other writing is read as.  Words for "password" come out as `names` has them: `пароль` as `parolj`, `密码` as `pw`."""
+
+
+@cache
+def _reading() -> tuple[object, bytes]:
+    """How characters become bytes, and these ASCII: C does both."""
+    signs = [(sign, into) for into, others in _FOLDED.items() for sign in others]
+    table = "".join(map(chr, range(128))) + "".join(sign for sign, _ in signs)
+    folded = bytes(range(128)) + "".join(into for _, into in signs).encode("ascii")
+    return codecs.charmap_build(table.ljust(256, "\ufffe")), folded.ljust(256, b"?")
+
+
+def _plain(text: str) -> bytes:
+    """A byte for each character, so that places are the same; secrets are ASCII, what else there is stands as `?`."""
+    if text.isascii():
+        return text.encode("ascii")
+    mapping, folded = _reading()
+    return codecs.charmap_encode(text, "replace", mapping)[0].translate(folded)  # type: ignore[arg-type]  # as it was built
+
+
+def _holds_hidden(text: str, plain: bytes) -> bool:
+    if text.isascii():  # C is faster than `re`
+        return len(plain.translate(None, _CONTROLS)) < len(plain)
+    return _SIGNS.search(text) is not None
 
 
 class Visible:
-    """`text` is what shows of what was given."""
+    """`text` is what shows of what was given, `plain` the same in ASCII."""
 
-    __slots__ = ("_shifts", "_starts", "text")
+    __slots__ = ("_shifts", "_starts", "plain", "text")
 
     def __init__(self, given: str) -> None:
         self.text = given
+        self.plain = _plain(given)
         self._starts: list[int] = []
         self._shifts: list[int] = []
-        if _SIGNS.search(given):
+        # C tells of ASCII faster than `re` does.
+        if _holds_hidden(given, self.plain):
             self._drop(given)
+            self.plain = _plain(self.text)
 
     def _drop(self, given: str) -> None:
         kept: list[str] = []
