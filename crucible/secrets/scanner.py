@@ -7,21 +7,26 @@ tried only where one of their literals stands, and those are sought in one pass 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
 from crucible.secrets.assignments import find_values, is_value_of, secret_part
-from crucible.secrets.commands import command_rules
-from crucible.secrets.manifests import MANIFEST_LITERALS, find_manifest
+from crucible.secrets.commands import command_forms, command_rules
+from crucible.secrets.manifests import manifest_forms
 from crucible.secrets.names import NAME_LITERALS, Weight
+from crucible.secrets.prefixes import prefix_rules
+from crucible.secrets.private_keys import key_forms
 from crucible.secrets.providers import provider_rules
-from crucible.secrets.rules import Rule
+from crucible.secrets.rules import Form, Rule
+from crucible.secrets.runs import Place, find_in_runs
 from crucible.secrets.services import service_rules
-from crucible.secrets.shapes import DATA_URI, find_private_key, shape_rules
+from crucible.secrets.shapes import DATA_URI, shape_rules
 from crucible.secrets.visible import Visible
 from crucible.settings import SecretSettings
 
@@ -95,19 +100,25 @@ class Scanner:
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
         return _places(_joined(hits), shown)
 
-    def _hits(self, text: str) -> list[_Hit]:
+    def _hits(self, text: str, depth: int = 0) -> list[_Hit]:
         # One byte a character, so that places are the same; secrets are ASCII, what else there is stands as `?`.
         plain = text if text.isascii() else _ascii(text)
         literals = self._automaton.find_matches_as_indexes(plain.encode("ascii").lower(), overlapping=True)
-        if not literals and not self._custom:  # most texts
+        look = partial(self._look, depth=depth + 1) if depth < _DEEPEST else None
+        hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
+        if not hits and not literals and not self._custom:  # most texts
             return []
-        hits = list(self._all(text, plain, literals))
+        hits = _apart([*self._all(text, plain, literals)], hits)
         hidden = _hidden(text) if hits else []
         return [
             hit
             for hit in hits
             if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
         ]
+
+    def _look(self, text: str, depth: int) -> list[Place]:
+        """The secrets in what base64 or hexadecimal digits wrap."""
+        return [Place(*found) for found in _joined(self._hits(text, depth))]
 
     def _all(self, text: str, plain: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
         passed: dict[int, int] = {}
@@ -128,6 +139,10 @@ class Scanner:
 
 
 _LAST = 10_000
+_IN_RUNS = 9_000
+"""The rank of what long runs hold: a rule of its own is surer, a name is not."""
+_DEEPEST = 2
+"""So often may a secret be wrapped."""
 _SIGNS = {"|": "\u2502\u2503\u2551", '"': "\u201c\u201d\u201e", "'": "\u2018\u2019"}
 """What stands for bars of tables and for quotes."""
 
@@ -157,12 +172,20 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 def _machine() -> tuple[Any, list[_Try]]:
     """What finds literals, and what is tried where each is found."""
     rules: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
-    for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules(), *command_rules()]):
+    for rank, rule in enumerate(_rules()):
         for literal in rule.literals:
             rules[literal].append((rank, rule))
-    literals = sorted({*rules, *NAME_LITERALS, *MANIFEST_LITERALS, "-----begin", "---- begin"})
-    tries = [_tries_of(literal, rules.get(literal, [])) for literal in literals]
+    forms: dict[str, list[tuple[int, Form]]] = defaultdict(list)
+    for rank, form in enumerate([*key_forms(), *manifest_forms(), *command_forms()]):
+        for literal in form.literals:
+            forms[literal].append((rank, form))
+    literals = sorted({*rules, *NAME_LITERALS, *forms})
+    tries = [_tries_of(literal, rules.get(literal, []), forms.get(literal, [])) for literal in literals]
     return _automaton([literal.encode("ascii") for literal in literals]), tries
+
+
+def _rules() -> list[Rule]:
+    return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
 
 
 def _automaton(literals: list[bytes]) -> Any:
@@ -178,9 +201,8 @@ def _automaton(literals: list[bytes]) -> Any:
         ) from error
 
 
-def _tries_of(literal: str, rules: list[tuple[int, Rule]]) -> _Try:
+def _tries_of(literal: str, rules: list[tuple[int, Rule]], forms: list[tuple[int, Form]]) -> _Try:
     named = literal in NAME_LITERALS
-    begins, manifest = literal.endswith("begin"), literal in MANIFEST_LITERALS
 
     def attempt(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
         for rank, rule in rules:
@@ -188,12 +210,10 @@ def _tries_of(literal: str, rules: list[tuple[int, Rule]]) -> _Try:
                 yield from _matched(rank, rule, text, start, seen)
         if named:
             yield from _assigned(text, start, end, seen)
-        if manifest:
-            yield from (_Hit(_LAST, "kubernetes-secret", *place) for place in find_manifest(text, start))
-        if begins:
-            stop = find_private_key(text, start)
-            if stop > 0:
-                yield _Hit(0, "private-key", start, stop)
+        for rank, form in forms:
+            if start >= seen.get(_FORMS - rank, 0):
+                seen[_FORMS - rank], places = form.find(text, start, seen.get(_FORMS - rank, 0))
+                yield from (_Hit(0 if form.surest else _LAST, form.name, *place) for place in places)
 
     return attempt
 
@@ -236,6 +256,8 @@ _RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: 
 
 _NAMES = -1
 """In `_Seen`: up to where a name was looked at whole."""
+_FORMS = -2
+"""In `_Seen`: the first of the forms, which go on downwards."""
 
 
 def _assigned(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
@@ -256,6 +278,17 @@ def _hidden(text: str) -> list[tuple[int, int]]:
 
 def _is_in(spans: list[tuple[int, int]], start: int, end: int) -> bool:
     return any(first < end and start < last for first, last in spans)
+
+
+def _apart(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
+    """The hits with those in runs that touch none of a rule of its own, which knows better where a secret begins."""
+    spans = sorted((hit.start, hit.end) for hit in hits if hit.rank < _IN_RUNS)
+    ends = list(accumulate((end for _, end in spans), max))
+    for hit in in_runs:
+        before = bisect_left(spans, (hit.end, 0)) - 1
+        if before < 0 or ends[before] <= hit.start:
+            hits.append(hit)
+    return hits
 
 
 def _joined(hits: list[_Hit]) -> list[Finding]:
