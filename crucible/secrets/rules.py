@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 
-__all__ = ["Rule", "read_table"]
+__all__ = ["Form", "Rule", "read_table"]
 
 
 class Rule(NamedTuple):
@@ -30,6 +30,19 @@ class Rule(NamedTuple):
     accept: Callable[[str], bool]
     back: int = 0
     whole_run: bool = False
+
+
+class Form(NamedTuple):
+    """A kind of secret that is found by a function, where one of its literals stands.
+
+    `find` gets a text, where the literal stands and up to where it has looked before; it gives up to where it has looked
+    now, and the places of secrets.  It is not called for a literal that stands before that.
+    """
+
+    name: str
+    literals: tuple[str, ...]
+    find: Callable[[str, int, int], tuple[int, list[tuple[int, int]]]]
+    surest: bool = False
 
 
 def read_table(table: str, accept: Callable[[str], bool], around: str = "{}") -> Iterator[Rule]:

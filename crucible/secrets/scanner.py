@@ -7,21 +7,26 @@ tried only where one of their literals stands, and those are sought in one pass 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
 from crucible.secrets.assignments import find_values, is_named, is_value_of, secret_part
-from crucible.secrets.commands import command_rules
-from crucible.secrets.manifests import MANIFEST_LITERALS, find_manifest
+from crucible.secrets.commands import command_forms, command_rules
+from crucible.secrets.manifests import manifest_forms
 from crucible.secrets.names import NAME_LITERALS, Weight
+from crucible.secrets.prefixes import prefix_rules
+from crucible.secrets.private_keys import key_forms
 from crucible.secrets.providers import provider_rules
-from crucible.secrets.rules import Rule
+from crucible.secrets.rules import Form, Rule
+from crucible.secrets.runs import Place, find_in_runs
 from crucible.secrets.services import service_rules
-from crucible.secrets.shapes import DATA_URI, find_private_key, shape_rules
+from crucible.secrets.shapes import DATA_URI, shape_rules
 from crucible.secrets.visible import Visible
 from crucible.settings import SecretSettings
 
@@ -95,18 +100,25 @@ class Scanner:
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
         return _places(_joined(hits), shown)
 
-    def _hits(self, shown: Visible) -> list[_Hit]:
-        text = shown.text
+    def _hits(self, shown: Visible, depth: int = 0) -> list[_Hit]:
+        text, plain = shown.text, shown.plain.decode("ascii")
         literals = self._automaton.find_matches_as_indexes(shown.plain.lower(), overlapping=True)
-        if not literals and not self._custom:  # most texts
+        look = partial(self._look, depth=depth + 1) if depth < _DEEPEST else None
+        hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
+        if not hits and not literals and not self._custom:  # most texts
             return []
-        hits = [*self._built_in(shown.plain.decode("ascii"), literals), *self._own(text)]
+        hits = _apart([*self._built_in(plain, literals), *self._own(text)], hits)
         hidden = _hidden(text) if hits else []
         return [
             hit
             for hit in hits
             if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
         ]
+
+    def _look(self, text: str, depth: int) -> list[Place]:
+        """The secrets in what base64 or hexadecimal digits wrap."""
+        shown = Visible(text)
+        return [Place(*found) for found in _places(_joined(self._hits(shown, depth)), shown)]
 
     def _built_in(self, text: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
         passed: dict[int, int] = {}
@@ -131,6 +143,10 @@ class Scanner:
 
 
 _LAST = 10_000
+_IN_RUNS = 9_000
+"""The rank of what long runs hold: a rule of its own is surer, a name is not."""
+_DEEPEST = 2
+"""So often may a secret be wrapped."""
 
 
 def _places(found: list[Finding], shown: Visible) -> list[Finding]:
@@ -151,16 +167,19 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     """What finds literals, and what is tried where each is found."""
     tries: dict[str, list[_Try]] = defaultdict(list)
-    for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules(), *command_rules()]):
+    for rank, rule in enumerate(_rules()):
         for literal in rule.literals:
-            tries[literal].append(_try_of(rank, rule))
+            tries[literal].append(partial(_looked_back if rule.back else _matched, rank, rule))
     for literal, length in NAME_LITERALS.items():
         tries[literal].append(partial(_assigned, length))
-    for literal in MANIFEST_LITERALS:
-        tries[literal].append(_manifest)
-    for literal in ("-----begin", "---- begin"):
-        tries[literal].append(_private_key)
+    for rank, form in enumerate([*key_forms(), *manifest_forms(), *command_forms()]):
+        for literal in form.literals:
+            tries[literal].append(partial(_formed, _FORMS - rank, form))
     return _automaton([literal.encode("ascii") for literal in tries]), [tuple(t) for t in tries.values()]
+
+
+def _rules() -> list[Rule]:
+    return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
 
 
 def _automaton(literals: list[bytes]) -> Any:
@@ -174,10 +193,6 @@ def _automaton(literals: list[bytes]) -> Any:
             f"nothing was written: secrets cannot be looked for: {error}",
             "install Crucible again: pip install crucible",
         ) from error
-
-
-def _try_of(rank: int, rule: Rule) -> _Try:
-    return partial(_looked_back if rule.back else _matched, rank, rule)
 
 
 def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
@@ -206,13 +221,12 @@ def _hit_of(rank: int, rule: Rule, match: re.Match[str]) -> Sequence[_Hit]:
     )
 
 
-def _manifest(text: str, start: int, _seen: _Seen) -> Sequence[_Hit]:
-    return [_Hit(_LAST, "kubernetes-secret", *place) for place in find_manifest(text, start)]
-
-
-def _private_key(text: str, start: int, _seen: _Seen) -> Sequence[_Hit]:
-    stop = find_private_key(text, start)
-    return [_Hit(0, "private-key", start, stop)] if stop > 0 else ()
+def _formed(rank: int, form: Form, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    looked = seen.get(rank, 0)
+    if start < looked:
+        return ()
+    seen[rank], places = form.find(text, start, looked)
+    return [_Hit(0 if form.surest else _LAST, form.name, *place) for place in places]
 
 
 _STEP = 400
@@ -238,6 +252,8 @@ _RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: 
 
 _NAMES = -1
 """In `_Seen`: up to where a name was looked at whole."""
+_FORMS = -2
+"""In `_Seen`: the first of the forms, which go on downwards."""
 
 
 def _assigned(length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
@@ -258,6 +274,17 @@ def _hidden(text: str) -> list[tuple[int, int]]:
 
 def _is_in(spans: list[tuple[int, int]], start: int, end: int) -> bool:
     return any(first < end and start < last for first, last in spans)
+
+
+def _apart(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
+    """The hits with those in runs that touch none of a rule of its own, which knows better where a secret begins."""
+    spans = sorted((hit.start, hit.end) for hit in hits if hit.rank < _IN_RUNS)
+    ends = list(accumulate((end for _, end in spans), max))
+    for hit in in_runs:
+        before = bisect_left(spans, (hit.end, 0)) - 1
+        if before < 0 or ends[before] <= hit.start:
+            hits.append(hit)
+    return hits
 
 
 def _joined(hits: list[_Hit]) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Secrets that tell by the shape around them: private keys, JWTs, `Bearer`, `user:password@host`, `curl -u`, cookies.
+"""Secrets that tell by the shape around them: JWTs, `Bearer`, `user:password@host`, `curl -u`, cookies.
 
 Owns those shapes.  A name with a value is `assignments`'.
 """
@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 
 from crucible.patterns import late_pattern
 from crucible.secrets.commands import is_password_there, is_strong
 from crucible.secrets.rules import Rule
 from crucible.secrets.values import changes, holds_login, is_chance, is_dummy, is_placeholder
 
-__all__ = ["DATA_URI", "find_private_key", "shape_rules"]
+__all__ = ["DATA_URI", "shape_rules"]
 
 DATA_URI = late_pattern(r";base64,[A-Za-z0-9+/=_-]*+")
 """The bytes of a picture; nothing in them is a secret."""
 
 
 def shape_rules() -> list[Rule]:
-    """The rules of all shapes, but for the private keys of `find_private_key`."""
+    """The rules of all shapes."""
     return [
         Rule(
             "jwt",
@@ -171,51 +170,3 @@ def _is_varied_seed(value: str) -> bool:
 def _is_key_inside(text: str) -> bool:
     head = text[:80].replace("\\n", "")
     return b"PRIVATE" in base64.b64decode(head[: len(head) // 4 * 4] + "====")
-
-
-# --- private keys --------------------------------------------------------------------------------------------------
-
-_GAP = r"(?: |%20|\+|_)"
-_KIND = rf"(?:{_GAP}?[A-Z0-9]{{1,12}}){{0,4}}?{_GAP}?PRIVATE{_GAP}KEY(?:{_GAP}BLOCK)?"
-_BEGIN = late_pattern(rf"(?i)-{{4,5}} ?BEGIN{_KIND} ?-{{4,5}}")
-_END = late_pattern(rf"(?i)-{{4,5}} ?END{_KIND} ?-{{0,5}}")
-_BODY = late_pattern(r"[A-Za-z0-9+/=%]{24}")
-_LINE = late_pattern(
-    r"(?:\\{1,8}[nr]|\\{1,8}u000[ad]|%0[AD]|%5Cn|\n|\r|\A)(?P<lead>[^\n\\]{0,120}?)"
-    r"(?P<body>[A-Za-z0-9+/%]{16,}+={0,2}|[A-Za-z0-9+/]{1,64}={1,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Key-\w+):[^\n\\]{0,200}|)(?=[\s\\\"'`]|[ \t\"'+,;)]*(?:\n|\\|\Z)|\Z)"
-)
-_LONGEST_KEY = 64 * 1024
-
-
-def find_private_key(text: str, start: int) -> int:
-    """Where the private key ends whose `-----BEGIN` stands at `start`; -1 when there is none.
-
-    A key that is cut ends where its lines of base64 do.
-    """
-    begin = _BEGIN.match(text, start)
-    if begin is None:
-        return -1
-    following = text.find("BEGIN", begin.end(), start + _LONGEST_KEY)
-    limit = following if following >= 0 else min(len(text), start + _LONGEST_KEY)
-    marked = text.find("END", begin.end(), limit)
-    while marked >= 0:
-        end = _END.search(text, max(begin.end(), marked - 6), min(limit, marked + 80))
-        if end:
-            return end.end() if _BODY.search(text, begin.end(), end.start()) else -1
-        marked = text.find("END", marked + 3, limit)
-    return _end_of_cut(text, begin.end(), limit)
-
-
-def _end_of_cut(text: str, at: int, limit: int) -> int:
-    first = at
-    end = -1
-    inline = re.compile(r"[ \t]*[A-Za-z0-9+/=]{24,}").match(text, at, limit)  # all on one line
-    if inline:
-        at = end = inline.end()
-    while line := _LINE.match(text, at, limit):
-        if line["body"]:
-            end = line.end()
-        elif at - max(end, first) > 200:
-            break
-        at = line.end()
-    return end if end > 0 and _BODY.search(text, first, end) else -1

@@ -1,0 +1,237 @@
+"""Secrets found by a long run of letters and digits: tokens of unknown providers, and what base64 or hexadecimal digits wrap.
+
+Owns the search for such runs, which ordinary text hardly has: it costs no literal in the scanner's automaton.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from crucible.patterns import late_pattern
+from crucible.secrets.prefixes import LONG, is_random, run_rules
+from crucible.secrets.rules import Rule
+from crucible.secrets.values import is_hash, is_varied
+
+__all__ = ["Place", "find_in_runs"]
+
+
+class Place(NamedTuple):
+    """A secret of the rule `name` at `text[start:end]`."""
+
+    name: str
+    start: int
+    end: int
+
+
+Look = Callable[[str], "list[Place]"]
+
+_KINDS = bytes(0x61 if sign < 128 and chr(sign).isalnum() else 0x20 for sign in range(256))
+_NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9]+")
+"""Words and a number, as names have them: `RemovesAllRows12`."""
+
+
+def find_in_runs(text: str, look: Look | None) -> Iterator[Place]:
+    """The secrets of an ASCII text that stand in or at long runs; `look` finds secrets in what a run wraps."""
+    kinds = text.encode("ascii").translate(_KINDS)
+    needle = b"a" * LONG
+    passed, start = 0, kinds.find(needle)
+    while start >= 0:
+        end = kinds.find(b" ", start)
+        end = len(text) if end < 0 else end
+        if not _NAME.fullmatch(text, start, end):
+            yield from _tokens_at(text, start, end)
+            if look is not None and end > passed:
+                passed, places = _wrapped_at(text, max(start, passed), end, look)
+                yield from places
+        start = kinds.find(needle, end)
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+
+def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    for length, rules in _heads():
+        if length and before not in _HEAD_ENDS:
+            continue
+        for rule in rules.get(text[start - length : start] if start >= length else None, ()):
+            match = rule.pattern.match(text, start - length)
+            if match and rule.accept(match.group()):
+                yield Place(rule.name, *match.span())
+                return
+    signs = {before or " ", after or " ", "" if end - start == _SIDS else " "} & _FORMS.keys()
+    for sign in signs:
+        for name, pattern in _FORMS[sign].items():
+            match = pattern.search(text, max(0, start - _BEFORE), end + _AFTER)
+            if match and match.end() > start and is_varied(match[match.lastindex or 0]):
+                yield Place(name, *match.span(match.lastindex or 0))
+                return
+    vendor = _VENDOR.search(text, max(0, start - _BEFORE), start) if before in {"_", "-"} else None
+    if vendor and _is_token(vendor.group(), text[start:end], after):
+        rest = _REST.match(text, end)
+        yield Place("vendor-token", vendor.start(), rest.end() if rest else end)
+
+
+_HEAD_ENDS = frozenset("_-.:")
+
+
+@cache
+def _heads() -> list[tuple[int, dict[str | None, list[Rule]]]]:
+    by_length: dict[int, dict[str | None, list[Rule]]] = {}
+    for head, rules in run_rules().items():
+        by_length.setdefault(len(head), {})[head] = rules
+    return sorted(by_length.items(), reverse=True)
+
+
+_BEFORE, _AFTER = 48, 160
+_SIDS = 34
+"""Ids of Twilio and tokens of Jenkins have two signs and 32 hexadecimal digits."""
+_FORMS: dict[str, dict[str, re.Pattern[str]]] = {
+    ".": {
+        "airtable-token": late_pattern(r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+        "discord-token": late_pattern(
+            r"(?<![A-Za-z0-9])(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
+        ),
+        "vault-legacy-token": late_pattern(
+            r"(?<![A-Za-z0-9_$.)\]])[sb]\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])"
+        ),
+        "zhipu-key": late_pattern(r"(?<![A-Za-z0-9./-])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9.-])"),
+        "zoho-token": late_pattern(r"(?<![A-Za-z0-9.])1000\.[0-9a-f]{32}\.[0-9a-f]{32}(?![A-Za-z0-9])"),
+        # `st.<hex>.<hex>.<hex>`, `VF.DM.<hex>.<…>`: a short head and parts of chance
+        "dotted-token": late_pattern(
+            r"(?<![A-Za-z0-9./@-])[A-Za-z]{2,4}(?:\.[A-Z]{2})?(?:\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16,80}){2,4}(?![A-Za-z0-9.(])"
+        ),
+    },
+    "-": {
+        "mailgun-key": late_pattern(r"(?<![A-Za-z0-9-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
+    },
+    "_": {
+        "maxmind-key": late_pattern(r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
+    },
+    "": {
+        "jenkins-token": late_pattern(r"(?<![A-Za-z0-9./=-])11[0-9a-f]{32}(?![A-Za-z0-9.=-])"),
+        "twilio-key": late_pattern(r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+        "twilio-token": late_pattern(
+            r"(?<![A-Za-z0-9])AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"
+        ),
+    },
+}
+"""Tokens whose beginnings are too common to be sought, by the sign beside their run, and by rule."""
+
+_VENDOR = late_pattern(
+    r"(?:(?<![A-Za-z0-9+/=_.\\-])|(?<=\\[nrt]))(?:(?:[a-z][a-z0-9]{0,10}[_-]){1,4}|(?:[A-Z][A-Z0-9]{1,9}[_-]){1,3})\Z"
+)
+_REST = late_pattern(r"(?:[_-][A-Za-z0-9]{4,64}(?=[_-]|\b))?")
+_CREDENTIAL = late_pattern(
+    r"(?i)(?<![a-z0-9])(?:sk|key|apikey|pat|token|tok|secret|sec|rk|svc|priv|private)(?![a-z0-9])"
+)
+_KIND_OF_KEY = late_pattern(r"(?i)(?<![a-z0-9])(?:api|live|prod|auth|access|test|oauth)(?![a-z0-9])")
+_IDS = late_pattern(
+    r"(?i)(?:^|[_-])(?:pk|pub|public|id|ids|uid|sid|nonce|hash|digest|checksum|rev|ref|commit|build|cache|chunk|etag|trace|span|sha\d*|md5|blob|layer|image)[_-]"
+)
+_HEX = late_pattern(r"[0-9a-f]+|[0-9A-F]+")
+_FEWEST = 30
+"""Ids of services have 16 to 27 characters behind their prefix, tokens have 32 or more."""
+
+
+def _is_token(prefix: str, body: str, after: str) -> bool:
+    if after in {"=", "+", "/"} or len(body) > 250 or _IDS.search(prefix) or is_hash(prefix + body):
+        return False
+    named = _CREDENTIAL.search(prefix) is not None
+    if _HEX.fullmatch(body):
+        return (
+            named
+            and len(body) in {32, 40, 48, 56, 64}
+            and all(len(part) < 6 for part in re.split("[_-]", prefix))
+        )
+    least = LONG if named else 24 if _KIND_OF_KEY.search(prefix) else _FEWEST
+    return len(body) >= least and is_random(body) and is_varied(body) and _is_dense(body)
+
+
+def _is_dense(body: str) -> bool:
+    """Digits all over, as chance has it; names have them at an end or two."""
+    digits = [at for at, sign in enumerate(body) if sign.isdigit()]
+    return len(digits) >= 2 and len(_DIGIT_GROUPS.findall(body)) >= len(body) // 16 + 1
+
+
+_DIGIT_GROUPS = late_pattern(r"\d+")
+
+
+# --- wrapped ---------------------------------------------------------------------------------------------------------
+
+
+def _signs(mask: int) -> str:
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    return "".join(sign for value, sign in enumerate(letters) if not value & mask)
+
+
+# ASCII has no eighth bit: three of four characters of its base64 are of one half of the alphabet.
+_QUAD = f"[{_signs(32)}][{_signs(8)}][{_signs(2)}][A-Za-z0-9+/_-]"
+_BASE64 = late_pattern(rf"(?:{_QUAD}){{5,}}")
+_QUADS = late_pattern(rf"(?:{_QUAD})+")
+_TAIL = late_pattern(r"[A-Za-z0-9+/_-]{2,3}(?![A-Za-z0-9])")
+_LINE_END = late_pattern(r"(?:\r?\n|\\n)[ \t]{0,8}")
+_DIGITS = late_pattern(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}")
+_PRINTED = late_pattern(r"[\t\n\r -~]{12,}")
+_LINE = 56
+"""Base64 in lines has 64 or 76 characters in each."""
+
+
+def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[Place]]:
+    """Up to where was looked, and the secrets that are wrapped there."""
+    digits = _DIGITS.search(text, start, end)
+    if digits:
+        unwrapped = bytes.fromhex(digits.group()[: len(digits.group()) // 2 * 2]).decode("latin-1")
+        return end, [
+            Place(name, digits.start() + first * 2, digits.start() + last * 2)
+            for name, first, last in look(unwrapped)
+        ]
+    found = _BASE64.search(text, start, end)
+    for _ in range(4):
+        if found is None:
+            return end, []
+        stop, signs, places = _block(text, found)
+        inside = base64.b64decode(
+            signs + "=" * (-len(signs) % 4), altchars=b"-_" if "-" in signs or "_" in signs else None
+        )
+        shown = inside.decode("latin-1")
+        if _PRINTED.match(shown):
+            return max(stop, end), [_placed(hit, places, stop) for hit in look(shown)]
+        if len(signs) > 400:
+            return stop, []
+        found = _BASE64.search(text, found.start() + 1, end)
+    return end, []
+
+
+def _block(text: str, found: re.Match[str]) -> tuple[int, str, list[tuple[int, int]]]:
+    """Where base64 ends that begins with a match, its characters, and by line where they stand: (of them, of the text)."""
+    signs, at = found.group(), found.start()
+    places = [(0, at)]
+    first = _QUADS.match(text, at)
+    if first:
+        signs = first.group()
+    stop = at + len(signs)
+    while len(signs) >= _LINE and (line_end := _LINE_END.match(text, stop)):
+        line = _QUADS.match(text, line_end.end())
+        if line is None:
+            break
+        places.append((len(signs), line.start()))
+        signs += line.group()
+        stop = line.end()
+    tail = _TAIL.match(text, stop)
+    return (tail.end(), signs + tail.group(), places) if tail else (stop, signs, places)
+
+
+def _placed(hit: Place, places: list[tuple[int, int]], stop: int) -> Place:
+    return Place(
+        hit.name, _outer(hit.start * 4 // 3, places), min(stop, _outer(-(-hit.end * 4 // 3) - 1, places) + 1)
+    )
+
+
+def _outer(at: int, places: list[tuple[int, int]]) -> int:
+    sign, place = next(pair for pair in reversed(places) if pair[0] <= at)
+    return place + at - sign
