@@ -185,11 +185,21 @@ class _Command:
 
     def __init__(self, name: str, notations: list[_Notation]) -> None:
         self._name, self._notations = name, notations
+        leads = [next((word for word in one.words if word != "_"), one.flag) for one in notations]
+        leads = [
+            lead if lead[:1] != "-" or len(lead) > 2 else "-" for lead in leads
+        ]  # flags of a letter stand together, too
+        self._leads = tuple(f" {lead.lower()}" for lead in leads) if all(leads) else ()
 
     def find(self, text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
         if _INSIDE.match(text, start - 1) if start else False:
             return start + 1, []
-        arguments = list(_arguments(text, start + len(self._name)))
+        at = start + len(self._name)
+        if self._leads:  # mostly it is a word of a sentence
+            following = text[at : at + _FARTHEST].lower()
+            if not any(lead in following for lead in self._leads):
+                return start + 1, []
+        arguments = list(_arguments(text, at))
         if not arguments:
             return start + 1, []
         places = [
@@ -355,7 +365,10 @@ def command_rules() -> list[Rule]:
     """The rules of what no command line holds: files of passwords, answers to prompts."""
     return [
         Rule(
-            "command-password", ("pass:",), late_pattern(r"pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"), is_strong
+            "command-password",
+            ("in pass:", "out pass:", "ss pass:", "=pass:", '"pass:', "'pass:"),
+            late_pattern(r"(?i:in |out |ss |[=\"'])pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"),
+            is_strong,
         ),
         Rule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
         Rule(

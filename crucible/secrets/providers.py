@@ -29,7 +29,7 @@ aws-mws-token | amzn.mws. | amzn\.mws\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{1
 aws-session-token | fwogzxivyxdz iqojb3jpz2lux2vj fqogzxivyxdz | (?:FwoGZXIvYXdz|IQoJb3JpZ2luX2Vj|FQoGZXIvYXdz)[A-Za-z0-9+/=%]{40,4000}
 azure-client-secret <8 | q~ | [A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}
 azure-devops-token <76 | azdo | [A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}
-azure-key - | == | (?<=(?<![A-Za-z0-9+/=_-])(?<!sha512:)(?<!sha512 )(?<!SHA512 )(?P<s>[A-Za-z0-9+/]{86}))==(?![A-Za-z0-9=])
+azure-key <85 | a== q== g== w== | (?<![A-Za-z0-9+/=_-])(?<!sha512:)(?<!sha512 )(?<!SHA512 )(?P<s>[A-Za-z0-9+/]{85}[AQgw])==(?![A-Za-z0-9=])
 azure-marked-key <80 | +ast acdb +aba +asb +aeh aiot azfu azse +acr jqqj9 | (?:[A-Za-z0-9+/]{76}(?:\+ASt|ACDb|\+ABa|\+AMC)[A-Za-z0-9+/]{5}[AQgw]==|[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|AIoT|\+ARm)[A-Za-z0-9+/]{5}[A-P]=|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6}|[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{27})
 bitbucket-token | atbb bbdc- | (?<![A-Za-z0-9])(?:ATBB[A-Za-z0-9]{24,40}(?:[A-F0-9]{8})?|BBDC-[A-Za-z0-9+/=]{32,100})
 braintree-token | access_token$ | access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}

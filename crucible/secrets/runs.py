@@ -34,9 +34,9 @@ _NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9
 """Words and a number, as names have them: `RemovesAllRows12`."""
 
 
-def find_in_runs(text: str, look: Look | None) -> Iterator[Place]:
-    """The secrets of an ASCII text that stand in or at long runs; `look` finds secrets in what a run wraps."""
-    kinds = text.encode("ascii").translate(_KINDS)
+def find_in_runs(text: str, plain: bytes, look: Look | None) -> Iterator[Place]:
+    """The secrets of a text, `plain` in ASCII, that stand in or at long runs; `look` finds secrets in what a run wraps."""
+    kinds = plain.translate(_KINDS)
     needle = b"a" * LONG
     passed, start = 0, kinds.find(needle)
     while start >= 0:

@@ -104,7 +104,7 @@ class Scanner:
         text, plain = shown.text, shown.plain.decode("ascii")
         literals = self._automaton.find_matches_as_indexes(shown.plain.lower(), overlapping=True)
         look = partial(self._look, depth=depth + 1) if depth < _DEEPEST else None
-        hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
+        hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, shown.plain, look)]
         if not hits and not literals and not self._custom:  # most texts
             return []
         hits = _apart([*self._built_in(plain, literals), *self._own(text)], hits)
@@ -124,7 +124,7 @@ class Scanner:
         passed: dict[int, int] = {}
         seen = _Seen()
         for literal, start, _ in literals:
-            if start < passed.get(literal, 0):
+            if passed and start < passed.get(literal, 0):
                 continue
             for attempt in self._tries[literal]:
                 for hit in attempt(text, start, seen):

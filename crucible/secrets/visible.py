@@ -15,36 +15,34 @@ from crucible.patterns import ANSI, late_pattern
 __all__ = ["Visible"]
 
 # Line ends and tabs stay; the last ones are seen by nobody: soft hyphens, joiners, marks of direction and of byte order.
-_HIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
-_UNSEEN = late_pattern(f"{ANSI.pattern}|[{_HIDDEN}]")
-_SIGNS = late_pattern(f"[{_HIDDEN}]")
-_CONTROLS = bytes(byte for byte in (*range(32), 127) if byte not in b"\t\n\r")
-
+_UNSEEN = late_pattern(
+    ANSI.pattern + "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+)
 _FOLDED = {
     "|": "│┃║",
-    '"': "“”„«»",
+    '"': "“”„",
     "'": "‘’",
     ">": "→",
     ":": "：",
     " ": "\u00a0",
-    "a": "áàãâäåаạ",
-    "e": "éèêëęе",
-    "i": "íìîï",
-    "o": "óòôõöőоワ",
-    "u": "úùûü",
-    "n": "ñńň",
-    "s": "šśş",
+    "a": "ăаạậ",
+    "h": "ẩ",
+    "o": "óöоワ",
+    "n": "ñ",
+    "N": "Ñ",
+    "s": "ş",
     "l": "łл",
-    "c": "çčć",
     "p": "пパ密비",
     "P": "П",
-    "w": "码碼スсС밀",
+    "w": "码碼ス밀",
     "r": "рー번",
     "j": "ь",
     "d": "ド호",
-    "C": "Ç",
+    "\0": "\x9b\x90\x9d\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\ufeff",
 }
 """What other writing is read as.  Words for "password" come out as `names` has them: `пароль` as `parolj`, `密码` as `pw`."""
+
+_CONTROLS = bytes(byte for byte in (*range(32), 127) if byte not in b"\t\n\r")
 
 
 @cache
@@ -64,12 +62,6 @@ def _plain(text: str) -> bytes:
     return codecs.charmap_encode(text, "replace", mapping)[0].translate(folded)  # type: ignore[arg-type]  # as it was built
 
 
-def _holds_hidden(text: str, plain: bytes) -> bool:
-    if text.isascii():  # C is faster than `re`
-        return len(plain.translate(None, _CONTROLS)) < len(plain)
-    return _SIGNS.search(text) is not None
-
-
 class Visible:
     """`text` is what shows of what was given, `plain` the same in ASCII."""
 
@@ -81,7 +73,7 @@ class Visible:
         self._starts: list[int] = []
         self._shifts: list[int] = []
         # C tells of ASCII faster than `re` does.
-        if _holds_hidden(given, self.plain):
+        if len(self.plain.translate(None, _CONTROLS)) < len(given):
             self._drop(given)
             self.plain = _plain(self.text)
 
