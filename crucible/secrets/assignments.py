@@ -13,7 +13,7 @@ from string import ascii_letters
 from crucible.patterns import late_pattern
 from crucible.secrets.between import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
 from crucible.secrets.ends import JUDGED, LINE_START, end_of_bare, end_of_quoted, full_end, inside_quotes
-from crucible.secrets.layouts import Value, find_answer, find_before, find_column, find_items
+from crucible.secrets.layouts import Value, find_answer, find_before, find_columns, find_items
 from crucible.secrets.names import Weight, is_verb, weight_of, words_set
 from crucible.secrets.values import (
     is_hash,
@@ -25,7 +25,7 @@ from crucible.secrets.values import (
     is_worded,
 )
 
-__all__ = ["Value", "find_values", "is_named", "is_value_of", "secret_part"]
+__all__ = ["NAMES", "Value", "find_values", "is_named", "is_value_of", "secret_part"]
 
 _LONGEST_NAME = 64
 
@@ -81,9 +81,12 @@ def is_named(text: str, start: int, end: int) -> bool:
 
 
 _GIVEN = late_pattern(
-    r"[A-Za-z0-9_-]{0,48}+" + CLOSE + r"(?:[ \t]{0,16}(?:[^A-Za-z0-9 \t.!)\]}]|\.\.)|\.[A-Za-z]|\)|\Z"
+    r"[A-Za-z0-9_-]{0,48}+"
+    + CLOSE
+    + r"(?:[ \t]{0,16}(?:[=:|?&%<>\\{([/\r\n]|\.\.|->|[!+]=|,[ \t]*(?:\\*[\"'`]|\w{1,20}=|with:)|[,;](?=\S))|\Z"
+    r"|[\"'\])/i]{0,5}(?:,[ \t]*\\*[\"'`]|(?:\.[A-Za-z_]{2,20}(?:\(\))?){1,4}(?:\(| [a-z=])|\)[ \t]*[:=({\r\n])"
     r"|[ \t]{1,40}(?:(?:is|was|to|equals|for|has|be|changed|set|reset|updated|rotated|value|content|provided|supplied|given|used|sent"
-    r"|found|received|rejected|with|eq|should|and|return|send|or)\b|(?![a-z]{1,24}(?:[.,:;)]|[ \t]+(?![=\t ])|\r?\n|\Z))[^ \t]))"
+    r"|found|received|rejected|with|eq|should|and|return|send|or)\b|(?![a-z]{1,24}(?:[.,:;)]|[ \t]+(?![=\t ])|\r?\n|\Z))[^ \t.,;)*]))"
 )
 _BEHIND = late_pattern(r"[A-Za-z0-9_-]{0,48}+[ \t]{1,40}[^\s-]")
 _APART = frozenset({"", " ", "\n", "\t", "*", "["})
@@ -91,33 +94,30 @@ _SAYING = (" as ", " is ", " for ", " was ")
 _SAID_OF = late_pattern(r" (?:as|is|for|was)(?: [A-Za-z-]{1,12}){0,4} [A-Za-z_-]*\Z")
 
 
-def find_values(text: str, start: int, end: int) -> tuple[int, list[Value]]:
-    """Where the name ends of which a literal of `names` stands from `start` to `end`, and the secrets given to it."""
+def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[Value]:
+    """The secrets that are given to the name of which a literal stands from `start` to `end`.
+
+    `seen` keeps up to where names, tables and lists were looked at whole.
+    """
     first, stop = _name_at(text, start, end)
+    seen[NAMES] = stop
     weight = _weight_at(text, first, stop)
     if weight == Weight.NONE or (weight == Weight.HINT and not _SIGN.match(text, stop)):
-        return stop, []
+        return []
     found: list[Value] = []
-    if _AT_CELL_END.match(text, stop):
-        found += find_column(text, first, stop)
-    if text[stop - 1] in "sS":
-        found += find_items(text, first, stop, weight)
-    if not _DULL.match(text, stop) or (text[stop - 1].isupper() and _is_set(text, first)):
-        found += _near_values(text, first, stop, weight)
-    elif weight >= Weight.TOKEN:
-        before = find_before(text, first, stop, weight)
-        found += [before] if before else []
-    return stop, found
+    if first >= seen.get(_TABLES, 0) and _AT_CELL_END.match(text, stop):
+        seen[_TABLES], values = find_columns(text, first, stop)
+        found += values
+    if first >= seen.get(_LISTS, 0) and text[stop - 1] in "sS":
+        seen[_LISTS], values = find_items(text, first, stop, weight)
+        found += values
+    return found + _near_values(text, first, stop, weight)
 
 
+NAMES = -1
+_TABLES, _LISTS = 20_000, 20_001
+"""Keys of what was seen, apart from those of rules and forms."""
 _AT_CELL_END = late_pattern(r"[*`\"'\\]{0,8}(?:[,;|\t\n\r]| [ |\\]|\\|\Z)")
-_DULL = late_pattern(
-    r"[\"'`)\].,;]{0,2}[ \t]{1,3}(?!(?:is|was|to|as|of|or|equals|for|has|be|changed|set|reset|updated|rotated|value|content|provided"
-    r"|supplied|given|used|sent|found|received|rejected|with|eq|should|and|return|send)\b)[a-z]{1,24}(?![\w/@%$-])(?!.?[ \t]*[=:|?!>(\\])(?![^\n\d=]{0,80}+[\d=])"
-    r"|[\])]{0,3}(?:\.[A-Za-z_]|[;)\]]|\(\)|\([a-z]|,[ ][a-z])(?![^\d\"'`\\]{0,100}+[\d\"'`\\])"
-)
-"""A sentence, a comment or code goes on behind a name, and nothing near can be a value: the common case, told in one go."""
-
 _SIGHT_BEFORE, _SIGHT = 320, 1000
 """Characters: so far around a name is looked for its value, but for the end of a value."""
 

@@ -6,7 +6,6 @@ Owns where such a value is.  Whether the name is a secret's is `names`', whether
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from crucible.patterns import late_pattern
@@ -14,7 +13,7 @@ from crucible.secrets.between import EOL, LEAD
 from crucible.secrets.names import Weight, weight_of
 from crucible.secrets.values import is_chance, is_hash, is_secret, is_striking, is_worded, stands_out
 
-__all__ = ["Value", "find_answer", "find_before", "find_column", "find_items"]
+__all__ = ["Value", "find_answer", "find_before", "find_columns", "find_items"]
 
 
 class Value(NamedTuple):
@@ -52,25 +51,24 @@ _RULER = late_pattern(r"(?:[\w.-]{1,40}[ \t]{1,12}\|[ \t])?[-+|:=?#>\s\d]*(?:-{2
 _TRIMMED = " \t*`\"'\\|,;?"
 
 
-def find_column(text: str, first: int, stop: int) -> Iterator[Value]:
-    """The values below the name `text[first:stop]`, which stands in the head of a table."""
+def find_columns(text: str, first: int, stop: int) -> tuple[int, list[Value]]:
+    """The secrets of the table in whose head the name `text[first:stop]` stands, of all its columns; and how far it goes."""
     after = _AFTER_CELL.match(text, stop)
     if after is None or not _BEFORE_CELL.search(text, max(0, first - 60), first):
-        return
+        return stop, []
     begin, end = _start_of_line(text, first), _end_of_line(text, stop)
     begin = _LOGGED.match(text, begin, first).end()  # type: ignore[union-attr]  # it matches nothing too
     line = text[begin:end]
     if end >= len(text) or end - begin > _LONGEST_ROW or not _HEADER.fullmatch(line):
-        return
+        return end, []
     by = _separator(line, first - begin, after["by"])
     places = _cells(line, by) if by else []
-    at = next((n for n, (a, b) in enumerate(places) if a <= first - begin < b), -1)
-    if len(places) < 2 or at < 0 or (by == "," and not _is_row(line)):
-        return
-    name = line[places[at][0] : places[at][1]].strip(_TRIMMED)
-    weight = weight_of(name.replace(" ", "_")) if len(name) <= 40 else Weight.NONE
-    if weight:
-        yield from _rows(text, end, _Column(by, len(places), at, weight))
+    if len(places) < 2 or (by == "," and not _is_row(line)):
+        return end, []
+    names = [line[a:b].strip(_TRIMMED) for a, b in places]
+    weights = [weight_of(name.replace(" ", "_")) if len(name) <= 40 else Weight.NONE for name in names]
+    columns = [(at, weight) for at, weight in enumerate(weights) if weight]
+    return _rows(text, end, by, len(places), columns) if columns else (end, [])
 
 
 def _is_row(line: str) -> bool:
@@ -102,37 +100,38 @@ def _cells(line: str, by: str) -> list[tuple[int, int]]:
     return spans
 
 
-class _Column(NamedTuple):
-    """The column `at` of `width`, whose cells are parted by `by`."""
-
-    by: str
-    width: int
-    at: int
-    weight: Weight
-
-
-def _rows(text: str, end: int, column: _Column) -> Iterator[Value]:
-    by, width, at, weight = column
+def _rows(
+    text: str, end: int, by: str, width: int, columns: list[tuple[int, Weight]]
+) -> tuple[int, list[Value]]:
+    """The values in those columns of `width`, whose cells are parted by `by`, below the line that ends at `end`."""
+    found: list[Value] = []
     for _ in range(_ROWS):
         line_end = _LINE_END.match(text, end)
         if line_end is None:
-            return
-        end = _end_of_line(text, line_end.end())
-        begin = _LOGGED.match(text, line_end.end(), end).end()  # type: ignore[union-attr]  # as above
-        line = text[begin:end] if end - begin <= _LONGEST_ROW else ""
+            break
+        stop = _end_of_line(text, line_end.end())
+        begin = _LOGGED.match(text, line_end.end(), stop).end()  # type: ignore[union-attr]  # as above
+        line = text[begin:stop] if stop - begin <= _LONGEST_ROW else ""
         line = line.rstrip('"') if by == "|" else line
-        if _RULER.fullmatch(line):
-            continue
-        places = _cells(line, by) if line.strip() else []
-        if len(places) <= at or abs(len(places) - width) > (by == ","):
-            return
-        start, stop = places[at]
-        value = line[start:stop].rstrip("|,;\t\n " if by != "|" else "| ")
-        value = re.sub(r"\\u25[0-9a-f]{2}\Z|\\t\Z", "", value).rstrip()
-        inner = value.strip(_TRIMMED if by in {"|", "  "} else " \t\"'`\\")
-        if inner and _is_in_column(inner, weight):
-            found = begin + start + value.index(inner)
-            yield Value(found, found + len(inner), weight, quoted=True)
+        if not _RULER.fullmatch(line):
+            places = _cells(line, by) if line.strip() else []
+            if len(places) <= columns[-1][0] or abs(len(places) - width) > (by == ","):
+                break
+            found += [
+                value for at, weight in columns if (value := _in_cell(begin, line, by, places[at], weight))
+            ]
+        end = stop
+    return end, found
+
+
+def _in_cell(begin: int, line: str, by: str, place: tuple[int, int], weight: Weight) -> Value | None:
+    value = line[slice(*place)].rstrip("|,;\t\n " if by != "|" else "| ")
+    value = re.sub(r"\\u25[0-9a-f]{2}\Z|\\t\Z", "", value).rstrip()
+    inner = value.strip(_TRIMMED if by in {"|", "  "} else " \t\"'`\\")
+    if not inner or not _is_in_column(inner, weight):
+        return None
+    at = begin + place[0] + value.index(inner)
+    return Value(at, at + len(inner), weight, quoted=True)
 
 
 def _is_in_column(value: str, weight: Weight) -> bool:
@@ -169,13 +168,14 @@ _MARKED = late_pattern(rf"(?:{EOL})*{LEAD}(?:-|\d{{1,2}}[.)])[ \t]")
 _ITEMS = 400
 
 
-def find_items(text: str, first: int, stop: int, weight: Weight) -> Iterator[Value]:
-    """The values of the list that stands behind a name of many: `api_keys:`, `passwords = [`."""
+def find_items(text: str, first: int, stop: int, weight: Weight) -> tuple[int, list[Value]]:
+    """The secrets of the list that stands behind a name of many (`api_keys:`, `passwords = [`), and how far it goes."""
+    found: list[Value] = []
     if text[stop - 1 : stop] not in {"s", "S"} or text[stop - 2 : stop - 1] in {"s", "S"}:
-        return  # one, not many
+        return stop, found  # one, not many
     opened = _LIST.match(text, stop)
     if opened is None:
-        return
+        return stop, found
     words = text[first:stop].lower()
     if words.endswith(("passwords", "passphrases", "passwds")):
         weight = Weight.PASSWORD
@@ -183,14 +183,15 @@ def find_items(text: str, first: int, stop: int, weight: Weight) -> Iterator[Val
     for number in range(_ITEMS):
         item = _ITEM.match(text, at)
         if item is None or not (bracketed or _is_item(text, at)):
-            return
+            break
         if number or bracketed or item["quote"] or "-" in item[0] or "." in item[0]:
             value = item["value"]
             if stands_out(value, weight) and (weight > Weight.TOKEN or is_chance(value)):
-                yield Value(item.start("value"), item.end("value"), weight, quoted=True)
+                found.append(Value(item.start("value"), item.end("value"), weight, quoted=True))
         at = item.end()
         if text[at : at + 1] in {"]", ")", "}"}:
-            return
+            break
+    return at, found
 
 
 def _is_item(text: str, at: int) -> bool:

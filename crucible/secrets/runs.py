@@ -30,19 +30,23 @@ class Place(NamedTuple):
 Look = Callable[[str], "list[Place]"]
 
 _KINDS = bytes(0x61 if sign < 128 and chr(sign).isalnum() else 0x20 for sign in range(256))
+_LONG_NAME = 32
 _NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9]+")
 """Words and a number, as names have them: `RemovesAllRows12`."""
 
 
-def find_in_runs(text: str, plain: bytes, look: Look | None) -> Iterator[Place]:
-    """The secrets of a text, `plain` in ASCII, that stand in or at long runs; `look` finds secrets in what a run wraps."""
+def find_in_runs(plain: bytes, look: Look | None) -> Iterator[Place]:
+    """The secrets of an ASCII text that stand in or at long runs; `look` finds secrets in what a run wraps."""
     kinds = plain.translate(_KINDS)
     needle = b"a" * LONG
     passed, start = 0, kinds.find(needle)
+    text = plain.decode("ascii") if start >= 0 else ""
     while start >= 0:
         end = kinds.find(b" ", start)
         end = len(text) if end < 0 else end
-        if not _NAME.fullmatch(text, start, end):
+        if not (text[start:end].isalpha() and end - start < _LONG_NAME) and not _NAME.fullmatch(
+            text, start, end
+        ):
             yield from _tokens_at(text, start, end)
             if look is not None and end > passed:
                 passed, places = _wrapped_at(text, max(start, passed), end, look)

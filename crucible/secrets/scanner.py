@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
-from crucible.secrets.assignments import find_values, is_named, is_value_of, secret_part
+from crucible.secrets.assignments import NAMES, find_values, is_named, is_value_of, secret_part
 from crucible.secrets.commands import command_forms, command_rules
 from crucible.secrets.manifests import manifest_forms
 from crucible.secrets.names import NAME_LITERALS, Weight
@@ -27,7 +27,7 @@ from crucible.secrets.rules import Form, Rule
 from crucible.secrets.runs import Place, find_in_runs
 from crucible.secrets.services import service_rules
 from crucible.secrets.shapes import DATA_URI, shape_rules
-from crucible.secrets.visible import Visible
+from crucible.secrets.visible import CONTROLS, Visible, plain_of
 from crucible.settings import SecretSettings
 
 __all__ = ["Finding", "Redact", "Scanner"]
@@ -73,8 +73,7 @@ class Scanner:
 
     def find(self, text: str) -> list[Finding]:
         """Every secret of `text`, in order, none overlapping another."""
-        shown = Visible(text)
-        hits = self._hits(shown)
+        shown, hits = self._hits(text)
         return _places(_joined(hits), shown) if hits else []
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
@@ -92,33 +91,38 @@ class Scanner:
         return text, dict(counts)
 
     def _find_named(self, text: str, name: str) -> list[Finding]:
-        shown = Visible(text)
-        hits = self._hits(shown)
+        shown, hits = self._hits(text)
         start = secret_part(shown.text)
         value = shown.text[start:].rstrip()
         if not _MARK.search(value) and is_value_of(name, value) and self._is_kept_out(value):
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
         return _places(_joined(hits), shown)
 
-    def _hits(self, shown: Visible, depth: int = 0) -> list[_Hit]:
-        text, plain = shown.text, shown.plain.decode("ascii")
-        literals = self._automaton.find_matches_as_indexes(shown.plain.lower(), overlapping=True)
+    def _hits(self, given: str, depth: int = 0) -> tuple[Visible, list[_Hit]]:
+        plain = plain_of(given)
+        literals = self._automaton.find_matches_as_indexes(plain.lower(), overlapping=True)
+        hidden = bool(literals) and min(literals)[0] < len(CONTROLS)
+        shown = Visible(given, hidden=hidden)
+        text = shown.text
+        if hidden:
+            plain = plain_of(text)
+            literals = self._automaton.find_matches_as_indexes(plain.lower(), overlapping=True)
         look = partial(self._look, depth=depth + 1) if depth < _DEEPEST else None
-        hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, shown.plain, look)]
+        hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
         if not hits and not literals and not self._custom:  # most texts
-            return []
-        hits = _apart([*self._built_in(plain, literals), *self._own(text)], hits)
-        hidden = _hidden(text) if hits else []
-        return [
+            return shown, []
+        hits = _apart([*self._built_in(plain.decode("ascii"), literals), *self._own(text)], hits)
+        kept = _hidden(text) if hits else []
+        return shown, [
             hit
             for hit in hits
-            if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
+            if not _is_in(kept, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
         ]
 
     def _look(self, text: str, depth: int) -> list[Place]:
         """The secrets in what base64 or hexadecimal digits wrap."""
-        shown = Visible(text)
-        return [Place(*found) for found in _places(_joined(self._hits(shown, depth)), shown)]
+        shown, hits = self._hits(text, depth)
+        return [Place(*found) for found in _places(_joined(hits), shown)]
 
     def _built_in(self, text: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
         passed: dict[int, int] = {}
@@ -166,7 +170,7 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 @cache
 def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     """What finds literals, and what is tried where each is found."""
-    tries: dict[str, list[_Try]] = defaultdict(list)
+    tries: dict[str, list[_Try]] = defaultdict(list, {control.decode(): [] for control in CONTROLS})
     for rank, rule in enumerate(_rules()):
         for literal in rule.literals:
             tries[literal].append(partial(_looked_back if rule.back else _matched, rank, rule))
@@ -250,17 +254,15 @@ def _secret_of(match: re.Match[str]) -> tuple[int, int]:
 _RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: "token", Weight.HINT: "key"}
 
 
-_NAMES = -1
-"""In `_Seen`: up to where a name was looked at whole."""
 _FORMS = -2
 """In `_Seen`: the first of the forms, which go on downwards."""
 
 
 def _assigned(length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
     end = start + length
-    if end <= seen.get(_NAMES, 0) or not is_named(text, start, end):
+    if end <= seen.get(NAMES, 0) or not is_named(text, start, end):
         return ()  # another literal of the same name, or nothing is given to it
-    seen[_NAMES], values = find_values(text, start, end)
+    values = find_values(text, start, end, seen)
     return [_Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end) for value in values]
 
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from crucible.patterns import ANSI, late_pattern
 
-__all__ = ["Visible"]
+__all__ = ["CONTROLS", "Visible", "plain_of"]
 
 # Line ends and tabs stay; the last ones are seen by nobody: soft hyphens, joiners, marks of direction and of byte order.
 _UNSEEN = late_pattern(
@@ -42,7 +42,8 @@ _FOLDED = {
 }
 """What other writing is read as.  Words for "password" come out as `names` has them: `пароль` as `parolj`, `密码` as `pw`."""
 
-_CONTROLS = bytes(byte for byte in (*range(32), 127) if byte not in b"\t\n\r")
+CONTROLS = [bytes([byte]) for byte in (*range(32), 127) if byte not in b"\t\n\r"]
+"""Bytes of `plain` for what a reader does not see."""
 
 
 @cache
@@ -54,7 +55,7 @@ def _reading() -> tuple[object, bytes]:
     return codecs.charmap_build(table.ljust(256, "\ufffe")), folded.ljust(256, b"?")
 
 
-def _plain(text: str) -> bytes:
+def plain_of(text: str) -> bytes:
     """A byte for each character, so that places are the same; secrets are ASCII, what else there is stands as `?`."""
     if text.isascii():
         return text.encode("ascii")
@@ -63,19 +64,17 @@ def _plain(text: str) -> bytes:
 
 
 class Visible:
-    """`text` is what shows of what was given, `plain` the same in ASCII."""
+    """`text` is what shows of what was given."""
 
-    __slots__ = ("_shifts", "_starts", "plain", "text")
+    __slots__ = ("_shifts", "_starts", "text")
 
-    def __init__(self, given: str) -> None:
+    def __init__(self, given: str, *, hidden: bool) -> None:
+        """`hidden` says whether something of it does not show."""
         self.text = given
-        self.plain = _plain(given)
         self._starts: list[int] = []
         self._shifts: list[int] = []
-        # C tells of ASCII faster than `re` does.
-        if len(self.plain.translate(None, _CONTROLS)) < len(given):
+        if hidden:
             self._drop(given)
-            self.plain = _plain(self.text)
 
     def _drop(self, given: str) -> None:
         kept: list[str] = []
