@@ -66,8 +66,6 @@ def secret_part(value: str) -> int:
 
 def is_named(text: str, start: int, end: int) -> bool:
     """Whether something may be given to the name of which a literal stands there: told fast, as mostly nothing is."""
-    if text.startswith("PASS:", start) and text[start - 1 : start] in _APART:
-        return False  # a test did
     if _GIVEN.match(text, end):
         return True
     if (
@@ -89,7 +87,6 @@ _GIVEN = late_pattern(
     r"|found|received|rejected|with|eq|should|and|return|send|or)\b|(?![a-z]{1,24}(?:[.,:;)]|[ \t]+(?![=\t ])|\r?\n|\Z))[^ \t.,;)*]))"
 )
 _BEHIND = late_pattern(r"[A-Za-z0-9_-]{0,48}+[ \t]{1,40}[^\s-]")
-_APART = frozenset({"", " ", "\n", "\t", "*", "["})
 _SAYING = (" as ", " is ", " for ", " was ")
 _SAID_OF = late_pattern(r" (?:as|is|for|was)(?: [A-Za-z-]{1,12}){0,4} [A-Za-z_-]*\Z")
 

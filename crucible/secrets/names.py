@@ -42,13 +42,22 @@ _LONG = words_set(
     """
 )
 _SIGNS = "=:\"'`)]|,>%_-123\\("
-NAME_LITERALS = {
-    **{word: len(word) for word in (*_LONG, "de passe", "palavra-passe", "mat khau")},
-    **{word + sign: len(word) for word in _SHORT for sign in (*_SIGNS, " =", " :", " |")},
-    **{f"{word} ": len(word) for word in ("requirepass", "storepass", "keypass")},
-    **{f"-{word} ": len(word) + 1 for word in _SHORT},
-}
-"""Every name of a secret contains one of these, in lower case, with how many characters are the name's."""
+_BEFORE_PASS = (*"abcdefghijklmnopqrstuvwxyz0123456789_-.{(,\"'\t\n@:", "  ", ", ", "{ ", "( ", "n ")
+"""What stands before a `pass:` that is no verdict of a test."""
+
+
+def _literals() -> dict[str, tuple[int, int]]:
+    places = {word: (0, len(word)) for word in (*_LONG, "de passe", "palavra-passe", "mat khau")}
+    for word in _SHORT:
+        places |= {word + sign: (0, len(word)) for sign in (*_SIGNS, " =", " :", " |")}
+        places[f"-{word} "] = (0, len(word) + 1)
+    del places["pass:"]
+    places |= {f"{before}pass:": (len(before), len(before) + 4) for before in _BEFORE_PASS}
+    return places | {f"{word} ": (0, len(word)) for word in ("requirepass", "storepass", "keypass")}
+
+
+NAME_LITERALS = _literals()
+"""Every name of a secret contains one of these, in lower case, with where in it the name is."""
 
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 

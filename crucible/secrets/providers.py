@@ -11,6 +11,12 @@ from crucible.secrets.values import is_varied
 
 __all__ = ["provider_rules"]
 
+_SIGNS = "abcdefghijklmnopqrtuvwxyz0123456789_-"
+_OKTA = " ".join([*(f"00{sign}" for sign in _SIGNS), *(f"00s{sign}" for sign in _SIGNS + "s")])
+"""How a token of Okta begins; `00` alone would stand in each `0.00s` of a test."""
+
+_LOB = " ".join(["test_pub", *(f"test_{a}{b}" for a in "0123456789abcdef" for b in "0123456789abcdef")])
+
 _TOKENS = r"""
 1password-secret-key | a3- | A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}
 1password-token | ops_eyj | ops_eyJ[A-Za-z0-9+/_-]{60,4000}={0,3}
@@ -78,7 +84,7 @@ langfuse-key | sk-lf- | sk-lf-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 launchdarkly-key | sdk- api- mob- | (?:sdk|api|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 linear-token | lin_api_ lin_oauth_ | lin_(?:api|oauth)_[A-Za-z0-9]{32,80}
 notion-token | ntn_ secret_ | (?<![A-Za-z0-9_-]{24})(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{40,50})
-lob-key | live_ test_ | (?<![A-Za-z0-9])(?:live|test)_(?:pub_)?[0-9a-f]{31,35}(?![0-9a-zA-Z])
+lob-key | live_ @LOB@ | (?<![A-Za-z0-9])(?:live|test)_(?:pub_)?[0-9a-f]{31,35}(?![0-9a-zA-Z])
 mailchimp-key <33 | -us | (?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)
 mailgun-key | key- pubkey- | (?<![A-Za-z0-9])(?:pub)?key-[0-9a-f]{32}
 mapbox-token | sk.eyj tk.eyj pk.eyj | [spt]k\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,40}
@@ -90,7 +96,7 @@ npm-token | npm_ | (?<![A-Za-z0-9_-]{24})npm_[A-Za-z0-9]{30,40}
 nuget-key | oy2 | oy2[a-z0-9]{43}
 nvidia-key | nvapi- | nvapi-[A-Za-z0-9_-]{50,80}
 octopus-key | api- | API-[A-Z0-9]{26,32}(?![A-Za-z0-9])
-okta-token | 00 | (?<![A-Za-z0-9_/+=-])00(?=[A-Za-z_-]*\d)(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])[A-Za-z0-9_-]{40}(?![A-Za-z0-9_/+=-])
+okta-token | @OKTA@ | (?<![A-Za-z0-9_/+=-])00(?=[A-Za-z_-]*\d)(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])[A-Za-z0-9_-]{40}(?![A-Za-z0-9_/+=-])
 openai-key | sk- sess- | (?:sk-(?:proj|svcacct|admin|None|service)-[A-Za-z0-9_-]{20,250}|(?:sk|sess)-(?=[A-Za-z]{0,63}\d)[A-Za-z0-9]{20,64}(?![A-Za-z0-9]))
 openai-key <120 | t3blbkfj | sk-[A-Za-z0-9_-]{10,100}T3BlbkFJ[A-Za-z0-9_-]{10,150}
 openrouter-key | sk-or- | sk-or-(?:v\d-)?[A-Za-z0-9]{32,80}
@@ -156,4 +162,4 @@ django-password-hash | pbkdf2_sha | pbkdf2_sha(?:1|256|512)\$\d{3,8}\$[A-Za-z0-9
 
 def provider_rules() -> list[Rule]:
     """The rules of all tokens that tell by themselves."""
-    return list(read_table(_TOKENS, is_varied))
+    return list(read_table(_TOKENS.replace("@OKTA@", _OKTA).replace("@LOB@", _LOB), is_varied))

@@ -174,8 +174,8 @@ def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     for rank, rule in enumerate(_rules()):
         for literal in rule.literals:
             tries[literal].append(partial(_looked_back if rule.back else _matched, rank, rule))
-    for literal, length in NAME_LITERALS.items():
-        tries[literal].append(partial(_assigned, length))
+    for literal, place in NAME_LITERALS.items():
+        tries[literal].append(partial(_assigned, *place))
     for rank, form in enumerate([*key_forms(), *manifest_forms(), *command_forms()]):
         for literal in form.literals:
             tries[literal].append(partial(_formed, _FORMS - rank, form))
@@ -258,8 +258,8 @@ _FORMS = -2
 """In `_Seen`: the first of the forms, which go on downwards."""
 
 
-def _assigned(length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
-    end = start + length
+def _assigned(begin: int, length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    start, end = start + begin, start + length
     if end <= seen.get(NAMES, 0) or not is_named(text, start, end):
         return ()  # another literal of the same name, or nothing is given to it
     values = find_values(text, start, end, seen)
