@@ -12,9 +12,9 @@ from string import ascii_letters
 
 from crucible.patterns import late_pattern
 from crucible.secrets.between import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
-from crucible.secrets.ends import JUDGED, LINE_START, end_of_bare, end_of_quoted, full_end, inside_quotes
+from crucible.secrets.ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes
 from crucible.secrets.layouts import Value, find_answer, find_before, find_columns, find_items
-from crucible.secrets.names import Weight, is_verb, weight_of, words_set
+from crucible.secrets.names import Weight, is_login, is_verb, weight_of, words_set
 from crucible.secrets.values import (
     is_hash,
     is_phrase,
@@ -253,11 +253,17 @@ def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> 
             return phrase
         stop = end_of_bare(text, first, at, kind, between)
     at += secret_part(text[at : at + 16])
-    quoted = opened is not None or kind in {"xml", "block", "plist"}
+    login = _LOGIN.match(text, at, stop) if is_login(text[first : between.start()]) else None
+    if login:
+        at, weight = login.end(), Weight.PASSWORD
+    quoted = opened is not None or login is not None or kind in {"xml", "block", "plist"}
     found = Value(at, stop, weight, quoted)
     if not _fits(text, first, kind, found):
         return None
     return found if opened else found._replace(end=full_end(text, at, stop))
+
+
+_LOGIN = late_pattern(r"[\w.@+-]{1,64}:(?=[^\s:/]{4})")
 
 
 def _phrase_at(text: str, first: int, at: int, kind: str) -> Value | None:
@@ -295,7 +301,10 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
         or _is_env(text, first, at)
         or _is_setting(text, first, at, stop)
     )
-    return is_secret(value, weight, quoted=text_only)
+    if is_secret(value, weight, quoted=text_only):
+        return True
+    # What is no text of its own is no label: `"password": "Kennwort"` is one, `PWD=Sunshine` is none.
+    return text_only and not quoted and weight == Weight.PASSWORD and is_plain_word(value)
 
 
 def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
@@ -318,7 +327,10 @@ def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
     """A word that is a password because it stands alone on its line, or behind a flag or a command that sets it."""
     value = text[found.start : min(found.end, found.start + JUDGED)]
     if kind == "space":
-        return is_worded(value) or (_is_set(text, first) and is_plain_word(value))
+        given = _is_set(text, first) or (text[first : first + 2] == "--" and _ENDS.match(text, found.end))
+        return is_worded(value) or (bool(given) and is_plain_word(value))
+    if kind == "sep" and text[first : first + 2] == "--":
+        return is_worded(value) or is_plain_word(value)
     if kind != "sep" or not (is_plain_word(value) or is_worded(value)):
         return False
     if not _ALONE_BEFORE.search(text, max(0, first - 80), first) or not _ALONE_AFTER.match(text, found.end):
@@ -333,13 +345,16 @@ def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
     return _SECTION.search(text, max(0, first - _SIGHT_BEFORE), first) is not None
 
 
+_ENDS = late_pattern(r"\\?[\"'`]?[ \t]*(?:\r?\n|\\|\Z|[|&;)]|[ \t]-)")
+
+
 def _is_set(text: str, first: int) -> bool:
     """A command that sets a variable stands before it."""
     return _SETTER.search(text, max(0, first - 24), first) is not None
 
 
 _SETTER = late_pattern(r"(?:(?:\A|\s)(?:ENV|setx|setenv|SetEnv|set -[a-zA-Z]{1,3}))[ \t]{1,4}[\w.]{0,40}\Z")
-_ALONE_BEFORE = late_pattern(rf"(?:\A|{EOL}){LEAD}[\w.-]{{0,40}}\Z")
+_ALONE_BEFORE = late_pattern(rf"(?:\A|{EOL}){LEAD}(?:[Mm]ot )?[\w.-]{{0,40}}\Z")
 _ALONE_AFTER = late_pattern(rf"[ \t]*(?:\#[^\n]{{0,120}})?(?:{EOL}|\Z)")
 _IN_OBJECT = late_pattern(rf"[,{{(\[;][ \t]*{EOL}{LEAD}[\w.-]{{0,40}}\Z")
 _OBJECT_ENDS = late_pattern(rf"[ \t]*{EOL}{LEAD}[)}}\]]")
@@ -362,9 +377,7 @@ def _is_env(text: str, first: int, at: int) -> bool:
     """`NAME=value` as a shell or an `.env` has it: a name in capitals, no space around `=`."""
     name = text[first : at - 1]
     return (
-        text[at - 1 : at] == "="
-        and name == name.upper()
-        and LINE_START.search(text, max(0, first - 40), first) is not None
+        text[at - 1 : at] == "=" and name == name.upper() and text[first - 1 : first] not in {"(", ",", "."}
     )
 
 

@@ -32,6 +32,7 @@ BETWEEN = late_pattern(
     + r")(?:[ \t](?:provided|supplied|given|used|sent|found|received|rejected|value)\b)?(?:"
     # `token: str = "…"`, `var token string = "…"`
     r"(?P<typed>[ \t]*:?[ \t]*[A-Za-z_&*\[][\w\[\]., |?<>&*']{0,40}[ \t]*=[ \t]*(?=\\{0,8}[\"'`]|[A-Za-z_][\w.]{0,30}\([ \t]*(?:default=)?[\"']))"
+    r"|(?P<dumped>[ \t]*=>\s{1,12}string(?:\(\d{1,5}\))?[ \t]+(?=\\{0,8}[\"']))"
     r"|(?P<argument>[ \t]*,[ \t]*(?:\w{1,20}=[^,()\n]{1,40},[ \t]*){0,3}(?:default|value|initial)=(?=\\{0,8}[\"']))"
     rf"|(?P<inner>[ \t]*[:=][ \t]*\{{(?:{_NEXT}|[ \t])?(?:{_QUOTE}?\w{{1,20}}{_QUOTE}?[ \t]*[:=][ \t]*{_QUOTE}?[\w.-]{{0,30}}{_QUOTE}?,?(?:{_NEXT}|[ \t])?){{0,3}}{_QUOTE}?(?:value|Value|default|plain|data){_QUOTE}?[ \t]*[:=][ \t]*)"
     rf"|(?P<plist></[A-Za-z]{{1,20}}>{_NEXT}{{0,2}}[ \t]{{0,80}}<[A-Za-z]{{1,20}}>)"

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from crucible.patterns import late_pattern
 
-__all__ = ["NAME_LITERALS", "PASSWORD_WORDS", "Weight", "is_verb", "weight_of", "words_set"]
+__all__ = ["NAME_LITERALS", "PASSWORD_WORDS", "Weight", "is_login", "is_verb", "weight_of", "words_set"]
 
 
 class Weight(IntEnum):
@@ -37,7 +37,7 @@ _SHORT = words_set("pass pw psw pat sig otp")
 
 _LONG = words_set(
     """
-    passw passphrase passcode motdepasse pwd kennwort contrase senha wachtwoord losenord passord haslo heslo jelszo salasana sifre parol
+    passw passphrase passcode motdepasse pwd kennwort contrase senha wachtwoord losenord passord haslo heslo jelszo salasana sifre parol pword pwrd
     adgangskode sandi secret token key auth cred cookie jwt dsn mnemonic seed salt webhook bearer psk sessid sessionid
     """
 )
@@ -160,6 +160,12 @@ def is_verb(name: str) -> bool:
     )
 
 
+def is_login(name: str) -> bool:
+    """A user's name and the password may stand under it, parted by a colon: `BASIC_AUTH`, `HTTP_CREDENTIALS`."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return words[-2:] in _LOGINS or words[-1:] == ["userpwd"]
+
+
 def _is_about(words: list[str], at: int) -> bool:
     return any(word in _META for word in words[at + 1 :]) and tuple(words[at : at + 2]) not in _META_BUT
 
@@ -182,6 +188,12 @@ def _weight_at(words: list[str], at: int) -> Weight:
         return Weight.PASSWORD
     return _weight_of_word(word, owner, words)
 
+
+_LOGINS = [
+    [kind, what]
+    for kind in ("basic", "http", "proxy", "registry", "admin")
+    for what in ("auth", "credentials", "creds")
+]
 
 _MANY = {
     "token": Weight.TOKEN,

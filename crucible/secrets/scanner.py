@@ -107,6 +107,8 @@ class Scanner:
         if hidden:
             plain = plain_of(text)
             literals = self._automaton.find_matches_as_indexes(plain.lower(), overlapping=True)
+        if plain[:5].lower() == b"pass:":
+            literals.insert(0, _PASS_FIRST)
         look = partial(self._look, depth=depth + 1) if depth < _DEEPEST else None
         hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
         if not hits and not literals and not self._custom:  # most texts
@@ -147,6 +149,8 @@ class Scanner:
 
 
 _LAST = 10_000
+_PASS_FIRST = (-1, 0, 5)
+"""`pass:` where the text begins, which no literal finds."""
 _IN_RUNS = 9_000
 """The rank of what long runs hold: a rule of its own is surer, a name is not."""
 _DEEPEST = 2
@@ -179,7 +183,8 @@ def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     for rank, form in enumerate([*key_forms(), *manifest_forms(), *command_forms()]):
         for literal in form.literals:
             tries[literal].append(partial(_formed, _FORMS - rank, form))
-    return _automaton([literal.encode("ascii") for literal in tries]), [tuple(t) for t in tries.values()]
+    automaton = _automaton([literal.encode("ascii") for literal in tries])
+    return automaton, [*map(tuple, tries.values()), (partial(_assigned, 0, 4),)]
 
 
 def _rules() -> list[Rule]:

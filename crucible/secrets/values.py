@@ -123,6 +123,8 @@ def is_placeholder(value: str) -> bool:
     rest = _WORDS.sub("", value)
     if _NAME.fullmatch(value) and weight_of(value) and likeness(value) > 10:
         return True
+    if _SIGNED.search(rest) and any(map(str.isdigit, rest)):
+        return False  # `admin123!`
     return all(word in _FILLERS for word in words) and (
         (bool(words) and len(rest) <= max(4, len(words)))
         or (not words and not any(c.isdigit() for c in value))
@@ -131,6 +133,9 @@ def is_placeholder(value: str) -> bool:
 
 _NAME = late_pattern(r"_*[A-Za-z]+(?:[_.:]+[A-Za-z]+)*")
 """What has the form of a name may be that of a secret: `challengePassword`, `OIDC_ID_TOKEN`."""
+
+
+_SIGNED = late_pattern(r"[!@#$%^&*+?~]")
 
 
 def _is_format(value: str) -> bool:
@@ -394,7 +399,7 @@ def is_plain_word(value: str) -> bool:
     return (
         len(value) >= 6
         and value.isalpha()
-        and value.islower()
+        and value[1:].islower()
         and len(set(value)) > 3
-        and value not in _CODE_WORDS
+        and value.lower() not in _CODE_WORDS
     )
