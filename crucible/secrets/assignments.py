@@ -181,6 +181,7 @@ def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
         between = text[stop : word.start()]
         if (
             _LED.search(between)
+            and text[word.end() : word.end() + 1] not in {"(", "["}
             and is_striking(value, weight)
             and is_random(value)
             and _is_meant(value, weight, between)
@@ -240,6 +241,8 @@ _FIELD = late_pattern(r"(?:[{,(]|\A|\n|\\n|[\"'])[ \t]*(?:[+>-][ \t]*)?\\{0,8}[\
 
 def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> Value | None:
     kind = between.lastgroup or ""
+    if kind == "xml" and not _IN_TAG.search(text, max(0, first - 120), first):
+        return None
     wrapper = WRAPPER.match(text, between.end()) if kind in _PLAIN else None
     if wrapper:
         kind = "call"
@@ -263,6 +266,7 @@ def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> 
     return found if opened else found._replace(end=full_end(text, at, stop))
 
 
+_IN_TAG = late_pattern(r"(?:<|&lt;)[A-Za-z][\w:.-]{0,60}(?:[ \t][^<>\n]{0,100})?\Z|<[\w:.-]{0,60}\Z")
 _LOGIN = late_pattern(r"[\w.@+-]{1,64}:(?=[^\s:/]{4})")
 
 
@@ -287,6 +291,8 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
         return False
     if kind == "comma" and weight == Weight.HINT:
         return False
+    if " " not in value and text[first : first + 16].lower().startswith("mnemonic"):
+        return False  # one word reminds of something else
     if kind in _STRIKING or (kind == "space" and not _is_flag(text, first)):
         return _stands_out(text, first, kind, found)
     if kind == "method" and value.isalpha() and not (is_plain_word(value) or is_worded(value)):

@@ -380,14 +380,20 @@ def command_rules() -> list[Rule]:
             is_password_there,
             100,
         ),
-        Rule("netrc-login", ("login", "account"), late_pattern(_NETRC), is_password_there),
+        Rule(
+            "netrc-login",
+            ("machine ",),
+            late_pattern(r"(?i)machine[ \t]{1,8}\S{1,128}\s{1,16}" + _NETRC),
+            is_password_there,
+        ),
+        Rule("netrc-login", ("login", "account"), late_pattern(_NETRC), is_strong),
         Rule("command-password", ("net use ",), late_pattern(_NET_USE), is_password_there),
         Rule("prompt-answer", ("assword", "assphrase"), late_pattern(_ANSWERED), is_password_there),
     ]
 
 
 _SECURE_STRING = r"(?i)convertto-securestring[ \t]+(?:-string[ \t]+)?\\*[\"'](?P<s>[^\"'\n\\]{3,256})"
-_NETRC = r"(?i)(?:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>\S{3,256})"
+_NETRC = r"(?i:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>\S{3,256})"
 _NET_USE = r"(?i)net use[ ]+(?:[A-Z*]:?[ ]+)?\S{3,120}[ ]+(?:/user:\S{1,80}[ ]+)?\\*[\"']?(?P<s>(?!/)[^\s\"']{3,128})\\*[\"']?(?=[ ]+/user:|[ ]*(?:\n|\\|\Z|&|/persistent))"
 _ANSWERED = (
     rf"(?i)ass(?:word|phrase)[^\n\w]{{0,16}}(?:(?:{EOL}){LEAD}|[ \t;{{]{{1,8}})(?:\{{[ \t]*)?[\w.]{{0,30}}?send(?:line|_line|_keys|intr|text)?[ \t(]{{1,4}}(?:--[ \t]+)?"

@@ -50,8 +50,8 @@ def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str
     if kind == "block":
         return _match_end(_WIDE, text, at)
     if kind in {"xml", "plist"}:
-        end = text.find("<", at, at + 4096)
-        return end if end >= 0 else at
+        end = text.find("</", at, at + 4096)
+        return end if end >= 0 and "\n" not in text[at:end].strip() else at
     if kind in {"space", "option"}:
         return _match_end(_SHELL, text, at)
     if kind in {"name", "part"}:

@@ -57,7 +57,8 @@ _LONGEST = 128
 def likeness(text: str) -> float:
     """Bits in favour of words; below 0 it is likelier chance.  Signs begin a new word, so they count for neither."""
     total, kind, last = 0.0, _START, 26
-    for sign in text[:_LONGEST]:
+    text = text[:_LONGEST]
+    for sign in text.lower() if text.isupper() else text:
         if sign.isdigit():
             total += _CHANCE - _CHANGE[kind][_DIGIT] - _OF_DIGIT
             kind, last = _DIGIT, 26

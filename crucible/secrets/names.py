@@ -32,7 +32,7 @@ def words_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SHORT = words_set("pass pw psw pat sig otp")
+_SHORT = words_set("pass pw psw pat otp")
 """Short ones are parts of many words, so they count only where a sign follows, or one behind a space."""
 
 _LONG = words_set(
@@ -274,7 +274,6 @@ _LESSER = {
     "creds": Weight.TOKEN,
     "sessid": Weight.HINT,
     "sessionid": Weight.HINT,
-    "sig": Weight.TOKEN,
     "cookie": Weight.HINT,
     "jwt": Weight.TOKEN,
     "pat": Weight.TOKEN,

@@ -49,7 +49,7 @@ _FILLERS = (
     yaml toml type name id object array list dict map any unknown never void self super input output data config
     settings options props state store const let var return await async write read admin only real github gitlab
     openai anthropic aws google azure stripe slack license credentials credential signing session cookie jwt refresh
-    bot personal webhook goes-here something whatever
+    bot personal webhook goes-here something whatever base hex utf latin ascii binary
     """
     )
     | PASSWORD_WORDS
@@ -57,7 +57,7 @@ _FILLERS = (
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MARKS = late_pattern(
     r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(\w{0,40}\)|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
-    |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\\(?:033|x1b|e)\[|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
+    |^<[a-z/!][^<>]*>?|^<[^<>]*>?$|^\#[\w-]+$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\\(?:033|x1b|e)\[|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
     |^(?i:changeme|change[-_ ]|your[-_ ]|my[-_](?:secret|token|api|pass|key)|replace|insert|enter[-_ ]|placeholder|dummy|example|redacted|todo|fixme|not[-_ ]a[-_ ])
     |\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]|a-z[A0]-[Z9]|A-Z[a0]-[z9]|\\[dwsS][+*{\]]|(?i:abcdefghijk|0123456789)
     |(?i:[-_ ]here$|example$|placeholder|[-_]your[-_]|redacted|\bchangeme\b)""",
@@ -70,7 +70,7 @@ _REFERENCE = late_pattern(
 )
 _IDENTIFIER = late_pattern(r"&?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|\?\.|->|::)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?")
 _CALL = late_pattern(
-    r"[A-Za-z_$][\w$.:]*[(\[{]|=>|\(\)|^\(|^!{1,2}[a-z]+(?:[.(]|$)|^&[a-z]|^new |^await |^lambda"
+    r"[A-Za-z_$][\w$.:]*[(\[{]|=>|\(\)|^\(|^!{1,2}[a-z]+(?:[.(]|$)|^&[a-z]|^\w+::\w|^new |^await |^lambda"
 )
 _CMDLET = late_pattern(r"[A-Z][a-z]+[A-Z]?[a-z]*-[A-Z][A-Za-z]+")
 _PATH = late_pattern(
@@ -121,7 +121,7 @@ def is_placeholder(value: str) -> bool:
         return True
     words = [word.lower() for word in _WORDS.findall(value)]
     rest = _WORDS.sub("", value)
-    if _NAME.fullmatch(value) and weight_of(value) and likeness(value) > 10:
+    if _NAME.fullmatch(value) and weight_of(value) and likeness(value) > 5:
         return True
     if _SIGNED.search(rest) and any(map(str.isdigit, rest)):
         return False  # `admin123!`
