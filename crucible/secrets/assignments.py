@@ -13,7 +13,7 @@ from string import ascii_letters
 from crucible.patterns import late_pattern
 from crucible.secrets.between import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
 from crucible.secrets.ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes
-from crucible.secrets.layouts import Value, find_answer, find_before, find_columns, find_items
+from crucible.secrets.layouts import Value, find_answer, find_before, find_columns, find_cookies, find_items
 from crucible.secrets.names import Weight, is_login, is_verb, weight_of, words_set
 from crucible.secrets.values import (
     is_hash,
@@ -102,6 +102,11 @@ def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[V
     if weight == Weight.NONE or (weight == Weight.HINT and not _SIGN.match(text, stop)):
         return []
     found: list[Value] = []
+    if first >= seen.get(_COOKIES, 0) and text[max(0, stop - 7) : stop].lower().endswith(
+        ("cookie", "cookies")
+    ):
+        seen[_COOKIES], values = find_cookies(text, stop)
+        found += values
     if first >= seen.get(_TABLES, 0) and _AT_CELL_END.match(text, stop):
         seen[_TABLES], values = find_columns(text, first, stop)
         found += values
@@ -112,7 +117,7 @@ def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[V
 
 
 NAMES = -1
-_TABLES, _LISTS = 20_000, 20_001
+_TABLES, _LISTS, _COOKIES = 20_000, 20_001, 20_002
 """Keys of what was seen, apart from those of rules and forms."""
 _AT_CELL_END = late_pattern(r"[*`\"'\\]{0,8}(?:[,;|\t\n\r]| [ |\\]|\\|\Z)")
 _SIGHT_BEFORE, _SIGHT = 320, 1000
@@ -223,7 +228,7 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
 def _is_pass(text: str, first: int, stop: int) -> bool:
     """Tests pass and so do people: it names a password only where something is assigned to it, and no count."""
     found = _PASSED.match(text, stop)
-    if found is None or _COUNT.match(text, found.end()):
+    if found is None or _COUNT.match(text, found.end()) or _ONE_WORD.match(text, found.end()):
         return False
     if found["sign"] == "=":
         return True
@@ -236,6 +241,7 @@ _PASSED = late_pattern(r"\\{0,8}[\"']?[\])]?[ \t]{0,4}(?P<sign>=|:|=>)(?![=:])[ 
 _COUNT = late_pattern(
     r"\\{0,8}[\"'`]?(?:[\d.,/%~ ]+[a-z%]{0,2}|true|false|null|None|\$|[A-Z]|\[)\\{0,8}(?:[\"'`,;)}\]\s]|\Z)"
 )
+_ONE_WORD = late_pattern(r"\\{0,8}[\"'`][a-z]{1,24}\\{0,8}[\"'`]")
 _FIELD = late_pattern(r"(?:[{,(]|\A|\n|\\n|[\"'])[ \t]*(?:[+>-][ \t]*)?\\{0,8}[\"':]?\Z")
 
 
@@ -258,8 +264,8 @@ def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> 
     at += secret_part(text[at : at + 16])
     login = _LOGIN.match(text, at, stop) if is_login(text[first : between.start()]) else None
     if login:
-        at, weight = login.end(), Weight.PASSWORD
-    quoted = opened is not None or login is not None or kind in {"xml", "block", "plist"}
+        at, weight, kind = login.end(), Weight.PASSWORD, "login"
+    quoted = opened is not None or kind in {"xml", "block", "plist", "login"}
     found = Value(at, stop, weight, quoted)
     if not _fits(text, first, kind, found):
         return None
@@ -287,8 +293,10 @@ _PHRASED = late_pattern(r"(?i)phrase|mnemonic")
 def _fits(text: str, first: int, kind: str, found: Value) -> bool:
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + JUDGED)]
-    if text[stop : stop + 1] in {"(", "[", "{"} and not quoted:
+    if (text[stop : stop + 1] in {"(", "[", "{"} and not quoted) or text.startswith(value, first):
         return False
+    if kind in {"dumped", "login"} and is_plain_word(value):
+        return True
     if kind == "comma" and weight == Weight.HINT:
         return False
     if " " not in value and text[first : first + 16].lower().startswith("mnemonic"):
@@ -317,8 +325,8 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
     """Beside its name by chance, maybe: it must not be a word, or one that is none of code."""
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + JUDGED)]
-    if kind == "call" and at - first < 5:
-        return False  # `pw("…")` in minified code
+    if kind == "call" and (at - first < 5 or (value.isupper() and "token(" in text[first:at].lower())):
+        return False  # `pw("…")` in minified code, `token("NUMBER", …)` of a parser
     if is_striking(value, weight):
         return True
     if weight < Weight.PASSWORD or not is_worded(value):

@@ -11,9 +11,17 @@ from typing import NamedTuple
 from crucible.patterns import late_pattern
 from crucible.secrets.between import EOL, LEAD
 from crucible.secrets.names import Weight, weight_of
-from crucible.secrets.values import is_chance, is_hash, is_secret, is_striking, is_worded, stands_out
+from crucible.secrets.values import (
+    is_chance,
+    is_hash,
+    is_random,
+    is_secret,
+    is_striking,
+    is_worded,
+    stands_out,
+)
 
-__all__ = ["Value", "find_answer", "find_before", "find_columns", "find_items"]
+__all__ = ["Value", "find_answer", "find_before", "find_columns", "find_cookies", "find_items"]
 
 
 class Value(NamedTuple):
@@ -199,6 +207,27 @@ def _is_item(text: str, at: int) -> bool:
     return bool(_MARKED.match(text, at)) or bool(_MARKED.match(text, before))
 
 
+# --- cookies ------------------------------------------------------------------------------------------------------
+
+_COOKIE = late_pattern(
+    r"(?P<name>[\w.-]{1,64})(?:=|\\{0,8}[\"']:[ ]?\\{0,8}[\"']|\\{0,8}[\"'],[ ]?\\{0,8}[\"'])(?P<value>[^;\s\"'\\,]{12,4096})"
+)
+_OF_SESSION = late_pattern("(?i)sess|sid|auth|token|remember|jwt")
+_LONGEST_COOKIES = 4096
+
+
+def find_cookies(text: str, stop: int) -> tuple[int, list[Value]]:
+    """The values by chance in what stands behind `Cookie`, and those of sessions whatever they are; and how far it goes."""
+    end = text.find("\n", stop, stop + _LONGEST_COOKIES)
+    end = end if end >= 0 else min(len(text), stop + _LONGEST_COOKIES)
+    found = [
+        Value(*match.span("value"), Weight.HINT, quoted=True)
+        for match in _COOKIE.finditer(text, stop, end)
+        if is_random(match["value"]) and (_OF_SESSION.search(match["name"]) or not is_hash(match["value"]))
+    ]
+    return end, found
+
+
 # --- the next line ------------------------------------------------------------------------------------------------
 
 _NEXT_ALONE = late_pattern(
@@ -258,7 +287,7 @@ def find_before(text: str, first: int, stop: int, weight: Weight) -> Value | Non
     links = text[first - 1 : first] == " " and _LINKS.search(text, max(0, first - 32), first)
     if links and _SAID_ENDS.match(text, stop):
         said = _SAID.search(text, max(0, first - 260), first)
-        if said:
+        if said and said["bare"] != text[first:stop]:
             return _value_of(said, "text" if said["quote"] else "bare", weight)
     near = text[max(0, first - 70) : first]
     if '",' in near or "'," in near:

@@ -104,19 +104,15 @@ def shape_rules() -> list[Rule]:
             late_pattern(r'\\*"[dk]\\*"\s*:\s*\\*"(?P<s>[A-Za-z0-9_-]{40,1400})\\*"'),
             is_chance,
         ),
-        Rule(
-            "sql-password",
-            ("identified",),
-            late_pattern(
-                r"(?i)identified\s{1,8}(?:with\s{1,8}\S{1,40}\s{1,8})?(?:by|as)\s{1,8}(?:password\s{1,8})?\\*['\"](?P<s>[^'\"\n\\]{3,128})"
-            ),
-            is_password_there,
-        ),
+        Rule("sql-password", ("identified",), late_pattern(_IDENTIFIED), is_password_there),
+        Rule("sql-password", ("identified",), late_pattern("(?i)" + _IDENTIFIED), is_strong),
     ]
 
 
 _JOINED = r"(?:[ \t]{0,2}\\{0,8}[\"'`](?:[ \t]{0,4}(?:\+|\.{1,2}|&|\|\||<<|<>|~|,|\*)[ \t]{0,4}\\{0,8}[\"'`][ \t]?(?:\\{0,8}[\"'`](?=[ \t]))?){1,2}(?:[bfru](?=[\"']))?)"
 """A text goes on as another: `'Basic ' + '…'`."""
+_IDENTIFIED = r"IDENTIFIED\s{1,8}(?:WITH\s{1,8}\S{1,40}\s{1,8}(?:BY|AS)|BY)\s{1,8}(?:PASSWORD\s{1,8})?\\*['\"](?P<s>[^'\"\n\\]{3,128})"
+"""SQL; in small letters a sentence may say it."""
 _BEARER = (
     r"(?i)(?:bearer(?:_?token|_?auth|auth)?[ \t]?\([ \t]*(?=[\"'])|(?:bearer|token|api-?key|geniekey)(?:"
     + _JOINED

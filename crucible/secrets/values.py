@@ -242,7 +242,7 @@ def _is_label(value: str) -> bool:
 
 
 def _is_code(value: str, weight: Weight) -> bool:
-    if _IDENTIFIER.fullmatch(value):
+    if _IDENTIFIER.fullmatch(value) and not (value[-1] == "!" and any(map(str.isdigit, value))):
         if not all(map(is_random, _MEMBERS.split(value))):
             return weight < Weight.PASSWORD or not _has_digit_inside(value) or "." in value
         return False
