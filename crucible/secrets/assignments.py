@@ -327,6 +327,8 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
     value = text[at : min(stop, at + JUDGED)]
     if kind == "call" and (at - first < 5 or (value.isupper() and "token(" in text[first:at].lower())):
         return False  # `pw("…")` in minified code, `token("NUMBER", …)` of a parser
+    if kind == "space" and _NAMED_THING.match(value):
+        return False
     if is_striking(value, weight):
         return True
     if weight < Weight.PASSWORD or not is_worded(value):
@@ -335,6 +337,10 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
         called = text[first - 2 : first - 1] == "(" or text[first - 3 : first - 1] == "(\\"
         return called or ")" in text[stop : stop + 4] or (value.islower() and value.count("-") > 1)
     return quoted or kind == "cell" or (kind == "is" and (value.count("-") != 1 or "(" in value))
+
+
+_NAMED_THING = late_pattern(r"[@#(<\[]|\S*\d\.\d")
+"""A sentence goes on with a name, a number or a version: `the password @ada@2.1.0`."""
 
 
 def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
