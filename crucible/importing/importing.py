@@ -9,6 +9,7 @@ by the note's `sources`, and whole events that were kept already are not kept tw
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -226,6 +227,8 @@ class _Run:
             if self._has_notes(folding):
                 sessions = folding.sessions().items()
                 own = [(s, base, now) for s, (base, now) in sessions if not folding.is_inline(s)]
+                more = sum((now.redactions or 0) - (base.redactions or 0) for _, base, now in own)
+                self.outcome.redacted += Counter({transcript.path: more})
                 yield _Notes(tuple(own), folding.events)
         except JoinsError as joins:
             self.joining.append((joins.time, transcript))
