@@ -220,6 +220,8 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
         return weight_of(f"{spaced} {name}" if spaced in _SPACED else name)
     if before == ":" and text[first - 2] == ":" and text[max(0, first - 3)].isalpha():  # a type of that name
         return Weight.NONE
+    if before == ":" and "arn:" in text[max(0, first - 80) : first]:
+        return Weight.NONE
     weight = weight_of(name)
     is_query = weight == Weight.HINT and before in {"?", "&"} and text[stop : stop + 1] == "="
     return Weight.TOKEN if is_query else weight
@@ -247,6 +249,8 @@ _FIELD = late_pattern(r"(?:[{,(]|\A|\n|\\n|[\"'])[ \t]*(?:[+>-][ \t]*)?\\{0,8}[\
 
 def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> Value | None:
     kind = between.lastgroup or ""
+    if kind == "typed" and between["close"]:
+        return None  # the next attribute: `type="password" id="…"`
     if kind == "xml" and not _IN_TAG.search(text, max(0, first - 120), first):
         return None
     wrapper = WRAPPER.match(text, between.end()) if kind in _PLAIN else None
@@ -305,8 +309,8 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
         return _stands_out(text, first, kind, found)
     if kind == "method" and value.isalpha() and not (is_plain_word(value) or is_worded(value)):
         return False
-    if kind == "below" and " " in value:
-        return False  # a sentence about it
+    if kind == "below" and (" " in value or _KEY_ENDS.match(text, stop)):
+        return False  # a sentence about it, or the next key
     if weight == Weight.PASSWORD and not quoted and _is_word_given(text, first, kind, found):
         return True
     text_only = (
@@ -339,6 +343,7 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
     return quoted or kind == "cell" or (kind == "is" and (value.count("-") != 1 or "(" in value))
 
 
+_KEY_ENDS = late_pattern(r"\\{0,8}[\"'`][ \t]*:")
 _NAMED_THING = late_pattern(r"[@#(<\[]|\S*\d\.\d")
 """A sentence goes on with a name, a number or a version: `the password @ada@2.1.0`."""
 

@@ -244,7 +244,8 @@ def find_answer(text: str, first: int, stop: int, weight: Weight) -> Value | Non
     """What stands alone on the line below: below a prompt, a heading, a command that shows it."""
     end = _end_of_line(text, stop)
     ends = _ENDS.fullmatch(text, stop, end) is not None
-    if end - stop > _LONGEST_REST or (not ends and not _is_asked(text, first)):
+    asked = _is_asked(text, first)
+    if end - stop > _LONGEST_REST or not (asked or (ends and not _is_value(text, first))):
         return None
     found = _NEXT_ALONE.match(text, end)
     if found is None or (ends and stop - first > _LONGEST_LABEL):
@@ -258,13 +259,25 @@ def find_answer(text: str, first: int, stop: int, weight: Weight) -> Value | Non
 _LONGEST_REST = 120
 
 
+_VALUED = late_pattern(
+    r"[A-Za-z_-][\"'`]?(?:=|:[ \t]+)[^\n]{0,80}\Z|[ ]-{1,2}[a-z][^\n]{0,60}[ ]{2,}[^\n]{0,80}\Z|[({]|\w[ ][\"']\Z"
+)
+
+
+def _is_value(text: str, first: int) -> bool:
+    """What seems a label is said of another name on its line: `key: password`, `--password string   the password`."""
+    return _VALUED.search(text, max(text.rfind("\n", 0, first) + 1, first - 120, 0), first) is not None
+
+
 def _is_asked(text: str, first: int) -> bool:
     head = text[max(text.rfind("\n", max(0, first - 200), first), first - 200, 0) : first]
     return any(sign in head for sign in "$#%>") and _ASKED.search(head) is not None
 
 
 def _is_answer(value: str, weight: Weight, *, sure: bool) -> bool:
-    if is_chance(value) and (not is_hash(value) or weight >= Weight.SECRET):
+    if is_hash(value):
+        return weight >= Weight.SECRET and value.isalnum()
+    if is_chance(value):
         return True
     marked = not value.isalnum() and not set(value) & set(";,|")
     return weight == Weight.PASSWORD and is_striking(value, weight) and (sure or marked)

@@ -86,7 +86,7 @@ linear-token | lin_api_ lin_oauth_ | lin_(?:api|oauth)_[A-Za-z0-9]{32,80}
 notion-token | ntn_ secret_ | (?<![A-Za-z0-9_-]{24})(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{40,50})
 lob-key | live_ @LOB@ | (?<![A-Za-z0-9])(?:live|test)_(?:pub_)?[0-9a-f]{31,35}(?![0-9a-zA-Z])
 mailchimp-key <33 | -us | (?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)
-mailgun-key | key- pubkey- | (?<![A-Za-z0-9])(?:pub)?key-[0-9a-f]{32}
+mailgun-key | key- pubkey- | (?<![A-Za-z0-9])(?:pub)?key-[0-9a-f]{32}(?![0-9A-Za-z])
 mapbox-token | sk.eyj tk.eyj pk.eyj | [spt]k\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,40}
 mercadopago-token | app_usr- | APP_USR-\d{10,20}-\d{6}-[0-9a-f]{32}-\d{5,12}
 netlify-token | nfp_ nfc_ nfu_ | nf[pcu]_[A-Za-z0-9_]{36,60}
