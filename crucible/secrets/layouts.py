@@ -74,7 +74,10 @@ def find_columns(text: str, first: int, stop: int) -> tuple[int, list[Value]]:
     if len(places) < 2 or (by == "," and not _is_row(line)):
         return end, []
     names = [line[a:b].strip(_TRIMMED) for a, b in places]
-    weights = [weight_of(name.replace(" ", "_")) if len(name) <= 40 else Weight.NONE for name in names]
+    weights = [
+        weight_of(name.replace(" ", "_")) if len(name) <= 40 and not {"/", '"'} & set(name) else Weight.NONE
+        for name in names
+    ]
     columns = [(at, weight) for at, weight in enumerate(weights) if weight]
     return _rows(text, end, by, len(places), columns) if columns else (end, [])
 
@@ -275,6 +278,8 @@ def _is_asked(text: str, first: int) -> bool:
 
 
 def _is_answer(value: str, weight: Weight, *, sure: bool) -> bool:
+    if value.endswith(":") or "sha256:" in value:
+        return False  # the next key, an image
     if is_hash(value):
         return weight >= Weight.SECRET and value.isalnum()
     if is_chance(value):
