@@ -386,7 +386,7 @@ def command_rules() -> list[Rule]:
             late_pattern(r"(?i)machine[ \t]{1,8}\S{1,128}\s{1,16}" + _NETRC),
             is_password_there,
         ),
-        Rule("netrc-login", ("login", "account"), late_pattern(_NETRC), is_strong),
+        Rule("netrc-login", ("login ", "login\t", "account "), late_pattern(_NETRC), is_strong),
         Rule("command-password", ("net use ",), late_pattern(_NET_USE), is_password_there),
         Rule("prompt-answer", ("assword", "assphrase"), late_pattern(_ANSWERED), is_password_there),
     ]
