@@ -68,10 +68,11 @@ def is_named(text: str, start: int, end: int) -> bool:
     """Whether something may be given to the name of which a literal stands there: told fast, as mostly nothing is."""
     if _GIVEN.match(text, end):
         return True
-    if text[end - 1].isupper() or text[text.rfind(" ", max(0, start - _LONGEST_NAME), start) + 1] == "-":
-        return _BEHIND.match(text, end) is not None
     before = text[max(0, start - 40) : start]
-    return any(link in before for link in _SAYING) and _SAID_OF.search(before) is not None
+    if text[end - 1].isupper() or ("-" in before and before[before.rfind(" ") + 1 :].startswith("-")):
+        return _BEHIND.match(text, end) is not None
+    linked = " as " in before or " is " in before or " for " in before or " was " in before
+    return linked and _SAID_OF.search(before) is not None
 
 
 _NEXT_LINE = (
@@ -90,7 +91,6 @@ _GIVEN = late_pattern(
     r"|found|received|rejected|with|eq|should|and|return|send|or)\b|(?!(?:[a-z]{1,24}|[A-Z]{2,12})(?:[.,:;)]|[ \t]+(?![=\t ])|\r?\n|\Z)|\(\d+(?:\.\d+)?[ ]?[a-z%]{0,2}\))[^ \t.,;)*]))"
 )
 _BEHIND = late_pattern(r"[A-Za-z0-9_-]{0,48}+[ \t]{1,40}[^\s-]")
-_SAYING = (" as ", " is ", " for ", " was ")
 _SAID_OF = late_pattern(r" (?:as|is|for|was)(?: [A-Za-z-]{1,12}){0,4} [A-Za-z_-]*\Z")
 
 
