@@ -186,19 +186,15 @@ class _Command:
     def __init__(self, name: str, notations: list[_Notation]) -> None:
         self._name, self._notations = name, notations
         leads = [next((word for word in one.words if word != "_"), one.flag) for one in notations]
-        leads = [
-            lead if lead[:1] != "-" or len(lead) > 2 else "-" for lead in leads
-        ]  # flags of a letter stand together, too
-        self._leads = tuple(f" {lead.lower()}" for lead in leads) if all(leads) else ()
+        self._leads = tuple(f" {lead.lower() if len(lead) > 2 else lead[:1]}" for lead in leads if all(leads))
 
     def find(self, text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
         if _INSIDE.match(text, start - 1) if start else False:
             return start + 1, []
         at = start + len(self._name)
-        if self._leads:  # mostly it is a word of a sentence
-            following = text[at : at + _FARTHEST].lower()
-            if not any(lead in following for lead in self._leads):
-                return start + 1, []
+        following = text[at : at + _FARTHEST].lower()
+        if self._leads and not any(lead in following for lead in self._leads):
+            return start + 1, []  # a word of a sentence
         arguments = list(_arguments(text, at))
         if not arguments:
             return start + 1, []
@@ -364,28 +360,10 @@ def _find_here(text: str, start: int, passed: int) -> tuple[int, list[tuple[int,
 def command_rules() -> list[Rule]:
     """The rules of what no command line holds: files of passwords, answers to prompts."""
     return [
-        Rule(
-            "command-password",
-            ("in pass:", "out pass:", "ss pass:", "=pass:", '"pass:', "'pass:"),
-            late_pattern(r"(?i:in |out |ss |[=\"'])pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"),
-            is_strong,
-        ),
+        Rule("command-password", ("n pass:", "t pass:", "=pass:"), late_pattern(_OPENSSL), is_strong),
         Rule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
-        Rule(
-            "pgpass",
-            (":5432:", ":5433:", ":*:"),
-            late_pattern(
-                r"(?<![\w.*/@-])[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:(?P<s>\S{3,128})"
-            ),
-            is_password_there,
-            100,
-        ),
-        Rule(
-            "netrc-login",
-            ("machine ",),
-            late_pattern(r"(?i)machine[ \t]{1,8}\S{1,128}\s{1,16}" + _NETRC),
-            is_password_there,
-        ),
+        Rule("pgpass", (":5432:", ":5433:", ":*:"), late_pattern(_PGPASS), is_password_there, 100),
+        Rule("netrc-login", ("machine ",), late_pattern(r"(?i)machine +\S+\s+" + _NETRC), is_password_there),
         Rule("netrc-login", ("login ", "login\t", "account "), late_pattern(_NETRC), is_strong),
         Rule("command-password", ("net use ",), late_pattern(_NET_USE), is_password_there),
         Rule("prompt-answer", ("assword", "assphrase"), late_pattern(_ANSWERED), is_password_there),
@@ -393,6 +371,8 @@ def command_rules() -> list[Rule]:
 
 
 _SECURE_STRING = r"(?i)convertto-securestring[ \t]+(?:-string[ \t]+)?\\*[\"'](?P<s>[^\"'\n\\]{3,256})"
+_PGPASS = r"(?<![\w.*/@-])[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:(?P<s>\S{3,128})"
+_OPENSSL = r"(?i:[nt] |=)pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"
 _NETRC = r"(?i:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>\S{3,256})"
 _NET_USE = r"(?i)net use[ ]+(?:[A-Z*]:?[ ]+)?\S{3,120}[ ]+(?:/user:\S{1,80}[ ]+)?\\*[\"']?(?P<s>(?!/)[^\s\"']{3,128})\\*[\"']?(?=[ ]+/user:|[ ]*(?:\n|\\|\Z|&|/persistent))"
 _ANSWERED = (

@@ -6,9 +6,12 @@ distinct words of the Python standard library, of installed packages and of npm.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 
-__all__ = ["likeness"]
+__all__ = ["changes", "entropy", "likeness"]
 
 _PAIRS = (
     "?988?=9C:E=687F:E675;>>><B"  # a
@@ -71,3 +74,15 @@ def likeness(text: str) -> float:
         else:
             kind, last = _START, 26
     return total
+
+
+def entropy(text: str) -> float:
+    """Bits a character, by the characters' own frequencies."""
+    total = len(text)
+    return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if total else 0.0
+
+
+def changes(text: str) -> int:
+    """How often the kind of character changes from one to the next: lower, upper, digit, other."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.isalpha() else "o" for c in text]
+    return sum(a != b for a, b in pairwise(kinds))

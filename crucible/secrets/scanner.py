@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
-from crucible.secrets.assignments import NAMES, find_values, is_named, is_value_of, secret_part
+from crucible.secrets.assignments import NAMES, find_values, is_value_of, secret_part
 from crucible.secrets.commands import command_forms, command_rules
+from crucible.secrets.gate import is_named
 from crucible.secrets.manifests import manifest_forms
 from crucible.secrets.names import NAME_LITERALS, Weight
 from crucible.secrets.prefixes import prefix_rules
@@ -37,6 +38,8 @@ Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 
 _MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8
+_SHORT, _MOST = 64, 16_384
+"""Texts that are remembered when nothing was found in them, at most: a session's keys and names are told again and again."""
 
 
 class Finding(NamedTuple):
@@ -70,6 +73,7 @@ class Scanner:
         self._custom = [(name, _compiled(regex, name)) for name, regex in settings.rules]
         self._allow = [_compiled(regex, "allow") for regex in settings.allow]
         self._automaton, self._tries = _machine()
+        self._clean: set[tuple[str, str]] = set()
 
     def find(self, text: str) -> list[Finding]:
         """Every secret of `text`, in order, none overlapping another."""
@@ -78,8 +82,13 @@ class Scanner:
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
         """`text` without its secrets, and how many were taken out by rule.  `name` is what the text is the value of."""
+        is_short = len(text) <= _SHORT
+        if is_short and (name, text) in self._clean:
+            return text, {}
         found = self._find_named(text, name) if name else self.find(text)
         if not found:
+            if is_short and len(self._clean) < _MOST:
+                self._clean.add((name, text))
             return text, {}
         counts: Counter[str] = Counter()
         for _ in range(_ROUNDS):  # what stands beside a secret may come to stand beside a name

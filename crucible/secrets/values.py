@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 import re
-from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
 
 from crucible.patterns import late_pattern
-from crucible.secrets.likeness import likeness
+from crucible.secrets.likeness import changes, entropy, likeness
 from crucible.secrets.names import PASSWORD_WORDS, Weight, weight_of, words_set
 
 __all__ = [
@@ -91,12 +88,6 @@ _DATE = late_pattern(
 )
 
 
-def entropy(text: str) -> float:
-    """Bits a character, by the characters' own frequencies."""
-    total = len(text)
-    return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if total else 0.0
-
-
 def is_varied(text: str) -> bool:
     """A token as a provider gives it: neither all the same, nor made of words that say it is none."""
     return len(set(text)) >= 7 and not is_dummy(text)
@@ -154,12 +145,6 @@ def is_hash(value: str) -> bool:
         or _DIGEST.fullmatch(value)
         or _OWN_ID.fullmatch(value)
     )
-
-
-def changes(text: str) -> int:
-    """How often the kind of character changes from one to the next: lower, upper, digit, other."""
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.isalpha() else "o" for c in text]
-    return sum(a != b for a, b in pairwise(kinds))
 
 
 def is_chance(value: str) -> bool:
