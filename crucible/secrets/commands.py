@@ -360,7 +360,9 @@ def _find_here(text: str, start: int, passed: int) -> tuple[int, list[tuple[int,
 def command_rules() -> list[Rule]:
     """The rules of what no command line holds: files of passwords, answers to prompts."""
     return [
-        Rule("command-password", ("n pass:", "t pass:", "=pass:"), late_pattern(_OPENSSL), is_strong),
+        Rule(
+            "command-password", ("n pass:", "t pass:", "s pass:", "=pass:"), late_pattern(_OPENSSL), is_strong
+        ),
         Rule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
         Rule("pgpass", (":5432:", ":5433:", ":*:"), late_pattern(_PGPASS), is_password_there, 100),
         Rule("netrc-login", ("machine ",), late_pattern(r"(?i)machine +\S+\s+" + _NETRC), is_password_there),
@@ -372,7 +374,7 @@ def command_rules() -> list[Rule]:
 
 _SECURE_STRING = r"(?i)convertto-securestring[ \t]+(?:-string[ \t]+)?\\*[\"'](?P<s>[^\"'\n\\]{3,256})"
 _PGPASS = r"(?<![\w.*/@-])[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:(?P<s>\S{3,128})"
-_OPENSSL = r"(?i:[nt] |=)pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"
+_OPENSSL = r"(?i:[nts] |=)pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"
 _NETRC = r"(?i:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>\S{3,256})"
 _NET_USE = r"(?i)net use[ ]+(?:[A-Z*]:?[ ]+)?\S{3,120}[ ]+(?:/user:\S{1,80}[ ]+)?\\*[\"']?(?P<s>(?!/)[^\s\"']{3,128})\\*[\"']?(?=[ ]+/user:|[ ]*(?:\n|\\|\Z|&|/persistent))"
 _ANSWERED = (
