@@ -19,7 +19,7 @@ __all__ = ["command_forms", "command_rules", "is_password_there", "is_strong"]
 
 _COMMANDS = r"""
 mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlsh mariadb mariadb-dump mariadb-admin mysqlcheck | -pV
-mysqladmin | password V
+mysqladmin | ... password V
 sshpass | -pV | -p V
 redis-cli redis-benchmark | -a V | --pass V | -aV | auth V
 mongo mongosh mongodump mongorestore mongoexport mongoimport | -p V | -pV
@@ -36,8 +36,7 @@ http https xh | -a U:V | --auth U:V
 az | -p V
 az | --admin-password V | --account-key V
 docker podman nerdctl buildah | login -p V
-docker podman | -pV after login
-helm | -p V after login
+helm | registry login -p V
 oras crane regctl | -p V | --password V
 skopeo | --creds U:V | --src-creds U:V | --dest-creds U:V
 oc | login -p V
@@ -93,7 +92,7 @@ plink pscp psftp putty kitty plink.exe pscp.exe | -pw V
 dscl | -passwd _ V
 security | unlock-keychain -p V | create-keychain -p V | add-generic-password -w V | add-internet-password -w V
 networksetup | -setairportnetwork _ _ V
-nmcli | password V
+nmcli | ... password V
 wpa_passphrase | _ V
 ftp lftp ncftp ncftpput ncftpget | -u U,V
 ncftp ncftpput ncftpget | -p V
@@ -102,17 +101,17 @@ sendemail | -xp V
 x11vnc | -passwd V
 7z 7za 7zz rar unrar | -pV | -hpV
 zip unzip | -P V | -PV
-openssl | -k V | -K V | passwd -6 V | passwd -1 V | passwd -5 V | passwd -apr1 V
+openssl | -passin pass:V | -passout pass:V | -pass pass:V | -k V | -K V | passwd -6 V | passwd -1 V | passwd -5 V | passwd -apr1 V
 gpg gpg2 | --passphrase V
 keytool jarsigner | -storepass V | -keypass V | -deststorepass V | -srcstorepass V | -destkeypass V
 signtool certutil | /p V | -p V
 qpdf | --encrypt V | --password V
-pdftk | user_pw V | owner_pw V | input_pw V
+pdftk | ... user_pw V | ... owner_pw V | ... input_pw V
 pdftotext pdfinfo pdftoppm | -upw V | -opw V
 ssh-keygen | -N V | -P V
 caddy | --plaintext V
 rclone | obscure V
-aws | set aws_secret_access_key V | set aws_session_token V
+aws | configure set aws_secret_access_key V | configure set aws_session_token V
 s3cmd | --secret_key V
 usermod useradd | -p V
 xcrun | altool -p V | --password V
@@ -126,7 +125,7 @@ npx | --token V
 huggingface-cli hf | login --token V
 infisical tailscale nordvpn | --token V | --authkey V | --auth-key V
 """
-"""Commands, then their secrets: `V` is the secret, `_` an argument, `U` a user; flags come with `V` beside or behind them."""
+"""Commands, then their secrets: `V` is the secret, `_` an argument, `...` any number of them, `U` a user; flags come with `V` beside or behind them."""
 
 
 class _Argument(NamedTuple):
@@ -243,20 +242,27 @@ def _secrets(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
 
 def _after_words(arguments: list[_Argument], words: tuple[str, ...]) -> int | None:
     """The index behind the words of a notation, which stand in this order; options with values may stand between them."""
-    at = 0
+    at, anywhere = 0, False
     for word in words:
+        if word == "...":
+            anywhere = True
+            continue
         while at < len(arguments) and not _is_word(arguments[at].text, word):
-            if not arguments[at].text.startswith("-"):
+            if not anywhere and not arguments[at].text.startswith("-"):
                 return None
             at += 1
-            has_value = at + 1 < len(arguments) and not _is_word(arguments[at].text, word)
+            has_value = not anywhere and at + 1 < len(arguments) and not _is_word(arguments[at].text, word)
             at += has_value and arguments[at].text[0] != "-"
         at += 1
     return at if at <= len(arguments) else None
 
 
 def _is_word(argument: str, word: str) -> bool:
-    return argument[0] != "-" if word == "_" else argument.strip("\"'").lower() == word
+    if word == "_":
+        return argument[0] != "-"
+    if word[0] == "-" != word[1]:  # `-nbB` has what `-b` has
+        return argument[0] == "-" and set(word) <= set(argument)
+    return argument.strip("\"'").lower() == word
 
 
 def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[int, int]]:
@@ -272,6 +278,9 @@ def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
         place, skipped = value
         if shape == "V":
             yield _bare(place, skipped)
+        elif shape == "pass:V":
+            if place.text[skipped:].lstrip("\\\"'").startswith("pass:"):
+                yield _part(place, ":", skipped=skipped)
         elif shape[1:2] in place.text[skipped:] and len(shape) == 3:
             yield _part(place, shape[1], skipped=skipped)
         elif shape == "=V" and "=" in place.text[skipped:]:

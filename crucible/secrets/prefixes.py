@@ -25,6 +25,7 @@ _ALPHABETS = {
     "url": "[A-Za-z0-9_-]",
     "base64": "[A-Za-z0-9+/]",
     "dotted": "[A-Za-z0-9._=-]",
+    "any": "[A-Za-z0-9._+/=-]",
 }
 
 LONG = 20
@@ -55,7 +56,7 @@ daytona-key | dtn_ | HEX 48-80
 dash0-token | auth_ | mixed 32
 databricks-secret | dose | hex 32
 dependency-track-key | odt_ | mixed 32-50
-dfuse-key | web_ server_ | hex 32
+dfuse-key | web_ server_ | lower 32
 dify-key | app- dataset- | mixed 24
 dnsimple-token | dnsimple_a_ dnsimple_u_ dnsimple_o_ | mixed 24-40
 doppler-token | dp.said. | mixed 40-44
@@ -79,9 +80,11 @@ intercom-token | dG9rO | base64 40-80
 jina-key | jina_ | url 40-80
 jetbrains-token | perm: perm- | dotted 40-200
 kong-token | kpat_ spat_ | mixed 30-60
+klaviyo-key | pk_ | hex 34
 letta-key | sk-let- | base64 40-140
 liveblocks-key | sk_prod_ sk_dev_ | url 50-80
 llamacloud-key | llx- | mixed 48
+locationiq-key | pk. | mixed 32
 logfire-token | pylf_v1_us_ pylf_v1_eu_ pylf_v2_us_ pylf_v2_eu_ | mixed 40-60
 mailersend-key | mlsn. | hex 64
 mandrill-key | md- | url 22
@@ -114,8 +117,8 @@ rootly-key | rootly_ | hex 64
 runpod-key | rpa_ | upper 36-60
 runway-key | key_ | hex 128
 salad-key | salad_cloud_ | url 14-240
-salesforce-key | 3MVG9 | dotted 80-250
-salesforce-refresh-token | 5AEP861 | dotted 80-250
+salesforce-key | 3MVG9 | any 80-250
+salesforce-refresh-token | 5AEP861 | any 80-250
 scaleway-key | SCW | upper 17
 scalingo-token | tk-us- | url 48
 scrapfly-key | scp-live- scp-test- | hex 32

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from crucible.patterns import late_pattern
 from crucible.secrets.prefixes import LONG, is_random, run_rules
 from crucible.secrets.rules import Rule
-from crucible.secrets.values import is_hash, is_varied
+from crucible.secrets.values import changes, is_hash, is_varied
 
 __all__ = ["Place", "find_in_runs"]
 
@@ -73,7 +73,9 @@ def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
     vendor = _VENDOR.search(text, max(0, start - _BEFORE), start) if before in {"_", "-"} else None
     if vendor and _is_token(vendor.group(), text[start:end], after):
         rest = _REST.match(text, end)
-        yield Place("vendor-token", vendor.start(), rest.end() if rest else end)
+        own = _OWN_PREFIX.search(vendor.group())
+        first = vendor.start() + (own.start() if own else 0)
+        yield Place("vendor-token", first, rest.end() if rest else end)
 
 
 _HEAD_ENDS = frozenset("_-.:")
@@ -97,24 +99,32 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
             r"(?<![A-Za-z0-9])(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
         ),
         "vault-legacy-token": late_pattern(
-            r"(?<![A-Za-z0-9_$.)\]])[sb]\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])"
+            r"(?<![A-Za-z0-9$.)\]])[sb]\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])"
         ),
         "zhipu-key": late_pattern(r"(?<![A-Za-z0-9./-])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9.-])"),
         "zoho-token": late_pattern(r"(?<![A-Za-z0-9.])1000\.[0-9a-f]{32}\.[0-9a-f]{32}(?![A-Za-z0-9])"),
         # `st.<hex>.<hex>.<hex>`, `VF.DM.<hex>.<…>`: a short head and parts of chance
         "dotted-token": late_pattern(
-            r"(?<![A-Za-z0-9./@-])[A-Za-z]{2,4}(?:\.[A-Z]{2})?(?:\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16,80}){2,4}(?![A-Za-z0-9.(])"
+            r"(?<![A-Za-z0-9.@])[A-Za-z]{2,4}(?:\.[A-Z]{2})?(?:\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16,80}){2,4}(?![A-Za-z0-9(]|\.[A-Za-z0-9]{9})"
         ),
     },
     "-": {
-        "mailgun-key": late_pattern(r"(?<![A-Za-z0-9-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
+        "mailgun-key": late_pattern(r"(?<![A-Za-z0-9])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
+    },
+    "|": {
+        "numbered-token": late_pattern(
+            r"(?<![A-Za-z0-9|])\d{1,17}\|(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{27,64}(?![A-Za-z0-9_|-])"
+        ),
     },
     "_": {
+        "stripe-client-secret": late_pattern(
+            r"(?<![A-Za-z0-9])(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
+        ),
         "maxmind-key": late_pattern(r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
     },
     "": {
         "jenkins-token": late_pattern(r"(?<![A-Za-z0-9./=-])11[0-9a-f]{32}(?![A-Za-z0-9.=-])"),
-        "twilio-key": late_pattern(r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+        "twilio-key": late_pattern(r"(?<![A-Za-z0-9])SK[0-9a-fA-F]{32}(?![A-Za-z0-9])"),
         "twilio-token": late_pattern(
             r"(?<![A-Za-z0-9])AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"
         ),
@@ -123,15 +133,17 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
 """Tokens whose beginnings are too common to be sought, by the sign beside their run, and by rule."""
 
 _VENDOR = late_pattern(
-    r"(?:(?<![A-Za-z0-9+/=_.\\-])|(?<=\\[nrt]))(?:(?:[a-z][a-z0-9]{0,10}[_-]){1,4}|(?:[A-Z][A-Z0-9]{1,9}[_-]){1,3})\Z"
+    r"(?:(?<![A-Za-z0-9_.\\-])|(?<=\\[nrt]))(?:(?:[a-z][a-z0-9]{0,15}[_-]){1,8}|(?:[A-Z][A-Z0-9]{1,9}[_-]){1,3})\Z"
 )
+_OWN_PREFIX = late_pattern(r"(?:[A-Za-z0-9]+[_-]){1,3}\Z")
 _REST = late_pattern(r"(?:[_-][A-Za-z0-9]{4,64}(?=[_-]|\b))?")
+_LETTERS = late_pattern("[A-Za-z]{2}")
 _CREDENTIAL = late_pattern(
     r"(?i)(?<![a-z0-9])(?:sk|key|apikey|pat|token|tok|secret|sec|rk|svc|priv|private)(?![a-z0-9])"
 )
 _KIND_OF_KEY = late_pattern(r"(?i)(?<![a-z0-9])(?:api|live|prod|auth|access|test|oauth)(?![a-z0-9])")
 _IDS = late_pattern(
-    r"(?i)(?:^|[_-])(?:pk|pub|public|id|ids|uid|sid|nonce|hash|digest|checksum|rev|ref|commit|build|cache|chunk|etag|trace|span|sha\d*|md5|blob|layer|image)[_-]"
+    r"(?i)(?:^|[_-])(?:pk|cs|pub|public|id|ids|uid|sid|nonce|hash|digest|checksum|rev|ref|commit|build|cache|chunk|etag|trace|span|sha\d*|md5|blob|layer|image)[_-]"
 )
 _HEX = late_pattern(r"[0-9a-f]+|[0-9A-F]+")
 _FEWEST = 30
@@ -139,25 +151,31 @@ _FEWEST = 30
 
 
 def _is_token(prefix: str, body: str, after: str) -> bool:
-    if after in {"=", "+", "/"} or len(body) > 250 or _IDS.search(prefix) or is_hash(prefix + body):
+    if (
+        after in {"=", "+", "/"}
+        or not _LETTERS.search(prefix)
+        or len(body) > 250
+        or _IDS.search(prefix)
+        or is_hash(prefix + body)
+    ):
         return False
     named = _CREDENTIAL.search(prefix) is not None
     if _HEX.fullmatch(body):
-        return (
-            named
-            and len(body) in {32, 40, 48, 56, 64}
-            and all(len(part) < 6 for part in re.split("[_-]", prefix))
-        )
+        own = re.split("[_-]", prefix)[-3:]
+        return named and len(body) in {32, 40, 48, 56, 64} and all(len(part) <= len("secret") for part in own)
     least = LONG if named else 24 if _KIND_OF_KEY.search(prefix) else _FEWEST
     return len(body) >= least and is_random(body) and is_varied(body) and _is_dense(body)
 
 
 def _is_dense(body: str) -> bool:
-    """Digits all over, as chance has it; names have them at an end or two."""
-    digits = [at for at, sign in enumerate(body) if sign.isdigit()]
-    return len(digits) >= 2 and len(_DIGIT_GROUPS.findall(body)) >= len(body) // 16 + 1
+    """Digits all over or cases in turn, as chance has them; names have digits at an end or two."""
+    if changes(body) * 2 > len(body):
+        return True
+    return len(_DIGIT_GROUPS.findall(body)) > max(1, len(body) // _SPARSE)
 
 
+_SPARSE = 24
+"""Chance has hardly a single digit, or stretch of digits, in so many characters."""
 _DIGIT_GROUPS = late_pattern(r"\d+")
 
 

@@ -30,7 +30,7 @@ from crucible.secrets.shapes import DATA_URI, shape_rules
 from crucible.secrets.visible import Visible
 from crucible.settings import SecretSettings
 
-__all__ = ["Finding", "Redact", "Scanner"]
+__all__ = ["Finding", "Redact", "Scanner", "all_forms", "all_rules"]
 
 Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 """A text in; out the text without its secrets, and how many were taken out by rule."""
@@ -172,11 +172,11 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 def _machine() -> tuple[Any, list[_Try]]:
     """What finds literals, and what is tried where each is found."""
     rules: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
-    for rank, rule in enumerate(_rules()):
+    for rank, rule in enumerate(all_rules()):
         for literal in rule.literals:
             rules[literal].append((rank, rule))
     forms: dict[str, list[tuple[int, Form]]] = defaultdict(list)
-    for rank, form in enumerate([*key_forms(), *manifest_forms(), *command_forms()]):
+    for rank, form in enumerate(all_forms()):
         for literal in form.literals:
             forms[literal].append((rank, form))
     literals = sorted({*rules, *NAME_LITERALS, *forms})
@@ -184,8 +184,14 @@ def _machine() -> tuple[Any, list[_Try]]:
     return _automaton([literal.encode("ascii") for literal in literals]), tries
 
 
-def _rules() -> list[Rule]:
+def all_rules() -> list[Rule]:
+    """The built-in rules that are expressions, the surest first."""
     return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
+
+
+def all_forms() -> list[Form]:
+    """The built-in rules that are functions."""
+    return [*key_forms(), *manifest_forms(), *command_forms()]
 
 
 def _automaton(literals: list[bytes]) -> Any:
