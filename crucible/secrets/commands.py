@@ -54,8 +54,7 @@ snyk | auth V
 codecov | -t V
 cargo | login V
 twine | -p V
-poetry | http-basic _ _ V
-poetry | config pypi-token.pypi V | publish -p V
+poetry | config http-basic.* _ V | config pypi-token.* V | publish -p V
 nuget | setapikey V | -apikey V
 dotnet | nuget push -k V | user-secrets set _ V
 pulumi | config set --secret _ V
@@ -262,7 +261,8 @@ def _is_word(argument: str, word: str) -> bool:
         return argument[0] != "-"
     if word[0] == "-" != word[1]:  # `-nbB` has what `-b` has
         return argument[0] == "-" and set(word) <= set(argument)
-    return argument.strip("\"'").lower() == word
+    given = argument.strip("\"'").lower()
+    return given == word or (word[-1] == "*" and given.startswith(word[:-1]))
 
 
 def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,7 @@ from crucible.patterns import late_pattern
 from crucible.secrets.rules import Rule
 from crucible.secrets.values import changes, is_varied
 
-__all__ = ["LONG", "is_random", "prefix_rules", "run_rules"]
+__all__ = ["LONG", "is_random", "prefix_rules", "read_prefixes", "run_rules"]
 
 _ALPHABETS = {
     "hex": "[0-9a-f]",
@@ -157,7 +157,7 @@ def prefix_rules() -> list[Rule]:
     """The rules that are tried where their prefix stands: those whose bodies need not be a run of letters and digits."""
     return [
         Rule(name, (prefix.lower(),), _pattern(prefix, body), _is_token)
-        for name, prefix, body in _read()
+        for name, prefix, body in read_prefixes()
         if not _is_run(body)
     ]
 
@@ -165,7 +165,7 @@ def prefix_rules() -> list[Rule]:
 def run_rules() -> dict[str, list[Rule]]:
     """The rules that are tried where a long run of letters and digits stands, by what of their prefix is before the run."""
     rules: dict[str, list[Rule]] = defaultdict(list)
-    for name, prefix, body in _read():
+    for name, prefix, body in read_prefixes():
         if _is_run(body):
             rules[prefix.rstrip(_MIXED)].append(Rule(name, (), _pattern(prefix, body), _is_token))
     return rules
@@ -183,7 +183,8 @@ _UPPER, _LOWER = late_pattern("[A-Z]"), late_pattern("[a-z]")
 _MIXED = string.ascii_letters + string.digits
 
 
-def _read() -> Iterator[tuple[str, str, str]]:
+def read_prefixes() -> Iterator[tuple[str, str, str]]:
+    """The table: name, prefix, and alphabet and length of the body."""
     for line in filter(None, _PREFIXES.split("\n")):
         name, prefixes, body = (part.strip() for part in line.split("|"))
         for prefix in prefixes.split():

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from crucible.patterns import late_pattern
-from crucible.secrets.prefixes import LONG, is_random, run_rules
+from crucible.secrets.prefixes import LONG, is_random, read_prefixes, run_rules
 from crucible.secrets.rules import Rule
 from crucible.secrets.values import changes, is_hash, is_varied
 
@@ -55,17 +55,15 @@ def find_in_runs(text: str, look: Look | None) -> Iterator[Place]:
 
 def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    for length, rules in _heads():
-        if length and before not in _HEAD_ENDS:
+    for head, rule in _rules_at(text, start, before):
+        match = rule.pattern.match(text, start - len(head))
+        if match and rule.accept(match.group()):
+            yield Place(rule.name, *match.span())
+            return
+    for sign, forms in _FORMS.items():
+        if sign not in (before, after) if sign else end - start != _SIDS:
             continue
-        for rule in rules.get(text[start - length : start] if start >= length else None, ()):
-            match = rule.pattern.match(text, start - length)
-            if match and rule.accept(match.group()):
-                yield Place(rule.name, *match.span())
-                return
-    signs = {before or " ", after or " ", "" if end - start == _SIDS else " "} & _FORMS.keys()
-    for sign in signs:
-        for name, pattern in _FORMS[sign].items():
+        for name, pattern in forms.items():
             match = pattern.search(text, max(0, start - _BEFORE), end + _AFTER)
             if match and match.end() > start and is_varied(match[match.lastindex or 0]):
                 yield Place(name, *match.span(match.lastindex or 0))
@@ -81,12 +79,23 @@ def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
 _HEAD_ENDS = frozenset("_-.:")
 
 
+def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, Rule]]:
+    """The rules whose prefixes may stand at a run, with what of the prefix stands before the run."""
+    by_head, lengths, bare = _heads()
+    if text.startswith(bare, start):
+        yield from (("", rule) for rule in by_head[""])
+    if before in _HEAD_ENDS:
+        for length in lengths:
+            head = text[max(0, start - length) : start]
+            yield from ((head, rule) for rule in by_head.get(head, ()))
+
+
 @cache
-def _heads() -> list[tuple[int, dict[str | None, list[Rule]]]]:
-    by_length: dict[int, dict[str | None, list[Rule]]] = {}
-    for head, rules in run_rules().items():
-        by_length.setdefault(len(head), {})[head] = rules
-    return sorted(by_length.items(), reverse=True)
+def _heads() -> tuple[dict[str, list[Rule]], list[int], tuple[str, ...]]:
+    """The rules by what of their prefix stands before a run, how long that is, and the prefixes without it."""
+    by_head = run_rules()
+    bare = tuple(prefix for _, prefix, _ in read_prefixes() if prefix.isalnum())
+    return by_head, sorted({len(head) for head in by_head} - {0}, reverse=True), bare
 
 
 _BEFORE, _AFTER = 48, 160
@@ -195,20 +204,25 @@ _TAIL = late_pattern(r"[A-Za-z0-9+/_-]{2,3}(?![A-Za-z0-9])")
 _LINE_END = late_pattern(r"(?:\r?\n|\\n)[ \t]{0,8}")
 _DIGITS = late_pattern(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}")
 _PRINTED = late_pattern(r"[\t\n\r -~]{12,}")
+_HASH = 128
 _LINE = 56
 """Base64 in lines has 64 or 76 characters in each."""
 
 
 def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[Place]]:
     """Up to where was looked, and the secrets that are wrapped there."""
-    digits = _DIGITS.search(text, start, end)
+    is_hex = _HEX.fullmatch(text, start, end) is not None
+    if is_hex and end - start <= _HASH:  # mostly a hash, which is looked at from its beginning alone
+        digits = _DIGITS.match(text, start, end) or _DIGITS.match(text, start + 1, end)
+    else:
+        digits = _DIGITS.search(text, start, end)
     if digits:
         unwrapped = bytes.fromhex(digits.group()[: len(digits.group()) // 2 * 2]).decode("latin-1")
         return end, [
             Place(name, digits.start() + first * 2, digits.start() + last * 2)
             for name, first, last in look(unwrapped)
         ]
-    found = _BASE64.search(text, start, end)
+    found = None if is_hex else _BASE64.search(text, start, end)
     for _ in range(4):
         if found is None:
             return end, []
