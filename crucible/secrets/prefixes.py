@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from crucible.patterns import late_pattern
-from crucible.secrets.rules import Rule
+from crucible.secrets.rules import START, Rule
 from crucible.secrets.values import changes, is_varied
 
 __all__ = ["LONG", "is_random", "prefix_rules", "read_prefixes", "run_rules"]
@@ -198,7 +198,7 @@ def _is_run(body: str) -> bool:
 
 def _pattern(prefix: str, body: str) -> re.Pattern[str]:
     # After a letter or a digit a short prefix is the end of a word, as in `score_…`.
-    return late_pattern(rf"(?<![A-Za-z0-9]){re.escape(prefix)}{_expression(body)}(?![A-Za-z0-9])")
+    return late_pattern(rf"{START}{re.escape(prefix)}{_expression(body)}(?![A-Za-z0-9])")
 
 
 def _expression(body: str) -> str:

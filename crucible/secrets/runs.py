@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 from crucible.secrets.prefixes import LONG, is_random, read_prefixes, run_rules
-from crucible.secrets.rules import Rule
+from crucible.secrets.rules import ESCAPED, NO_HASH, START, Rule
 from crucible.secrets.values import changes, is_hash, is_varied
 
 __all__ = ["Place", "find_in_runs"]
@@ -43,11 +43,18 @@ def find_in_runs(text: str, look: Look | None) -> Iterator[Place]:
         end = kinds.find(b" ", start)
         end = len(text) if end < 0 else end
         if not _NAME.fullmatch(text, start, end):
+            start += _escaped(text, start)
             yield from _tokens_at(text, start, end)
             if look is not None and end > passed:
                 passed, places = _wrapped_at(text, max(start, passed), end, look)
                 yield from places
         start = kinds.find(needle, end)
+
+
+def _escaped(text: str, start: int) -> int:
+    r"""How many characters of a run belong to an escape before it: `\\n`, `%3D`."""
+    before = text[start - 1] if start else ""
+    return 1 if before == "\\" and text[start] in "nrtbf" else 2 if before == "%" else 0
 
 
 # --- tokens ----------------------------------------------------------------------------------------------------------
@@ -103,9 +110,10 @@ _SIDS = 34
 """Ids of Twilio and tokens of Jenkins have two signs and 32 hexadecimal digits."""
 _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     ".": {
-        "airtable-token": late_pattern(r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+        "airtable-token": late_pattern(START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
         "discord-token": late_pattern(
-            r"(?<![A-Za-z0-9])(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
+            START
+            + r"(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
         ),
         "vault-legacy-token": late_pattern(
             r"(?<![A-Za-z0-9$.)\]])[sb]\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])"
@@ -118,7 +126,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
         ),
     },
     "-": {
-        "mailgun-key": late_pattern(r"(?<![A-Za-z0-9])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
+        "mailgun-key": late_pattern(START + r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
     },
     "|": {
         "numbered-token": late_pattern(
@@ -127,22 +135,27 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     },
     "_": {
         "stripe-client-secret": late_pattern(
-            r"(?<![A-Za-z0-9])(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
+            START
+            + r"(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
         ),
-        "maxmind-key": late_pattern(r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
+        "maxmind-key": late_pattern(START + r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
     },
     "": {
         "jenkins-token": late_pattern(r"(?<![A-Za-z0-9./=-])11[0-9a-f]{32}(?![A-Za-z0-9.=-])"),
-        "twilio-key": late_pattern(r"(?<![A-Za-z0-9])SK[0-9a-fA-F]{32}(?![A-Za-z0-9])"),
+        "twilio-key": late_pattern(START + r"SK[0-9a-fA-F]{32}(?![A-Za-z0-9])"),
         "twilio-token": late_pattern(
-            r"(?<![A-Za-z0-9])AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"
+            START + r"AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"
         ),
     },
 }
 """Tokens whose beginnings are too common to be sought, by the sign beside their run, and by rule."""
 
 _VENDOR = late_pattern(
-    r"(?:(?<![A-Za-z0-9_.\\-])|(?<=\\[nrt]))(?:(?:[a-z][a-z0-9]{0,15}[_-]){1,8}|(?:[A-Z][A-Z0-9]{1,9}[_-]){1,3})\Z"
+    r"(?:(?<![A-Za-z0-9_.\\-])"
+    + NO_HASH
+    + "|"
+    + ESCAPED
+    + r")(?:(?:[a-z][a-z0-9]{0,15}[_-]){1,8}|(?:[A-Z][A-Z0-9]{1,9}[_-]){1,3})\Z"
 )
 _OWN_PREFIX = late_pattern(r"(?:[A-Za-z0-9]+[_-]){1,3}\Z")
 _REST = late_pattern(r"(?:[_-][A-Za-z0-9]{4,64}(?=[_-]|\b))?")
