@@ -1,6 +1,6 @@
 """Passwords that a command, a file of one or a dialogue with one holds: `curl -u`, `mysql -p…`, `net use`, `expect`, `.pgpass`.
 
-Owns the notations of commands: a table of commands with the arguments that are secrets, and what is piped into a command.
+Owns the notations of commands: a table of commands with the arguments that are secrets, and files and dialogues with passwords.
 An option whose name says what it is (`--password`) is `assignments`'.
 """
 
@@ -144,22 +144,17 @@ class _Notation(NamedTuple):
 
 
 def command_forms() -> list[Form]:
-    """The forms of all commands, and of what is piped into one."""
+    """The forms of all commands."""
     notations: dict[str, list[_Notation]] = {}
     for line in filter(None, _COMMANDS.split("\n")):
         names, *given = (part.strip() for part in line.split("|"))
         for name in (name.replace("~", " ") for name in names.split()):
             notations.setdefault(name, []).extend(map(_notation, given))
-    forms = [
+    return [
         Form(
             "curl-login" if name == "curl" else "command-password", (f"{name} ",), _Command(name, found).find
         )
         for name, found in notations.items()
-    ]
-    return [
-        *forms,
-        Form("piped-password", _READERS, _find_piped),
-        Form("piped-password", ("<<<",), _find_here),
     ]
 
 
@@ -185,7 +180,7 @@ class _Command:
         self._name, self._notations = name, notations
 
     def find(self, text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
-        if _INSIDE.match(text, start - 1) if start else False:
+        if _INSIDE.search(text, max(0, start - 2), start):
             return start + 1, []
         arguments = list(_arguments(text, start + len(self._name)))
         if not arguments:
@@ -199,7 +194,7 @@ class _Command:
         return arguments[-1].end, places
 
 
-_INSIDE = late_pattern(r"[A-Za-z0-9_.-]")
+_INSIDE = late_pattern(r"(?:[A-Za-z0-9_.]|(?<=[A-Za-z0-9])-)(?<!\\[nrt])\Z")
 _FARTHEST = 600
 _GAP = late_pattern(r"(?:[ \t]|\\\r?\n)+")
 _WORD = late_pattern(
@@ -324,37 +319,6 @@ def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> 
         first + at, first + (stop if stop > at else len(text)), text[at : stop if stop > at else len(text)]
     )
     return _bare(inner)
-
-
-# --- piped -----------------------------------------------------------------------------------------------------------
-
-_READERS = (
-    "password-stdin", "with-token", "sudo -s", "chpasswd", "secret put", "passphrase-fd", "cryptsetup", "passwd --stdin", "kinit",
-    "smbpasswd", "vercel env add", "gh secret set", "secret create", "pass insert", "secrets create", "versions add",
-    "pass stdin", "-pass-stdin", "passin stdin", "pass file:-", "login -", "htpasswd -i",
-)  # fmt: skip
-_ECHO = late_pattern(
-    r"(?:echo|printf)[ \t]+(?:-[neE]{1,3}[ \t]+)*(?:[\"']?%s(?:\\+n)?[\"']?[ \t]+)?\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,256})(?:\\+n)?\\*[\"']?[ \t]*\|"
-)
-_HERE = late_pattern(r"<<<[ \t]*\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,256})")
-_READER = late_pattern("|".join(re.escape(reader) for reader in _READERS))
-
-
-def _find_piped(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """What `echo` gives to a command that reads a password."""
-    low = max(passed, start - 300, text.rfind("\n", 0, start))
-    at = max(text.rfind("echo ", low, start), text.rfind("printf ", low, start))
-    match = _ECHO.match(text, at, start) if at >= 0 else None
-    return start + 1, [match.span("s")] if match and is_password_there(match["s"]) else []
-
-
-def _find_here(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """What `<<<` gives to a command that reads a password."""
-    low = max(passed, start - 200, text.rfind("\n", 0, start))
-    match = _HERE.match(text, start)
-    if match is None or not _READER.search(text[low:start].lower()):
-        return start + 1, []
-    return match.end(), [match.span("s")] if is_password_there(match["s"]) else []
 
 
 # --- in files and dialogues ------------------------------------------------------------------------------------------

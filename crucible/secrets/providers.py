@@ -39,7 +39,7 @@ circleci-token | ccipat_ ccipra_ | CCIP(?:AT|RA)_[A-Za-z0-9]{18,26}_[0-9a-fA-F]{
 clojars-token | clojars_ | CLOJARS_[0-9a-zA-Z]{60}
 cloudflare-token | cfat_ cfut_ cfk_ v1.0- | (?:cf[aut]{2}_[A-Za-z0-9_-]{40,60}|cfk_[A-Za-z0-9_-]{40,60}|v1\.0-[A-Za-z0-9-]{100,200})
 contentful-token | cfpat- | CFPAT-[A-Za-z0-9_-]{40,50}
-crates-io-token | cio | (?<![A-Za-z0-9+/])cio[A-Za-z0-9]{32}(?![A-Za-z0-9])
+crates-io-token | cio | (?<![A-Za-z0-9/])(?<![A-Za-z0-9/]\+)cio[A-Za-z0-9]{32}(?![A-Za-z0-9])
 databricks-token | dapi | dapi[0-9a-f]{32}(?:-\d)?
 deno-token | ddp_ ddo_ ddw_ | dd[opw]_[A-Za-z0-9]{34,40}
 digitalocean-token | dop_v1_ doo_v1_ dor_v1_ | do[opr]_v1_[0-9a-f]{40,64}
@@ -50,7 +50,7 @@ duffel-token | duffel_ | (?<![A-Za-z0-9])(?:duffel_(?:test|live)_[A-Za-z0-9_=-]{
 dynatrace-token | dt0c01. dt0s0 | dt0[a-z]\d\d\.[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{60,64}
 easypost-token | ezak eztk | (?<![A-Za-z0-9])EZ[AT]K[A-Za-z0-9]{54}
 elastic-key | essu_ | essu_[A-Za-z0-9_-]{40,200}={0,2}
-facebook-token | eaa | (?<![A-Za-z0-9+/_-])EAA(?:C[A-Za-z0-9]{40,1000}|[A-Za-z0-9]{60,1000})(?![A-Za-z0-9+/=])
+facebook-token | eaa | (?<![A-Za-z0-9/_])(?<![A-Za-z0-9/][+-])EAA(?:C[A-Za-z0-9]{40,1000}|[A-Za-z0-9]{60,1000})(?![A-Za-z0-9+/=])
 flutterwave-key | flwseck | FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}(?:-X)?
 figma-token | figd_ figu_ figo_ figp_ | fig[duop]h?_[A-Za-z0-9_=-]{36,60}
 fireworks-key | fw_ | (?<![A-Za-z0-9])fw_[A-Za-z0-9]{22,40}(?![A-Za-z0-9])
@@ -90,7 +90,7 @@ npm-token | npm_ | (?<![A-Za-z0-9_-]{24})npm_[A-Za-z0-9]{30,40}
 nuget-key | oy2 | oy2[a-z0-9]{43}
 nvidia-key | nvapi- | nvapi-[A-Za-z0-9_-]{50,80}
 octopus-key | api- | API-[A-Z0-9]{26,32}(?![A-Za-z0-9])
-okta-token | 00 | (?<![A-Za-z0-9/+=])00(?=[A-Za-z_-]*\d)(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])[A-Za-z0-9_-]{40}(?![A-Za-z0-9/+=])
+okta-token | 00 | (?<![A-Za-z0-9/+])00(?=[A-Za-z_-]*\d)(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])[A-Za-z0-9_-]{40}(?![A-Za-z0-9/+=])
 openai-key | sk- sess- | (?:sk-(?:proj|svcacct|admin|None|service)-[A-Za-z0-9_-]{20,250}|(?:sk|sess)-(?=[A-Za-z]{0,63}\d)[A-Za-z0-9]{20,64}(?![A-Za-z0-9]))
 openai-key <120 | t3blbkfj | sk-[A-Za-z0-9_-]{10,100}T3BlbkFJ[A-Za-z0-9_-]{10,150}
 openrouter-key | sk-or- | sk-or-(?:v\d-)?[A-Za-z0-9]{32,80}
@@ -129,7 +129,7 @@ zapier-webhook | hooks.zapier.com/ | hooks\.zapier\.com/hooks/catch/(?P<s>\d+/[a
 snyk-token | snyk_ | snyk_(?:uat|sat)\.[A-Za-z0-9._-]{30,300}
 sonar-token | squ_ sqp_ sqa_ sqco_ | (?<![A-Za-z0-9])(?:sq[upa]_[0-9a-f]{40}|sqco_[A-Za-z0-9]{50,64})
 sourcegraph-token | sgp_ slk_ | (?:sgp_(?:(?:[0-9a-f]{16}|local)_(?:local_)?)?[0-9a-fA-F]{40}|slk_[0-9a-f]{64})
-square-token | eaaa sq0atp- sq0csp- sq0idb- sq0 | (?:(?<![A-Za-z0-9+/_-])EAAA(?!A)[A-Za-z0-9_=-]{22,64}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,50})
+square-token | eaaa sq0atp- sq0csp- sq0idb- sq0 | (?:(?<![A-Za-z0-9/_])(?<![A-Za-z0-9/][+-])EAAA(?!A)[A-Za-z0-9_=-]{22,64}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,50})
 stripe-key | sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ whsec_ | (?:[sr]k_(?:live|test|prod)_(?:-?[A-Za-z0-9_]){10,250}|whsec_[A-Za-z0-9+/=]{24,80})
 secret-key-token | sk_ | (?<![A-Za-z0-9])sk_(?:[0-9a-f]{32,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}_\d{6}_[0-9a-f]{32}|(?:test_)?(?:10|[1235])x[123]_[0-9a-fA-F]{64}|pr_[A-Za-z0-9]{1,64}_[0-9a-f]{40})(?![A-Za-z0-9_])
 supabase-key | sb_secret_ sbp_ | (?:sb_secret_[A-Za-z0-9_-]{20,60}|sbp_(?:v0_)?[0-9a-zA-Z]{36,50})
@@ -139,7 +139,7 @@ telegram-token <12 | :aa %3aaa | (?<!\d)\d{7,11}(?::|%3A)AA[A-Za-z0-9_-]{31,36}
 tencent-secret-id | akid | AKID[A-Za-z0-9]{28,40}(?![A-Za-z0-9])
 terraform-token <15 | .atlasv1. | [A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,80}
 together-key | tgp_v1_ | tgp_v1_[A-Za-z0-9_-]{40,50}
-twitter-bearer - | aaaaaaaaaaaaaaaaaaa | (?<![A-Za-z0-9+/])A{18,24}(?!A)[A-Za-z0-9%]{60,120}(?![A-Za-z0-9/+])
+twitter-bearer - | aaaaaaaaaaaaaaaaaaa | (?<![A-Za-z0-9/])(?<![A-Za-z0-9/]\+)A{18,24}(?!A)[A-Za-z0-9%]{60,120}(?![A-Za-z0-9/+])
 typeform-token | tfp_ | (?<![A-Za-z0-9])tfp_[A-Za-z0-9_.=-]{40,65}
 vault-token | hvs. hvb. hvr. | hv[sbr]\.[A-Za-z0-9_-]{20,300}
 vercel-token | vck_ vcp_ vca_ vcr_ vci_ vercel_blob_rw_ | (?:vc[kpari]_[A-Za-z0-9_-]{24,80}|vercel_blob_rw_[A-Za-z0-9_]{30,80})
@@ -148,7 +148,7 @@ wandb-key | wandb_v1_ | wandb_v1_[A-Za-z0-9_]{60,90}
 woocommerce-key | ck_ cs_ | (?<![A-Za-z0-9])c[ks]_[0-9a-f]{40}
 xai-key | xai- | xai-[A-Za-z0-9_-]{60,120}
 xendit-key | xnd_ | (?<![A-Za-z0-9])(?:xnd_(?:production|development)_[A-Za-z0-9]{40,80})
-yandex-key | t1. aqvn ajeg ycaj yc | (?:t1\.[A-Za-z0-9_-]{20,}={0,2}\.[A-Za-z0-9_-]{80,100}={0,2}|AQVN[A-Za-z0-9_-]{30,60}|(?<![A-Za-z0-9+/_-])YC[A-Za-z0-9_-]{38}(?![A-Za-z0-9+/_-]))
+yandex-key | t1. aqvn ajeg ycaj yc | (?:t1\.[A-Za-z0-9_-]{20,}={0,2}\.[A-Za-z0-9_-]{80,100}={0,2}|AQVN[A-Za-z0-9_-]{30,60}|(?<![A-Za-z0-9/_])(?<![A-Za-z0-9/][+-])YC[A-Za-z0-9_-]{38}(?![A-Za-z0-9+/_-]))
 yandex-oauth | y0_ | (?<![A-Za-z0-9])y[0-3]_[A-Za-z0-9_-]{50,70}
 zuplo-key | zpka_ | zpka_[a-z0-9]{32}_[0-9a-f]{8}
 password-hash | $apr1$ $2a$ $2b$ $2y$ $1$ $5$ $6$ $y$ $argon2 {sha} {ssha} $scrypt$ $pbkdf2 | (?:\$(?:apr1|1|5|6|y)\$(?:rounds=\d+\$)?[A-Za-z0-9./]{1,40}\$(?:[A-Za-z0-9./]{1,40}\$)?[A-Za-z0-9./]{20,100}|\$2[aby]\$\d\d\$[A-Za-z0-9./]{53}|\$argon2(?:id?|d)\$[A-Za-z0-9$=,+/]{40,250}|\{S?SHA\}[A-Za-z0-9+/]{20,80}={0,2}|\$(?:scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9$=,+/.]{40,250})

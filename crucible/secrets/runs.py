@@ -122,7 +122,9 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
         "zoho-token": late_pattern(r"(?<![A-Za-z0-9.])1000\.[0-9a-f]{32}\.[0-9a-f]{32}(?![A-Za-z0-9])"),
         # `st.<hex>.<hex>.<hex>`, `VF.DM.<hex>.<…>`: a short head and parts of chance
         "dotted-token": late_pattern(
-            r"(?<![A-Za-z0-9.@])[A-Za-z]{2,4}(?:\.[A-Z]{2})?(?:\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16,80}){2,4}(?![A-Za-z0-9(]|\.[A-Za-z0-9]{9})"
+            r"(?:(?<![A-Za-z0-9.@])|"
+            + ESCAPED
+            + r")[A-Za-z]{2,4}(?:\.[A-Z]{2})?(?:\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16,80}){2,4}(?![A-Za-z0-9(]|\.[A-Za-z0-9]{9})"
         ),
     },
     "-": {
@@ -185,17 +187,21 @@ def _is_token(prefix: str, body: str, after: str) -> bool:
     if _HEX.fullmatch(body):
         own = re.split("[_-]", prefix)[-3:]
         return named and len(body) in {32, 40, 48, 56, 64} and all(len(part) <= len("secret") for part in own)
+    if not named and not any(map(str.isdigit, body)):
+        return False
     least = LONG if named else 24 if _KIND_OF_KEY.search(prefix) else _FEWEST
     return len(body) >= least and is_random(body) and is_varied(body) and _is_dense(body)
 
 
 def _is_dense(body: str) -> bool:
     """Digits all over or cases in turn, as chance has them; names have digits at an end or two."""
-    if changes(body) * 2 > len(body):
+    if changes(body) > _TURNS * len(body):
         return True
     return len(_DIGIT_GROUPS.findall(body)) > max(1, len(body) // _SPARSE)
 
 
+_TURNS = 0.44
+"""The kind of character changes more often than that; at the humps of names it changes less often."""
 _SPARSE = 24
 """Chance has hardly a single digit, or stretch of digits, in so many characters."""
 _DIGIT_GROUPS = late_pattern(r"\d+")

@@ -20,6 +20,7 @@ from crucible.secrets.assignments import find_values, is_value_of, secret_part
 from crucible.secrets.commands import command_forms, command_rules
 from crucible.secrets.manifests import manifest_forms
 from crucible.secrets.names import NAME_LITERALS, Weight
+from crucible.secrets.piped import piped_forms
 from crucible.secrets.prefixes import prefix_rules
 from crucible.secrets.private_keys import key_forms
 from crucible.secrets.providers import provider_rules
@@ -191,7 +192,7 @@ def all_rules() -> list[Rule]:
 
 def all_forms() -> list[Form]:
     """The built-in rules that are functions."""
-    return [*key_forms(), *manifest_forms(), *command_forms()]
+    return [*key_forms(), *manifest_forms(), *command_forms(), *piped_forms()]
 
 
 def _automaton(literals: list[bytes]) -> Any:

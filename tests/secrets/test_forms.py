@@ -168,7 +168,9 @@ sudo -S apt update <<< "{}"
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("password", ["ELobYGWdlaID", "Maple4711!", "letmein7", '"two words 7!"'])
-@pytest.mark.parametrize("around", ["{}", "$ {}\n", "Run `{}` once.", "  - run: {}\n"])
+@pytest.mark.parametrize(
+    "around", ["{}", "$ {}\n", "Run `{}` once.", "  - run: {}\n", "-{}\n", "cd x\\n{}\\nls"]
+)
 def test_the_password_of_a_command_goes(command: str, password: str, around: str) -> None:
     if '"' in password and ('"' in command or "/" in command or "echo" in command or "pass:" in command):
         pytest.skip("quoted otherwise")
