@@ -39,10 +39,12 @@ docker podman nerdctl buildah | login -p V
 helm | registry login -p V
 oras crane regctl | -p V | --password V
 skopeo | --creds U:V | --src-creds U:V | --dest-creds U:V
-oc | login -p V
-cf | login -p V | auth _ V
+oc~login | -p V
+cf~login | -p V
+cf~auth | _ V
 kubeadm | --token V
-kubectl oc | create secret --from-literal==V
+kubectl | create secret --from-literal==V
+oc~create | secret --from-literal==V
 vault | kv put _ *=V | login V | kv patch _ *=V
 consul | -token V
 etcdctl | --user U:V

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
@@ -68,7 +69,7 @@ def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
             yield Place(rule.name, *match.span())
             return
     for sign, forms in _FORMS.items():
-        if sign not in (before, after) if sign else end - start != _SIDS:
+        if not (text.startswith(sign, end) or sign == before if sign else end - start == _SIDS):
             continue
         for name, pattern in forms.items():
             match = pattern.search(text, max(0, start - _BEFORE), end + _AFTER)
@@ -88,23 +89,28 @@ _HEAD_ENDS = frozenset("_-.:")
 
 def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, Rule]]:
     """The rules whose prefixes may stand at a run, with what of the prefix stands before the run."""
-    by_head, lengths, bare = _heads()
+    by_head, by_end, bare = _heads()
     if text.startswith(bare, start):
         yield from (("", rule) for rule in by_head[""])
     if before in _HEAD_ENDS:
-        for length in lengths:
-            head = text[max(0, start - length) : start]
-            yield from ((head, rule) for rule in by_head.get(head, ()))
+        for head in by_end.get(text[max(0, start - _END) : start], ()):
+            if start >= len(head) and text.startswith(head, start - len(head)):
+                yield from ((head, rule) for rule in by_head[head])
 
 
 @cache
-def _heads() -> tuple[dict[str, list[Rule]], list[int], tuple[str, ...]]:
-    """The rules by what of their prefix stands before a run, how long that is, and the prefixes without it."""
+def _heads() -> tuple[dict[str, list[Rule]], dict[str, list[str]], tuple[str, ...]]:
+    """The rules by what of their prefix stands before a run, that by how it ends, and the prefixes without it."""
     by_head = run_rules()
     bare = tuple(prefix for _, prefix, _ in read_prefixes() if prefix.isalnum())
-    return by_head, sorted({len(head) for head in by_head} - {0}, reverse=True), bare
+    by_end: dict[str, list[str]] = defaultdict(list)
+    for head in sorted(by_head, key=len, reverse=True):
+        by_end[head[-_END:]].append(head)
+    return by_head, by_end, bare
 
 
+_END = 3
+"""The shortest prefix has so many characters."""
 _BEFORE, _AFTER = 48, 160
 _SIDS = 34
 """Ids of Twilio and tokens of Jenkins have two signs and 32 hexadecimal digits."""
@@ -135,11 +141,13 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
             r"(?<![A-Za-z0-9|])\d{1,17}\|(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{27,64}(?![A-Za-z0-9_|-])"
         ),
     },
-    "_": {
+    "_secret_": {
         "stripe-client-secret": late_pattern(
             START
             + r"(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
         ),
+    },
+    "_mmk": {
         "maxmind-key": late_pattern(START + r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
     },
     "": {
@@ -150,7 +158,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
         ),
     },
 }
-"""Tokens whose beginnings are too common to be sought, by the sign beside their run, and by rule."""
+"""Tokens whose beginnings are too common to be sought, by what stands behind their run, or before it, and by rule."""
 
 _VENDOR = late_pattern(
     r"(?:(?<![A-Za-z0-9_.\\-])"
