@@ -80,7 +80,7 @@ linear-token | lin_api_ lin_oauth_ | lin_(?:api|oauth)_[A-Za-z0-9]{32,80}
 notion-token | ntn_ secret_ | (?<![A-Za-z0-9_-]{24})(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{40,50})
 lob-key | live_ test_ | (?<![A-Za-z0-9])(?:live|test)_(?:pub_)?[0-9a-f]{31,35}(?![0-9a-zA-Z])
 mailchimp-key <33 | -us | (?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)
-mailgun-key | key- pubkey- | (?<![A-Za-z0-9_-])(?:pub)?key-[0-9a-f]{32}(?![0-9A-Za-z])
+mailgun-key | key- pubkey- | (?<![A-Za-z0-9_])(?<![A-Za-z0-9]-)(?:pub)?key-[0-9a-f]{32}(?![0-9A-Za-z])
 mapbox-token | sk.eyj tk.eyj pk.eyj | [spt]k\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,40}
 mercadopago-token | app_usr- | APP_USR-\d{10,20}-\d{6}-[0-9a-f]{32}-\d{5,12}
 netlify-token | nfp_ nfc_ nfu_ | nf[pcu]_[A-Za-z0-9_]{36,60}
@@ -129,7 +129,7 @@ zapier-webhook | hooks.zapier.com/ | hooks\.zapier\.com/hooks/catch/(?P<s>\d+/[a
 snyk-token | snyk_ | snyk_(?:uat|sat)\.[A-Za-z0-9._-]{30,300}
 sonar-token | squ_ sqp_ sqa_ sqco_ | (?<![A-Za-z0-9])(?:sq[upa]_[0-9a-f]{40}|sqco_[A-Za-z0-9]{50,64})
 sourcegraph-token | sgp_ slk_ | (?:sgp_(?:(?:[0-9a-f]{16}|local)_(?:local_)?)?[0-9a-fA-F]{40}|slk_[0-9a-f]{64})
-square-token | eaaa sq0atp- sq0csp- sq0idb- sq0 | (?:(?<![A-Za-z0-9/_])(?<![A-Za-z0-9/][+-])EAAA(?!A)[A-Za-z0-9_=-]{22,64}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,50})
+square-token | eaaa sq0atp- sq0csp- sq0idb- sq0 | (?:(?<![A-Za-z0-9/])(?<![A-Za-z0-9/][+-])EAAA(?!A)[A-Za-z0-9_=-]{22,64}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,50})
 stripe-key | sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ whsec_ | (?:[sr]k_(?:live|test|prod)_(?:-?[A-Za-z0-9_]){10,250}|whsec_[A-Za-z0-9+/=]{24,80})
 secret-key-token | sk_ | (?<![A-Za-z0-9])sk_(?:[0-9a-f]{32,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}_\d{6}_[0-9a-f]{32}|(?:test_)?(?:10|[1235])x[123]_[0-9a-fA-F]{64}|pr_[A-Za-z0-9]{1,64}_[0-9a-f]{40})(?![A-Za-z0-9_])
 supabase-key | sb_secret_ sbp_ | (?:sb_secret_[A-Za-z0-9_-]{20,60}|sbp_(?:v0_)?[0-9a-zA-Z]{36,50})
