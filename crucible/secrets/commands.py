@@ -1,6 +1,6 @@
 """Passwords that a command, a file of one or a dialogue with one holds: `curl -u`, `mysql -p…`, `net use`, `expect`, `.pgpass`.
 
-Owns the notations of commands: a table of commands with the arguments that are secrets, and what is piped into a command.
+Owns the notations of commands: a table of commands with the arguments that are secrets, and files and dialogues with passwords.
 An option whose name says what it is (`--password`) is `assignments`'.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["command_forms", "command_rules", "is_password_there", "is_strong"]
 
 _COMMANDS = r"""
 mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlsh mariadb mariadb-dump mariadb-admin mysqlcheck | -pV
-mysqladmin | password V
+mysqladmin | ... password V
 sshpass | -pV | -p V
 redis-cli redis-benchmark | -a V | --pass V | -aV | auth V
 mongo mongosh mongodump mongorestore mongoexport mongoimport | -p V | -pV
@@ -36,14 +36,15 @@ http https xh | -a U:V | --auth U:V
 az | -p V
 az | --admin-password V | --account-key V
 docker podman nerdctl buildah | login -p V
-docker podman | -pV after login
-helm | -p V after login
+helm | registry login -p V
 oras crane regctl | -p V | --password V
 skopeo | --creds U:V | --src-creds U:V | --dest-creds U:V
-oc | login -p V
-cf | login -p V | auth _ V
+oc~login | -p V
+cf~login | -p V
+cf~auth | _ V
 kubeadm | --token V
-kubectl oc | create secret --from-literal==V
+kubectl | create secret --from-literal==V
+oc~create | secret --from-literal==V
 vault | kv put _ *=V | login V | kv patch _ *=V
 consul | -token V
 etcdctl | --user U:V
@@ -55,8 +56,7 @@ snyk | auth V
 codecov | -t V
 cargo | login V
 twine | -p V
-poetry | http-basic _ _ V
-poetry | config pypi-token.pypi V | publish -p V
+poetry | config http-basic.* _ V | config pypi-token.* V | publish -p V
 nuget | setapikey V | -apikey V
 dotnet | nuget push -k V | user-secrets set _ V
 pulumi | config set --secret _ V
@@ -93,7 +93,7 @@ plink pscp psftp putty kitty plink.exe pscp.exe | -pw V
 dscl | -passwd _ V
 security | unlock-keychain -p V | create-keychain -p V | add-generic-password -w V | add-internet-password -w V
 networksetup | -setairportnetwork _ _ V
-nmcli | password V
+nmcli | ... password V
 wpa_passphrase | _ V
 ftp lftp ncftp ncftpput ncftpget | -u U,V
 ncftp ncftpput ncftpget | -p V
@@ -102,17 +102,17 @@ sendemail | -xp V
 x11vnc | -passwd V
 7z 7za 7zz rar unrar | -pV | -hpV
 zip unzip | -P V | -PV
-openssl | -k V | -K V | passwd -6 V | passwd -1 V | passwd -5 V | passwd -apr1 V
+openssl | -passin pass:V | -passout pass:V | -pass pass:V | -k V | -K V | passwd -6 V | passwd -1 V | passwd -5 V | passwd -apr1 V
 gpg gpg2 | --passphrase V
 keytool jarsigner | -storepass V | -keypass V | -deststorepass V | -srcstorepass V | -destkeypass V
 signtool certutil | /p V | -p V
 qpdf | --encrypt V | --password V
-pdftk | user_pw V | owner_pw V | input_pw V
+pdftk | ... user_pw V | ... owner_pw V | ... input_pw V
 pdftotext pdfinfo pdftoppm | -upw V | -opw V
 ssh-keygen | -N V | -P V
 caddy | --plaintext V
 rclone | obscure V
-aws | set aws_secret_access_key V | set aws_session_token V
+aws | configure set aws_secret_access_key V | configure set aws_session_token V
 s3cmd | --secret_key V
 usermod useradd | -p V
 xcrun | altool -p V | --password V
@@ -126,7 +126,7 @@ npx | --token V
 huggingface-cli hf | login --token V
 infisical tailscale nordvpn | --token V | --authkey V | --auth-key V
 """
-"""Commands, then their secrets: `V` is the secret, `_` an argument, `U` a user; flags come with `V` beside or behind them."""
+"""Commands, then their secrets: `V` is the secret, `_` an argument, `...` any number of them, `U` a user; flags come with `V` beside or behind them."""
 
 
 class _Argument(NamedTuple):
@@ -146,22 +146,17 @@ class _Notation(NamedTuple):
 
 
 def command_forms() -> list[Form]:
-    """The forms of all commands, and of what is piped into one."""
+    """The forms of all commands."""
     notations: dict[str, list[_Notation]] = {}
     for line in filter(None, _COMMANDS.split("\n")):
         names, *given = (part.strip() for part in line.split("|"))
         for name in (name.replace("~", " ") for name in names.split()):
             notations.setdefault(name, []).extend(map(_notation, given))
-    forms = [
+    return [
         Form(
             "curl-login" if name == "curl" else "command-password", (f"{name} ",), _Command(name, found).find
         )
         for name, found in notations.items()
-    ]
-    return [
-        *forms,
-        Form("piped-password", _READERS, _find_piped),
-        Form("piped-password", ("<<<",), _find_here),
     ]
 
 
@@ -189,7 +184,7 @@ class _Command:
         self._leads = tuple(f" {lead.lower() if len(lead) > 2 else lead[:1]}" for lead in leads if all(leads))
 
     def find(self, text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
-        if _INSIDE.match(text, start - 1) if start else False:
+        if _INSIDE.search(text, max(0, start - 2), start):
             return start + 1, []
         at = start + len(self._name)
         following = text[at : at + _FARTHEST].lower()
@@ -207,7 +202,7 @@ class _Command:
         return arguments[-1].end, places
 
 
-_INSIDE = late_pattern(r"[A-Za-z0-9_.-]")
+_INSIDE = late_pattern(r"(?:[A-Za-z0-9_.]|(?<=[A-Za-z0-9])-)(?<!\\[nrt])\Z")
 _FARTHEST = 600
 _GAP = late_pattern(r"(?:[ \t]|\\\r?\n)+")
 _WORD = late_pattern(
@@ -249,20 +244,28 @@ def _secrets(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
 
 def _after_words(arguments: list[_Argument], words: tuple[str, ...]) -> int | None:
     """The index behind the words of a notation, which stand in this order; options with values may stand between them."""
-    at = 0
+    at, anywhere = 0, False
     for word in words:
+        if word == "...":
+            anywhere = True
+            continue
         while at < len(arguments) and not _is_word(arguments[at].text, word):
-            if not arguments[at].text.startswith("-"):
+            if not anywhere and not arguments[at].text.startswith("-"):
                 return None
             at += 1
-            has_value = at + 1 < len(arguments) and not _is_word(arguments[at].text, word)
+            has_value = not anywhere and at + 1 < len(arguments) and not _is_word(arguments[at].text, word)
             at += has_value and arguments[at].text[0] != "-"
         at += 1
     return at if at <= len(arguments) else None
 
 
 def _is_word(argument: str, word: str) -> bool:
-    return argument[0] != "-" if word == "_" else argument.strip("\"'").lower() == word
+    if word == "_":
+        return argument[0] != "-"
+    if word[0] == "-" != word[1]:  # `-nbB` has what `-b` has
+        return argument[0] == "-" and set(word) <= set(argument)
+    given = argument.strip("\"'").lower()
+    return given == word or (word[-1] == "*" and given.startswith(word[:-1]))
 
 
 def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[int, int]]:
@@ -278,6 +281,9 @@ def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
         place, skipped = value
         if shape == "V":
             yield _bare(place, skipped)
+        elif shape == "pass:V":
+            if place.text[skipped:].lstrip("\\\"'").startswith("pass:"):
+                yield _part(place, ":", skipped=skipped)
         elif shape[1:2] in place.text[skipped:] and len(shape) == 3:
             yield _part(place, shape[1], skipped=skipped)
         elif shape == "=V" and "=" in place.text[skipped:]:
@@ -321,37 +327,6 @@ def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> 
         first + at, first + (stop if stop > at else len(text)), text[at : stop if stop > at else len(text)]
     )
     return _bare(inner)
-
-
-# --- piped -----------------------------------------------------------------------------------------------------------
-
-_READERS = (
-    "password-stdin", "with-token", "sudo -s", "chpasswd", "secret put", "passphrase-fd", "cryptsetup", "passwd --stdin", "kinit",
-    "smbpasswd", "vercel env add", "gh secret set", "secret create", "pass insert", "secrets create", "versions add",
-    "pass stdin", "-pass-stdin", "passin stdin", "pass file:-", "login -", "htpasswd -i",
-)  # fmt: skip
-_ECHO = late_pattern(
-    r"(?:echo|printf)[ \t]+(?:-[neE]{1,3}[ \t]+)*(?:[\"']?%s(?:\\+n)?[\"']?[ \t]+)?\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,256})(?:\\+n)?\\*[\"']?[ \t]*\|"
-)
-_HERE = late_pattern(r"<<<[ \t]*\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,256})")
-_READER = late_pattern("|".join(re.escape(reader) for reader in _READERS))
-
-
-def _find_piped(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """What `echo` gives to a command that reads a password."""
-    low = max(passed, start - 300, text.rfind("\n", 0, start))
-    at = max(text.rfind("echo ", low, start), text.rfind("printf ", low, start))
-    match = _ECHO.match(text, at, start) if at >= 0 else None
-    return start + 1, [match.span("s")] if match and is_password_there(match["s"]) else []
-
-
-def _find_here(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
-    """What `<<<` gives to a command that reads a password."""
-    low = max(passed, start - 200, text.rfind("\n", 0, start))
-    match = _HERE.match(text, start)
-    if match is None or not _READER.search(text[low:start].lower()):
-        return start + 1, []
-    return match.end(), [match.span("s")] if is_password_there(match["s"]) else []
 
 
 # --- in files and dialogues ------------------------------------------------------------------------------------------

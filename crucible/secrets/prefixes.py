@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from crucible.patterns import late_pattern
-from crucible.secrets.rules import Rule
+from crucible.secrets.rules import START, Rule
 from crucible.secrets.values import changes, is_varied
 
-__all__ = ["LONG", "is_random", "prefix_rules", "run_rules"]
+__all__ = ["LONG", "is_random", "prefix_rules", "read_prefixes", "run_rules"]
 
 _ALPHABETS = {
     "hex": "[0-9a-f]",
@@ -25,6 +25,7 @@ _ALPHABETS = {
     "url": "[A-Za-z0-9_-]",
     "base64": "[A-Za-z0-9+/]",
     "dotted": "[A-Za-z0-9._=-]",
+    "any": "[A-Za-z0-9._+/=-]",
 }
 
 LONG = 20
@@ -55,7 +56,7 @@ daytona-key | dtn_ | HEX 48-80
 dash0-token | auth_ | mixed 32
 databricks-secret | dose | hex 32
 dependency-track-key | odt_ | mixed 32-50
-dfuse-key | web_ server_ | hex 32
+dfuse-key | web_ server_ | lower 32
 dify-key | app- dataset- | mixed 24
 dnsimple-token | dnsimple_a_ dnsimple_u_ dnsimple_o_ | mixed 24-40
 doppler-token | dp.said. | mixed 40-44
@@ -79,9 +80,11 @@ intercom-token | dG9rO | base64 40-80
 jina-key | jina_ | url 40-80
 jetbrains-token | perm: perm- | dotted 40-200
 kong-token | kpat_ spat_ | mixed 30-60
+klaviyo-key | pk_ | hex 34
 letta-key | sk-let- | base64 40-140
 liveblocks-key | sk_prod_ sk_dev_ | url 50-80
 llamacloud-key | llx- | mixed 48
+locationiq-key | pk. | mixed 32
 logfire-token | pylf_v1_us_ pylf_v1_eu_ pylf_v2_us_ pylf_v2_eu_ | mixed 40-60
 mailersend-key | mlsn. | hex 64
 mandrill-key | md- | url 22
@@ -114,8 +117,8 @@ rootly-key | rootly_ | hex 64
 runpod-key | rpa_ | upper 36-60
 runway-key | key_ | hex 128
 salad-key | salad_cloud_ | url 14-240
-salesforce-key | 3MVG9 | dotted 80-250
-salesforce-refresh-token | 5AEP861 | dotted 80-250
+salesforce-key | 3MVG9 | any 80-250
+salesforce-refresh-token | 5AEP861 | any 80-250
 scaleway-key | SCW | upper 17
 scalingo-token | tk-us- | url 48
 scrapfly-key | scp-live- scp-test- | hex 32
@@ -154,7 +157,7 @@ def prefix_rules() -> list[Rule]:
     """The rules that are tried where their prefix stands: those whose bodies need not be a run of letters and digits."""
     return [
         Rule(name, (prefix.lower(),), _pattern(prefix, body), _is_token)
-        for name, prefix, body in _read()
+        for name, prefix, body in read_prefixes()
         if not _is_run(body)
     ]
 
@@ -162,7 +165,7 @@ def prefix_rules() -> list[Rule]:
 def run_rules() -> dict[str, list[Rule]]:
     """The rules that are tried where a long run of letters and digits stands, by what of their prefix is before the run."""
     rules: dict[str, list[Rule]] = defaultdict(list)
-    for name, prefix, body in _read():
+    for name, prefix, body in read_prefixes():
         if _is_run(body):
             rules[prefix.rstrip(_MIXED)].append(Rule(name, (), _pattern(prefix, body), _is_token))
     return rules
@@ -180,7 +183,8 @@ _UPPER, _LOWER = late_pattern("[A-Z]"), late_pattern("[a-z]")
 _MIXED = string.ascii_letters + string.digits
 
 
-def _read() -> Iterator[tuple[str, str, str]]:
+def read_prefixes() -> Iterator[tuple[str, str, str]]:
+    """The table: name, prefix, and alphabet and length of the body."""
     for line in filter(None, _PREFIXES.split("\n")):
         name, prefixes, body = (part.strip() for part in line.split("|"))
         for prefix in prefixes.split():
@@ -194,7 +198,7 @@ def _is_run(body: str) -> bool:
 
 def _pattern(prefix: str, body: str) -> re.Pattern[str]:
     # After a letter or a digit a short prefix is the end of a word, as in `score_…`.
-    return late_pattern(rf"(?<![A-Za-z0-9]){re.escape(prefix)}{_expression(body)}(?![A-Za-z0-9])")
+    return late_pattern(rf"{START}{re.escape(prefix)}{_expression(body)}(?![A-Za-z0-9])")
 
 
 def _expression(body: str) -> str:

@@ -70,15 +70,19 @@ def _first_line(text: str, low: int, start: int) -> int:
     marks = [mark.span() for mark in _LINES.finditer(text, low, start)]
     stop, first = start, begin
     for count, (mark, after) in enumerate(reversed(marks)):
-        line = _OWN_LINE.fullmatch(text, after, stop)
+        line = _OWN_LINE.fullmatch(text[after:stop])
         if line and line["body"]:
-            first = line.start("body")
+            first = after + line.start("body")
         elif line and (count < 3 or after == 0) and _is_end(line["short"]):
-            first = line.start("short")
-        elif stop != after:
+            first = after + line.start("short")
+        elif stop - after > (_LEAD if count == 0 else 0):
             break
         stop = mark
     return first if _BODY.search(text, first, start) or is_random(text[first:start].strip()) else begin
+
+
+_LEAD = 40
+"""What stands before `-----END` on its line: spaces, a mark of a diff."""
 
 
 def _is_end(short: str) -> bool:

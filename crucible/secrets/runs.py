@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import base64
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
 from crucible.patterns import late_pattern
-from crucible.secrets.prefixes import LONG, is_random, run_rules
-from crucible.secrets.rules import Rule
-from crucible.secrets.values import is_hash, is_varied
+from crucible.secrets.prefixes import LONG, is_random, read_prefixes, run_rules
+from crucible.secrets.rules import ESCAPED, NO_HASH, START, Rule
+from crucible.secrets.values import changes, is_hash, is_varied
 
 __all__ = ["Place", "find_in_runs"]
 
@@ -47,6 +48,7 @@ def find_in_runs(plain: bytes, look: Look | None) -> Iterator[Place]:
         if not (text[start:end].isalpha() and end - start < _LONG_NAME) and not _NAME.fullmatch(
             text, start, end
         ):
+            start += _escaped(text, start)
             yield from _tokens_at(text, start, end)
             if look is not None and end > passed:
                 passed, places = _wrapped_at(text, max(start, passed), end, look)
@@ -54,22 +56,26 @@ def find_in_runs(plain: bytes, look: Look | None) -> Iterator[Place]:
         start = kinds.find(needle, end)
 
 
+def _escaped(text: str, start: int) -> int:
+    r"""How many characters of a run belong to an escape before it: `\\n`, `%3D`."""
+    before = text[start - 1] if start else ""
+    return 1 if before == "\\" and text[start] in "nrtbf" else 2 if before == "%" else 0
+
+
 # --- tokens ----------------------------------------------------------------------------------------------------------
 
 
 def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    for length, rules in _heads():
-        if length and before not in _HEAD_ENDS:
+    for head, rule in _rules_at(text, start, before):
+        match = rule.pattern.match(text, start - len(head))
+        if match and rule.accept(match.group()):
+            yield Place(rule.name, *match.span())
+            return
+    for sign, forms in _FORMS.items():
+        if not (text.startswith(sign, end) or sign == before if sign else end - start == _SIDS):
             continue
-        for rule in rules.get(text[start - length : start] if start >= length else None, ()):
-            match = rule.pattern.match(text, start - length)
-            if match and rule.accept(match.group()):
-                yield Place(rule.name, *match.span())
-                return
-    signs = {before or " ", after or " ", "" if end - start == _SIDS else " "} & _FORMS.keys()
-    for sign in signs:
-        for name, pattern in _FORMS[sign].items():
+        for name, pattern in forms.items():
             match = pattern.search(text, max(0, start - _BEFORE), end + _AFTER)
             if match and match.end() > start and is_varied(match[match.lastindex or 0]):
                 yield Place(name, *match.span(match.lastindex or 0))
@@ -77,65 +83,103 @@ def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
     vendor = _VENDOR.search(text, max(0, start - _BEFORE), start) if before in {"_", "-"} else None
     if vendor and _is_token(vendor.group(), text[start:end], after):
         rest = _REST.match(text, end)
-        yield Place("vendor-token", vendor.start(), rest.end() if rest else end)
+        own = _OWN_PREFIX.search(vendor.group())
+        first = vendor.start() + (own.start() if own else 0)
+        yield Place("vendor-token", first, rest.end() if rest else end)
 
 
 _HEAD_ENDS = frozenset("_-.:")
 
 
+def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, Rule]]:
+    """The rules whose prefixes may stand at a run, with what of the prefix stands before the run."""
+    by_head, by_end, bare = _heads()
+    if text.startswith(bare, start):
+        yield from (("", rule) for rule in by_head[""])
+    if before in _HEAD_ENDS:
+        for head in by_end.get(text[max(0, start - _END) : start], ()):
+            if start >= len(head) and text.startswith(head, start - len(head)):
+                yield from ((head, rule) for rule in by_head[head])
+
+
 @cache
-def _heads() -> list[tuple[int, dict[str | None, list[Rule]]]]:
-    by_length: dict[int, dict[str | None, list[Rule]]] = {}
-    for head, rules in run_rules().items():
-        by_length.setdefault(len(head), {})[head] = rules
-    return sorted(by_length.items(), reverse=True)
+def _heads() -> tuple[dict[str, list[Rule]], dict[str, list[str]], tuple[str, ...]]:
+    """The rules by what of their prefix stands before a run, that by how it ends, and the prefixes without it."""
+    by_head = run_rules()
+    bare = tuple(prefix for _, prefix, _ in read_prefixes() if prefix.isalnum())
+    by_end: dict[str, list[str]] = defaultdict(list)
+    for head in sorted(by_head, key=len, reverse=True):
+        by_end[head[-_END:]].append(head)
+    return by_head, by_end, bare
 
 
+_END = 3
+"""The shortest prefix has so many characters."""
 _BEFORE, _AFTER = 48, 160
 _SIDS = 34
 """Ids of Twilio and tokens of Jenkins have two signs and 32 hexadecimal digits."""
 _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     ".": {
-        "airtable-token": late_pattern(r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+        "airtable-token": late_pattern(START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
         "discord-token": late_pattern(
-            r"(?<![A-Za-z0-9])(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
+            START
+            + r"(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
         ),
         "vault-legacy-token": late_pattern(
-            r"(?<![A-Za-z0-9_$.)\]])[sb]\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])"
+            r"(?<![A-Za-z0-9$.)\]])[sb]\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])"
         ),
         "zhipu-key": late_pattern(r"(?<![A-Za-z0-9./-])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9.-])"),
         "zoho-token": late_pattern(r"(?<![A-Za-z0-9.])1000\.[0-9a-f]{32}\.[0-9a-f]{32}(?![A-Za-z0-9])"),
         # `st.<hex>.<hex>.<hex>`, `VF.DM.<hex>.<…>`: a short head and parts of chance
         "dotted-token": late_pattern(
-            r"(?<![A-Za-z0-9./@-])[A-Za-z]{2,4}(?:\.[A-Z]{2})?(?:\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16,80}){2,4}(?![A-Za-z0-9.(])"
+            r"(?:(?<![A-Za-z0-9.@])|"
+            + ESCAPED
+            + r")[A-Za-z]{2,4}(?:\.[A-Z]{2})?(?:\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16,80}){2,4}(?![A-Za-z0-9(]|\.[A-Za-z0-9]{9})"
         ),
     },
     "-": {
-        "mailgun-key": late_pattern(r"(?<![A-Za-z0-9-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
+        "mailgun-key": late_pattern(START + r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
     },
-    "_": {
-        "maxmind-key": late_pattern(r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
+    "|": {
+        "numbered-token": late_pattern(
+            r"(?<![A-Za-z0-9|])\d{1,17}\|(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{27,64}(?![A-Za-z0-9_|-])"
+        ),
+    },
+    "_secret_": {
+        "stripe-client-secret": late_pattern(
+            START
+            + r"(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
+        ),
+    },
+    "_mmk": {
+        "maxmind-key": late_pattern(START + r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
     },
     "": {
         "jenkins-token": late_pattern(r"(?<![A-Za-z0-9./=-])11[0-9a-f]{32}(?![A-Za-z0-9.=-])"),
-        "twilio-key": late_pattern(r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+        "twilio-key": late_pattern(START + r"SK[0-9a-fA-F]{32}(?![A-Za-z0-9])"),
         "twilio-token": late_pattern(
-            r"(?<![A-Za-z0-9])AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"
+            START + r"AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"
         ),
     },
 }
-"""Tokens whose beginnings are too common to be sought, by the sign beside their run, and by rule."""
+"""Tokens whose beginnings are too common to be sought, by what stands behind their run, or before it, and by rule."""
 
 _VENDOR = late_pattern(
-    r"(?:(?<![A-Za-z0-9+/=_.\\-])|(?<=\\[nrt]))(?:(?:[a-z][a-z0-9]{0,10}[_-]){1,4}|(?:[A-Z][A-Z0-9]{1,9}[_-]){1,3})\Z"
+    r"(?:(?<![A-Za-z0-9_.\\-])"
+    + NO_HASH
+    + "|"
+    + ESCAPED
+    + r")(?:(?:[a-z][a-z0-9]{0,15}[_-]){1,8}|(?:[A-Z][A-Z0-9]{1,9}[_-]){1,3})\Z"
 )
+_OWN_PREFIX = late_pattern(r"(?:[A-Za-z0-9]+[_-]){1,3}\Z")
 _REST = late_pattern(r"(?:[_-][A-Za-z0-9]{4,64}(?=[_-]|\b))?")
+_LETTERS = late_pattern("[A-Za-z]{2}")
 _CREDENTIAL = late_pattern(
     r"(?i)(?<![a-z0-9])(?:sk|key|apikey|pat|token|tok|secret|sec|rk|svc|priv|private)(?![a-z0-9])"
 )
 _KIND_OF_KEY = late_pattern(r"(?i)(?<![a-z0-9])(?:api|live|prod|auth|access|test|oauth)(?![a-z0-9])")
 _IDS = late_pattern(
-    r"(?i)(?:^|[_-])(?:pk|pub|public|id|ids|uid|sid|nonce|hash|digest|checksum|rev|ref|commit|build|cache|chunk|etag|trace|span|sha\d*|md5|blob|layer|image)[_-]"
+    r"(?i)(?:^|[_-])(?:pk|cs|pub|public|id|ids|uid|sid|nonce|hash|digest|checksum|rev|ref|commit|build|cache|chunk|etag|trace|span|sha\d*|md5|blob|layer|image)[_-]"
 )
 _HEX = late_pattern(r"[0-9a-f]+|[0-9A-F]+")
 _FEWEST = 30
@@ -143,25 +187,35 @@ _FEWEST = 30
 
 
 def _is_token(prefix: str, body: str, after: str) -> bool:
-    if after in {"=", "+", "/"} or len(body) > 250 or _IDS.search(prefix) or is_hash(prefix + body):
+    if (
+        after in {"=", "+", "/"}
+        or not _LETTERS.search(prefix)
+        or len(body) > 250
+        or _IDS.search(prefix)
+        or is_hash(prefix + body)
+    ):
         return False
     named = _CREDENTIAL.search(prefix) is not None
     if _HEX.fullmatch(body):
-        return (
-            named
-            and len(body) in {32, 40, 48, 56, 64}
-            and all(len(part) < 6 for part in re.split("[_-]", prefix))
-        )
+        own = re.split("[_-]", prefix)[-3:]
+        return named and len(body) in {32, 40, 48, 56, 64} and all(len(part) <= len("secret") for part in own)
+    if not named and not any(map(str.isdigit, body)):
+        return False
     least = LONG if named else 24 if _KIND_OF_KEY.search(prefix) else _FEWEST
     return len(body) >= least and is_random(body) and is_varied(body) and _is_dense(body)
 
 
 def _is_dense(body: str) -> bool:
-    """Digits all over, as chance has it; names have them at an end or two."""
-    digits = [at for at, sign in enumerate(body) if sign.isdigit()]
-    return len(digits) >= 2 and len(_DIGIT_GROUPS.findall(body)) >= len(body) // 16 + 1
+    """Digits all over or cases in turn, as chance has them; names have digits at an end or two."""
+    if changes(body) > _TURNS * len(body):
+        return True
+    return len(_DIGIT_GROUPS.findall(body)) > max(1, len(body) // _SPARSE)
 
 
+_TURNS = 0.44
+"""The kind of character changes more often than that; at the humps of names it changes less often."""
+_SPARSE = 24
+"""Chance has hardly a single digit, or stretch of digits, in so many characters."""
 _DIGIT_GROUPS = late_pattern(r"\d+")
 
 
@@ -181,20 +235,25 @@ _TAIL = late_pattern(r"[A-Za-z0-9+/_-]{2,3}(?![A-Za-z0-9])")
 _LINE_END = late_pattern(r"(?:\r?\n|\\n)[ \t]{0,8}")
 _DIGITS = late_pattern(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}")
 _PRINTED = late_pattern(r"[\t\n\r -~]{12,}")
+_HASH = 128
 _LINE = 56
 """Base64 in lines has 64 or 76 characters in each."""
 
 
 def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[Place]]:
     """Up to where was looked, and the secrets that are wrapped there."""
-    digits = _DIGITS.search(text, start, end)
+    is_hex = _HEX.fullmatch(text, start, end) is not None
+    if is_hex and end - start <= _HASH:  # mostly a hash, which is looked at from its beginning alone
+        digits = _DIGITS.match(text, start, end) or _DIGITS.match(text, start + 1, end)
+    else:
+        digits = _DIGITS.search(text, start, end)
     if digits:
         unwrapped = bytes.fromhex(digits.group()[: len(digits.group()) // 2 * 2]).decode("latin-1")
         return end, [
             Place(name, digits.start() + first * 2, digits.start() + last * 2)
             for name, first, last in look(unwrapped)
         ]
-    found = _BASE64.search(text, start, end)
+    found = None if is_hex else _BASE64.search(text, start, end)
     for _ in range(4):
         if found is None:
             return end, []

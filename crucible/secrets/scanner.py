@@ -21,6 +21,7 @@ from crucible.secrets.commands import command_forms, command_rules
 from crucible.secrets.gate import is_named
 from crucible.secrets.manifests import manifest_forms
 from crucible.secrets.names import NAME_LITERALS, Weight
+from crucible.secrets.piped import piped_forms
 from crucible.secrets.prefixes import prefix_rules
 from crucible.secrets.private_keys import key_forms
 from crucible.secrets.providers import provider_rules
@@ -31,7 +32,7 @@ from crucible.secrets.shapes import DATA_URI, shape_rules
 from crucible.secrets.visible import CONTROLS, Visible, plain_of
 from crucible.settings import SecretSettings
 
-__all__ = ["Finding", "Redact", "Scanner"]
+__all__ = ["Finding", "Redact", "Scanner", "all_forms", "all_rules"]
 
 Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 """A text in; out the text without its secrets, and how many were taken out by rule."""
@@ -184,20 +185,26 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     """What finds literals, and what is tried where each is found."""
     tries: dict[str, list[_Try]] = defaultdict(list, {control.decode(): [] for control in CONTROLS})
-    for rank, rule in enumerate(_rules()):
+    for rank, rule in enumerate(all_rules()):
         for literal in rule.literals:
             tries[literal].append(partial(_looked_back if rule.back else _matched, rank, rule))
     for literal, place in NAME_LITERALS.items():
         tries[literal].append(partial(_assigned, *place))
-    for rank, form in enumerate([*key_forms(), *manifest_forms(), *command_forms()]):
+    for rank, form in enumerate(all_forms()):
         for literal in form.literals:
             tries[literal].append(partial(_formed, _FORMS - rank, form))
     automaton = _automaton([literal.encode("ascii") for literal in tries])
     return automaton, [*map(tuple, tries.values()), (partial(_assigned, 0, 4),)]
 
 
-def _rules() -> list[Rule]:
+def all_rules() -> list[Rule]:
+    """The built-in rules that are expressions, the surest first."""
     return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
+
+
+def all_forms() -> list[Form]:
+    """The built-in rules that are functions."""
+    return [*key_forms(), *manifest_forms(), *command_forms(), *piped_forms()]
 
 
 def _automaton(literals: list[bytes]) -> Any:

@@ -10,6 +10,7 @@ import binascii
 
 from crucible.patterns import late_pattern
 from crucible.secrets.commands import is_password_there, is_strong
+from crucible.secrets.prefixes import is_random
 from crucible.secrets.rules import Rule
 from crucible.secrets.values import changes, holds_login, is_chance, is_dummy, is_placeholder
 
@@ -24,9 +25,9 @@ def shape_rules() -> list[Rule]:
     return [
         Rule(
             "jwt",
-            ("eyj",),
+            ("eyj", "ewogic", "ewoid"),
             late_pattern(
-                r"eyJ[A-Za-z0-9_-]{6,4096}+(?:\.eyJ[A-Za-z0-9_-]{4,65536}+(?:\.[A-Za-z0-9_-]*+)?|(?:\.[A-Za-z0-9_-]*+){4})"
+                r"(?:eyJ|ewo)[A-Za-z0-9_-]{6,4096}+(?:\.(?:eyJ|ewo)[A-Za-z0-9_-]{4,65536}+(?:\.[A-Za-z0-9_-]*+)?|(?:\.[A-Za-z0-9_-]*+){4})"
             ),
             _is_jwt,
             whole_run=True,
@@ -36,6 +37,22 @@ def shape_rules() -> list[Rule]:
             ("bearer", "token ", "apikey ", "api-key ", "genie"),
             late_pattern(_BEARER),
             _is_bearer,
+        ),
+        Rule("authorization-token", ("authorization",), late_pattern(_AUTHORIZATION), _is_own_token),
+        Rule(
+            "app-password",
+            (
+                "app pass",
+                "app_pass",
+                "app-pass",
+                "apppass",
+                "application pass",
+                "specific pass",
+                "gmail",
+                "smtp",
+            ),
+            late_pattern(_IN_GROUPS),
+            _is_varied_seed,
         ),
         Rule("basic-auth", ("basic",), late_pattern(_BASIC), _is_basic),
         Rule("credential-uri", ("://", ":\\/\\/", "%3a%2f%2f"), late_pattern(_URI), is_password_there),
@@ -118,6 +135,11 @@ _BEARER = (
     + _JOINED
     + r"|(?:\\*[\"'])?(?:[ \t]{1,4}|%20|\+|:[ \t]?)))\\*[\"'`]?(?P<s>[A-Za-z0-9._~+/%|:-]{12,4096}+={0,2})"
 )
+_AUTHORIZATION = r"(?i)authorization\\{0,4}[\"'`]?\]?[ \t]{0,4}(?:[:=,]|=>)[ \t]{0,4}\\{0,4}[\"'`]?(?P<s>[a-z0-9_.~-]{20,256})(?![a-z0-9_.~ (\[/-])"
+_IN_GROUPS = (
+    r"[A-Za-z][\w.-]{0,20}[^\n:=]{0,30}?(?:[:=]|\bis\b)[ \t]{0,4}\\{0,4}[\"'`]?"
+    r"(?P<s>(?:[a-z]{4}[ -]){3}[a-z]{4}|(?:[A-Za-z0-9]{4}[ -]){5}[A-Za-z0-9]{4})(?![A-Za-z0-9 -]|[.,]? [a-z])"
+)
 _BASIC = r"(?i)basic(?:" + _JOINED + r"|[ \t]{1,4}|%20|\+)\\*[\"'`]?(?P<s>[A-Za-z0-9+/_-]{8,1024}+={0,2})"
 _USER = r"(?:[^\s:@/?\#\"'`<>\\|,;()\[\]%{}]|%(?!@NOT@)[0-9a-f]{2}|\$\{[^}\s]{1,64}\}|\{\{[^}\n]{1,64}\}\}){0,128}"
 _URI = (
@@ -153,6 +175,10 @@ def _is_bearer(token: str) -> bool:
     if is_placeholder(token) or is_dummy(token):
         return False
     return is_chance(token) or (len(token) >= 20 and any(c.isdigit() for c in token) and changes(token) >= 4)
+
+
+def _is_own_token(token: str) -> bool:
+    return is_random(token) and not is_dummy(token) and not is_placeholder(token)
 
 
 def _is_basic(token: str) -> bool:
