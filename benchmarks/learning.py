@@ -85,7 +85,7 @@ def stages(families: Sequence[Family], shapes: Sequence[Shape] = (Shape.MESSAGES
         for shape, scrubber in scrubbers.items():
             with _clock(taken, shape.value):
                 tally = Tally()
-                export_stream(lines_of(cases, Export(shape), scrubber, tally), tally, io.BytesIO())
+                export_stream(lines_of(cases, Export(shape), scrubber, tally), tally, io.BytesIO().writelines)
         with _clock(taken, "markdown-it"):
             for text in family.texts.values():
                 parser.parse(text)

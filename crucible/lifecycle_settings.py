@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crucible.toml import (
-    Table,
     boolean,
     count,
     folder_of_ours,
@@ -19,6 +18,7 @@ from crucible.toml import (
     share,
     text_list,
 )
+from crucible.trust import VaultTable
 
 __all__ = [
     "LIFECYCLE_CONFIG",
@@ -65,7 +65,7 @@ LIFECYCLE_CONFIG = """\
 # history_days = 30           # and so far back with what they came to
 # recall_auto_query = true    # ask recall with words of the recent work
 # recall_queries = []         # and always these
-# include_files = []          # files and folders of the project that are always quoted from
+# include_files = []          # files and folders of the project that are always quoted from; counts once `cru trust` accepts it
 # [briefing.sources]        # each can be left out
 # profile = true
 # sessions = true
@@ -186,7 +186,7 @@ class Lifecycle(NamedTuple):
     capacity: dict[str, float]
 
 
-def read_lifecycle(table: Table) -> Lifecycle:
+def read_lifecycle(table: VaultTable) -> Lifecycle:
     """Take our keys from the table."""
     return Lifecycle(
         _capture(table),
@@ -194,64 +194,66 @@ def read_lifecycle(table: Table) -> Lifecycle:
         _briefing(table),
         _tasks(table),
         MemorySettings(
-            table.take("memory.max_entries", 200, positive), table.take("memory.max_bytes", 65536, positive)
+            table.free("memory.max_entries", 200, positive), table.free("memory.max_bytes", 65536, positive)
         ),
         _capacity(table),
     )
 
 
-def _capture(table: Table) -> CaptureSettings:
+def _capture(table: VaultTable) -> CaptureSettings:
     budget = {
-        key: table.take(f"capture.friction_budget.{key}", default, count)
+        key: table.free(f"capture.friction_budget.{key}", default, count)
         for key, default in FrictionSettings()._asdict().items()
     }
     return CaptureSettings(
-        save=table.take("capture.save", "phase", one_of("phase", "tool", "interval")),
-        interval_seconds=table.take("capture.interval_seconds", 60.0, seconds),
-        prompt_on_end=table.take("capture.prompt_on_end", True, boolean),
-        min_confidence=table.take("capture.min_confidence", 0.6, share),
-        silent=table.take("capture.silent", True, boolean),
-        deduplicate=table.take("capture.deduplication.enabled", True, boolean),
+        save=table.free("capture.save", "phase", one_of("phase", "tool", "interval")),
+        interval_seconds=table.free("capture.interval_seconds", 60.0, seconds),
+        prompt_on_end=table.free("capture.prompt_on_end", True, boolean),
+        min_confidence=table.free("capture.min_confidence", 0.6, share),
+        silent=table.free("capture.silent", True, boolean),
+        deduplicate=table.free("capture.deduplication.enabled", True, boolean),
         friction=FrictionSettings(**budget),
     )
 
 
-def _capacity(table: Table) -> dict[str, float]:
+def _capacity(table: VaultTable) -> dict[str, float]:
     given: dict[str, float | None] = {
-        "project_limit": table.take("capture.capacity.project_limit", None, positive),
-        "global_limit": table.take("capture.capacity.global_limit", None, positive),
-        "warn_at": table.take("capture.capacity.warning_percent", None, share),
+        "project_limit": table.free("capture.capacity.project_limit", None, positive),
+        "global_limit": table.free("capture.capacity.global_limit", None, positive),
+        "warn_at": table.free("capture.capacity.warning_percent", None, share),
     }
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _history(table: Table) -> HistorySettings:
+def _history(table: VaultTable) -> HistorySettings:
     return HistorySettings(
-        table.take("history.retention.max_entries", 100, count),
-        table.take("history.retention.max_age_days", 365, count),
-        table.take("history.retention.prune", "never", one_of("never", "at_end")),
+        table.free("history.retention.max_entries", 100, count),
+        table.free("history.retention.max_age_days", 365, count),
+        table.free("history.retention.prune", "never", one_of("never", "at_end")),
     )
 
 
-def _briefing(table: Table) -> BriefingSettings:
-    sources = {key: table.take(f"briefing.sources.{key}", True, boolean) for key in SourceSettings._fields}
+def _briefing(table: VaultTable) -> BriefingSettings:
+    sources = {key: table.free(f"briefing.sources.{key}", True, boolean) for key in SourceSettings._fields}
     return BriefingSettings(
-        at_start=table.take("briefing.at_start", True, boolean),
-        budget=table.take("briefing.budget", 2000, positive),
-        history_depth=table.take("briefing.history_depth", 3, count),
-        event_days=table.take("briefing.event_days", 7, count),
-        history_days=table.take("briefing.history_days", 30, count),
-        recall_auto_query=table.take("briefing.recall_auto_query", True, boolean),
-        recall_queries=table.take("briefing.recall_queries", (), text_list),
-        include_files=table.take("briefing.include_files", (), text_list),
+        at_start=table.free("briefing.at_start", True, boolean),
+        budget=table.free("briefing.budget", 2000, positive),
+        history_depth=table.free("briefing.history_depth", 3, count),
+        event_days=table.free("briefing.event_days", 7, count),
+        history_days=table.free("briefing.history_days", 30, count),
+        recall_auto_query=table.free("briefing.recall_auto_query", True, boolean),
+        recall_queries=table.free("briefing.recall_queries", (), text_list),
+        include_files=table.asked(
+            "briefing.include_files", (), text_list, "show these files of a project to agents"
+        ),
         sources=SourceSettings(**sources),
     )
 
 
-def _tasks(table: Table) -> TaskSettings:
+def _tasks(table: VaultTable) -> TaskSettings:
     defaults = TaskSettings()
     switches = {
-        key: table.take(f"tasks.{key}", getattr(defaults, key), boolean)
+        key: table.free(f"tasks.{key}", getattr(defaults, key), boolean)
         for key in (
             "eager_recall_loading",
             "capture_on_completion",
@@ -260,15 +262,15 @@ def _tasks(table: Table) -> TaskSettings:
         )
     }
     shown = {
-        key: table.take(f"tasks.briefing.{key}", True, boolean)
+        key: table.free(f"tasks.briefing.{key}", True, boolean)
         for key in ("show_task_status", "show_recall_summary")
     }
     return TaskSettings(
-        annotations_dir=table.take("tasks.annotations_dir", defaults.annotations_dir, folder_of_ours),
-        auto_propagate_types=table.take(
+        annotations_dir=table.free("tasks.annotations_dir", defaults.annotations_dir, folder_of_ours),
+        auto_propagate_types=table.free(
             "tasks.auto_propagate_types", defaults.auto_propagate_types, text_list
         ),
-        max_tasks_shown=table.take("tasks.briefing.max_tasks_shown", 10, count),
+        max_tasks_shown=table.free("tasks.briefing.max_tasks_shown", 10, count),
         **switches,
         **shown,
     )

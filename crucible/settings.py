@@ -39,12 +39,20 @@ from crucible.toml import (
     file_text,
     folder,
     folders_by_project,
-    no_toml,
     one_of,
     positive,
     seconds,
     share,
     text_value,
+)
+from crucible.trust import (
+    Accepts,
+    Ask,
+    TemplateFile,
+    VaultTable,
+    accepted_in,
+    accepts_nothing,
+    read_templates,
 )
 
 __all__ = [
@@ -63,7 +71,6 @@ __all__ = [
     "read_user_settings",
     "read_vault_settings",
     "user_settings_path",
-    "with_default_vault",
 ]
 
 _CONFIG = """\
@@ -84,7 +91,7 @@ _CONFIG = """\
 # track = false               # keep whole events in git; after a change run `cru init` again
 # max_value_bytes = 65536     # a longer argument or result is cut
 # retention_days = 30         # older events are put away, once their session has a note
-# after = "archive"           # what becomes of them: archive (compressed) or delete
+# after = "archive"           # what becomes of them: archive (compressed), or delete, which counts once `cru trust` accepts it
 
 [resume]
 # window = 15                 # the newest entries of a session that its context tells in full
@@ -114,6 +121,7 @@ _CONFIG = """\
 # ask_one_in = 5              # at most one use in so many asks whether it helped; 0 never asks
 
 [secrets]
+# What you add below counts once `cru trust` accepts it; in your own settings it always counts.
 # allow = []                  # regular expressions; a secret that one of them finds is left in
 # Your own rules are a name and a regular expression each, whose first group, if any, is the secret:
 #   [secrets.rules]
@@ -182,7 +190,10 @@ class SecretSettings(NamedTuple):
 
 
 class VaultSettings(NamedTuple):
-    """What `.crucible/config.toml` says.  `sessions` is a folder relative to the vault, with `/`."""
+    """What `.crucible/config.toml` says.  `sessions` is a folder relative to the vault, with `/`.
+
+    `templates` are the vault's own that its user accepted; `asks` is all that has to be accepted.
+    """
 
     sessions: str = "sessions"
     subagents: str = "link"
@@ -198,6 +209,8 @@ class VaultSettings(NamedTuple):
     resume: ResumeSettings = ResumeSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     secrets: SecretSettings = SecretSettings()
+    templates: tuple[TemplateFile, ...] = ()
+    asks: tuple[Ask, ...] = ()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
 
@@ -243,15 +256,36 @@ class UserSettings(NamedTuple):
     projects: Mapping[str, tuple[str, ...]] = _NO_PROJECTS
     agents: AgentSettings = AgentSettings()
     recall: RecallSettings = RecallSettings()
+    secrets: SecretSettings = SecretSettings()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
 
+    @property
+    def trusted(self) -> str:
+        """The record of what `cru trust` accepted, beside the user's settings; "" where they are nowhere."""
+        path = os.path.abspath(self.path or os.devnull)
+        nowhere = os.path.realpath(path) == os.devnull
+        return "" if nowhere else os.path.join(os.path.dirname(path), "trusted")
 
-def load_vault_settings(root: StrPath) -> VaultSettings:
-    """The settings of the vault at `root`; all defaults when it has no file."""
+
+def load_vault_settings(
+    root: StrPath, user: UserSettings | None = None, accepts: Accepts | None = None
+) -> VaultSettings:
+    """The settings of the vault at `root` with the user's own `[secrets]`.
+
+    What it asks for counts as far as `accepts`, or else the record of `user`, says so.
+    """
+    real = os.path.realpath(root)
+    accepts = accepts or (accepted_in(user.trusted, real) if user else accepts_nothing)
     path = os.path.join(root, ".crucible", "config.toml")
-    text = file_text(path)
-    return VaultSettings() if text is None else read_vault_settings(text, path)
+    settings = read_vault_settings(file_text(path) or "", path, accepts)
+    own = user.secrets if user else SecretSettings()
+    found = list(read_templates(real, accepts))
+    return settings._replace(
+        secrets=SecretSettings(own.rules + settings.secrets.rules, own.allow + settings.secrets.allow),
+        templates=tuple(file for ask, file in found if ask.accepted),
+        asks=(*settings.asks, *(ask for ask, _ in found)),
+    )
 
 
 def load_user_settings(path: StrPath, home: StrPath) -> UserSettings:
@@ -260,32 +294,34 @@ def load_user_settings(path: StrPath, home: StrPath) -> UserSettings:
     return UserSettings(str(path)) if text is None else read_user_settings(text, path, home)
 
 
-def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
-    """Read `text`; `path` is for messages."""
-    table = Table(text, path)
+def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_nothing) -> VaultSettings:
+    """Read `text`; `path` is for messages.  What `accepts` refuses has its default."""
+    table = VaultTable(text, path, accepts)
     flight = FlightSettings(
-        track=table.take("flight.track", False, boolean),
-        max_value_bytes=table.take("flight.max_value_bytes", 65536, positive),
-        retention_days=table.take("flight.retention_days", 30, count),
-        after=table.take("flight.after", "archive", one_of("archive", "delete")),
+        track=table.free("flight.track", False, boolean),
+        max_value_bytes=table.free("flight.max_value_bytes", 65536, positive),
+        retention_days=table.free("flight.retention_days", 30, count),
+        after=table.asked(
+            "flight.after", "archive", one_of("archive", "delete"), "delete old events, keep no archive"
+        ),
     )
     lifecycle = read_lifecycle(table)
     resume = ResumeSettings(
-        window=table.take("resume.window", 15, positive),
-        budget=table.take("resume.budget", 8000, positive),
-        at_start=table.take("resume.at_start", "notice", one_of("off", "notice", "context")),
+        window=table.free("resume.window", 15, positive),
+        budget=table.free("resume.budget", 8000, positive),
+        at_start=table.free("resume.at_start", "notice", one_of("off", "notice", "context")),
     )
     secrets = SecretSettings(
-        rules=table.take("secrets.rules", (), expressions_by_name),
-        allow=table.take("secrets.allow", (), expressions),
+        rules=table.asked("secrets.rules", (), expressions_by_name, "redact what these find, for good"),
+        allow=table.asked("secrets.allow", (), expressions, "never redact what one of these finds"),
     )
-    server = table.take("recall.backend", "", str)
+    table.refused("recall.backend", _NOT_HERE)
     return VaultSettings(
-        sessions=table.take("sessions.folder", "sessions", folder),
-        subagents=table.take("sessions.subagents", "link", one_of("link", "embed", "inline")),
-        idle_minutes=min(table.take("sessions.idle_minutes", 60, count), _FOREVER),
-        fsync=table.take("writing.fsync", True, boolean),
-        lock_seconds=table.take("writing.lock_seconds", 10.0, seconds),
+        sessions=table.free("sessions.folder", "sessions", folder),
+        subagents=table.free("sessions.subagents", "link", one_of("link", "embed", "inline")),
+        idle_minutes=min(table.free("sessions.idle_minutes", 60, count), _FOREVER),
+        fsync=table.free("writing.fsync", True, boolean),
+        lock_seconds=table.free("writing.lock_seconds", 10.0, seconds),
         capture=lifecycle.capture,
         history=lifecycle.history,
         briefing=lifecycle.briefing,
@@ -296,14 +332,15 @@ def read_vault_settings(text: str, path: StrPath) -> VaultSettings:
         knowledge=_knowledge(table, lifecycle.capacity),
         secrets=secrets,
         unknown=table.rest(),
-        warnings=table.warnings() + ((f"{table.place('recall.backend')}: {_NOT_HERE}",) if server else ()),
+        asks=tuple(table.asks),
+        warnings=table.warnings(),
     )
 
 
 _NOT_HERE = "recall.backend counts in your own settings only: a vault never chooses what server is asked"
 
 
-def _knowledge(table: Table, capacity: Mapping[str, float]) -> KnowledgeSettings:
+def _knowledge(table: VaultTable, capacity: Mapping[str, float]) -> KnowledgeSettings:
     readers = {
         "half_life_days": positive,
         "recent_days": count,
@@ -315,7 +352,7 @@ def _knowledge(table: Table, capacity: Mapping[str, float]) -> KnowledgeSettings
     defaults = {**KnowledgeSettings()._asdict(), **capacity}
     return KnowledgeSettings(
         **{
-            key: table.take(
+            key: table.free(
                 f"knowledge.{key}", default, readers.get(key) or (share if key in shares else factor)
             )
             for key, default in defaults.items()
@@ -339,6 +376,10 @@ def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
             backend=table.take("recall.backend", "embedded", backend),
             timeout_seconds=table.take("recall.timeout_seconds", 10.0, seconds),
         ),
+        secrets=SecretSettings(
+            rules=table.take("secrets.rules", (), expressions_by_name),
+            allow=table.take("secrets.allow", (), expressions),
+        ),
         unknown=table.rest(),
         warnings=table.warnings(),
     )
@@ -352,17 +393,3 @@ def _agents(table: Table, path: StrPath, home: StrPath) -> AgentSettings:
         timeout_seconds=table.take("agents.timeout_seconds", 120.0, seconds),
         tokenizer="" if tokenizer is None else vault_named(tokenizer, path, home),
     )
-
-
-def with_default_vault(text: str, path: StrPath, vault: StrPath) -> str:
-    """The text of the user's settings with the default vault set; comments, order and other keys stay."""
-    import tomlkit  # noqa: PLC0415  slow, and only `cru init --default` needs it
-
-    Table(text, path)  # a file that does not parse is an error here, never overwritten
-    bom = text[:1] if text.startswith("\ufeff") else ""
-    try:
-        document = tomlkit.parse(text[len(bom) :])
-        document["default_vault"] = str(vault)
-        return bom + tomlkit.dumps(document)
-    except (ValueError, RecursionError) as error:  # it reads what `tomllib` reads, but not as deeply nested
-        raise no_toml(path, error) from error

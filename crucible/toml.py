@@ -92,16 +92,23 @@ class Table:
 
     def take(self, dotted: str, default: _T, read: _Reader[_T]) -> _T:
         """The value of `table.key` as `read` has it, `default` where there is none; it is known then."""
+        value = self.pop(dotted)
+        return default if value is None else self.read(dotted, value, read)
+
+    def pop(self, dotted: str) -> object:
+        """The value of `table.key` as it was parsed, None where there is none; it is known then."""
         *tables, key = dotted.split(".")
         at: object = self.values
         for name in tables:
             at = at.get(name, {}) if isinstance(at, dict) else {}
         if not isinstance(at, dict):
             raise self.fault(tables[0], "expected a table")
-        if key not in at:
-            return default
+        return at.pop(key, None)
+
+    def read(self, dotted: str, value: object, read: _Reader[_T]) -> _T:
+        """A value of that key as `read` has it."""
         try:
-            return read(at.pop(key))
+            return read(value)
         except WrongValueError as error:
             raise self.fault(dotted, str(error)) from None
 

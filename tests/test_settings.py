@@ -36,9 +36,9 @@ from crucible.settings import (
     read_user_settings,
     read_vault_settings,
     user_settings_path,
-    with_default_vault,
 )
 from crucible.tidy_toml import read_tidy
+from crucible.vault.init import with_default_vault
 
 FILE = "/v/config.toml"
 HOME = "/home/me"
@@ -178,7 +178,7 @@ def test_every_key_is_read() -> None:
     [secrets.rules]
     acme = "acme_[0-9a-f]{32}"
     """
-    assert read_vault_settings(text, FILE) == VaultSettings(
+    assert read_vault_settings(text, FILE, lambda _: True)._replace(asks=()) == VaultSettings(
         "Work/Agent logs",
         "inline",
         5,
@@ -263,7 +263,7 @@ def test_a_session_may_be_quiet_for_ever() -> None:
 )
 def test_a_wrong_value_names_file_line_and_key(text: str, message: str) -> None:
     with pytest.raises(VaultError, match=message):
-        read_vault_settings(text, FILE)
+        read_vault_settings(text, FILE, lambda _: True)
 
 
 def test_unknown_keys_are_kept_and_warned_about_with_their_line() -> None:

@@ -108,7 +108,7 @@ def brief(
     """
     gathered = _Gathered(vault, wish, supply, quoter)
     sections = gathered.sections()
-    template = find_template(vault.root, on_error)
+    template = find_template(vault.settings, on_error)
 
     def made() -> Briefing:
         told, explained = sections, ""

@@ -6,13 +6,13 @@ Owns what the template is given and must print, and that one with an error is na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.briefing.model import Cut, Section, Source
 from crucible.errors import CrucibleError
 from crucible.note.fencing import fence, quote_span
 from crucible.rendering import Renderer
+from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
@@ -73,10 +73,10 @@ class Frame:
         return text.replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"
 
 
-def find_template(root: Path, on_error: Callable[[str], None]) -> Renderer:
-    """The vault's own where there is a good one, else ours; `on_error` is told what is wrong with it: its name, the line, and why."""
+def find_template(settings: VaultSettings, on_error: Callable[[str], None]) -> Renderer:
+    """The vault's own where there is a good one that its user accepted, else ours; `on_error` is told what is wrong with it: its name, the line, and why."""
     try:
-        return load_template(root, TEMPLATE, names=VARIABLES, required=_NEVER_LEFT_OUT)
+        return load_template(settings, TEMPLATE, names=VARIABLES, required=_NEVER_LEFT_OUT)
     except CrucibleError as error:
         on_error(f"{error}; the built-in template is used")
         return OwnTemplate(TEMPLATE)

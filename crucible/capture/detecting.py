@@ -28,12 +28,12 @@ from crucible.capture.steps import Step, steps_of
 from crucible.capture.tries import idle_words, is_answer
 from crucible.capture.unsettled import is_anothers, is_hypothetical, is_open
 from crucible.session.model import Callout, Decision, Intervention, Outcome, Prose, Session
+from crucible.transcript.private import ASKING_TOOLS
 
 __all__ = ["detect"]
 
 NO = Evidence()
 """Of a session without a flight recorder."""
-_ASKS = frozenset({"askuserquestion", "question", "ask_user", "request_user_input"})
 _LONGEST = 600
 """Code points of a detail."""
 _ALIKE = 0.4
@@ -239,7 +239,7 @@ def _words(steps: Sequence[Step], said: dict[int, list[Sentence]]) -> Iterator[t
             yield from _by_agent(steps, step, said)
         elif step.call is not None:
             asked = None
-            if step.call.tool.casefold() in _ASKS and step.outcome is Outcome.OK:
+            if step.call.tool.casefold() in ASKING_TOOLS and step.outcome is Outcome.OK:
                 for answer in answers_in(step.call.call.partition(" ")[2], step.result):
                     yield _candidate(Kind.DECISION, 0.85, answer, step, source="answer"), False
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 from typing import TypeAlias
 
 from crucible.agents.asking import Asker
@@ -18,6 +17,7 @@ from crucible.knowledge.model import Attribution, FailureReport
 from crucible.knowledge.routing import Route, route
 from crucible.lifecycle_settings import CaptureSettings
 from crucible.secrets.scanner import Redact
+from crucible.settings import VaultSettings
 
 __all__ = [
     "Judge",
@@ -87,12 +87,12 @@ def by_rules(report: FailureReport) -> Attribution:
     return classify(report)
 
 
-def judge_of(asker: Asker, root: Path, redact: Redact) -> Judge:
-    """A model as the judge, with the prompt of the vault at `root`; where it gives no answer that can be taken, rules do it.
+def judge_of(asker: Asker, settings: VaultSettings, redact: Redact) -> Judge:
+    """A model as the judge, with the prompt of a vault with these settings; where it gives no answer that can be taken, rules do it.
 
     It is asked about a few failures at most, and no more once it has failed.
     """
-    template = judging.find_template(root)
+    template = judging.find_template(settings)
     left = _MOST_JUDGED
 
     def judge(report: FailureReport) -> Attribution:

@@ -7,12 +7,11 @@ before, what was there stays.  An export of nothing writes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 
@@ -44,9 +43,9 @@ class Exported:
     tally: Tally
 
 
-def export_stream(lines: Iterable[Line], tally: Tally, out: BinaryIO) -> Exported:
-    """Write all rows to a stream, whose `metadata` names their split; a stream has no card.  `tally` is whole when all lines were taken."""
-    out.writelines(data for _, data in lines)
+def export_stream(lines: Iterable[Line], tally: Tally, write: Callable[[Iterable[bytes]], None]) -> Exported:
+    """Write all rows to a stream, by `write`, whose `metadata` names their split; a stream has no card.  `tally` is whole when all lines were taken."""
+    write(data for _, data in lines)
     return Exported((), None, tally)
 
 

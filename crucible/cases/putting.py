@@ -1,4 +1,4 @@
-"""Puzzles and their solutions as files in a folder that the user named.
+"""Puzzles and their solutions as files in a folder that the user named, or in the vault's own for what is made from it.
 
 Owns that what somebody changed there is not written over: a puzzle and its solution belong together, and where one of them is not what would
 be written, both stay unless it is asked for.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from crucible.cases.scrubbing import Scrubber
 from crucible.errors import NoteExists, VaultError, reason_of
 from crucible.vault import files
 
-__all__ = ["Put", "put_puzzles"]
+__all__ = ["Put", "exports_folder", "put_puzzles"]
 
 
 class Put(NamedTuple):
@@ -32,6 +33,20 @@ class Put(NamedTuple):
     left: tuple[Path, ...]
     redactions: Mapping[str, int]
     changed: frozenset[Path] = frozenset()
+
+
+def exports_folder(root: Path) -> Path:
+    """Where puzzles go unless the user says: `exports/puzzles` of the vault, out of git by a `.gitignore` in `exports/` itself.
+
+    Raises `OutsideVault` where a symlink leads away, and `VaultError`.
+    """
+    exports = files.make_folders(root, root / "exports")
+    with suppress(NoteExists):
+        files.create_exclusive(exports / ".gitignore", _IGNORE_ALL)
+    return files.make_folders(root, exports / "puzzles")
+
+
+_IGNORE_ALL = b"# What is made from notes can be made again.\n*\n"
 
 
 def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, force: bool = False) -> Put:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from crucible.errors import AgentFailed
 from crucible.note.contain import normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.rendering import Renderer
+from crucible.settings import VaultSettings
 from crucible.vault.templates import load_template
 
 __all__ = ["RULES", "TEMPLATE", "TRIES", "Refined", "find_template", "refine_case"]
@@ -103,9 +103,9 @@ class Refined:
     answers: tuple[Answer, ...] = ()
 
 
-def find_template(root: Path) -> Renderer:
-    """The prompt's template for the vault at `root`: its own `.crucible/templates/refine-case.md.j2` where there is one, else ours."""
-    return load_template(root, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
+def find_template(settings: VaultSettings) -> Renderer:
+    """The prompt's template for a vault with these settings: its own `.crucible/templates/refine-case.md.j2` where its user accepted that, else ours."""
+    return load_template(settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
 
 def refine_case(

@@ -10,7 +10,7 @@ from crucible.briefing.model import Briefing
 from crucible.cli.briefing_context import Asked, Told, tell_briefing
 from crucible.cli.door import Door
 from crucible.cli.options import format_option
-from crucible.cli.output import clean, say, write_json
+from crucible.cli.output import say, write_document, write_json
 from crucible.cli.workflow_ref import WORKFLOW
 
 __all__ = ["briefing"]
@@ -66,9 +66,7 @@ def briefing(
         of = f" of project {found.project}" if found.project else ""
         say(f"nothing is known{of} yet; `cru import auto` brings sessions in")
     else:
-        # A pipe gets the very bytes, a terminal none that steer it.
-        text = found.text
-        click.echo(clean(text) if door.terminal else text.encode("utf-8", "surrogateescape"), nl=False)
+        write_document(found.text, door)
 
 
 def _plain(told: Told) -> dict[str, Any]:

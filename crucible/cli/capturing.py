@@ -189,7 +189,7 @@ def configured_judge(vault: Vault, redact: Redact, model: bool | None = None) ->
     )
     if model and program is None:
         raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
-    return judge_of(Patience(program, time.monotonic), vault.root, redact) if program else None
+    return judge_of(Patience(program, time.monotonic), vault.settings, redact) if program else None
 
 
 class _Similar:

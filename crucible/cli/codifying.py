@@ -16,7 +16,7 @@ from crucible.cli.asked_agents import agent_named
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import load_note, open_vault
-from crucible.cli.output import PROBLEMS_FOUND, clean, say, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, say, write, write_document, write_json
 from crucible.cli.revising import TerminalDesk, check_terminal, tell_kept
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
@@ -209,7 +209,7 @@ def _refined(
     vault: Vault, draft: Workflow, sessions: Sequence[Session], asker: Asker, redact: Redact
 ) -> tuple[Workflow, bool]:
     say("asking for a refined workflow …")
-    found = refine(draft, sessions, asker=asker, template=find_template(vault.root), redact=redact)
+    found = refine(draft, sessions, asker=asker, template=find_template(vault.settings), redact=redact)
     if found.problem:
         say(f"cru: not refined, the draft is kept: {found.problem}", style="red")
     elif found.answers[-1].model:
@@ -238,8 +238,7 @@ def _print(workflow: Workflow, wish: _Wish, door: Door) -> None:
         write_json(_exported(workflow))
         return
     text = _text(workflow, wish)
-    # A pipe gets the very bytes, a terminal none that steer it.
-    click.echo(clean(text) if door.terminal else text.encode("utf-8", "surrogateescape"), nl=False)
+    write_document(text, door)
 
 
 def _text(workflow: Workflow, wish: _Wish) -> str:

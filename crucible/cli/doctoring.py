@@ -15,11 +15,20 @@ from crucible.cli.lagging import check_lagging
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, write, write_json
 from crucible.cli.programs import project_folder
+from crucible.cli.progress import bar
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
+from crucible.doctor.client_secrets import check_client_secrets
 from crucible.doctor.findings import Finding, State, numbered
 from crucible.doctor.hooks import check_hooks, check_log, last_run
-from crucible.doctor.place import check_git_hooks, check_settings, check_writable, mend_of_refusal
+from crucible.doctor.place import (
+    check_git_hooks,
+    check_settings,
+    check_trust,
+    check_writable,
+    mend_of_refusal,
+)
+from crucible.doctor.renames import check_renames
 from crucible.doctor.servers import Looked, check_servers
 from crucible.doctor.sessions import check_notes, check_sessions, check_spool
 from crucible.doctor.transcripts import Native, check_transcripts, find_native, last_written
@@ -48,19 +57,23 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 
 @click.command
 @click.option("--all", "whole", is_flag=True, help="Name everything, not the first few.")
+@click.option(
+    "--secrets", is_flag=True, help="Count secrets in the clients' own logs, too: kinds and files, no values."
+)
 @format_option("table", "json")
 @click.pass_context
-def doctor(ctx: click.Context, *, whole: bool, format_: str) -> None:
+def doctor(ctx: click.Context, *, whole: bool, secrets: bool, format_: str) -> None:
     """Look after the vault: settings, rights, hooks, MCP, transcripts, spool, sessions, index; each finding with the command that mends it.
 
     Nothing is changed. The exit code is 3 when something is bad.
 
     \b
       cru doctor
+      cru doctor --secrets
       cru doctor --all --format json
     """
     door = ctx.ensure_object(Door)
-    findings = list(_findings(_seen(door), datetime.now(UTC)))
+    findings = list(_findings(_seen(door), datetime.now(UTC), secrets=secrets))
     if format_ == "json":
         write_json([_exported(finding) for finding in findings])
     else:
@@ -81,7 +94,7 @@ def _seen(door: Door) -> _Seen:
     """The vault as every command finds it; settings that cannot be read are all defaults."""
     user, unread = _or_default(user_settings, UserSettings(user_settings_file()))
     root = vault_root(door, user)
-    settings, broken = _or_default(lambda: load_vault_settings(root), VaultSettings())
+    settings, broken = _or_default(lambda: load_vault_settings(root, user), VaultSettings())
     return _Seen(Vault(Path(root), settings), (*unread, *broken), (*user.warnings, *settings.warnings))
 
 
@@ -92,11 +105,13 @@ def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[Crucible
         return default, (error,)
 
 
-def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
+def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]:
     vault = seen.vault
     yield from check_settings(seen.faults, seen.warnings)
+    yield from check_trust(vault.settings.asks)
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
+    yield from check_renames(vault)
     home = Path.home()
     natives = list(find_native(os.environ, home))
     table = SourceTable(vault)
@@ -107,6 +122,9 @@ def _findings(seen: _Seen, now: datetime) -> Iterator[Finding]:
     yield from check_transcripts(
         natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home
     )
+    if secrets:
+        with bar("clients' logs") as show:
+            yield from check_client_secrets(natives, vault.settings.secrets, show)
     yield from check_spool(vault.root, CLIENTS, now)
     yield from _of_notes(vault, mine, now)
 

@@ -13,7 +13,7 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, END, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_problems, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
@@ -159,8 +159,7 @@ def show_history(door: Door, /, session: str, format_: str) -> None:
             )
         write_json(_facts(one.entry))
     else:
-        # A pipe gets the very bytes, a terminal none that steer it.
-        click.echo(clean(one.note.source.text) if door.terminal else one.note.data, nl=False)
+        write_document(one.note.data, door)
     say_problems(vault.relative(one.note.path), one.problems)
 
 

@@ -37,8 +37,8 @@ class Improver:
         self._refiner = _Patient(refiner) if refiner else None
         self._judge = _Patient(judge) if judge else None
         self._by_rules = by_rules
-        self._refining = refining.find_template(vault.root)
-        self._judging = judging.find_template(vault.root)
+        self._refining = refining.find_template(vault.settings)
+        self._judging = judging.find_template(vault.settings)
 
     def improved(self, case: Case, text_of: Callable[[str], str], *, settled: bool = False) -> Case:
         """The case with what was asked for; `text_of` gives a session's whole note.

@@ -13,7 +13,15 @@ from crucible.cli.door import Door
 from crucible.cli.knowledge_ref import ITEM
 from crucible.cli.opening import here, open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say, say_problems, write_json
+from crucible.cli.output import (
+    PROBLEMS_FOUND,
+    clean_line,
+    room_of,
+    say,
+    say_problems,
+    write_document,
+    write_json,
+)
 from crucible.cli.recall_opening import ALL_PROJECTS, Asker
 from crucible.cli.recalling import recall
 from crucible.cli.tables import write_paths
@@ -210,8 +218,7 @@ def show_knowledge(ctx: click.Context, /, item: str) -> None:
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
     one = load_item(vault, find_item(vault, item, here()))
-    # A pipe gets the very bytes, a terminal none that steer it.
-    click.echo(clean(one.note.source.text) if door.terminal else one.note.data, nl=False)
+    write_document(one.note.data, door)
     say_problems(vault.relative(one.note.path), one.problems)
 
 

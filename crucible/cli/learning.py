@@ -6,7 +6,6 @@ Owns the command and what goes with what.  Choosing sessions is `learned_session
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,7 +20,7 @@ from crucible.cases.keeping import keep_cases
 from crucible.cases.likeness import Dedupe
 from crucible.cases.model import Case, CaseType
 from crucible.cases.picking import Picked
-from crucible.cases.putting import put_puzzles
+from crucible.cases.putting import exports_folder, put_puzzles
 from crucible.cases.rows import Export, Line, lines_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
@@ -35,7 +34,7 @@ from crucible.cli.learned_sessions import Chosen, choose, kin_of
 from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json_lines
 from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
@@ -48,7 +47,6 @@ __all__ = ["learn"]
 
 _STDOUT = "-"
 _JSONL, _MARKDOWN, _PUZZLE = "jsonl", "markdown", "puzzle"
-_FOLDER = "puzzles"
 _CHOICES = (
     click.option(
         "--type",
@@ -100,7 +98,7 @@ _WAYS = (
         "--output",
         metavar="OUT",
         type=GivenPath(),
-        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default puzzles/).",
+        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default the vault's exports/puzzles/).",
     ),
     click.option("--split", metavar="NAME=SHARE,…", help="Part rows by session: train=0.9,test=0.1."),
     click.option("--licence", metavar="NAME", help="The licence that every row tells, such as cc-by-4.0."),
@@ -191,7 +189,7 @@ def learn(
     _splits(wish, ways)  # before long work
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    _check_place(vault, ways.output or (_FOLDER if ways.export == _PUZZLE else None))
+    _check_place(vault, ways.output)
     chosen = choose(vault, sessions, given, every=every)
     redact = remembering(redact_of(vault.settings.secrets))
     improve = improver_of(
@@ -330,7 +328,8 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
         return lambda format_, _: tell_kept(task.vault, kept, format_)
     scrubber = Scrubber(task.improve.redact, task.home)
     if ways.export == _PUZZLE:
-        put = put_puzzles(Path(from_here(ways.output or _FOLDER)), cases, scrubber, force=ways.force)
+        folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
+        put = put_puzzles(folder, cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
     return _exported_rows(task, cases, scrubber)
 
@@ -344,7 +343,7 @@ def _exported_rows(task: _Task, cases: Iterable[Case], scrubber: Scrubber) -> Ca
         lines = lines_of(cases, export, scrubber, tally)
     output = task.ways.output
     if output in (None, _STDOUT):
-        streamed = export_stream(lines, tally, sys.stdout.buffer)
+        streamed = export_stream(lines, tally, write_json_lines)
         return lambda _, __: tell_exported(streamed, None, sides)
     done = export_files(lines, tally, export, Path(from_here(str(output))))
     return lambda format_, _: tell_exported(done, format_, sides)

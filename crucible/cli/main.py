@@ -83,6 +83,7 @@ _FLOW, _FLOWS = "crucible.cli.workflow_ref:ONE_WORKFLOW", "crucible.cli.workflow
 
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
+    "trust": Entry("crucible.cli.trusting:trust", "Show what the vault asks for, and accept it."),
     "import claude-code": Entry("crucible.cli.importing:claude_code", "Import Claude Code's transcripts."),
     "import codex": Entry("crucible.cli.importing:codex", "Import Codex's transcripts."),
     "import opencode": Entry("crucible.cli.importing:opencode", "Import OpenCode's sessions."),

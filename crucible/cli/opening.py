@@ -19,13 +19,13 @@ from crucible.vault.store import Note, Vault
 __all__ = ["find_note", "here", "load_note", "open_vault"]
 
 
-def open_vault(door: Door, *, looks: bool = True) -> Vault:
+def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     """The vault that was named, or is around us, or is the default; unknown settings are named on stderr.
 
     When the command ends, however it ends, the index learns of the notes that it wrote.  A session that has been quiet for
     long is paused first; not by a dry run, nor by a command that `looks` at its own session only, since an agent waits for it.
     """
-    root, settings = vault_place(door)
+    root, settings = vault_place(door, finish=finish)
     vault = Vault(Path(root), settings)
     context = click.get_current_context()
     if looks and not context.params.get("dry_run"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from crucible.cli.door import Door
 from crucible.patterns import late_pattern
 
 if TYPE_CHECKING:
+    import re
+
     from crucible.note.source import Problem
 
 __all__ = [
@@ -25,7 +28,9 @@ __all__ = [
     "say_lines",
     "say_problems",
     "write",
+    "write_document",
     "write_json",
+    "write_json_lines",
     "write_text",
 ]
 
@@ -35,10 +40,10 @@ PROBLEMS_FOUND = 3
 _NARROWEST, _WIDEST = 20, 500
 """Columns.  In fewer rich shows nothing at all; more of them only cost memory."""
 
-# A whole escape sequence goes: dropping only its first character would leave "[31m" in the text.
-_STEERING = late_pattern(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")
 _CONTROLS = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What steers a terminal, and what turns the order of letters round."""
+_PICTURES, _DELETE = 0x2400, 0x7F
+"""Where Unicode draws the controls below the blank, and the one that it draws apart."""
 _UNSEEN = late_pattern(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = late_pattern(r"[\ud800-\udfff]")
 _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -46,10 +51,20 @@ _LINE_ENDS = late_pattern("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 
 def clean(text: str) -> str:
-    """Text that a terminal shows and does not obey: what a note holds was written by anybody."""
+    """Text that a terminal shows and does not obey: what a note holds was written by anybody.
+
+    What would steer it stands there as a sign for itself: `␛` for ESC, `<9b>` and `<202e>` for what has none.
+    """
     if text.isprintable():
         return text
-    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _STEERING.sub("", text)))
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub(_sign, text.replace("\r\n", "\n")))
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < ord(" "):
+        return chr(_PICTURES + code)
+    return "\u2421" if code == _DELETE else f"<{code:x}>"
 
 
 def clean_line(text: str) -> str:
@@ -67,6 +82,17 @@ def write_text(text: str) -> None:
     click.echo(clean(text))
 
 
+def write_document(text: str | bytes, door: Door, *, end: bool = False) -> None:
+    """A document on stdout, with a line end after it where `end` says so: a file or pipe gets its very bytes, a terminal none that steer it."""
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    click.echo(clean(data.decode("utf-8", "replace")) if door.terminal else data, nl=end)
+
+
+def write_json_lines(lines: Iterable[bytes]) -> None:
+    """Lines of JSON on stdout, one by one, with escapes for what would steer it where that is a terminal."""
+    sys.stdout.buffer.writelines(map(_escaped, lines) if sys.stdout.isatty() else lines)
+
+
 def write_json(value: object, *, indent: bool = True) -> None:
     """One JSON document on stdout, on one line unless indented: UTF-8, whatever the terminal's own encoding."""
     import orjson  # noqa: PLC0415  one format of several
@@ -78,10 +104,14 @@ def write_json(value: object, *, indent: bool = True) -> None:
 
         text = json.dumps(value, ensure_ascii=False, indent=2 if indent else None)
         data = _SURROGATES.sub("\ufffd", text).encode()
-    if not data.isascii():
-        # The same value, and a terminal obeys none of it.
-        data = _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", data.decode()).encode()
-    click.echo(data)
+    click.echo(_escaped(data))
+
+
+def _escaped(data: bytes) -> bytes:
+    """JSON of the same value, of which a terminal obeys nothing."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    return _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", data.decode()).encode()
 
 
 def say(line: str, style: str = "", *, color: bool | None = None) -> None:

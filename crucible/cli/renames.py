@@ -21,12 +21,12 @@ def rename(ctx: click.Context, session: str, new: str) -> None:
     """Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
 
     Aliases and headings of the links stay, and code is left alone. A link that could mean another note too is left as
-    it is and named; the exit code is 3 then. A rename that was interrupted is finished by asking for it again.
+    it is and named; the exit code is 3 then. The next command finishes a rename that was interrupted.
 
     \b
       cru session rename 2026-11-21-add-rate-limiter 2026-11-21-token-bucket
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(ctx.ensure_object(Door), finish=False)
     report = rename_named(vault, session, new, here())
     write(str(report.path))
     for left in report.left:

@@ -114,6 +114,6 @@ def build(
         window=settings.window,
         budget=budget or settings.budget,
         counter=counter,
-        template=find_template(vault.root),
+        template=find_template(vault.settings),
     )
     return without_secrets(context, redact_of(vault.settings.secrets), counter)

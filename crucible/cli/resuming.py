@@ -12,7 +12,7 @@ from crucible.bookmarks.keeping import load_bookmarks
 from crucible.cli.door import Door
 from crucible.cli.opening import find_note, here, open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import clean, say, write_json
+from crucible.cli.output import say, write_document, write_json
 from crucible.cli.passing_on import PassingOn, client_arguments
 from crucible.cli.resume_context import Told, tell_context
 from crucible.cli.session_ref import SESSION
@@ -118,8 +118,7 @@ def _print(told: Told, format_: str, door: Door) -> None:
         write_json(told.values())
         return
     text = told.context.text.removesuffix("\n") + "\n"
-    # A pipe gets the very bytes, a terminal none that steer it.
-    click.echo(clean(text) if door.terminal else text.encode("utf-8", "surrogateescape"), nl=False)
+    write_document(text, door)
 
 
 def _last_paused(vault: Vault) -> Path:

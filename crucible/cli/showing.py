@@ -15,7 +15,7 @@ from crucible.cli.door import Door
 from crucible.cli.embeds import expand
 from crucible.cli.opening import find_note, load_note, open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import clean_line, say, say_problems, write, write_json
+from crucible.cli.output import clean_line, say, say_problems, write, write_document, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.terminal import console_for, draw, draw_phase
 from crucible.errors import CrucibleError
@@ -115,13 +115,13 @@ def _write_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool)
         _say_problems(vault, note)
 
 
-def _write_markdown(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+def _write_markdown(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
     for note, phase in each:
         text = _markdown(note, phase)
         if several:
             write(f"==> {vault.relative(note.path)} ({len(text)} bytes) <==")
         # After its bytes a line end, whether they end with one or not: who counts them finds the next note.
-        click.echo(text, nl=several)
+        write_document(text, door, end=several)
         _say_problems(vault, note)
 
 

@@ -18,7 +18,8 @@ from crucible.settings import (
     load_vault_settings,
     user_settings_path,
 )
-from crucible.vault.discovery import find_vault
+from crucible.trust import told_ignored
+from crucible.vault.discovery import find_vault, is_unfinished
 
 __all__ = [
     "from_here",
@@ -64,13 +65,20 @@ def from_here(path: str) -> str:
     return path if here is None else os.path.join(here, path)
 
 
-def vault_place(door: Door) -> tuple[str, VaultSettings]:
-    """The real path of the vault that `vault_root` finds, and its settings; unknown settings are named on stderr."""
+def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]:
+    """The real path of the vault that `vault_root` finds, and its settings; unknown and ignored ones are named on stderr.
+
+    A rename that was killed is finished first, but for a command that does so itself.
+    """
     user = user_settings()
     root = vault_root(door, user)
-    settings = load_vault_settings(root)
-    for warning in (*user.warnings, *settings.warnings):
+    settings = load_vault_settings(root, user)
+    for warning in (*user.warnings, *settings.warnings, *told_ignored(settings.asks)):
         say(f"cru: {warning}", style="yellow")
+    if finish and is_unfinished(root):
+        from crucible.cli.unfinished import finish_first  # noqa: PLC0415  rare, and it reads every note
+
+        finish_first(root, settings)
     return root, settings
 
 

@@ -168,7 +168,7 @@ def _pieces(
     if model is None:
         return whole
     try:
-        template = find_template(vault.root)
+        template = find_template(vault.settings)
         broken = break_down(text, tasks_of(session), asker=model, redact=redact, template=template)
     except VaultError as error:
         say(f"cru: {error}; Crucible's own is used", style="yellow")

@@ -90,7 +90,7 @@ def pick(ctx: click.Context, /, task: str, format_: str) -> None:
     if opened.task.stage is not Stage.IN_PROGRESS:
         _moved(vault, opened, "in_progress", now, redact)
         _note_taken(vault, opened, redact)
-    told = task_text(vault.root, pickup, items, opened.waits_for)
+    told = task_text(vault.settings, pickup, items, opened.waits_for)
     if told.problem:
         say(f"cru: {told.problem}", style="yellow")
     text = clean(redact(told.text)[0])

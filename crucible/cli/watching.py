@@ -14,7 +14,7 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.opening import open_vault
 from crucible.cli.output import say, write
-from crucible.cli.surroundings import whence
+from crucible.cli.surroundings import user_settings, whence
 from crucible.idling.noticing import look
 from crucible.index.store import Index
 from crucible.index.watching import Notice, Started, Told, watch
@@ -51,7 +51,7 @@ def follow(ctx: click.Context, settle: int) -> None:
         _print(news, str(vault.sessions))
 
     with _ended_quietly():
-        watch(vault.root, vault.settings, settle / 1000, tell, _pause_quiet)
+        watch(vault.root, vault.settings, settle / 1000, tell, _pause_quiet, user=user_settings())
 
 
 def _pause_quiet(index: Index) -> None:

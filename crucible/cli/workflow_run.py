@@ -220,7 +220,7 @@ def _run(
     door: Door,
 ) -> tuple[Report, str]:
     redact = redact_of(vault.settings.secrets)
-    template = find_template(vault.root)
+    template = find_template(vault.settings)
     signals = Signals()
     with ExitStack() as stack:
         # From the session's first line to its last one, so that it never stays active.

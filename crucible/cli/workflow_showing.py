@@ -15,7 +15,7 @@ from rich.text import Text
 
 from crucible.cli.door import Door
 from crucible.cli.options import format_option
-from crucible.cli.output import clean, clean_line, write_json
+from crucible.cli.output import clean, clean_line, write_document, write_json
 from crucible.cli.terminal import console_for
 from crucible.cli.workflow_opening import Known, Shelf, known, say_diagnostics
 from crucible.cli.workflow_ref import WORKFLOW
@@ -52,7 +52,7 @@ def show_workflow(ctx: click.Context, /, workflow: str, *, format_: str) -> None
     note = Shelf(door).load(workflow)
     of = known(note)
     if format_ == "markdown":
-        click.echo(note.source.to_bytes(), nl=False)
+        write_document(note.source.to_bytes(), door)
     elif format_ == "json":
         write_json({**export_workflow(note.workflow, of.graph, of.diagnostics), "path": note.shown})
     else:

@@ -27,6 +27,7 @@ from crucible.note.scalars import Value
 from crucible.note.source import Edit, Source, Span
 from crucible.note.wikilinks import parse_linktext
 from crucible.patterns import late_pattern
+from crucible.secrets.redacting import refuse_secret
 from crucible.vault import files
 from crucible.vault.stamping import is_stamped
 from crucible.vault.stamping import stamped as with_stamp
@@ -90,6 +91,7 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
     What is there already is replaced when it is empty, or a note of the same sessions that nobody changed, or with `force`;
     else `NoteExists` or `NoteChanged` says what to do.  A session's note is never replaced.
     """
+    refuse_secret(path.stem, vault.settings.secrets)
     real = Path(os.path.realpath(path))
     _check_place(path, real)
     data = _bytes_of(text, path)

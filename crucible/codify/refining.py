@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from crucible.agents.asking import Answer, Asker
 from crucible.brief.prompting import phase_text
@@ -21,6 +20,7 @@ from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.patterns import UNSEEN
 from crucible.rendering import Renderer
 from crucible.session.model import Session
+from crucible.settings import VaultSettings
 from crucible.vault.templates import load_template
 from crucible.workflow.model import Step, Workflow
 
@@ -72,9 +72,9 @@ class Refined:
     answers: tuple[Answer, ...] = ()
 
 
-def find_template(root: Path) -> Renderer:
-    """The prompt's template for the vault at `root`: its own `.crucible/templates/refine.md.j2` where there is one, else ours."""
-    return load_template(root, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
+def find_template(settings: VaultSettings) -> Renderer:
+    """The prompt's template for a vault with these settings: its own `.crucible/templates/refine.md.j2` where its user accepted that, else ours."""
+    return load_template(settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
 
 def refine(

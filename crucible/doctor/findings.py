@@ -19,8 +19,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`topic` is one of settings, vault, git-hooks, hooks, mcp, transcripts, spool, sessions, index; `mend` the command that mends it, or "".
+    """One finding.
 
+    `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, transcripts, secrets, spool, sessions, format, index.  `mend` is
+    the command that fixes it, or "".
     `items` names what it is about, one text each: paths, ids, `path:line: reason`.
     """
 

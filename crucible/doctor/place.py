@@ -8,14 +8,15 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from crucible.doctor.findings import Finding, State
 from crucible.errors import CrucibleError, VaultError
 from crucible.installing.git_hooks import find_hook, is_installed
+from crucible.trust import Ask, ignored_names
 
-__all__ = ["check_git_hooks", "check_settings", "check_writable", "mend_of_refusal"]
+__all__ = ["check_git_hooks", "check_settings", "check_trust", "check_writable", "mend_of_refusal"]
 
 _NO_ROOM = 1 << 20
 """Bytes of free disk below which no note is sure to be written."""
@@ -37,6 +38,19 @@ def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> 
         yield Finding("settings", State.BAD, f"{fault}; no other command works until then", hint)
     for warning in dict.fromkeys(warnings):
         yield Finding("settings", State.NOTE, warning, "mend its name, or take the line out")
+
+
+def check_trust(asks: Sequence[Ask]) -> Iterator[Finding]:
+    """What the vault asks for, and whether its user accepted it."""
+    ignored = ignored_names(asks)
+    if ignored:
+        what = "what this vault asks for is ignored until you accept it"
+        yield Finding("trust", State.NOTE, what, "cru trust", ignored)
+    elif asks:
+        what = f"you accepted what this vault asks for: {', '.join(ask.name for ask in asks)}"
+        yield Finding("trust", State.GOOD, what)
+    else:
+        yield Finding("trust", State.GOOD, "this vault asks for nothing that has to be accepted")
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ is beyond the limits, `prune` hands it to whoever can bring it back.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -135,7 +136,7 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
 
 
 def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
-    """A session has another id now, and so has its history; returns where that is.
+    """A session has another id now, and so has its history; returns where that is.  One that was moved already only learns the id.
 
     Raises `NoteExists` for a note in its place, `OutsideVault`, `VaultError`, `LockTimeout`, and as `Vault.update` does.
     """
@@ -143,7 +144,8 @@ def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
     for path in (old, new):
         files.inside(vault.root, path)
     with vault.locked(old), vault.locked(new):
-        files.move_exclusive(old, new, fsync=vault.settings.fsync)
+        if os.path.lexists(old):
+            files.move_exclusive(old, new, fsync=vault.settings.fsync)
         vault.touched |= {old, new}
     vault.update(new, lambda note: _edits(note, with_session(note.source, old_id, new_id)))
     return new

@@ -68,7 +68,7 @@ def make_history(
     entry, problems = composed, list[str]()
     if asker is not None and not standing.is_theirs:
         told = tell(
-            vault.root,
+            vault.settings,
             session,
             composed,
             said=note.source.text,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
@@ -25,6 +24,7 @@ from crucible.patterns import UNSEEN
 from crucible.rendering import Renderer
 from crucible.secrets import Redact
 from crucible.session.model import Session
+from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
@@ -81,16 +81,16 @@ class Told:
     template_problem: str = ""
 
 
-def find_template(root: Path) -> Renderer:
-    """The prompt's template for the vault at `root`: its own `.crucible/templates/history.md.j2` where there is one, else ours.
+def find_template(settings: VaultSettings) -> Renderer:
+    """The prompt's template for a vault with these settings: its own `.crucible/templates/history.md.j2` where its user accepted that, else ours.
 
     `CrucibleError` in one line, with file and line, for one that is broken.
     """
-    return load_template(root, TEMPLATE, names=VARIABLES, required=VARIABLES)
+    return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
 def tell(
-    root: Path,
+    settings: VaultSettings,
     session: Session,
     composed: Entry,
     *,
@@ -115,7 +115,7 @@ def tell(
     answers: list[Answer] = []
     problem = refused = broken = ""
     for _ in range(TRIES):
-        prompt, wrong = _prompt(root, {**values, "rules": RULES, "refused": refused})
+        prompt, wrong = _prompt(settings, {**values, "rules": RULES, "refused": refused})
         broken = broken or wrong
         try:
             answers.append(asker.ask(prompt))
@@ -133,10 +133,10 @@ def tell(
     return Told(composed, problem, tuple(answers), broken)
 
 
-def _prompt(root: Path, values: Mapping[str, object]) -> tuple[str, str]:
+def _prompt(settings: VaultSettings, values: Mapping[str, object]) -> tuple[str, str]:
     """The prompt by the vault's template; by ours, and what is wrong with the vault's, where that is broken."""
     try:
-        return find_template(root).render(**values), ""
+        return find_template(settings).render(**values), ""
     except CrucibleError as error:
         return OwnTemplate(TEMPLATE).render(**values), str(error)
 

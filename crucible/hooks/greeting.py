@@ -95,7 +95,7 @@ class _Client(NamedTuple):
 
 def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> str:
     """`early` gets what there is while more is being made."""
-    settings = load_vault_settings(root)
+    settings = load_vault_settings(root, user)
     project = project_of(client.cwd, user.projects)
     notices, briefs = settings.resume.at_start != "off", settings.briefing.at_start
     if not project or not (notices or briefs):

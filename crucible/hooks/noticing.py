@@ -149,7 +149,7 @@ def _context(vault: Vault, user: UserSettings, found: _Found, start: Start, quot
     try:
         drift = find_drift(Path(start.cwd), mark) if mark else None
         material = Material(found.session, start.now, mark, drift, load_children(vault, found.session))
-        counter, template = counter_of(user.agents.tokenizer), find_template(vault.root)
+        counter, template = counter_of(user.agents.tokenizer), find_template(vault.settings)
         budget = settings.budget
         for _ in range(_TRIES):
             context = build_context(

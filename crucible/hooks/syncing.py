@@ -32,11 +32,13 @@ from crucible.importing.importing import import_transcripts
 from crucible.importing.report import ImportOptions, ImportReport
 from crucible.importing.sources import source_name
 from crucible.index.store import Index
+from crucible.renaming.renaming import finish_rename
 from crucible.secrets.redacting import redact_of
 from crucible.session.standing import Client
-from crucible.settings import UserSettings, load_user_settings
+from crucible.settings import UserSettings, load_user_settings, load_vault_settings
 from crucible.tidy_toml import user_settings_path
 from crucible.transcript.dialects import DIALECTS
+from crucible.trust import told_ignored
 from crucible.vault.standing import standings
 from crucible.vault.store import Vault
 
@@ -69,7 +71,7 @@ def write_down(root: Path) -> None:
                 return
             os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
             sync_vault(root, user, tried)
-            _put_away(root)
+            _put_away(root, user)
         # A hook that found the lock taken started nobody, so what it put in is looked for once more.
         if not any(_waits(each, tried) for each in _spool(root)):
             return
@@ -80,13 +82,13 @@ def has_backlog(root: Path) -> bool:
     return any(each.has_backlog for each in _spool(root))
 
 
-def _put_away(root: Path) -> None:
+def _put_away(root: Path, user: UserSettings) -> None:
     """Once a day, whole events that are older than the settings want."""
     now = datetime.now(UTC)
     try:
         if not is_due(root, now):
             return
-        vault = Vault(root)
+        vault = Vault(root, load_vault_settings(root, user))
         report = purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=standings(vault))
         for kept in report.failed:
             complain(str(root), "purge", VaultError(f"{kept.session_id}: {kept.reason}"))
@@ -101,8 +103,12 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
 
     `tried` holds how much of a session was there when it failed, so that it is not tried again at once.
     """
-    vault, stopped = Vault(root), list[Stopped]()
+    vault, stopped = Vault(root, load_vault_settings(root, user)), list[Stopped]()
+    for line in told_ignored(vault.settings.asks):
+        if line not in _log_of(vault):
+            complain(str(root), "trust", VaultError(line))
     try:
+        _finish_rename(vault)
         seen_start = False
         while waiting := [each for each in _spool(root) if _waits(each, tried)]:
             seen_start = seen_start or any(_has_new_start(each) for each in waiting)
@@ -120,6 +126,14 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
                 Index(vault.root, vault.settings).refresh(vault.touched)
         # The client started us where it works.
         look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_here(), user.projects))
+
+
+def _finish_rename(vault: Vault) -> None:
+    """Before anything is written by a session's new id, since what is under the old one could not follow then."""
+    try:
+        finish_rename(vault)
+    except CrucibleError as error:
+        complain(str(vault.root), "rename", error)
 
 
 def _bring_briefs_up_to_date(vault: Vault, user: UserSettings) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crucible.errors import CrucibleError, VaultError
 from crucible.index.listening import mounts_of
-from crucible.settings import VaultSettings, load_vault_settings
+from crucible.settings import UserSettings, VaultSettings, load_vault_settings
 from crucible.vault.files import inside
 
 __all__ = ["Place", "line_of"]
@@ -19,8 +19,9 @@ __all__ = ["Place", "line_of"]
 class Place:
     """A vault and the settings that were read last; `fault` is what is wrong with those on the disk, mostly nothing."""
 
-    def __init__(self, root: Path, settings: VaultSettings) -> None:
+    def __init__(self, root: Path, settings: VaultSettings, user: UserSettings | None = None) -> None:
         self.root = root
+        self._user = user
         self.settings = settings
         self.fault = ""
         self._vault = os.stat(root)
@@ -41,7 +42,7 @@ class Place:
         """Whether they say something new.  A file that is broken, or half written, is looked at again."""
         config = self._config_now()
         try:
-            settings = load_vault_settings(self.root)
+            settings = load_vault_settings(self.root, self._user)
         except VaultError as error:
             self.fault = str(error)
             return False

@@ -26,7 +26,7 @@ from crucible.index.place import Place, line_of
 from crucible.index.store import Index, Refreshed
 from crucible.index.telling import Memory, Told
 from crucible.index.warrant import Warrant
-from crucible.settings import VaultSettings
+from crucible.settings import UserSettings, VaultSettings
 
 __all__ = ["Notice", "Pulse", "Started", "Tell", "Told", "watch"]
 
@@ -58,13 +58,21 @@ Pulse = Callable[[Index], object]
 
 
 def watch(
-    root: Path, settings: VaultSettings, settle: float, tell: Tell, pulse: Pulse = lambda _index: None
+    root: Path,
+    settings: VaultSettings,
+    settle: float,
+    tell: Tell,
+    pulse: Pulse = lambda _index: None,
+    *,
+    user: UserSettings | None = None,
 ) -> None:
     """Follow the vault until an exception ends it; `settle` seconds of quiet end a burst of changes.
 
+    Settings that change meanwhile are read as `user` accepted them.
+
     `VaultError` when another process watches the vault, and when the vault is moved away.
     """
-    watcher = _Watcher(root, settings, settle, tell, pulse)
+    watcher = _Watcher(Place(root, settings, user), settle, tell, pulse)
     try:
         watcher.run()
     finally:
@@ -81,19 +89,19 @@ class _Look(NamedTuple):
 class _Watcher:
     """One run: what is heard goes to the backlog, and from there into the index."""
 
-    def __init__(self, root: Path, settings: VaultSettings, settle: float, tell: Tell, pulse: Pulse) -> None:
+    def __init__(self, place: Place, settle: float, tell: Tell, pulse: Pulse) -> None:
         self.tell = tell
         self.pulse = pulse
-        self.place = Place(root, settings)
+        self.place = place
         self.hearing = Hearing(self.place)
         self.backlog = Backlog(settle)
         self.memory = Memory()
-        self.index = Index(root, settings)
+        self.index = Index(place.root, place.settings)
         self._version = ""
         """Of the index as we left it."""
         self._started = False
         self._look_again = 0.0
-        self.warrant = Warrant(root, self._notice)
+        self.warrant = Warrant(place.root, self._notice)
 
     def run(self) -> None:
         """For ever."""

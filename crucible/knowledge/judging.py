@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.objects import objects_in
@@ -21,6 +20,7 @@ from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.patterns import UNSEEN
 from crucible.rendering import Renderer
+from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
@@ -77,9 +77,9 @@ class Judged:
     answers: tuple[Answer, ...] = ()
 
 
-def find_template(root: Path) -> Renderer:
-    """The prompt's template for the vault at `root`: its own `.crucible/templates/attribution.md.j2` where there is one, else ours."""
-    return load_template(root, TEMPLATE, names=VARIABLES, required=VARIABLES)
+def find_template(settings: VaultSettings) -> Renderer:
+    """The prompt's template for a vault with these settings: its own `.crucible/templates/attribution.md.j2` where its user accepted that, else ours."""
+    return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
 def judge(report: FailureReport, asker: Asker, redact: Callable[[str], tuple[str, object]]) -> Attribution:

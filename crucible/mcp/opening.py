@@ -5,10 +5,11 @@ Owns what a client sees of knowledge: what its project sees.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.errors import VaultNotFound
+from crucible.errors import CrucibleError, VaultNotFound
 from crucible.index.store import Index
 from crucible.index.vouching import ask
 from crucible.knowledge.items import Scope
@@ -20,7 +21,8 @@ from crucible.recall.embedded import Embedded, open_embedded
 from crucible.recall.model import Recall
 from crucible.recall.postgres import open_postgres
 from crucible.recall.postgres_address import chosen_address
-from crucible.settings import KnowledgeSettings
+from crucible.renaming.renaming import finish_rename
+from crucible.settings import KnowledgeSettings, load_vault_settings
 from crucible.vault.store import Vault
 
 __all__ = ["EVERYTHING", "index_of", "now", "open_own", "open_recall", "vault_of", "viewer_of"]
@@ -32,8 +34,12 @@ def now() -> datetime:
 
 
 def vault_of(place: Place) -> Vault:
-    """The vault; `VaultNotFound` where there is none."""
-    return Vault(Path(place.root()))
+    """The vault, a rename that was killed finished first; `VaultNotFound` where there is none."""
+    root = place.root()
+    vault = Vault(Path(root), load_vault_settings(root, place.user))
+    with suppress(CrucibleError):  # `cru doctor` tells
+        finish_rename(vault)
+    return vault
 
 
 def index_of(vault: Vault) -> Index:

@@ -23,6 +23,7 @@ from crucible.mcp.place import Caller, Place
 from crucible.mcp.replying import UNKNOWN, is_session_id
 from crucible.record import Recorder
 from crucible.session.standing import Client
+from crucible.settings import load_vault_settings
 from crucible.transcript import claude_code
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
@@ -75,7 +76,10 @@ class Running:
         with suppress(CrucibleError, OSError):
             root, name = self._own
             recorder = record.open(
-                name, vault=Vault(root), cwd=self._place.cwd, projects=self._place.user.projects
+                name,
+                vault=Vault(root, load_vault_settings(root, self._place.user)),
+                cwd=self._place.cwd,
+                projects=self._place.user.projects,
             )
             if recorder.read_head().status == "active":
                 recorder.pause(_ENDED)

@@ -22,6 +22,7 @@ from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.mcp.place import Place
 from crucible.mcp.replying import plain_lines
 from crucible.mcp.tools import GetDesk, add_tools
+from crucible.mcp.wire import standard_streams
 from crucible.recall.model import Recall
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ class _Server(MCPServer[Any]):
             faults = error.__cause__.errors(include_url=False, include_context=False, include_input=False)
             told = [f"{'.'.join(map(str, each['loc']))[:60]}: {each['msg']}" for each in faults[:5]]
             raise ToolError("\n".join([*told, "the tool's schema says what it takes"])) from error
+
+    async def run_stdio_async(self) -> None:
+        """As it is, and what the library would drop is answered."""
+        own = self._lowlevel_server
+        async with standard_streams() as (read, write):
+            await own.run(read, write, own.create_initialization_options())
 
     async def list_resources(self) -> list[Resource]:
         """The fixed ones, then notes; of a vault that cannot be read the fixed ones alone."""

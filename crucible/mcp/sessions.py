@@ -185,7 +185,7 @@ def context_of(place: Place, ref: str, budget: int) -> str:
         window=settings.window,
         budget=tokens,
         counter=counter,
-        template=find_template(vault.root),
+        template=find_template(vault.settings),
     )
     return without_secrets(context, redact_of(vault.settings.secrets), counter).text
 

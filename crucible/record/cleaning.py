@@ -13,6 +13,7 @@ from crucible.patterns import late_pattern
 from crucible.secrets import Redact
 from crucible.secrets.redacting import unscanned
 from crucible.session.model import AgentRef
+from crucible.transcript.private import PRIVATE, hide_private
 
 __all__ = ["Cleaning", "agent_of", "check_text"]
 
@@ -52,6 +53,13 @@ class Cleaning:
     def block(self, given: str) -> str:
         """The same in the normal form of a text of several lines."""
         return normal(self.text(given))
+
+    def words(self, given: str) -> str:
+        """A user's own words as a block, without what they mark as private."""
+        check_text(given)
+        shown, hidden = hide_private(given)
+        self.counts.update({PRIVATE: len(hidden)} if hidden else {})
+        return self.block(shown)
 
     def optional(self, given: str | None) -> str | None:
         """The same, where nothing was said None."""

@@ -103,7 +103,7 @@ class Verbs(ABC):
     def user(self, words: str, *, note: str | None = None, at: datetime | None = None) -> str:
         """A human's exact words, and what was made of them."""
         clean = self._cleaning()
-        said, made = _said(clean.block(words), "the user's words"), clean.optional(note)
+        said, made = _said(clean.words(words), "the user's words"), clean.optional(note)
         values = {"content": said, "note": made}
         return self._tell(Told(Intervention(said, made), "user", values), clean, at)
 

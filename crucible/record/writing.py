@@ -6,6 +6,7 @@ secrets are counted), and that an ended session takes nothing more.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -33,6 +34,7 @@ from crucible.session.appending import (
 from crucible.session.identity import check_session_id
 from crucible.session.model import Session, Status, Value
 from crucible.session.redacted import redacted_more
+from crucible.settings import load_user_settings, load_vault_settings, user_settings_path
 from crucible.vault.store import Note, Vault
 from crucible.vault.walk import note_name
 
@@ -89,7 +91,10 @@ def _opened(root: Path) -> Vault:
     """A folder that is no vault, another than was meant perhaps, gets no notes."""
     if not (root / ".crucible").is_dir():
         raise VaultNotFound(f"{root}: no vault", f"`cru init {root}` makes one there")
-    return Vault(root)
+    home = os.path.expanduser("~")
+    # Another program calls us, so here is where its environment is read.
+    user = load_user_settings(user_settings_path(os.environ, home), home)
+    return Vault(root, load_vault_settings(root, user))
 
 
 class Writer:

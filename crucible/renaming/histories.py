@@ -32,9 +32,11 @@ def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Not
     Nothing is done where it has none, or a note of another kind is there.
     """
     old, new = (f"{HISTORY}/{name}.md" for name in (old_id, new_id))
-    if old not in notes or read_entry(notes[old].source).entry is None:
-        return Followed({})
     try:
+        if old not in notes:
+            return _finish(vault, old_id, new_id)
+        if read_entry(notes[old].source).entry is None:
+            return Followed({})
         plan = plan_rename({at: note.source for at, note in notes.items()}, old, new)
         others = [at for at, edits in plan.edits.items() if edits]
         links = {at: _mend(vault, notes[at], at, (old, new), plan.edits[at]) for at in others}
@@ -42,6 +44,19 @@ def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Not
     except CrucibleError as error:
         return Followed({}, (Left(vault.root / old, Problem("history-not-moved", 1, str(error))),))
     return Followed({new: 0} | {new if at == old else at: count for at, count in links.items()})
+
+
+def _finish(vault: Vault, old_id: str, new_id: str) -> Followed:
+    """The move is done or there is nothing to move: what is there may still tell the id that it was moved from."""
+    new = f"{HISTORY}/{new_id}.md"
+    if not (vault.root / new).is_file():
+        return Followed({})
+    before = vault.read(vault.root / new)
+    entry = read_entry(before.source).entry
+    if entry is None or entry.session_id != old_id:
+        return Followed({})
+    path = move_entry(vault, old_id, new_id)
+    return Followed({} if vault.read(path).data == before.data else {new: 0})
 
 
 def _mend(vault: Vault, note: Note, at: str, names: tuple[str, str], planned: list[Edit]) -> int:

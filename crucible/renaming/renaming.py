@@ -7,33 +7,48 @@ link is written, is `vault.links`'s; aliases, headings and code stay as they are
 A subagent's id in its parent's `subagents` is no link and follows too, and so does a title that is the old id or its
 slug; a title in words is the human's own.
 
-A rename that was killed half-way is asked for again: the old note is gone then and the new one there.
+A journal stands in the vault from before the move to the end, under a lock.  A rename that was killed leaves it, and whatever
+comes next finishes that rename first, so that no third id is built on half of a second one.  One that could not write
+some notes has ended: it is asked for again.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath, PurePosixPath
 
 import yaml
 
-from crucible.errors import CrucibleError
+from crucible.errors import CrucibleError, LockTimeout
+from crucible.history.keeping import HISTORY
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.nodes import READ_ERRORS, compose
 from crucible.note.scalars import write_scalar
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.renaming.histories import move_history
 from crucible.renaming.whereabouts import Left, check_is_session, copy_bookmarks, move_events, move_tasks
+from crucible.secrets.redacting import refuse_secret
 from crucible.session.editing import set_field
+from crucible.vault import files
+from crucible.vault.discovery import is_unfinished
 from crucible.vault.links import RenamePlan, UnclearLink, plan_rename
+from crucible.vault.locking import Lock
 from crucible.vault.naming import check_new_id
+from crucible.vault.rename_journal import (
+    Journal,
+    forget_rename,
+    journal_path,
+    keep_journal,
+    load_journal,
+)
 from crucible.vault.store import Note, Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["Left", "RenameReport", "rename_named", "rename_session"]
+__all__ = ["Left", "RenameReport", "finish_rename", "rename_named", "rename_session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,48 +68,123 @@ class RenameReport:
 
 
 def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
-    """Give the session of `note` the id `new_id`.
+    """Give the session of `note` the id `new_id`, after finishing what an earlier rename left.
 
-    Raises UsageError for a note or an id that cannot be renamed so, NoteExists, and NoteChanged, all before anything
+    Raises UsageError for a note or an id that cannot be renamed so, NoteExists, NoteChanged and LockTimeout, all before anything
     is changed.
     """
-    check_new_id(new_id)
+    with _alone(vault, vault.settings.lock_seconds):
+        finished = _finish_killed(vault)
+        return _joined(finished, _rename(vault, note, new_id))
+
+
+def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
+    """The same for what `ref` means to `Vault.find`.
+
+    A rename that was killed is finished first; what had the id `ref` before it is meant by that.  When `ref` is gone and `new_id` there,
+    an earlier rename could not write some notes: what it left is mended.
+    """
+    with _alone(vault, vault.settings.lock_seconds):
+        finished = _finish_killed(vault)
+        old_id = note_name(PurePath(ref).name)
+        if finished and old_id == finished.old_id:
+            if new_id == finished.new_id:
+                return finished
+            ref = old_id = finished.new_id
+        ids = vault.session_ids()
+        if old_id and old_id not in ids and new_id in ids:
+            report = _finish_left(vault, old_id, new_id)
+            if report:
+                return report
+        return _joined(finished, _rename(vault, vault.load(ref, cwd), new_id))
+
+
+def _joined(finished: RenameReport | None, report: RenameReport) -> RenameReport:
+    """What the rename before it left is told with it."""
+    return replace(report, left=(*finished.left, *report.left)) if finished else report
+
+
+def finish_rename(vault: Vault) -> RenameReport | None:
+    """Finish the rename that was killed; None where there is none, or somebody is at it.  Raises CrucibleError when that cannot be done."""
+    if not is_unfinished(vault.root):
+        return None
+    try:
+        with _alone(vault, 0.0):
+            return _finish_killed(vault)
+    except LockTimeout:
+        return None
+
+
+def _alone(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
+    """One rename at a time: the journal tells of one."""
+    return files.locked(vault.root, journal_path(vault.root), seconds)
+
+
+def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
+    refuse_secret(check_new_id(new_id), vault.settings.secrets)
     check_is_session(vault, note)
     old = vault.relative(note.path)
     notes, unreadable = _read_all(vault)
     notes[old] = note
     # Planned before the move, so that a name that is taken changes nothing; what is ambiguous now stays ambiguous.
     work = _Rename(vault, old, _beside(old, new_id), notes, unreadable)
-    vault.rename(note, new_id)
+    keep_journal(vault, Journal(work.old, work.new))
+    try:
+        vault.rename(note, new_id)
+    except CrucibleError:
+        forget_rename(vault.root)
+        raise
     work.mend()
+    forget_rename(vault.root)
     return work.report()
 
 
-def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
-    """The same for what `ref` means to `Vault.find`.
-
-    When `ref` is gone and `new_id` there, an earlier rename was killed, or could not write some notes: what it left is
-    mended.
-    """
-    ids, old_id = vault.session_ids(), note_name(PurePath(ref).name)
-    if old_id and old_id not in ids and new_id in ids:
-        report = _finish(vault, old_id, new_id)
-        if report:
-            return report
-    return rename_session(vault, vault.load(ref, cwd), new_id)
+def _finish_killed(vault: Vault) -> RenameReport | None:
+    """What the journal tells of, done to its end; one whose note was not moved never began, and one whose note is gone has nothing to mend."""
+    journal = load_journal(vault)
+    report = None
+    if journal and _has_moved(vault, journal):
+        work = _resumed(vault, journal)
+        work.mend()
+        report = work.report()
+    forget_rename(vault.root)
+    return report
 
 
-def _finish(vault: Vault, old_id: str, new_id: str) -> RenameReport | None:
+def _has_moved(vault: Vault, journal: Journal) -> bool:
+    """Whether the note has its new name; a move that stopped between its two steps is brought to its end."""
+    old, new = (vault.root / name for name in journal)
+    if not new.is_file() or new.is_symlink():
+        return False
+    if not os.path.lexists(old):
+        return True
+    if not new.stat().st_size:  # where there are no hard links, an empty file takes the name first
+        new.unlink()
+        return False
+    vault.touched |= {old, new}
+    return files.finish_move(old, new)
+
+
+def _finish_left(vault: Vault, old_id: str, new_id: str) -> RenameReport | None:
     """None when nothing is left of such a rename."""
     note = vault.load(new_id)
     check_is_session(vault, note)
     new = vault.relative(note.path)
-    notes, unreadable = _read_all(vault)
-    old = _beside(new, old_id)
-    before = {old if at == new else at: one for at, one in notes.items()}
-    work = _Rename(vault, old, new, before, unreadable, was_begun=True)
+    work = _resumed(vault, Journal(_beside(new, old_id), new))
     work.mend()
     return work.report() if work.changed or work.failed or work.moved_events else None
+
+
+def _resumed(vault: Vault, journal: Journal) -> _Rename:
+    """The rename of a note that has its new name already."""
+    old, new = (f"{HISTORY}/{name}.md" for name in journal.ids)
+    files.finish_move(vault.root / old, vault.root / new)
+    notes, unreadable = _read_all(vault)
+    before = {journal.old if at == journal.new else at: one for at, one in notes.items()}
+    if old not in before:
+        # Moved already, after all links to it: what names the session by its new id must not be taken for a link to this one.
+        before.pop(new, None)
+    return _Rename(vault, *journal, before, unreadable, was_begun=True)
 
 
 @dataclass(slots=True)

@@ -5,13 +5,14 @@ Owns that nothing goes on when the scanner cannot run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from crucible.errors import CrucibleError, VaultError
+from crucible.errors import BadSessionId, CrucibleError, VaultError
 from crucible.secrets.scanner import Redact, Scanner
 from crucible.settings import SecretSettings
 
-__all__ = ["redact_of", "remembering", "unscanned"]
+__all__ = ["redact_of", "refuse_secret", "remembering", "unscanned"]
 
 
 def redact_of(settings: SecretSettings) -> Redact:
@@ -20,6 +21,23 @@ def redact_of(settings: SecretSettings) -> Redact:
         return Scanner(settings).redact
     except Exception as error:
         raise unscanned(error) from error
+
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}-")
+
+
+def refuse_secret(name: str, settings: SecretSettings) -> str:
+    """A name that somebody chose for a file, or `BadSessionId` for one that holds a secret: it would be in every link and listing.
+
+    Titles need no refusal: secrets are taken out of them before a name is made.
+    """
+    redact = redact_of(settings)
+    found = redact(name)[1] or redact(_DATE.sub("", name))[1]
+    if found:
+        raise BadSessionId(
+            f"the name holds a secret ({', '.join(found)})", "choose another name; nothing was written"
+        )
+    return name
 
 
 def unscanned(error: Exception) -> CrucibleError:

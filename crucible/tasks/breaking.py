@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
@@ -19,6 +18,7 @@ from crucible.note.fencing import fenced, hang, quote_line, shorten, unmarked
 from crucible.patterns import UNSEEN
 from crucible.rendering import Renderer
 from crucible.secrets import Redact
+from crucible.settings import VaultSettings
 from crucible.tasks.model import OpenTask, Ref
 from crucible.tasks.readiness import circles_of
 from crucible.vault.templates import load_template
@@ -79,9 +79,9 @@ class Broken:
     answers: tuple[Answer, ...] = ()
 
 
-def find_template(root: Path) -> Renderer:
-    """The prompt's template for the vault at `root`: its own `.crucible/templates/tasks.md.j2` where there is one, else ours."""
-    return load_template(root, TEMPLATE, names=VARIABLES, required=VARIABLES)
+def find_template(settings: VaultSettings) -> Renderer:
+    """The prompt's template for a vault with these settings: its own `.crucible/templates/tasks.md.j2` where its user accepted that, else ours."""
+    return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
 def break_down(

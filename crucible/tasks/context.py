@@ -6,13 +6,13 @@ Owns that all of it is quoted for reference, each part in a fence of its own und
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.errors import VaultError
 from crucible.note.fencing import fence, labelled, quote_line, quote_span
 from crucible.recall.model import Event, Kind
 from crucible.rendering import Renderer
+from crucible.settings import VaultSettings
 from crucible.tasks.discoveries import Discovery
 from crucible.tasks.model import Annotation, Choice, Inherited, OpenTask, Recalled
 from crucible.tasks.picking import Pickup
@@ -47,12 +47,12 @@ class Told(NamedTuple):
 
 
 def task_text(
-    root: Path, pickup: Pickup, items: Sequence[Event] = (), waits_for: Sequence[OpenTask] = ()
+    settings: VaultSettings, pickup: Pickup, items: Sequence[Event] = (), waits_for: Sequence[OpenTask] = ()
 ) -> Told:
-    """The context by the template of the vault at `root`; by our own where that is broken."""
+    """The context by the template of a vault with these settings; by our own where that is broken."""
     values = context_of(pickup, items, waits_for)
     try:
-        template = load_template(root, TEMPLATE, names=VARIABLES, required={"label", "task"})
+        template = load_template(settings, TEMPLATE, names=VARIABLES, required={"label", "task"})
         return Told(_rendered(template, values))
     except VaultError as error:
         return Told(_rendered(OwnTemplate(TEMPLATE), values), f"{error}; Crucible's own is used")

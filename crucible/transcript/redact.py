@@ -19,6 +19,7 @@ from typing import TypeAlias, TypeVar
 from crucible.secrets.scanner import Scanner
 from crucible.settings import SecretSettings
 from crucible.transcript.events import At, Event, TaskState
+from crucible.transcript.private import PRIVATE, Private
 
 __all__ = ["Redactor", "keep_all", "redact_value", "redactor_of", "scanner_of"]
 
@@ -34,11 +35,14 @@ def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
 
 
 def redactor_of(settings: SecretSettings) -> Redactor:
-    """The redactor that a vault's settings ask for.  Raises `SecretsError` when it cannot work."""
-    scanner = scanner_of(settings)
+    """The redactor that a vault's settings ask for, for the events of one session in their order.  Raises `SecretsError` when it cannot work.
+
+    It remembers what the user said in private, to know it again where others repeat it.
+    """
+    scanner, private = scanner_of(settings), Private()
 
     def redact(event: Event) -> tuple[Event, Mapping[str, int]]:
-        walk = _Walk(scanner)
+        walk = _Walk(scanner, private)
         clean = walk.event(event)
         return clean, (walk.counts or _NOTHING)
 
@@ -74,12 +78,20 @@ _DEEPEST = 64
 class _Walk:
     """One walk through an event; `counts` gathers what was taken out."""
 
-    def __init__(self, scanner: Scanner) -> None:
+    def __init__(self, scanner: Scanner, private: Private | None = None) -> None:
         self._scanner = scanner
+        self._private = private
         self.counts: Counter[str] = Counter()
 
     def event(self, event: Event) -> Event:
+        if self._private:
+            event, count = self._private.spoken(event)
+            self._count_private(count)
         return self._fields(event)
+
+    def _count_private(self, count: int) -> None:
+        if count:
+            self.counts[PRIVATE] += count
 
     def _fields(self, whole: _T) -> _T:
         changed: dict[str, object] = {}
@@ -120,6 +132,9 @@ class _Walk:
     def _text(self, text: str, name: str) -> str:
         if not text:
             return text
+        if self._private:
+            text, count = self._private.repeated(text)
+            self._count_private(count)
         clean, counts = self._scanner.redact(text, name)
         if not counts:
             return text

@@ -12,7 +12,16 @@ from collections.abc import Iterator, Mapping
 from crucible.errors import VaultNotFound
 from crucible.settings import UserSettings
 
-__all__ = ["find_vault", "is_vault"]
+__all__ = ["RENAMING", "find_vault", "is_unfinished", "is_vault"]
+
+
+RENAMING = os.path.join(".crucible", "renaming.json")
+"""Where a vault's journal of a rename is, as `vault.rename_journal` keeps it."""
+
+
+def is_unfinished(root: str | os.PathLike[str]) -> bool:
+    """Whether a rename is under way there, or was killed."""
+    return os.path.lexists(os.path.join(root, RENAMING))
 
 
 def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: UserSettings) -> str:

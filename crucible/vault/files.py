@@ -36,6 +36,7 @@ __all__ = [
     "LARGEST_NOTE",
     "Stamp",
     "create_exclusive",
+    "finish_move",
     "fsync_folder",
     "holds",
     "inside",
@@ -235,12 +236,28 @@ def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
 
 
 def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
-    """Rename without overwriting: `NoteExists` when something is at `new`."""
+    """Rename without overwriting: `NoteExists` when something else is at `new`."""
+    if finish_move(old, new):
+        return
     with _write_errors(new):
         _rename_exclusive(old, new)
         if fsync:
             fsync_folder(new.parent)
             fsync_folder(old.parent)
+
+
+def finish_move(old: Path, new: Path) -> bool:
+    """Take the old name from a file that has both, as a move that was killed leaves it; False for any others."""
+    with _write_errors(new):
+        try:
+            same = os.path.samestat(old.lstat(), new.lstat())
+        except FileNotFoundError:
+            return False
+        # Two spellings of one name are one file as well, where case does not count.
+        if not same or any(path.name not in os.listdir(path.parent) for path in (old, new)):
+            return False
+        old.unlink()
+        return True
 
 
 def _rename_exclusive(old: Path, new: Path) -> None:

@@ -10,11 +10,12 @@ import os
 from pathlib import Path
 
 from crucible.errors import NoteExists, VaultError, reason_of
-from crucible.settings import DEFAULT_CONFIG, load_vault_settings, with_default_vault
+from crucible.settings import DEFAULT_CONFIG, load_vault_settings
+from crucible.toml import StrPath, Table, no_toml
 from crucible.vault import files
 from crucible.vault.walk import CASES, KNOWLEDGE, WORKFLOWS
 
-__all__ = ["init_vault", "set_default_vault"]
+__all__ = ["init_vault", "set_default_vault", "with_default_vault"]
 
 _GITIGNORE = """\
 # Everything here is private, derived or passing, except what is allowed below.
@@ -76,6 +77,20 @@ def set_default_vault(user_config: Path, vault: Path) -> None:
     changed = with_default_vault(text, user_config, Path(os.path.realpath(vault)))
     if changed != text:
         files.write_atomic(config, changed.encode("utf-8"))
+
+
+def with_default_vault(text: str, path: StrPath, vault: StrPath) -> str:
+    """The text of the user's settings with the default vault set; comments, order and other keys stay."""
+    import tomlkit  # noqa: PLC0415  slow, and only `--default` needs it
+
+    Table(text, path)  # a file that does not parse is an error here, never overwritten
+    bom = text[:1] if text.startswith("\ufeff") else ""
+    try:
+        document = tomlkit.parse(text[len(bom) :])
+        document["default_vault"] = str(vault)
+        return bom + tomlkit.dumps(document)
+    except (ValueError, RecursionError) as error:  # it reads what `tomllib` reads, but not as deeply nested
+        raise no_toml(path, error) from error
 
 
 def _check_is_folder(root: Path, directory: Path) -> None:

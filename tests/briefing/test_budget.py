@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from crucible.briefing.budget import fit
 from crucible.briefing.model import Cut, Item, Rank, Section
 from crucible.briefing.telling import Frame, find_template
+from crucible.settings import VaultSettings
 from crucible.tokens import Estimate
 
 POSITION = "```text\nsession: 2026-11-21-clock\n```"
@@ -31,7 +31,7 @@ many = st.lists(
 
 def frame(position: str = POSITION) -> Frame:
     return Frame(
-        find_template(Path("/nowhere"), pytest.fail),
+        find_template(VaultSettings(), pytest.fail),
         pytest.fail,
         project="shop",
         position=position,

@@ -24,9 +24,9 @@ from crucible.history.model import Line
 from crucible.recall.model import Recall
 from crucible.session.markup import render_session
 from crucible.session.model import Decision, Phase, Session, Status, Task
-from crucible.settings import load_vault_settings
 from crucible.vault.store import Vault
 from tests.briefing.telling import NOW, PROJECT, Finds, briefing_of, history, session, view_of
+from tests.trusting import trusted
 
 TITLES = {
     "tasks": "Current tasks",
@@ -59,7 +59,7 @@ def fill(vault: Vault, tmp_path: Path, words: str = "Ticks") -> Path:
 
 def configured(vault: Vault, text: str) -> Vault:
     (vault.root / ".crucible" / "config.toml").write_text(text)
-    return Vault(vault.root, load_vault_settings(vault.root))
+    return Vault(vault.root, trusted(vault.root))
 
 
 FILES = '[briefing]\ninclude_files = ["RULES.md", "../outside"]\n'
@@ -376,7 +376,7 @@ def test_a_template_with_an_error_is_named_and_ours_is_used(vault: Vault, text: 
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     errors: list[str] = []
-    found = briefing_of(vault, errors=errors)
+    found = briefing_of(Vault(vault.root, trusted(vault.root)), errors=errors)
     assert "## Recent sessions" in found.text
     assert len(errors) == 1
     assert f"briefing.md.j2:{line}: " in errors[0]
@@ -393,6 +393,7 @@ def test_a_vaults_template_may_be_a_copy_of_ours(vault: Vault) -> None:
         .replace("# Briefing", "# Ours")
     )
     errors: list[str] = []
+    vault = Vault(vault.root, trusted(vault.root))
     assert briefing_of(vault, errors=errors).text == ours.text.replace("# Briefing", "# Ours")
     assert errors == []
 

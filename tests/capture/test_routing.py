@@ -93,14 +93,14 @@ SAID = '{"category": "external_dep", "root_cause": "the registry was down", "pre
 
 
 def test_a_model_judges_where_one_is_configured(vault: Vault) -> None:
-    judge = judge_of(Model(SAID), vault.root, lambda text: (text, {}))
+    judge = judge_of(Model(SAID), vault.settings, lambda text: (text, {}))
     found = judge(report_of(candidate(Kind.FAILURE, 0.9)))
     assert (found.category, found.judge) == (Category.EXTERNAL_DEP, "tiny")
 
 
 def test_a_model_that_fails_is_not_asked_about_the_next_one(vault: Vault) -> None:
     model = Model()
-    judge = judge_of(model, vault.root, lambda text: (text, {}))
+    judge = judge_of(model, vault.settings, lambda text: (text, {}))
     report = report_of(Candidate(Kind.FAILURE, 0.9, "x", "", 1, error="unknown option --foo"))
     found = [judge(report) for _ in range(3)]
     assert [one.category for one in found] == [by_rules(report).category] * 3

@@ -23,4 +23,4 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
 
 def export_stream(cases: Iterable[Case], export: Export, scrubber: Scrubber, out: BinaryIO) -> Exported:
     tally = Tally()
-    return exporting.export_stream(lines_of(cases, export, scrubber, tally), tally, out)
+    return exporting.export_stream(lines_of(cases, export, scrubber, tally), tally, out.writelines)

@@ -21,10 +21,11 @@ from crucible.knowledge.judging import find_template
 from crucible.knowledge.model import Category, FailureReport
 from crucible.note.source import Source
 from crucible.secrets.redacting import redact_of
-from crucible.settings import SecretSettings
+from crucible.settings import SecretSettings, VaultSettings
 from crucible.templates import OwnTemplate
 from tests.cases.made import OPEN, PUZZLE, any_case, case_of, made_cases, said, told, tool, used
 from tests.saying import Says
+from tests.trusting import trusted
 
 REDACT = redact_of(SecretSettings())
 SECRET = "ghp_" + "a1B2" * 9
@@ -209,6 +210,6 @@ def test_a_template_of_the_vaults_is_used(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("Mine.\n{{ rules }}{{ report }}{{ refused }}", encoding="utf-8")
     asker = Says(GOOD)
-    judge_case(case_of(SED), asker, REDACT, find_template(tmp_path))
+    judge_case(case_of(SED), asker, REDACT, find_template(trusted(tmp_path)))
     assert asker.prompts[0].startswith("Mine.\nYou are given")
-    assert isinstance(find_template(path), OwnTemplate)
+    assert isinstance(find_template(VaultSettings()), OwnTemplate)

@@ -31,6 +31,7 @@ from crucible.settings import SecretSettings
 from crucible.templates import OwnTemplate, template_folder
 from tests.cases.made import CHOICE, CORRECTION, DELEGATION, OPEN, PUZZLE, WORKFLOW, any_case, case_of, said
 from tests.saying import Says
+from tests.trusting import trusted
 
 REDACT = redact_of(SecretSettings())
 SECRET = "ghp_" + "a1B2" * 9
@@ -403,21 +404,21 @@ def put(root: Path, text: str) -> None:
 
 
 def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
-    assert isinstance(find_template(tmp_path), OwnTemplate)
+    assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
     put(tmp_path, "Mine.\n{{ rules }}{{ case }}{{ fields }}{{ refused }}")
     asker = Says("{}")
-    refine_case(CASE, [NOTE], asker=asker, template=find_template(tmp_path), redact=REDACT)
+    refine_case(CASE, [NOTE], asker=asker, template=find_template(trusted(tmp_path)), redact=REDACT)
     assert asker.prompts[0].startswith("Mine.\nYou are given")
     put(tmp_path, (template_folder() / TEMPLATE).read_text("utf-8"))
     again = Says("{}")
-    refine_case(CASE, [NOTE], asker=again, template=find_template(tmp_path), redact=REDACT)
+    refine_case(CASE, [NOTE], asker=again, template=find_template(trusted(tmp_path)), redact=REDACT)
     assert again.prompts == refined("{}")[1].prompts
 
 
 def test_a_vaults_template_that_leaves_the_fields_out_is_refused(tmp_path: Path) -> None:
     put(tmp_path, "{{ rules }}{{ case }}{{ refused }}")
     with pytest.raises(VaultError):
-        find_template(tmp_path).render(rules="r", case="c", fields="f", refused="")
+        find_template(trusted(tmp_path)).render(rules="r", case="c", fields="f", refused="")
 
 
 # --- anything at all -------------------------------------------------------------------------------------------------

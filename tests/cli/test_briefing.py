@@ -13,6 +13,7 @@ from crucible.session.model import Status, Task
 from crucible.vault.store import Vault
 from tests.briefing.telling import PROJECT, history, session
 from tests.running import Cru, CruProcess
+from tests.trusting import trust
 
 
 @pytest.fixture
@@ -122,6 +123,7 @@ def test_a_template_with_an_error_is_named_with_its_line(cru: Cru, vault: Vault,
     assert project.is_dir()
     recently(vault)
     (vault.root / ".crucible" / "templates" / "briefing.md.j2").write_text("{{ label }}\n{% nothing %}")
+    trust(vault.root)
     done = cru("briefing")
     assert done.exit_code == 0
     assert "briefing.md.j2:2: " in done.stderr

@@ -18,6 +18,7 @@ from tests.cli.notes import LIMITER, note, write
 from tests.hooks.playing import Client
 from tests.importing.places import DATA
 from tests.running import Cru
+from tests.trusting import trust
 
 TRANSCRIPTS = DATA / "transcripts"
 
@@ -140,11 +141,13 @@ def test_allowed_secrets_stay_and_own_rules_count(vault: Vault, cru: Cru) -> Non
     write(vault, "a", note("a", f"{GITHUB}\nacme-1234\n"))
     config = vault.root / ".crucible" / "config.toml"
     config.write_text(f'[secrets]\nallow = ["^{GITHUB[:12]}"]\n[secrets.rules]\nacme = "acme-[0-9]+"\n')
+    trust(vault.root)
     assert [line for line in _found(cru) if line.startswith("sessions")] == ["sessions/a.md:11: secret: acme"]
 
 
 def test_a_rule_that_cannot_be_used_ends_the_check_as_failed(vault: Vault, cru: Cru) -> None:
     (vault.root / ".crucible" / "config.toml").write_text('[secrets]\nallow = ["("]\n')
+    trust(vault.root)
     assert cru("session", "check", "--secrets").exit_code == 1
 
 

@@ -36,6 +36,7 @@ def _complete(run: CruProcess, words: str, vault: Vault | None = None) -> list[s
 def test_commands_are_completed(cru_process: CruProcess) -> None:
     assert _complete(cru_process, "cru ") == [
         "init",
+        "trust",
         "import",
         "install",
         "hook",

@@ -29,6 +29,7 @@ from crucible.transcript.events import (
 from crucible.vault.store import Vault
 from tests.cli.terminals import on_a_terminal
 from tests.running import Cru, CruProcess
+from tests.trusting import trust
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = datetime(2020, 1, 24, 10, 16, tzinfo=UTC)
@@ -308,8 +309,10 @@ def test_how_old_is_old_can_be_said(filled: Vault, cru: Cru) -> None:
 def test_the_settings_say_how_long_and_what_then(filled: Vault, cru: Cru) -> None:
     config = filled.root / ".crucible/config.toml"
     config.write_text('[flight]\nretention_days = 90000\nafter = "delete"\n')
+    trust(filled.root)
     assert cru("flight", "purge").stderr == "0 deleted; 1 kept: not old enough\n"
     config.write_text('[flight]\nafter = "delete"\n')
+    trust(filled.root)
     assert cru("flight", "purge").stdout.startswith(f"deleted  {ID}  ")
     assert not (filled.root / ".crucible/archive").exists()
     assert os.listdir(filled.root / ".crucible/flight") == []

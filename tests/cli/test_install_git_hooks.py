@@ -15,6 +15,7 @@ from tests.cli.notes import note, write
 from tests.conftest import ROOT
 from tests.running import Cru
 from tests.transcript.building import SESSION, assistant, dump, result, text, use, user
+from tests.trusting import trust
 
 TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
 
@@ -71,6 +72,7 @@ def test_a_commit_with_a_secret_is_refused_until_it_is_mended(
 def test_an_allowed_secret_is_committed(repository: Path, vault: Vault, cru: Cru) -> None:
     cru("install", "git-hooks")
     (repository / ".crucible" / "config.toml").write_text(f'[secrets]\nallow = ["{TOKEN[:9]}"]\n')
+    trust(repository)
     (repository / "a.md").write_text(TOKEN)
     git(repository, "add", "a.md")
     assert git(repository, "commit", "-qm", "x").returncode == 0
@@ -140,6 +142,7 @@ def test_a_worktree_looks_at_its_own_index_and_a_branch_without_a_vault_commits(
 def test_a_scanner_that_cannot_run_refuses_the_commit(repository: Path, cru: Cru) -> None:
     cru("install", "git-hooks")
     (repository / ".crucible" / "config.toml").write_text('[secrets]\nallow = ["("]\n')
+    trust(repository)
     (repository / "a.md").write_text("fine")
     git(repository, "add", "a.md")
     refused = git(repository, "commit", "-qm", "x")

@@ -564,6 +564,31 @@ def test_no_secret_in_a_name_goes_out(cru: Cru, vault: Vault, tmp_path: Path) ->
 # --- puzzles ---------------------------------------------------------------------------------------------------------
 
 
+def test_puzzles_go_into_the_vault_s_exports_and_not_where_one_stands(
+    vault: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    monkeypatch.chdir(repository)
+    result = cru("session", "learn", "--all", "--export", "puzzle")
+    assert result.exit_code == 0
+    assert list(repository.iterdir()) == []
+    exports = vault.root / "exports"
+    assert [*(exports / "puzzles").glob("*.puzzle.md")]
+    assert (exports / ".gitignore").read_text().endswith("\n*\n")
+    # Yours, once it is there.
+    (exports / ".gitignore").write_text("")
+    assert cru("session", "learn", "--all", "--export", "puzzle").exit_code == 0
+    assert (exports / ".gitignore").read_text() == ""
+
+
+def test_exports_that_lead_out_of_the_vault_are_refused(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (vault.root / "exports").symlink_to(tmp_path / "elsewhere")
+    assert cru("session", "learn", "--all", "--export", "puzzle").exit_code == 1
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_puzzles_come_with_solutions_and_can_be_played(cru: Cru, tmp_path: Path) -> None:
     result = cru("session", "learn", "--all", "--export", "puzzle", "-o", tmp_path / "p")
     files = [Path(line) for line in result.stdout.splitlines()]

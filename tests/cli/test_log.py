@@ -30,6 +30,7 @@ from crucible.session.model import (
 from crucible.vault.store import Vault
 from tests.cli.test_start import HEAVY, _imported
 from tests.running import Cru, CruProcess
+from tests.trusting import trust
 
 
 class Agent:
@@ -298,6 +299,7 @@ def test_a_broken_rule_of_the_settings_writes_nothing_and_says_so(agent: Agent) 
     before = agent.vault.load(agent.id).source
     config = agent.vault.root / ".crucible" / "config.toml"
     config.write_text('[secrets.rules]\nmine = "(?P<x>a)(?P=y)"\n')
+    trust(agent.vault.root)
     done = agent("log", "decision", "x", code=1)
     assert "config.toml" in done.stderr or "nothing is written" in done.stderr
     assert agent.vault.load(agent.id).source == before
@@ -309,3 +311,12 @@ def test_logging_imports_nothing_that_only_others_need(agent: Agent, monkeypatch
     imported = _imported("log", "decision", "x")
     assert not imported & ({*HEAVY} - {"orjson"})
     assert not {name for name in imported if name.startswith(("crucible.importing", "crucible.transcript"))}
+
+
+def test_what_a_user_said_in_private_is_not_logged(vault: Vault, cru: Cru) -> None:
+    name = cru("session", "start", "Talk").stdout.strip()
+    env = {"CRU_SESSION": name}
+    assert cru("log", "user", "Mail <private>maria@example.org</private> now", env=env).exit_code == 0
+    text = vault.load(name).source.text
+    assert "maria" not in text
+    assert "private: 1" in text

@@ -13,6 +13,7 @@ from crucible.cli import ending
 from crucible.session.model import Status
 from crucible.vault.store import Vault
 from tests.running import Cru
+from tests.trusting import trust
 
 ANSWER = "## What We Did\n\n- Told by a model\n\n## Decisions Made\n\n- The token bucket\n"
 
@@ -165,6 +166,7 @@ def test_a_broken_template_is_named_and_ours_is_used(cru: Cru, vault: Vault, ses
     template = vault.root / ".crucible" / "templates" / "history.md.j2"
     template.parent.mkdir(exist_ok=True)
     template.write_text("{% if %}")
+    trust(vault.root)
     done = cru("session", "end", session)
     assert done.exit_code == 0
     assert f"{template}:1: " in done.stderr

@@ -98,6 +98,7 @@ def test_finding_the_vault_and_its_settings_imports_nothing_slow(vault: Vault, t
         "lifecycle_settings",
         "tidy_toml",
         "toml",
+        "trust",
         "vault",
         "index",
     }
@@ -188,7 +189,7 @@ class _Broken:
         (click.Abort(), 130, ""),
         (PermissionError(13, "Permission denied", "a/b"), 1, "cru: a/b: Permission denied\n"),
         (OSError("no space"), 1, "cru: no space\n"),
-        (CrucibleError("a\x1b[31mb\x07c"), 1, "cru: abc\n"),
+        (CrucibleError("a\x1b[31mb\x07c"), 1, "cru: a␛[31mb␇c\n"),
     ],
     ids=lambda v: type(v).__name__ if isinstance(v, BaseException) else None,
 )

@@ -42,7 +42,7 @@ def test_a_terminal_gets_no_path_that_it_would_obey(
     assert not write_paths(str(tmp_path), "sessions", rows, null=True, terminal=True)
     done = capfdbinary.readouterr()
     assert done.out == bytes(tmp_path / "sessions" / "a.md") + b"\0"
-    assert done.err == b"sessions/red.md:1: unprintable-path: left out, a line cannot hold it\n"
+    assert done.err == "sessions/␛[31mred.md:1: unprintable-path: left out, a line cannot hold it\n".encode()
 
 
 def test_nothing_is_a_dash_and_zero_is_zero(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ from crucible.secrets.redacting import redact_of
 from crucible.vault.store import Vault
 from tests.conftest import ROOT
 from tests.running import Cru, CruProcess
+from tests.trusting import trust
 
 NATIVE = "2efaab17-4298-45ef-bba4-e6df39d7a7e3"
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"
@@ -369,6 +370,7 @@ def test_an_annotations_folder_that_leads_away_is_named_and_left(
 
 def test_a_broken_template_is_named_and_ours_is_used(cru: Cru, vault: Vault, chain: str) -> None:
     (vault.root / ".crucible" / "templates" / "task.md.j2").write_text("{{ label }}\n{% if %}")
+    trust(vault.root)
     picked = cru("task", "pick", "1")
     assert (picked.exit_code, picked.stdout.startswith("# Task")) == (0, True)
     assert "task.md.j2:2: " in picked.stderr

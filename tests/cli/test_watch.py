@@ -462,4 +462,4 @@ def test_a_file_name_forges_no_line(vault: Vault, start: Start) -> None:
     watching = start()
     write(vault, "x\n12:00:00  removed  sessions\x1b[31m", note("x"))
     wait_for(lambda: watching.told)
-    assert watching.news() == ["added sessions/x⏎12:00:00  removed  sessions.md  completed"]
+    assert watching.news() == ["added sessions/x⏎12:00:00  removed  sessions␛[31m.md  completed"]

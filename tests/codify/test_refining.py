@@ -39,6 +39,7 @@ from crucible.workflow.model import (
 from crucible.workflow.reading import read_workflow
 from tests.saying import Says
 from tests.session.strategies import sessions
+from tests.trusting import trusted
 
 REDACT = redact_of(SecretSettings())
 CLAUDE, HELPER = AgentRef("claude-code"), AgentRef("helper")
@@ -462,14 +463,14 @@ def put(root: Path, text: str) -> None:
 
 
 def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
-    assert isinstance(find_template(tmp_path), OwnTemplate)
+    assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
     put(tmp_path, "Mine.\n{{ rules }}{{ sessions }}{{ draft }}{{ refused }}")
     asker = Says(GOOD)
-    refine(DRAFT, [SESSION], asker=asker, template=find_template(tmp_path), redact=REDACT)
+    refine(DRAFT, [SESSION], asker=asker, template=find_template(trusted(tmp_path)), redact=REDACT)
     assert asker.prompts[0].startswith("Mine.\nYou are given")
     put(tmp_path, (template_folder() / TEMPLATE).read_text("utf-8"))
     again = Says(GOOD)
-    refine(DRAFT, [SESSION], asker=again, template=find_template(tmp_path), redact=REDACT)
+    refine(DRAFT, [SESSION], asker=again, template=find_template(trusted(tmp_path)), redact=REDACT)
     assert again.prompts == refined(GOOD)[1].prompts
 
 
@@ -479,7 +480,7 @@ def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused
 ) -> None:
     put(tmp_path, text)
     with pytest.raises(VaultError):
-        find_template(tmp_path).render(rules="r", sessions="s", draft="d", refused="")
+        find_template(trusted(tmp_path)).render(rules="r", sessions="s", draft="d", refused="")
 
 
 @settings(max_examples=25)

@@ -15,6 +15,7 @@ from crucible.execution.prompting import build_prompt, read_said
 from crucible.execution.template import find_template
 from crucible.templates import OwnTemplate
 from tests.execution.flows import plan_of
+from tests.trusting import trusted
 
 TEXT = """# Release
 
@@ -154,11 +155,11 @@ def test_a_vault_may_have_its_own_template(tmp_path: Path) -> None:
         "MINE <!-- cru:own-session -->\n{{ label }}{{ task }}\n{{ inputs }}{{ ending }}\n"
     )
     plan = plan_of(TEXT, tmp_path)
-    text = build_prompt(plan, plan.jobs[0], Given(str(tmp_path)), {}, find_template(tmp_path))
+    text = build_prompt(plan, plan.jobs[0], Given(str(tmp_path)), {}, find_template(trusted(tmp_path)))
     assert text.startswith("MINE <\\!-- cru:")
     (folder / "step.md.j2").write_text("{{ label }}{{ task }}{{ ending }}")
     with pytest.raises(VaultError, match="inputs"):
-        build_prompt(plan, plan.jobs[0], Given(str(tmp_path)), {}, find_template(tmp_path))
+        build_prompt(plan, plan.jobs[0], Given(str(tmp_path)), {}, find_template(trusted(tmp_path)))
     (folder / "step.md.j2").write_text("{{ settings }}")
     with pytest.raises(VaultError, match="settings"):
-        find_template(tmp_path)
+        find_template(trusted(tmp_path))

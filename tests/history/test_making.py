@@ -23,6 +23,7 @@ from crucible.secrets import scanner
 from crucible.settings import SecretSettings, VaultSettings
 from crucible.vault.store import Vault
 from tests.cli.notes import note
+from tests.trusting import trusted
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 NAME = "2026-11-21-billing"
@@ -218,6 +219,7 @@ def test_a_template_with_an_error_is_named_with_its_line_and_ours_is_used(place:
     template = place.root / ".crucible" / "templates" / "history.md.j2"
     template.parent.mkdir()
     template.write_text("fine\n{{ nothing }}\n")
+    place = Vault(place.root, trusted(place.root))
     model = Model(TOLD)
     made = make_history(place, place.load(NAME), now=NOW, redact=redact, asker=model)
     assert made.entry.author == "big-model"
@@ -231,6 +233,7 @@ def test_a_vault_s_own_template_is_used(place: Vault) -> None:
     template.parent.mkdir()
     names = ("rules", "info", "tasks", "files", "decisions", "questions", "happened", "refused")
     template.write_text("In Dutch, please.\n" + "".join(f"{{{{ {name} }}}}\n" for name in names))
+    place = Vault(place.root, trusted(place.root))
     model = Model(TOLD)
     assert make_history(place, place.load(NAME), now=NOW, redact=redact, asker=model).problems == ()
     assert model.prompts[0].startswith("In Dutch, please.\n")

@@ -15,10 +15,10 @@ from zlib import crc32
 from crucible.flight.spool import append, spool_folder
 from crucible.hooks.syncing import sync_vault
 from crucible.session.model import Session
-from crucible.settings import UserSettings
 from crucible.vault.store import Vault
 from tests.importing.places import notes_of, write_rows
 from tests.transcript.building import Row, assistant, result, text, use, user
+from tests.trusting import user_of_test
 
 SESSION = "11111111-2222-3333-4444-555555555555"
 OTHER = "99999999-2222-3333-4444-555555555555"
@@ -113,7 +113,7 @@ def _stamp(number: int) -> Row:
 
 def sync(client: Client) -> None:
     """What a hook starts, in this process."""
-    sync_vault(client.root, UserSettings(), {})
+    sync_vault(client.root, user_of_test(), {})
 
 
 def the_note(client: Client) -> Session:

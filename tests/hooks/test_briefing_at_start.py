@@ -21,10 +21,10 @@ from crucible.hooks.noticing import ROOM
 from crucible.index.store import Index
 from crucible.recall.embedded import open_embedded
 from crucible.session.model import Status, Task
-from crucible.settings import UserSettings
 from crucible.vault.store import Vault
 from tests.briefing.telling import NOW, PROJECT, history, session
 from tests.hooks.playing import Client, log_of
+from tests.trusting import trust, user_of_test
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def client(vault: Vault, tmp_path: Path) -> Iterator[Client]:
 
 
 def told(vault: Vault, project: Path) -> str:
-    return greeting(str(vault.root), UserSettings(), "claude-code:new", str(project), NOW)
+    return greeting(str(vault.root), user_of_test(), "claude-code:new", str(project), NOW)
 
 
 def configure(vault: Vault, text: str) -> None:
@@ -203,6 +203,7 @@ def test_what_was_made_in_time_is_printed_when_recall_is_slow(vault: Vault, proj
 def test_a_template_with_an_error_is_noted_in_the_log(vault: Vault, project: Path) -> None:
     session(vault)
     (vault.root / ".crucible" / "templates" / "briefing.md.j2").write_text("{{ x }}")
+    trust(vault.root)
     assert "Decided: Ticks" in told(vault, project)
     assert "briefing.md.j2:1: " in log_of(vault.root)
 

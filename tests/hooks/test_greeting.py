@@ -26,9 +26,10 @@ from crucible.hooks import noticing
 from crucible.hooks.greeting import LONGEST, greeting
 from crucible.hooks.noticing import LABEL
 from crucible.index.store import Index
-from crucible.settings import UserSettings, load_vault_settings
+from crucible.settings import load_vault_settings
 from crucible.vault.store import Vault
 from tests.hooks.playing import SESSION, Client, log_of, run_hook, spool_lines
+from tests.trusting import trust, user_of_test
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
 ID = "2026-11-21-add-clock"
@@ -86,7 +87,7 @@ def choose(vault: Vault, value: str) -> None:
 def told(vault: Vault, *, starting: str = "claude-code:other", cwd: Path | None = None) -> str:
     """What would be printed, without a process of its own."""
     return greeting(
-        str(vault.root), UserSettings(), starting, str(cwd or vault.root), NOW + timedelta(hours=2)
+        str(vault.root), user_of_test(), starting, str(cwd or vault.root), NOW + timedelta(hours=2)
     )
 
 
@@ -279,6 +280,7 @@ def test_a_context_that_cannot_be_made_leaves_the_notice(vault: Vault) -> None:
     write_note(vault)
     choose(vault, "context")
     (vault.root / ".crucible" / "templates" / "resume.md.j2").write_text("{% broken")
+    trust(vault.root)
     assert fenced(told(vault))[0] == f"session: {ID}"
     assert "greeting" in log_of(vault.root)
 

@@ -19,6 +19,7 @@ from crucible.vault.store import Vault
 from tests.hooks.playing import GONE, OTHER, SESSION, Client, log_of, sync, the_note, turn
 from tests.importing.places import copy_real, notes_of, trunk_of
 from tests.transcript.building import assistant, result, text, use, user
+from tests.trusting import trust
 
 
 @pytest.fixture
@@ -280,6 +281,7 @@ def test_a_transcript_that_moved_to_another_project_is_found(client: Client) -> 
 
 def test_a_scanner_that_cannot_run_writes_nothing(client: Client) -> None:
     (client.root / ".crucible" / "config.toml").write_text('[secrets]\nallow = ["("]\n')
+    trust(client.root)
     client.say(*turn("Fix it", "Fixed."))
     client.call("Stop", said="Fixed.")
     with pytest.raises(VaultError, match=r"secrets\.allow"):

@@ -17,6 +17,7 @@ from crucible.knowledge.judging import RULES, TEMPLATE, find_template, judge, ju
 from crucible.knowledge.model import Category, FailureReport
 from crucible.templates import OwnTemplate, template_folder
 from tests.saying import Says
+from tests.trusting import trusted
 
 REPORT = FailureReport(
     "rg: error parsing flag -E: unknown encoding: TODO",
@@ -228,14 +229,14 @@ def _put(root: Path, text: str) -> None:
 
 
 def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
-    assert isinstance(find_template(tmp_path), OwnTemplate)
+    assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
     _put(tmp_path, "Mine.\n{{ rules }}{{ report }}{{ refused }}")
     asker = Says(_answer(), model="small-model")
-    judge_fully(REPORT, asker=asker, redact=_as_it_is, template=find_template(tmp_path))
+    judge_fully(REPORT, asker=asker, redact=_as_it_is, template=find_template(trusted(tmp_path)))
     assert asker.prompts[0].startswith("Mine.\n" + RULES)
     _put(tmp_path, (template_folder() / TEMPLATE).read_text("utf-8"))
     same, ours = Says("no", _answer(), model="small-model"), Says("no", _answer(), model="small-model")
-    judge_fully(REPORT, asker=same, redact=_as_it_is, template=find_template(tmp_path))
+    judge_fully(REPORT, asker=same, redact=_as_it_is, template=find_template(trusted(tmp_path)))
     judge_fully(REPORT, asker=ours, redact=_as_it_is)
     assert same.prompts == ours.prompts
 
@@ -246,4 +247,4 @@ def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused
 ) -> None:
     _put(tmp_path, text)
     with pytest.raises(VaultError):
-        find_template(tmp_path).render(rules="r", report="s", refused="")
+        find_template(trusted(tmp_path)).render(rules="r", report="s", refused="")

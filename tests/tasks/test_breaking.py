@@ -16,6 +16,7 @@ from crucible.tasks.breaking import MOST, TEMPLATE, Broken, Piece, break_down, f
 from crucible.tasks.model import OpenTask, Ref
 from crucible.templates import OwnTemplate
 from crucible.vault.store import Vault
+from tests.trusting import trusted
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"
 REDACT = redact_of(SecretSettings())
@@ -118,7 +119,11 @@ def test_whatever_is_answered_there_is_a_task(text: str, value: object) -> None:
 def test_a_vaults_own_template_is_used_and_a_broken_one_named(vault: Vault) -> None:
     own = vault.root / ".crucible" / "templates" / TEMPLATE
     own.write_text("Mine: {{ rules }} {{ wish }} {{ there }} {{ refused }}")
-    assert find_template(vault.root).render(rules="r", wish="w", there="", refused="").startswith("Mine: r w")
+    assert (
+        find_template(trusted(vault.root))
+        .render(rules="r", wish="w", there="", refused="")
+        .startswith("Mine: r w")
+    )
     own.write_text("{{ rules }}\n{% if %}")
     with pytest.raises(VaultError, match=r"tasks\.md\.j2:2"):
-        find_template(vault.root)
+        find_template(trusted(vault.root))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from hypothesis import given, settings
 
 from crucible.recall.model import Event, Kind
+from crucible.settings import VaultSettings
 from crucible.tasks.context import LABEL, TEMPLATE, task_text
 from crucible.tasks.discoveries import Discovery
 from crucible.tasks.model import Annotation, Choice, Inherited, OpenTask, Recalled, Ref, Stage
 from crucible.tasks.picking import Pickup, recalled_ids
 from crucible.vault.store import Vault
 from tests.strategies_hostile import hostile_text
+from tests.trusting import trusted
 
 RECALLED = Recalled(("P-1",), ("F-1",), ("old#1",), "q")
 
@@ -30,7 +30,7 @@ def items(words: str) -> list[Event]:
 
 def test_every_part_is_told_with_whence_it_comes() -> None:
     waits = [OpenTask(Ref("s", "1"), "Design", Stage.IN_PROGRESS)]
-    text = task_text(Path("/nowhere"), pickup(), items("Retry with jitter"), waits).text
+    text = task_text(VaultSettings(), pickup(), items("Retry with jitter"), waits).text
     assert text.startswith("# Task s.2\n\nYou take up a task")
     for label in (
         "[task]\n  Use Stripe\n[priority]\n  high\n[waits for, in progress]\n  1: Design",
@@ -47,14 +47,14 @@ def test_every_part_is_told_with_whence_it_comes() -> None:
 
 
 def test_what_is_not_there_has_no_heading() -> None:
-    text = task_text(Path("/nowhere"), Pickup(OpenTask(Ref("s", "2"), "x"))).text
+    text = task_text(VaultSettings(), Pickup(OpenTask(Ref("s", "2"), "x"))).text
     assert "##" not in text
 
 
 @settings(max_examples=25)
 @given(hostile_text())
 def test_foreign_words_never_leave_their_fences(words: str) -> None:
-    text = task_text(Path("/nowhere"), pickup(words), items(words)).text
+    text = task_text(VaultSettings(), pickup(words), items(words)).text
     outside, marks = [], ""
     for line in text.split("\n"):
         if not marks and line.startswith("```"):
@@ -73,14 +73,14 @@ def test_foreign_words_never_leave_their_fences(words: str) -> None:
 def test_a_vaults_broken_template_is_named_and_ours_is_used(vault: Vault) -> None:
     own = vault.root / ".crucible" / "templates" / TEMPLATE
     own.write_text("Mine\n{{ label }}\n{{ task }}")
-    assert task_text(vault.root, pickup()).text.startswith("Mine\nYou take up")
+    assert task_text(trusted(vault.root), pickup()).text.startswith("Mine\nYou take up")
     for bad, where in (
         ("{{ label }}\n{% if %}", ":2:"),
         ("{{ task }}", "{{ label }}"),
         ("{{ nothing }}", ":1:"),
     ):
         own.write_text(bad)
-        told = task_text(vault.root, pickup())
+        told = task_text(trusted(vault.root), pickup())
         assert f"{TEMPLATE}:" in told.problem
         assert where in told.problem
         assert told.text.startswith("# Task s.2")

@@ -1,0 +1,80 @@
+"""The journal of a rename: which note is on its way to which name, on disk as long as that takes.
+
+Owns the file, and that a name in it leads nowhere but into the sessions folder: a vault may be a stranger's.  What a rename does, and what
+finishes one that was killed, is `renaming`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from crucible.errors import CrucibleError
+from crucible.vault import files
+from crucible.vault.discovery import RENAMING
+from crucible.vault.naming import check_new_id
+from crucible.vault.store import Vault
+
+__all__ = ["Journal", "forget_rename", "journal_path", "keep_journal", "load_journal"]
+
+_LARGEST = 1 << 16
+
+
+class Journal(NamedTuple):
+    """The note's path before and after, seen from the vault."""
+
+    old: str
+    new: str
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        """The session's id before and after."""
+        return PurePosixPath(self.old).name.removesuffix(".md"), PurePosixPath(self.new).name.removesuffix(
+            ".md"
+        )
+
+
+def journal_path(root: Path) -> Path:
+    """Where the journal is kept; its lock is that of the rename."""
+    return root / RENAMING
+
+
+def keep_journal(vault: Vault, journal: Journal) -> None:
+    """Write it, before anything is changed."""
+    data = json.dumps(journal._asdict()).encode()
+    files.write_atomic(files.inside(vault.root, journal_path(vault.root)), data, fsync=vault.settings.fsync)
+
+
+def load_journal(vault: Vault) -> Journal | None:
+    """What is under way; None where there is none, or what is there names no two session notes of one folder."""
+    path = journal_path(vault.root)
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+            return None
+        told = json.loads(path.read_bytes())
+        journal = Journal(told["old"], told["new"])
+        return journal if _is_sound(vault, journal) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, CrucibleError):
+        return None
+
+
+def forget_rename(root: Path) -> None:
+    """The rename is done."""
+    with suppress(OSError):
+        journal_path(root).unlink()
+
+
+def _is_sound(vault: Vault, journal: Journal) -> bool:
+    old, new = PurePosixPath(journal.old), PurePosixPath(journal.new)
+    check_new_id(journal.ids[1])
+    inside = files.inside(vault.root, vault.root / old.parent)
+    return (
+        old.parent == new.parent
+        and old.suffix == new.suffix == ".md"
+        and old != new
+        and inside.is_relative_to(os.path.realpath(vault.sessions))
+        and not any(part.startswith(".") for part in old.parts)
+    )
