@@ -16,6 +16,9 @@ from crucible.secrets.values import changes, is_varied
 
 __all__ = ["LONG", "is_random", "prefix_rules", "read_prefixes", "run_rules"]
 
+_NO_HEX = "(?![0-9a-f]{20,}(?![A-Za-z0-9]))"
+"""More letters than hexadecimal digits never come out as those alone: what does is a hash, `token-<sha1>`."""
+
 _ALPHABETS = {
     "hex": "[0-9a-f]",
     "HEX": "[0-9a-fA-F]",
@@ -51,7 +54,6 @@ cockroach-key | CCDB1_ | url 22-80
 confluent-secret | cflt | base64 60
 coze-token | czu_ czs_ cztei_ pat_ | mixed 40-90
 cursor-key | crsr_ | hex 64
-cursor-key | key_ | HEX 64
 daytona-key | dtn_ | HEX 48-80
 dash0-token | auth_ | mixed 32
 databricks-secret | dose | hex 32
@@ -74,7 +76,6 @@ fullstory-key | na1. eu1. | base64 100
 gitbook-token | gb_api_ | mixed 30-60
 helicone-key | sk-helicone- pk-helicone- | url 20-60
 honeycomb-key | hcaik_ hcalk_ hcbik_ hcxik_ hcamk_ hcaic_ hcalc_ hcblk_ | lower 26-64
-hyperbrowser-key | hb_ | hex 28-40
 instagram-token | IGQV IGQW IGAA | url 60-400
 intercom-token | dG9rO | base64 40-80
 jina-key | jina_ | url 40-80
@@ -101,7 +102,7 @@ nostr-key | nsec1 | lower 58
 nylas-key | nyk_v0_ | mixed 48-80
 omise-key | skey_test_ skey_live_ skey_ | lower 19
 onfido-token | api_live. api_sandbox. api_live_us. api_live_ca. | url 10-80
-openpipe-key | opk_ | mixed 40-64
+openpipe-key | opk_ | hex 40-48
 paddle-key | pdl_live_apikey_ pdl_sdbx_apikey_ pdl_live_ pdl_sdbx_ | url 40-80
 pagarme-key | ak_live_ ak_test_ | mixed 30
 pinterest-token | pina_ pinr | mixed 40-90
@@ -112,7 +113,6 @@ promptlayer-key | pl_ | hex 32
 pubnub-key | pub-c- sec-c- | url 36-60
 ramp-secret | ramp_sec_ | mixed 48
 retool-token | retool_01 retool_ | lower 24-40
-roboflow-key | rf_ | mixed 20-40
 rootly-key | rootly_ | hex 64
 runpod-key | rpa_ | upper 36-60
 runway-key | key_ | hex 128
@@ -127,12 +127,11 @@ settlemint-token | sm_pat_ sm_aat_ sm_sat_ | mixed 16
 socket-token | sktsec_ | url 36-80
 spectral-key | spu- | lower 32
 statsig-key | secret- console- | mixed 40-46
-steel-key | ste- | mixed 40-90
+steel-key | ste- | mixed 80-110
 stytch-secret | secret-live- secret-test- project-live-secret- | url 30-50
 supernotes-key | supernotes_sk- | mixed 40
 tally-token | tly- | mixed 32-64
 teamwork-token | tkn.v1_ | mixed 60-80
-thunderstore-token | tss_ | mixed 30-60
 tigris-secret | tsec_ | url 40-80
 tolgee-key | tgpat_ tgpak_ | lower 40-60
 trello-token | ATTA | HEX 64-72
@@ -205,7 +204,8 @@ def _expression(body: str) -> str:
     if body == "uuid":
         return "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     alphabet, _, length = body.partition(" ")
-    return f"{_ALPHABETS[alphabet]}{{{length.replace('-', ',')}}}"
+    of_hash = "" if alphabet.lower() == "hex" or int(length.split("-")[0]) < LONG else _NO_HEX
+    return f"{of_hash}{_ALPHABETS[alphabet]}{{{length.replace('-', ',')}}}"
 
 
 def _is_token(token: str) -> bool:

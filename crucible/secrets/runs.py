@@ -177,6 +177,7 @@ _LETTERS = late_pattern("[A-Za-z]{2}")
 _CREDENTIAL = late_pattern(
     r"(?i)(?<![a-z0-9])(?:sk|key|apikey|pat|token|tok|secret|sec|rk|svc|priv|private)(?![a-z0-9])"
 )
+_SHORT_NAME = late_pattern(r"(?i)(?<![a-z0-9])(?:sk|pat|tok|rk|svc|priv)(?![a-z0-9])")
 _KIND_OF_KEY = late_pattern(r"(?i)(?<![a-z0-9])(?:api|live|prod|auth|access|test|oauth)(?![a-z0-9])")
 _IDS = late_pattern(
     r"(?i)(?:^|[_-])(?:pk|cs|pub|public|id|ids|uid|sid|nonce|hash|digest|checksum|rev|ref|commit|build|cache|chunk|etag|trace|span|sha\d*|md5|blob|layer|image)[_-]"
@@ -198,6 +199,8 @@ def _is_token(prefix: str, body: str, after: str) -> bool:
     named = _CREDENTIAL.search(prefix) is not None
     if _HEX.fullmatch(body):
         own = re.split("[_-]", prefix)[-3:]
+        if prefix[-1] == "-" and not _SHORT_NAME.search(prefix):
+            return False  # a key of a cache: `access-token-<sha256>`
         return named and len(body) in {32, 40, 48, 56, 64} and all(len(part) <= len("secret") for part in own)
     if not named and not any(map(str.isdigit, body)):
         return False
