@@ -12,7 +12,7 @@ from string import ascii_letters
 
 from crucible.patterns import late_pattern
 from crucible.secrets.between import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
-from crucible.secrets.ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes
+from crucible.secrets.ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes, is_key
 from crucible.secrets.layouts import Value, find_answer, find_before, find_columns, find_cookies, find_items
 from crucible.secrets.names import Weight, is_login, is_verb, weight_of, words_set
 from crucible.secrets.values import (
@@ -45,7 +45,6 @@ _OF_HASH = late_pattern(
     r"(?i)hash|sha|commit|digest|md5|checksum|rev|uuid|\bid\b|version|\bin\b|\bat\b|branch|tree|blob|,|[-_]id|[#/]|v\d"
 )
 _RETURN = late_pattern(r"\n[ \t]*return\b")
-_NAMERS = ("name", "key", "variable", "header", "env", "id")
 _SETTING_AFTER = late_pattern(r";?[ \t]*[A-Za-z_]\w{0,40}=[^=\s]")
 _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1,60}(?:[ \t]|; ?|&)\Z")
 
@@ -143,7 +142,7 @@ def _last_word(text: str) -> str:
 def _is_named(text: str, first: int) -> bool:
     """What stands there is said to be a name: `name: …`, `"key": "…"`, `variable "…"`."""
     before = text[max(0, first - 40) : first].rstrip(" \t\"'\\:=")
-    return before.lower().endswith(_NAMERS)
+    return before.lower().endswith(("name", "key", "variable", "header", "env", "id"))
 
 
 def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
@@ -278,6 +277,8 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
         return True
     if kind == "comma" and weight == Weight.HINT:
         return False
+    if kind == "sep" and text[at - 1] == ":" and is_key(text, first, stop):
+        return False
     if " " not in value and text[first : first + 16].lower().startswith("mnemonic"):
         return False  # one word reminds of something else
     if kind in _STRIKING or (kind == "space" and not _is_flag(text, first)):
@@ -319,8 +320,8 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
 
 
 _KEY_ENDS = late_pattern(r"\\{0,8}[\"'`][ \t]*:")
-_NAMED_THING = late_pattern(r"[@#(<\[]|\S*\d\.\d")
-"""A sentence goes on with a name, a number or a version: `the password @ada@2.1.0`."""
+_NAMED_THING = late_pattern(r"[@#(<\[]|\S*\d\.\d|[0-9a-f]{7,40}\]\Z")
+"""A sentence goes on with a name, a number or a version: `the password @ada@2.1.0`; a branch with its commit, `[fix/password 617b3d3]`."""
 
 
 def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:

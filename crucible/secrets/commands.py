@@ -181,14 +181,15 @@ class _Command:
     def __init__(self, name: str, notations: list[_Notation]) -> None:
         self._name, self._notations = name, notations
         leads = [next((word for word in one.words if word != "_"), one.flag) for one in notations]
-        self._leads = tuple(f" {lead.lower() if len(lead) > 2 else lead[:1]}" for lead in leads if all(leads))
+        self._leads = tuple(
+            f" {lead[:1] if _FLAG.fullmatch(lead) else lead.lower()}" for lead in leads if all(leads)
+        )
 
     def find(self, text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
         if _INSIDE.search(text, max(0, start - 2), start):
             return start + 1, []
         at = start + len(self._name)
-        following = text[at : at + _FARTHEST].lower()
-        if self._leads and not any(lead in following for lead in self._leads):
+        if self._leads and not self._is_led(text, at):
             return start + 1, []  # a word of a sentence
         arguments = list(_arguments(text, at))
         if not arguments:
@@ -201,7 +202,16 @@ class _Command:
         ]
         return arguments[-1].end, places
 
+    def _is_led(self, text: str, at: int) -> bool:
+        """What a notation begins with stands on the line, or on the next of a line that goes on."""
+        end = text.find("\n", at, at + _FARTHEST)
+        if end < 0 or text.endswith(("\\", "\\\r"), at, end):
+            end = at + _FARTHEST
+        following = text[at - 1 : end].lower()
+        return any(lead in following for lead in self._leads)
 
+
+_FLAG = late_pattern("[-/].")
 _INSIDE = late_pattern(r"(?:[A-Za-z0-9_.]|(?<=[A-Za-z0-9])-)(?<!\\[nrt])\Z")
 _FARTHEST = 600
 _GAP = late_pattern(r"(?:[ \t]|\\\r?\n)+")
@@ -350,7 +360,7 @@ def command_rules() -> list[Rule]:
 _SECURE_STRING = r"(?i)convertto-securestring[ \t]+(?:-string[ \t]+)?\\*[\"'](?P<s>[^\"'\n\\]{3,256})"
 _PGPASS = r"(?<![\w.*/@-])[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:(?P<s>\S{3,128})"
 _OPENSSL = r"(?i:[nts] |=)pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"
-_NETRC = r"(?i:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>\S{3,256})"
+_NETRC = r"(?i:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>[^\s(]\S{2,255})"
 _NET_USE = r"(?i)net use[ ]+(?:[A-Z*]:?[ ]+)?\S{3,120}[ ]+(?:/user:\S{1,80}[ ]+)?\\*[\"']?(?P<s>(?!/)[^\s\"']{3,128})\\*[\"']?(?=[ ]+/user:|[ ]*(?:\n|\\|\Z|&|/persistent))"
 _ANSWERED = (
     rf"(?i)ass(?:word|phrase)[^\n\w]{{0,16}}(?:(?:{EOL}){LEAD}|[ \t;{{]{{1,8}})(?:\{{[ \t]*)?[\w.]{{0,30}}?send(?:line|_line|_keys|intr|text)?[ \t(]{{1,4}}(?:--[ \t]+)?"

@@ -51,6 +51,8 @@ def _find_manifest(text: str, start: int, passed: int) -> tuple[int, list[tuple[
     if '"' in text[start : start + 8]:
         closed = text.find("}", high, high + _FARTHEST) + 1
         return max(high, closed), list(_of_json(text, low, max(high, closed)))
+    if text.find("ata:", low, high) < 0:
+        return high, []
     following = _DOCUMENT.search(text, start, high)
     high = following.start() if following else high
     begins = [match.start() for match in _DOCUMENT.finditer(text, low, start)]

@@ -32,13 +32,13 @@ def words_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SHORT = words_set("pass pw psw pat otp")
+_SHORT = words_set("pass pw psw pat otp sessid sessionid")
 """Short ones are parts of many words, so they count only where a sign follows, or one behind a space."""
 
 _LONG = words_set(
     """
     passw passphrase passcode motdepasse pwd kennwort contrase senha wachtwoord losenord passord haslo heslo jelszo salasana sifre parol pword pwrd
-    adgangskode sandi secret token key auth cred cookie jwt dsn mnemonic seed salt webhook bearer psk sessid sessionid
+    adgangskode sandi secret token key auth cred cookie jwt dsn mnemonic seed salt webhook bearer psk
     """
 )
 _SIGNS = "=:\"'`)]|,>%_-123\\("

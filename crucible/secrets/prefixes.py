@@ -27,6 +27,7 @@ _ALPHABETS = {
     "mixed": "[A-Za-z0-9]",
     "url": "[A-Za-z0-9_-]",
     "base64": "[A-Za-z0-9+/]",
+    "dots": "[A-Za-z0-9.]",
     "dotted": "[A-Za-z0-9._=-]",
     "any": "[A-Za-z0-9._+/=-]",
 }
@@ -49,7 +50,7 @@ checkly-key | cu_ | hex 32
 chromatic-token | chpt_ | mixed 12-40
 chroma-key | ck- | mixed 40-48
 clickhouse-key | 4b1d | mixed 38
-closecrm-key | api_ | dotted 45
+closecrm-key | api_ | dots 45
 cockroach-key | CCDB1_ | url 22-80
 confluent-secret | cflt | base64 60
 coze-token | czu_ czs_ cztei_ pat_ | mixed 40-90
@@ -84,6 +85,7 @@ kong-token | kpat_ spat_ | mixed 30-60
 klaviyo-key | pk_ | hex 34
 letta-key | sk-let- | base64 40-140
 liveblocks-key | sk_prod_ sk_dev_ | url 50-80
+lob-key | live_ test_ live_pub_ test_pub_ | hex 31-35
 llamacloud-key | llx- | mixed 48
 locationiq-key | pk. | mixed 32
 logfire-token | pylf_v1_us_ pylf_v1_eu_ pylf_v2_us_ pylf_v2_eu_ | mixed 40-60

@@ -15,7 +15,6 @@ _SIGNS = "abcdefghijklmnopqrtuvwxyz0123456789_-"
 _OKTA = " ".join([*(f"00{sign}" for sign in _SIGNS), *(f"00s{sign}" for sign in _SIGNS + "s")])
 """How a token of Okta begins; `00` alone would stand in each `0.00s` of a test."""
 
-_LOB = " ".join(["test_pub", *(f"test_{a}{b}" for a in "0123456789abcdef" for b in "0123456789abcdef")])
 
 _TOKENS = r"""
 1password-secret-key | a3- | A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}
@@ -83,9 +82,8 @@ langsmith-key | lsv2_ ls__ | (?:lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}|ls__[0-
 langfuse-key | sk-lf- | sk-lf-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 launchdarkly-key | sdk- api- mob- | (?:sdk|api|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 linear-token | lin_api_ lin_oauth_ | lin_(?:api|oauth)_[A-Za-z0-9]{32,80}
-notion-token | ntn_ secret_ | (?<![A-Za-z0-9_-]{24})(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{40,50})
-lob-key | live_ @LOB@ | (?<![A-Za-z0-9])(?:live|test)_(?:pub_)?[0-9a-f]{31,35}(?![0-9a-zA-Z])
-mailchimp-key <33 | -us | (?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)
+notion-token | ntn_ secret_ | (?<![A-Za-z0-9_-]{24})(?:ntn_[A-Za-z0-9]{40,60}|secret_(?![0-9a-f]{40,50}(?![A-Za-z0-9]))[A-Za-z0-9]{40,50})
+mailchimp-key <33 | -us1 -us2 -us3 -us4 -us5 -us6 -us7 -us8 -us9 | (?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)
 mailgun-key | key- pubkey- | (?<![A-Za-z0-9_])(?<![A-Za-z0-9]-)(?:pub)?key-[0-9a-f]{32}(?![0-9A-Za-z])
 mapbox-token | sk.eyj tk.eyj pk.eyj | [spt]k\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,40}
 mercadopago-token | app_usr- | APP_USR-\d{10,20}-\d{6}-[0-9a-f]{32}-\d{5,12}
@@ -164,4 +162,4 @@ django-password-hash | pbkdf2_sha | pbkdf2_sha(?:1|256|512)\$\d{3,8}\$[A-Za-z0-9
 
 def provider_rules() -> list[Rule]:
     """The rules of all tokens that tell by themselves."""
-    return list(read_table(_TOKENS.replace("@OKTA@", _OKTA).replace("@LOB@", _LOB), is_varied))
+    return list(read_table(_TOKENS.replace("@OKTA@", _OKTA), is_varied))

@@ -38,14 +38,13 @@ _NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9
 
 def find_in_runs(plain: bytes, look: Look | None) -> Iterator[Place]:
     """The secrets of an ASCII text that stand in or at long runs; `look` finds secrets in what a run wraps."""
-    kinds = plain.translate(_KINDS)
-    needle = b"a" * LONG
-    passed, start = 0, kinds.find(needle)
+    kinds = plain.translate(_KINDS) + b" "
+    find, needle = kinds.find, b"a" * LONG
+    passed, start = 0, find(needle)
     text = plain.decode("ascii") if start >= 0 else ""
     while start >= 0:
-        end = kinds.find(b" ", start)
-        end = len(text) if end < 0 else end
-        if not (text[start:end].isalpha() and end - start < _LONG_NAME) and not _NAME.fullmatch(
+        end = find(b" ", start + LONG)
+        if (end - start >= _LONG_NAME or not plain[start:end].isalpha()) and not _NAME.fullmatch(
             text, start, end
         ):
             start += _escaped(text, start)
@@ -53,7 +52,7 @@ def find_in_runs(plain: bytes, look: Look | None) -> Iterator[Place]:
             if look is not None and end > passed:
                 passed, places = _wrapped_at(text, max(start, passed), end, look)
                 yield from places
-        start = kinds.find(needle, end)
+        start = find(needle, end)
 
 
 def _escaped(text: str, start: int) -> int:
@@ -66,7 +65,7 @@ def _escaped(text: str, start: int) -> int:
 
 
 def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
-    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    before = text[start - 1 : start] if start else ""
     for head, rule in _rules_at(text, start, before):
         match = rule.pattern.match(text, start - len(head))
         if match and rule.accept(match.group()):
@@ -81,7 +80,7 @@ def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
                 yield Place(name, *match.span(match.lastindex or 0))
                 return
     vendor = _VENDOR.search(text, max(0, start - _BEFORE), start) if before in {"_", "-"} else None
-    if vendor and _is_token(vendor.group(), text[start:end], after):
+    if vendor and _is_token(vendor.group(), text[start:end], text[end : end + 5]):
         rest = _REST.match(text, end)
         own = _OWN_PREFIX.search(vendor.group())
         first = vendor.start() + (own.start() if own else 0)
@@ -178,6 +177,7 @@ _CREDENTIAL = late_pattern(
     r"(?i)(?<![a-z0-9])(?:sk|key|apikey|pat|token|tok|secret|sec|rk|svc|priv|private)(?![a-z0-9])"
 )
 _SHORT_NAME = late_pattern(r"(?i)(?<![a-z0-9])(?:sk|pat|tok|rk|svc|priv)(?![a-z0-9])")
+_FILE = late_pattern(r"\.[a-z]{2,4}")
 _KIND_OF_KEY = late_pattern(r"(?i)(?<![a-z0-9])(?:api|live|prod|auth|access|test|oauth)(?![a-z0-9])")
 _IDS = late_pattern(
     r"(?i)(?:^|[_-])(?:pk|cs|pub|public|id|ids|uid|sid|nonce|hash|digest|checksum|rev|ref|commit|build|cache|chunk|etag|trace|span|sha\d*|md5|blob|layer|image)[_-]"
@@ -189,7 +189,7 @@ _FEWEST = 30
 
 def _is_token(prefix: str, body: str, after: str) -> bool:
     if (
-        after in {"=", "+", "/"}
+        after[:1] in {"=", "+", "/"}
         or not _LETTERS.search(prefix)
         or len(body) > 250
         or _IDS.search(prefix)
@@ -198,9 +198,9 @@ def _is_token(prefix: str, body: str, after: str) -> bool:
         return False
     named = _CREDENTIAL.search(prefix) is not None
     if _HEX.fullmatch(body):
+        if not _SHORT_NAME.search(prefix) and (prefix[-1] == "-" or _FILE.match(after)):
+            return False  # what a cache holds: `access-token-<sha256>`, `user_key_<sha1>.json`
         own = re.split("[_-]", prefix)[-3:]
-        if prefix[-1] == "-" and not _SHORT_NAME.search(prefix):
-            return False  # a key of a cache: `access-token-<sha256>`
         return named and len(body) in {32, 40, 48, 56, 64} and all(len(part) <= len("secret") for part in own)
     if not named and not any(map(str.isdigit, body)):
         return False

@@ -133,7 +133,7 @@ _IDENTIFIED = r"IDENTIFIED\s{1,8}(?:WITH\s{1,8}\S{1,40}\s{1,8}(?:BY|AS)|BY)\s{1,
 _BEARER = (
     r"(?i)(?:bearer(?:_?token|_?auth|auth)?[ \t]?\([ \t]*(?=[\"'])|(?:bearer|token|api-?key|geniekey)(?:"
     + _JOINED
-    + r"|(?:\\*[\"'])?(?:[ \t]{1,4}|%20|\+|:[ \t]?)))\\*[\"'`]?(?P<s>[A-Za-z0-9._~+/%|:-]{12,4096}+={0,2})"
+    + r"|(?:\\*[\"'])?(?:[ \t]{1,4}|%20|\+|:[ \t]|(?<![/:]bearer):)))\\*[\"'`]?(?P<s>[A-Za-z0-9._~+/%|:-]{12,4096}+={0,2})"
 )
 _AUTHORIZATION = r"(?i)authorization\\{0,4}[\"'`]?\]?[ \t]{0,4}(?:[:=,]|=>)[ \t]{0,4}\\{0,4}[\"'`]?(?P<s>[a-z0-9_.~-]{20,256})(?![a-z0-9_.~ (\[/-])"
 _IN_GROUPS = (
@@ -171,8 +171,12 @@ def _is_jwt(token: str) -> bool:
     return text.startswith(b"{") and not is_dummy(token)
 
 
+_STORED = late_pattern(r"(?:[a-z_-]+:)+[0-9a-f]{7,64}")
+"""The key of a store goes on: `bearer:user:<md5>`."""
+
+
 def _is_bearer(token: str) -> bool:
-    if is_placeholder(token) or is_dummy(token):
+    if is_placeholder(token) or is_dummy(token) or _STORED.fullmatch(token):
         return False
     return is_chance(token) or (len(token) >= 20 and any(c.isdigit() for c in token) and changes(token) >= 4)
 
