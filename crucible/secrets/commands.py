@@ -316,7 +316,6 @@ def _value_of_flag(arguments: list[_Argument], index: int, flag: str) -> tuple[_
 _PLAIN = late_pattern("[A-Za-z]?[a-z]*[,.:;]?")
 _BUNDLE = late_pattern("-[A-Za-z]{2,6}")
 _QUOTES = late_pattern(r"(?P<q>\\{0,3}[\"'])(?P<s>.*)(?P=q)", re.DOTALL)
-_OPENING = late_pattern(r"\\{0,3}[\"']")
 
 
 def _bare(argument: _Argument, skipped: int = 0) -> tuple[int, int]:

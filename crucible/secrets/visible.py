@@ -55,12 +55,25 @@ def _reading() -> tuple[object, bytes]:
     return codecs.charmap_build(table.ljust(256, "\ufffe")), folded.ljust(256, b"?")
 
 
+_AT_ONCE = 256
+
+
+def _fold(error: UnicodeError) -> tuple[bytes, int]:
+    """A stretch from where a text is no ASCII: there is little else in most, and other writing comes together."""
+    mapping, folded = _reading()
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    stretch = error.object[error.start : error.start + _AT_ONCE]
+    plain = codecs.charmap_encode(stretch, "replace", mapping)[0]  # type: ignore[arg-type]  # as it was built
+    return plain.translate(folded), error.start + len(stretch)
+
+
+codecs.register_error("crucible.fold", _fold)
+
+
 def plain_of(text: str) -> bytes:
     """A byte for each character, so that places are the same; secrets are ASCII, what else there is stands as `?`."""
-    if text.isascii():
-        return text.encode("ascii")
-    mapping, folded = _reading()
-    return codecs.charmap_encode(text, "replace", mapping)[0].translate(folded)  # type: ignore[arg-type]  # as it was built
+    return text.encode("ascii", "crucible.fold")
 
 
 class Visible:
