@@ -22,7 +22,7 @@ BLOCKS = (
     "+ b", "1. c", "2) d", "10. e", "- [ ] todo", "- [x] # done", "- # head", "1. ## head", "- > # head", "- ---", "- `Bash ls` → ok",
     "**Tool calls:**", "**Tool calls:** ", "- **Tool calls:**", "started:: x", "ended :: y", "tokens::1",
     "Rationale: x", "Resolution:", "Summary:", "Summary\\:", "Task:", "mode: link", "mode: inline",
-    "[a]: /url", "[a`b]: /url", "[a", "b]: /url 'c'", "[^1]: note", "[[x]]: /y", "<!--", "-->", "<script>", "</script>",
+    "due:: x", "x y :: z", "= this", "    = this", "    $= x", "```button", "```dataviewjs", "~~~ meta-bind", "* [?] x", "[a]: /url", "[a`b]: /url", "[a", "b]: /url 'c'", "[^1]: note", "[[x]]: /y", "<!--", "-->", "<script>", "</script>",
     "<div>", "<?php", "<![CDATA[", "<!DOCTYPE x>", "<pre", "%%", "$$", "^block-id", "title: x", "...",
 )
 """Whole lines, or how a line begins."""
@@ -34,7 +34,8 @@ INLINE = (
     "@claude-code@2.1", "#tag", "#dev", "started:: x", "[ended:: y]", "(tokens:: 3)", "Rationale: x", "Summary:", '" - ',
     '" \\- ', '" -', '"', "'", "`", "``", "```", "`a`", "`<b>`", "`[[x]]`", "``a`b``", "`a|b`", "`a\\`", "\\`", "|", "\\|", "\\",
     "\\\\", "\\\\\\", "\\[", "\\<", "&lt;", "&#35;", "*", "**", "_", "~~", "==", "^id", "{{x}}", "→", "->", "❌", "⏎", "…",
-    "word", "a", "std::vector", "100%", "é", "😀", "1", "-", "#", "=", " ", "  ", "\t", "     ", "\xa0", "\u3000",
+    "<%", "<%*", "<%+", "%>", "< %", "`= x`", "` $= y`", "`INPUT[x]`", "`button-a`", "`dice: 1`", "&lt;", "&#58;", "[a:: b]", "(a::", "`(a::b[`",
+    "obsidian://x", "[l](x.md)", "[l](https://x.y/#z)", "javascript:x", "file:///x", "📅 2026-01-01", ": :", "^[x]", "$y", "#t", "###t", "^b", "word", "a", "std::vector", "100%", "é", "😀", "1", "-", "#", "=", " ", "  ", "\t", "     ", "\xa0", "\u3000",
     "\u2028", "\u2029", "\x85", "\x0c", "\x0b", "\x00", "\x1c", "\x7f", "\ufeff", "\u202e", "\u2066", "\u200b", "\ufffe",
     "\x1b[31m", "\x1b]0;t\x07", "\x1b[", "\x1b", "\x9b1m", "\x1bPq", "\ud800", "\udfff", "\ufe0f",
 )

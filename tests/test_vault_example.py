@@ -123,9 +123,9 @@ def test_subagents_have_notes_of_their_own(example: Vault) -> None:
 def test_the_check_finds_what_is_meant_to_be_untidy_and_nothing_else(example: Vault) -> None:
     findings = check_sessions(example)
     assert [(f.path.stem, f.problem.line, f.problem.code) for f in findings] == [
-        (UNTIDY, 25, "bad-field"),
-        (UNTIDY, 50, "unclosed-comment"),
-        (UNTIDY, 52, "broken-link"),
+        (UNTIDY, 26, "bad-field"),
+        (UNTIDY, 51, "unclosed-comment"),
+        (UNTIDY, 53, "broken-link"),
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from crucible.briefing.files import read_text
-from crucible.note.contain import contain_line, cut, normal_line
+from crucible.note.contain import contain, cut, normal_line
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.scalars import Value
 from crucible.patterns import late_pattern
@@ -90,7 +90,7 @@ def _text(project: str, told: _Told, tidy: Callable[[str], str]) -> str:
         ("Conventions", told.conventions[:15]),
     ):
         shown = [
-            contain_line(cut(one, _LINE)) for line in dict.fromkeys(lines) if (one := normal_line(tidy(line)))
+            contain(cut(one, _LINE)) for line in dict.fromkeys(lines) if (one := normal_line(tidy(line)))
         ]
         if shown:
             bullets = shown if heading in ("Purpose", "Languages") else [f"- {line}" for line in shown]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 from crucible.cases.wordlike import content_words
-from crucible.note.contain import normal, normal_line, uncontain
+from crucible.note.contain import FORMAT, normal, normal_line, uncontain
 from crucible.patterns import UNSEEN, late_pattern
 
 __all__ = ["Known", "invented", "stems", "turned", "visible"]
@@ -63,7 +63,8 @@ def _forms(text: str) -> Iterator[str]:
     seen = visible(text)
     yield _flat(seen)
     if ">" in seen or "\\" in seen or "`" in seen:
-        yield _flat(uncontain(_PREFIX.sub("", seen)))
+        unquoted = _PREFIX.sub("", seen)
+        yield from (_flat(uncontain(unquoted, form=form)) for form in (1, FORMAT))
 
 
 def _flat(text: str) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crucible.cases.model import Call, Role, Turn
-from crucible.note.contain import contain, normal, uncontain
+from crucible.note.code_spans import harmless_json
+from crucible.note.contain import FORMAT, contain, contain_code, normal, uncontain, uncontain_code
 from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
 
@@ -126,22 +127,22 @@ def render_text(text: str) -> str:
 def render_exact(text: str) -> str:
     """The text in a fence, as it is."""
     if not _ODD.search(text):
-        return fenced(text, _TEXT)
+        return fenced(contain_code(text), _TEXT)
     escaped = _ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", text.replace("\\", "\\\\"))
-    return fenced(escaped, _TEXT_ESCAPED)
+    return fenced(contain_code(escaped), _TEXT_ESCAPED)
 
 
-def read_text(lines: Sequence[str]) -> str:
-    """The text of a block, as a human may have changed it."""
+def read_text(lines: Sequence[str], form: int = FORMAT) -> str:
+    """The text of a block, as a human may have changed it, of a note of that `format`."""
     lines = _without_blanks(lines)
     fences = [*_fences(lines)]
     if len(fences) == 1 and fences[0].first == 0 and fences[0].end == len(lines):
-        inner = "\n".join(lines[1:-1])
+        inner = uncontain_code("\n".join(lines[1:-1]), form)
         if fences[0].info == _TEXT:
             return inner
         if fences[0].info == _TEXT_ESCAPED:
             return _ESCAPED.sub(lambda m: "\\" if m[1] == "\\" else chr(int(m[1][1:], 16)), inner)
-    return uncontain("\n".join(lines))
+    return uncontain("\n".join(lines), form=form)
 
 
 def _is_ours(info: str) -> bool:
@@ -165,16 +166,16 @@ def render_items(word: str, texts: Iterable[str]) -> str:
     return _joined(f"### {word} {number}\n\n{render_text(text)}" for number, text in enumerate(texts, 1))
 
 
-def read_items(lines: Sequence[str]) -> tuple[str, ...]:
+def read_items(lines: Sequence[str], form: int = FORMAT) -> tuple[str, ...]:
     """The text under each heading; of what has no headings, each item of its list, or all of it."""
     first, *parts = parts_of(lines, 3)
     if parts:
-        return tuple(read_text(part.lines) for part in parts)
+        return tuple(read_text(part.lines, form) for part in parts)
     told = [*_without_blanks(first.lines)]
     listed = [line[2:].strip() for line in told if line.startswith(("- ", "* "))]
     if told and len(listed) == len(told):
-        return tuple(uncontain(one) for one in listed)
-    return (read_text(told),) if told else ()
+        return tuple(uncontain(one, form=form) for one in listed)
+    return (read_text(told, form),) if told else ()
 
 
 def _joined(blocks: Iterable[str]) -> str:
@@ -202,7 +203,7 @@ def _render_turn(turn: Turn) -> str:
 
 def _render_call(call: Call) -> str:
     told = {"id": call.id, "name": call.name, "arguments": dict(call.arguments)}
-    shown = json.dumps(told, ensure_ascii=False, indent=2)
+    shown = harmless_json(json.dumps(told, ensure_ascii=False, indent=2))
     return fenced(_JSON_ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", shown), _CALL)
 
 
@@ -218,7 +219,9 @@ def _escaped(char: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-def read_turns(lines: Sequence[str], line: int, problems: list[tuple[int, str]]) -> tuple[Turn, ...]:
+def read_turns(
+    lines: Sequence[str], line: int, problems: list[tuple[int, str]], form: int = FORMAT
+) -> tuple[Turn, ...]:
     """The turns under their headings; what is not understood is told with its line, from `line` on, and left out."""
     turns: list[Turn] = []
     head: re.Match[str] | None = None
@@ -230,7 +233,7 @@ def read_turns(lines: Sequence[str], line: int, problems: list[tuple[int, str]])
                     (part.line, "words before the first turn, which begins with such as `### Assistant`")
                 )
             continue
-        turns.append(_read_turn(head, part, problems))
+        turns.append(_read_turn(head, part, problems, form))
     return tuple(turns)
 
 
@@ -245,7 +248,7 @@ def _turn_parts(lines: Sequence[str], line: int) -> list[Part]:
     return found
 
 
-def _read_turn(head: re.Match[str], part: Part, problems: list[tuple[int, str]]) -> Turn:
+def _read_turn(head: re.Match[str], part: Part, problems: list[tuple[int, str]], form: int) -> Turn:
     calls: list[Call] = []
     text: list[str] = []
     at = 0
@@ -261,7 +264,11 @@ def _read_turn(head: re.Match[str], part: Part, problems: list[tuple[int, str]])
             problems.append((part.line + fence.first, "a call that is no JSON of a name and arguments"))
     text += part.lines[at:]
     return Turn(
-        Role(head[1].lower()), read_text(text), tuple(calls), _read_id(head[2] or ""), failed=bool(head[3])
+        Role(head[1].lower()),
+        read_text(text, form),
+        tuple(calls),
+        _read_id(head[2] or ""),
+        failed=bool(head[3]),
     )
 
 

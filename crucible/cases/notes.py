@@ -22,7 +22,7 @@ from crucible.cases.sections import (
 )
 from crucible.errors import BadSessionId, EditRefused
 from crucible.knowledge.model import Attribution
-from crucible.note.contain import contain_line, cut, normal_line
+from crucible.note.contain import FORMAT, contain_line, cut, normal_line
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.wikilinks import render_link, strip_heading_for_link
@@ -73,6 +73,7 @@ def _properties(case: Case) -> dict[str, Value]:
         "redactions": [f"{count} {rule}" for rule, count in case.redactions.items()],
         "tags": [*case.tags],
         "digest": case.digest,
+        "format": FORMAT,
     }
     told = {key: value for key, value in found.items() if value not in ("", [])}
     return {key: value if key == "session" else _no_link(value) for key, value in told.items()}

@@ -38,6 +38,7 @@ from crucible.cases.sections import (
     without_origin,
 )
 from crucible.knowledge.model import Attribution, Category
+from crucible.note.contain import format_of
 from crucible.note.frontmatter import Frontmatter, find_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
@@ -268,15 +269,16 @@ def _read_body(type_: CaseType, told: _Properties, lines: list[str], line: int) 
 
 
 def _read_section(section: Section, part: Part | None, told: _Properties) -> object:
+    form = format_of(told.values)
     if section.form is Form.TURNS:
         found: list[tuple[int, str]] = []
-        turns = read_turns(part.lines, part.line, found) if part else ()
+        turns = read_turns(part.lines, part.line, found, form) if part else ()
         for line, message in found:
             told.tell("bad-turn", message, line)
         return turns
     if section.form is Form.ITEMS:
-        return read_items(part.lines) if part else ()
-    return read_text(part.lines) if part else ""
+        return read_items(part.lines, form) if part else ()
+    return read_text(part.lines, form) if part else ""
 
 
 def _of_body(type_: CaseType, told: _Properties) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from crucible.cases.note_blocks import (
 from crucible.cases.rubric import Check, CheckKind, rubric_of
 from crucible.cases.sections import without_brackets
 from crucible.errors import UsageError
-from crucible.note.contain import contain_line, cut, normal_line
+from crucible.note.contain import FORMAT, contain_line, cut, format_of, normal_line
 from crucible.note.fencing import fenced
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
@@ -141,7 +141,7 @@ def _puzzle_of(case: Case) -> Puzzle:
 
 
 def _note(properties: Mapping[str, Value], parts: Sequence[str]) -> str:
-    return render_frontmatter(properties) + "\n" + "\n\n".join(parts) + "\n"
+    return render_frontmatter({**properties, "format": FORMAT}) + "\n" + "\n\n".join(parts) + "\n"
 
 
 def _section(heading: str, block: str) -> list[str]:
@@ -163,12 +163,13 @@ def _judging(checks: Sequence[Check]) -> Iterator[str]:
 def read_puzzle_file(source: Source) -> PuzzleFile:
     """The puzzle; `UsageError` for another file."""
     values, parts = _read(source, "puzzle")
+    form = format_of(values)
     puzzle = Puzzle(
-        goal=_text(parts, "goal"),
-        state=_text(parts, "state"),
-        tried=read_turns(parts["tried"].lines, 1, []) if "tried" in parts else (),
-        failure=_text(parts, "failure"),
-        hints=read_items(parts["hints"].lines) if "hints" in parts else (),
+        goal=_text(parts, "goal", form),
+        state=_text(parts, "state", form),
+        tried=read_turns(parts["tried"].lines, 1, [], form) if "tried" in parts else (),
+        failure=_text(parts, "failure", form),
+        hints=read_items(parts["hints"].lines, form) if "hints" in parts else (),
     )
     solution = values.get("solution")
     named = solution if isinstance(solution, str) else ""
@@ -176,14 +177,15 @@ def read_puzzle_file(source: Source) -> PuzzleFile:
         raise UsageError(
             f"{named[:60]!r}: the solution is named by a file beside the puzzle", "name it without a folder"
         )
-    return PuzzleFile(_word(values, "case"), _text(parts, "question") or QUESTION, puzzle, named)
+    return PuzzleFile(_word(values, "case"), _text(parts, "question", form) or QUESTION, puzzle, named)
 
 
 def read_solution_file(source: Source) -> SolutionFile:
     """The solution with its checks; `UsageError` for another file, and for checks that are none."""
     values, parts = _read(source, "puzzle-solution")
-    solution = read_turns(parts["solution"].lines, 1, []) if "solution" in parts else ()
-    puzzle = Puzzle("", "", (), "", _text(parts, "expected"), solution)
+    form = format_of(values)
+    solution = read_turns(parts["solution"].lines, 1, [], form) if "solution" in parts else ()
+    puzzle = Puzzle("", "", (), "", _text(parts, "expected", form), solution)
     return SolutionFile(_word(values, "case"), puzzle, tuple(_checks(parts.get("rubric"))))
 
 
@@ -200,8 +202,8 @@ def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Pa
     return found.values, parts
 
 
-def _text(parts: Mapping[str, Part], name: str) -> str:
-    return read_text(parts[name].lines) if name in parts else ""
+def _text(parts: Mapping[str, Part], name: str, form: int) -> str:
+    return read_text(parts[name].lines, form) if name in parts else ""
 
 
 def _word(values: Mapping[str, Value], key: str) -> str:

@@ -13,13 +13,14 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.lagging import check_lagging
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write, write_json
 from crucible.cli.programs import project_folder
 from crucible.cli.progress import bar
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
 from crucible.doctor.client_secrets import check_client_secrets
 from crucible.doctor.findings import Finding, State, numbered
+from crucible.doctor.formats import check_formats, migrate_notes
 from crucible.doctor.hooks import check_hooks, check_log, last_run
 from crucible.doctor.place import (
     check_git_hooks,
@@ -60,26 +61,38 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 @click.option(
     "--secrets", is_flag=True, help="Count secrets in the clients' own logs, too: kinds and files, no values."
 )
+@click.option("--migrate", is_flag=True, help="First convert notes of an older format.")
 @format_option("table", "json")
 @click.pass_context
-def doctor(ctx: click.Context, *, whole: bool, secrets: bool, format_: str) -> None:
+def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> None:
     """Look after the vault: settings, rights, hooks, MCP, transcripts, spool, sessions, index; each finding with the command that mends it.
 
-    Nothing is changed. The exit code is 3 when something is bad.
+    Nothing is changed without --migrate. The exit code is 3 when something is bad.
 
     \b
       cru doctor
       cru doctor --secrets
+      cru doctor --migrate
       cru doctor --all --format json
     """
     door = ctx.ensure_object(Door)
-    findings = list(_findings(_seen(door), datetime.now(UTC), secrets=secrets))
+    seen = _seen(door)
+    if migrate:
+        _migrate(seen.vault)
+    findings = list(_findings(seen, datetime.now(UTC), secrets=secrets))
     if format_ == "json":
         write_json([_exported(finding) for finding in findings])
     else:
         for finding in findings:
             _write(finding, whole=whole, color=in_color(door))
     ctx.exit(PROBLEMS_FOUND if any(finding.state is State.BAD for finding in findings) else 0)
+
+
+def _migrate(vault: Vault) -> None:
+    done = migrate_notes(vault)
+    say(f"{numbered(len(done.converted), 'note')} converted")
+    for line in done.kept:
+        say(f"not converted: {line}", style="yellow")
 
 
 class _Seen(NamedTuple):
@@ -112,6 +125,7 @@ def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
     yield from check_renames(vault)
+    yield from check_formats(vault)
     home = Path.home()
     natives = list(find_native(os.environ, home))
     table = SourceTable(vault)

@@ -11,7 +11,7 @@ from datetime import UTC
 
 from crucible.codify.flowing import InOut, flows_of
 from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
-from crucible.note.contain import code_span, contain_line, normal_line
+from crucible.note.contain import code_span, contain_line, is_inert, normal_line
 from crucible.patterns import late_pattern
 from crucible.workflow.markup import phase_name
 from crucible.workflow.model import Cell, Condition, Datum, Flow, Marker, Step, Workflow
@@ -96,7 +96,7 @@ def _flows(draft: DraftStep, flow: InOut) -> Iterator[Flow]:
 
 def _condition(text: str) -> str:
     """A condition as it reads back: a command in backticks, or words without any, which might hide the arrow behind them."""
-    return text if _COMMAND.fullmatch(text) else _BACKTICK.sub("'", text)
+    return text if _COMMAND.fullmatch(text) and is_inert(text[1:-1]) else _BACKTICK.sub("'", text)
 
 
 # --- markers ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from crucible.note.contain import FORMAT
 from crucible.note.frontmatter import find_frontmatter_span
 from crucible.note.source import Source
 from crucible.patterns import late_pattern
@@ -59,7 +60,7 @@ def tag(draft: Workflow) -> Tagged:
     # Foreign text may hold what looks like one of our ids.
     words = (f"s{'x' * more}" for more in itertools.count())
     word = next(word for word in words if not re.search(rf"\{{{word}\d", text))
-    read = read_workflow(Source(text), draft.name)
+    read = read_workflow(Source(text), draft.name, FORMAT)
     first: dict[str, int] = {}
     lines = text.split("\n")
     for number, step in enumerate(read.walk(), 1):
@@ -77,9 +78,9 @@ def _unmarked(step: Step) -> Step:
 
 def read_tagged(text: str, tagged: Tagged) -> Answered:
     """An answer, read twice: with its ids, to know whose heading is whose, and without, as it would stand in a note."""
-    marked = list(read_workflow(Source(text), "").walk())
+    marked = list(read_workflow(Source(text), "", FORMAT).walk())
     bare = tagged.pattern(r"[ \t]*")
-    workflow = read_workflow(Source(bare.sub("", text)), "")
+    workflow = read_workflow(Source(bare.sub("", text)), "", FORMAT)
     steps = list(workflow.walk())
     if len(steps) != len(marked):
         keys = {step.key for step in steps}

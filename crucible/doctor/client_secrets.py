@@ -13,9 +13,9 @@ from pathlib import Path
 from crucible.doctor.findings import Finding, State, numbered
 from crucible.doctor.transcripts import Native
 from crucible.errors import TranscriptError
+from crucible.secrets.private import PRIVATE
 from crucible.settings import SecretSettings
 from crucible.transcript.dialects import DIALECTS
-from crucible.transcript.private import PRIVATE
 from crucible.transcript.redact import redactor_of
 
 __all__ = ["check_client_secrets"]

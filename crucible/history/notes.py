@@ -16,7 +16,16 @@ from typing import NamedTuple
 from crucible.errors import BadSessionId
 from crucible.history.marks import mark_of, render_marks, value_mark
 from crucible.history.model import Capture, Captures, Entry, Line, tidy_entry
-from crucible.note.contain import Rule, contain, contain_line, uncontain, uncontain_line, whole_fences
+from crucible.note.contain import (
+    FORMAT,
+    Rule,
+    contain,
+    contain_line,
+    format_of,
+    uncontain,
+    uncontain_line,
+    whole_fences,
+)
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
@@ -92,7 +101,7 @@ def render_entry(entry: Entry, basis: str = "", place: str = "") -> str:
         blocks.append(f"From [[{_place(place) or f'sessions/{tidy.session_id}'}]].")
     blocks += _sections(tidy)
     blocks.append(render_marks(filter(None, (*_marks(tidy, values), basis))))
-    return render_frontmatter(values) + "\n" + "\n\n".join(blocks) + "\n"
+    return render_frontmatter({**values, "format": FORMAT}) + "\n" + "\n\n".join(blocks) + "\n"
 
 
 def _sections(entry: Entry) -> Iterator[str]:
@@ -109,11 +118,11 @@ def _marks(entry: Entry, values: Mapping[str, Value]) -> Iterator[str]:
         yield from (mark_of(part, line.text, line.why) for line in getattr(entry, part))
 
 
-def render_item(line: Line) -> list[str]:
-    """The lines of an item."""
+def render_item(line: Line, form: int = FORMAT) -> list[str]:
+    """The lines of an item, in a note of that `format`."""
     place = f" (line {line.line})" if line.line else ""
-    shown = [f"- {contain(line.text, extra=(_OURS,))}{place}"]
-    return [*shown, f"  - {_WHY}{contain_line(line.why)}"] if line.why else shown
+    shown = [f"- {contain(line.text, extra=(_OURS,), form=form)}{place}"]
+    return [*shown, f"  - {_WHY}{contain_line(line.why, form=form)}"] if line.why else shown
 
 
 def properties_of(entry: Entry) -> dict[str, Value]:
@@ -183,7 +192,7 @@ def read_entry(source: Source, name: str = "") -> Read:
         told.problems.append(Problem("no-history", 1, f"type is not `{NOTE_TYPE}`"))
         return Read(None, tuple(told.problems))
     parts: dict[str, list[Line]] = {part: [] for part in HEADINGS}
-    for item in read_items(source.lines, found.lines.end):
+    for item in read_items(source.lines, found.lines.end, format_of(found.values)):
         parts[item.part].append(item.line)
     entry = Entry(
         told.line("session_id") or name,
@@ -233,7 +242,7 @@ def _with_links(text: str) -> str:
     return _BRACKETS_APART.sub(r"[\1", text)
 
 
-def read_items(lines: Sequence[str], start: int = 0) -> Iterator[Item]:
+def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[Item]:
     """Every item of the known sections; a paragraph that a human wrote there is one too.  What stands in a fence is none."""
     fenced = _fenced(lines, start)
     headings = [*_headings(lines, start, fenced), ("", len(lines))]
@@ -245,7 +254,7 @@ def read_items(lines: Sequence[str], start: int = 0) -> Iterator[Item]:
                 continue
             while at < end and at not in fenced and _goes_on(lines[at]):
                 at += 1
-            if (told := _read_item(lines[first:at])).text:
+            if (told := _read_item(lines[first:at], form)).text:
                 yield Item(part, told, first, at)
 
 
@@ -282,7 +291,7 @@ def _goes_on(line: str) -> bool:
     return not _is_apart(line) and (item is None or bool(item[1]))
 
 
-def _read_item(lines: Sequence[str]) -> Line:
+def _read_item(lines: Sequence[str], form: int) -> Line:
     """Lines of an item; its sub-items that are no `Why:` belong to its text."""
     texts, whys = list[str](), list[str]()
     for number, line in enumerate(lines):
@@ -293,4 +302,5 @@ def _read_item(lines: Sequence[str]) -> Line:
     text, place = " ".join(texts), 0
     if found := _PLACED.fullmatch(text):
         text, place = found[1], int(found[2])
-    return Line(uncontain(text, extra=(_OURS,)), uncontain_line(" ".join(whys)), place)
+    why = uncontain_line(" ".join(whys), form=form)
+    return Line(uncontain(text, extra=(_OURS,), form=form), why, place)

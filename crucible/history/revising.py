@@ -23,6 +23,7 @@ from crucible.history.notes import (
     read_items,
     render_item,
 )
+from crucible.note.contain import format_of
 from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.scalars import Value
 from crucible.note.source import Edit, Source, Span, apply_edits
@@ -135,11 +136,12 @@ def _known_keys(marks: frozenset[str]) -> list[str]:
 
 def _with_items(source: Source, told: _Told, kept: dict[str, None]) -> Source:
     start = find_frontmatter(source).lines.end
-    items = [*read_items(source.lines, start)]
-    edits = [edit for item in items for edit in _of_standing(source, item, told, kept)]
+    form = format_of(find_frontmatter(source).values)
+    items = [*read_items(source.lines, start, form)]
+    edits = [edit for item in items for edit in _of_standing(source, item, told, kept, form)]
     known = {*map(_mark, items), *told.before}
     fresh = {mark: one for mark, one in told.items.items() if mark not in known}
-    edits += _of_fresh(source, start, items, [*fresh.values()])
+    edits += _of_fresh(source, start, items, [*fresh.values()], form)
     kept.update(dict.fromkeys(told.items))
     edits += _of_marks(source, kept)
     return apply_edits(source, edits)
@@ -149,7 +151,7 @@ def _mark(item: Item) -> str:
     return mark_of(item.part, item.line.text, item.line.why)
 
 
-def _of_standing(source: Source, item: Item, told: _Told, kept: dict[str, None]) -> Iterator[Edit]:
+def _of_standing(source: Source, item: Item, told: _Told, kept: dict[str, None], form: int) -> Iterator[Edit]:
     """One of ours goes when it is told no more, and leads to where it stands now."""
     mark = _mark(item)
     if mark not in told.before:
@@ -158,17 +160,17 @@ def _of_standing(source: Source, item: Item, told: _Told, kept: dict[str, None])
         kept.pop(mark, None)
         yield Edit(_span(source, item.first, item.end), "")
     elif (line := told.items[mark][1]) != item.line:
-        yield Edit(_span(source, item.first, item.end), _text(source, render_item(line)))
+        yield Edit(_span(source, item.first, item.end), _text(source, render_item(line, form)))
 
 
 def _of_fresh(
-    source: Source, start: int, items: Sequence[Item], fresh: Sequence[tuple[str, Line]]
+    source: Source, start: int, items: Sequence[Item], fresh: Sequence[tuple[str, Line]], form: int
 ) -> Iterator[Edit]:
     """New ones stand below the last item of their section; a section that is gone is made again for them."""
     sections = find_sections(source.lines, start)
     missing: list[str] = []
     for part, heading in HEADINGS.items():
-        rows = [row for one, line in fresh if one == part for row in render_item(line)]
+        rows = [row for one, line in fresh if one == part for row in render_item(line, form)]
         last = max((item.end for item in items if item.part == part), default=0)
         if not rows:
             continue

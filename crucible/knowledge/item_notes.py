@@ -15,6 +15,7 @@ from crucible.errors import BadSessionId
 from crucible.knowledge.item_texts import HEADINGS, TEXT, Body, read_body, render_body
 from crucible.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Status, Verification
 from crucible.knowledge.model import Category
+from crucible.note.contain import FORMAT, format_of
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
@@ -43,7 +44,7 @@ class Read(NamedTuple):
 def render_item(item: Item) -> str:
     """The whole note."""
     shown = {key: value for key, value in properties_of(item).items() if value not in (None, "", [])}
-    return render_frontmatter(shown) + "\n" + render_body(item.title, parts_of(item))
+    return render_frontmatter({**shown, "format": FORMAT}) + "\n" + render_body(item.title, parts_of(item))
 
 
 def parts_of(item: Item) -> dict[str, str]:
@@ -112,13 +113,14 @@ def read_item(source: Source, name: str) -> Read:
         return Read(None, tuple(told.problems))
     if told.values.get("source") is None:
         told.problems.append(Problem("no-source", 1, f"source is missing: one of {', '.join(Origin)}"))
-    item = _read(type_, told, read_body(source.lines[found.lines.end :]), name)
+    item = _read(type_, told, read_body(source.lines[found.lines.end :], format_of(found.values)), name)
     return Read(item, tuple(sorted(told.problems, key=lambda one: one.line)))
 
 
 def body_of(source: Source) -> Body:
     """What stands below the properties; its lines are counted from there."""
-    return read_body(source.lines[find_frontmatter(source).lines.end :])
+    found = find_frontmatter(source)
+    return read_body(source.lines[found.lines.end :], format_of(found.values))
 
 
 def slug_of(title: str) -> str:

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from crucible.note.contain import contain, uncontain, whole_fences
+from crucible.note.contain import (
+    FORMAT,
+    contain,
+    contain_code,
+    uncontain,
+    uncontain_code,
+    whole_fences,
+)
 from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
 from crucible.session.headings import read_title
@@ -54,18 +61,18 @@ class Body(NamedTuple):
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_body(lines: Sequence[str]) -> Body:
-    """The lines below the properties, as a human may have changed them."""
+def read_body(lines: Sequence[str], form: int = FORMAT) -> Body:
+    """The lines below the properties, as a human may have changed them, of a note of that `format`."""
     title, chunks = None, [Chunk(TEXT, 0, 0)]
     for at, level, words in _headings(lines):
         part = _PARTS.get(words.rstrip("# \t").lower(), "") if level == 2 else ""
         is_title = level == 1 and title is None
         chunks[-1] = _closed(chunks[-1], lines, at)
         if is_title:
-            title = read_title(words)
+            title = read_title(words, form)
         chunks.append(Chunk(part or TEXT, at + 1 if part or is_title else at, at + 1))
     chunks[-1] = _closed(chunks[-1], lines, len(lines))
-    parts = {part: _joined(part, chunks, lines) for part in (TEXT, *HEADINGS)}
+    parts = {part: _joined(part, chunks, lines, form) for part in (TEXT, *HEADINGS)}
     return Body(title, {part: text for part, text in parts.items() if text}, tuple(chunks))
 
 
@@ -86,18 +93,18 @@ def _closed(chunk: Chunk, lines: Sequence[str], end: int) -> Chunk:
     return chunk._replace(end=max(end, chunk.first))
 
 
-def _joined(part: str, chunks: Sequence[Chunk], lines: Sequence[str]) -> str:
-    told = [_read_text(lines[one.first : one.end]) for one in chunks if one.part == part]
+def _joined(part: str, chunks: Sequence[Chunk], lines: Sequence[str], form: int) -> str:
+    told = [_read_text(lines[one.first : one.end], form) for one in chunks if one.part == part]
     return "\n\n".join(text for text in told if text)
 
 
-def _read_text(lines: Sequence[str]) -> str:
+def _read_text(lines: Sequence[str], form: int) -> str:
     first = next((at for at, line in enumerate(lines) if line.strip(" \t")), len(lines))
     text = "\n".join(lines[first:])
     # What stands alone in such a fence is what could not stand there otherwise.
     if _FENCE.fullmatch(lines[first] if text else "") and whole_fences(text) == [(0, len(lines) - first)]:
-        return "\n".join(lines[first + 1 : -1])
-    return uncontain(text)
+        return uncontain_code("\n".join(lines[first + 1 : -1]), form)
+    return uncontain(text, form=form)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -116,11 +123,11 @@ def _blocks(parts: Mapping[str, str]) -> Iterator[str]:
             yield f"## {heading}\n\n{render_text(parts[part])}"
 
 
-def render_text(text: str) -> str:
-    """A text in normal form as a block of a note; "" for ""."""
-    shown = contain(text)
+def render_text(text: str, form: int = FORMAT) -> str:
+    """A text in normal form as a block of a note of that `format`; "" for ""."""
+    shown = contain(text, form=form)
     # What follows must be a heading still.
     after = f"{shown}\n\n## {HEADINGS['resolution']}\n\nx"
-    if not text or read_body(after.split("\n")).parts == {TEXT: text, "resolution": "x"}:
+    if not text or read_body(after.split("\n"), form).parts == {TEXT: text, "resolution": "x"}:
         return shown
-    return fenced(text)
+    return fenced(text if form < FORMAT else contain_code(text))

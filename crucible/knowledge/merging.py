@@ -14,6 +14,7 @@ from crucible.knowledge.item_notes import body_of, parts_of, properties_of, read
 from crucible.knowledge.item_texts import HEADINGS, TEXT, Chunk, render_text
 from crucible.knowledge.items import Failure, Item, Status
 from crucible.knowledge.noise import normal_title
+from crucible.note.contain import format_of
 from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.source import Edit, Lines, Source, Span, apply_edits
 
@@ -114,10 +115,11 @@ def _shows(source: Source, edits: Sequence[Edit], name: str, expected: Item) -> 
 
 def _added_texts(source: Source, old: Item, new: Item) -> list[Edit]:
     """What a text has more than before is put behind the last line of its part; parts that are new come last, with their headings."""
+    form = format_of(find_frontmatter(source).values)
     before, there = parts_of(old), {chunk.part for chunk in body_of(source).chunks}
     added = {part: text for part, text in parts_of(new).items() if text != before[part]}
     return [
-        _inserted(source, part, render_text(added[part].removeprefix(before[part]).lstrip("\n")))
+        _inserted(source, part, render_text(added[part].removeprefix(before[part]).lstrip("\n"), form))
         for part in sorted(added, key=lambda part: part not in there)
     ]
 
@@ -156,7 +158,8 @@ def _replaced_text(source: Source, old: Item, new: Item) -> list[Edit]:
     others = _added_texts(source, replace(old, text=new.text), new)
     if len(full) != 1 or old.text == new.text:
         return others
-    return [_instead(source, full[0], first, render_text(new.text)), *others]
+    form = format_of(find_frontmatter(source).values)
+    return [_instead(source, full[0], first, render_text(new.text, form)), *others]
 
 
 def _instead(source: Source, chunk: Chunk, first: int, block: str) -> Edit:

@@ -11,47 +11,68 @@ work, so texts that were contained one by one may be read back as one.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from crucible.note.code_spans import (
+    FORMAT,
+    code_span,
+    read_code,
+    read_code_span,
+    seal_code,
+    seal_shown,
+    unseal_shown,
+)
 from crucible.note.contain_inline import (
     FIELDS,
     Pass,
     Rule,
-    code_span,
-    inline_passes,
-    read_code_span,
+    convert_inline,
     seal_inline,
     unseal_inline,
 )
+from crucible.note.fences import (
+    by_parts,
+    contain_code,
+    convert_fence,
+    seal_fence,
+    uncontain_code,
+    unseal_fence,
+    whole_fences,
+)
+from crucible.note.openings import SCHEME
 from crucible.patterns import ANSI, late_pattern
 
 __all__ = [
-    "ACTING",
     "FIELDS",
+    "FORMAT",
     "LABELS",
     "QUOTE_END",
     "Rule",
     "code_span",
     "contain",
+    "contain_code",
     "contain_line",
+    "convert",
+    "convert_line",
+    "convert_span",
     "cut",
+    "format_of",
+    "is_inert",
     "normal",
     "normal_line",
+    "read_code",
     "read_code_span",
     "slug",
     "uncontain",
+    "uncontain_code",
     "uncontain_line",
     "whole_fences",
 ]
 
 LABELS = ("Rationale", "Resolution", "Summary", "Task")
 """The label words that a callout reads."""
-
-ACTING = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
-"""Info words of fences that Obsidian, its plugins or we act upon."""
 
 QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
 """For a user's words: `" - ` ends them, so inside them it is written `" \\- `.  Works in code spans too."""
@@ -86,11 +107,12 @@ def cut(text: str, limit: int) -> str:
 
 
 _NO_SLUG = late_pattern(r"[^\w.:/+-]+")
+_ADDRESS = late_pattern(rf"({SCHEME}|(?=:/)):")
 
 
 def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> str:
     """A name that can stand in a heading's markers; empty when the text is.  Obsidian reads no tag of digits only."""
-    name = re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text)))
+    name = _ADDRESS.sub(r"\1-", re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text))))
     if kind == "channel" and name.isdecimal():
         return f"channel-{name}"
     return name
@@ -113,235 +135,111 @@ LINE_RULES: tuple[Rule, ...] = (
 )
 
 
-class _Passes(NamedTuple):
-    line: tuple[Pass, ...]
-    inline: tuple[Pass, ...]
+MORE_LINE_RULES: tuple[Rule, ...] = (
+    # Boxes of somebody else's text would fill the lists of what a human has to do.  One that begins a line of ours may stand in a list.
+    Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
+    # Dataview asks its index what indented code says that begins so.
+    Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
+)
+"""What the second format escapes besides."""
 
 
-@lru_cache(maxsize=64)
-def _passes(labels: tuple[str, ...], fields: tuple[str, ...], extra: tuple[Rule, ...]) -> _Passes:
-    rules = [*extra, *LINE_RULES]
-    if labels:
-        words = "|".join(map(re.escape, labels))
-        rules.append(Rule("label", rf"\n[ \t>]*+(?:{words})", ":", ":"))
-    return _Passes(tuple(rule.compiled() for rule in rules), inline_passes(fields))
+@lru_cache(maxsize=16)
+def _line_passes(form: int, extra: tuple[Rule, ...]) -> tuple[Pass, ...]:
+    label = Rule("label", rf"\n[ \t>]*+(?:{'|'.join(LABELS)})", ":", ":")
+    rules = [*extra, *LINE_RULES, *(MORE_LINE_RULES if form >= FORMAT else ()), label]
+    return tuple(rule.compiled() for rule in rules)
 
 
-def _seal(text: str, passes: _Passes) -> str:
+def format_of(properties: Mapping[str, object]) -> int:
+    """By which rules a note with these properties is written: 2, or 1 where it does not say."""
+    found = properties.get("format")
+    return FORMAT if isinstance(found, int) and found >= FORMAT else 1
+
+
+def _seal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
     text = "\n" + text
-    for seal, _ in passes.line:
+    for seal, _ in _line_passes(form, extra):
         text = seal(text)
-    return seal_inline(text[1:], passes.inline)
+    return seal_inline(text[1:], form)
 
 
-def _unseal(text: str, passes: _Passes) -> str:
-    text = "\n" + unseal_inline(text, passes.inline)
-    for _, unseal in reversed(passes.line):
+def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
+    text = "\n" + unseal_inline(text, form)
+    for _, unseal in reversed(_line_passes(form, extra)):
         text = unseal(text)
     return text[1:]
 
 
-def contain(
-    text: str, *, labels: Sequence[str] = LABELS, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()
-) -> str:
-    """A normal block of text as Markdown that cannot become structure of the note.
+def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
+    """A normal block of text as Markdown that cannot become structure of a note of that `format`.
 
     Put it at the start of a line: where a fence opens the text (`whole_fences`), our own words before it would break
     the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.
     """
-    passes = _passes(tuple(labels), tuple(fields), tuple(extra))
-    return _convert(text, passes, writing=True)
+
+    def prose(part: str) -> str:
+        sealed = _seal(part, form, tuple(extra))
+        return sealed if form < FORMAT else seal_shown(sealed)
+
+    return by_parts(text, prose, lambda lines: seal_fence(lines, form))
 
 
-def uncontain(
-    text: str, *, labels: Sequence[str] = LABELS, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()
-) -> str:
-    """The text that was contained; with the same labels, fields and extra rules."""
+def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
+    """The text that was contained; with the same extra rules, and the `format` of its note."""
+    text = text if form < FORMAT else unseal_shown(text)
     if "\\" not in text:
         return text
-    return _convert(text, _passes(tuple(labels), tuple(fields), tuple(extra)), writing=False)
+    return by_parts(
+        text, lambda part: _unseal(part, form, tuple(extra)), lambda lines: unseal_fence(lines, form)
+    )
 
 
-def contain_line(text: str, *, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()) -> str:
-    """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`."""
-    passes = _passes((), tuple(fields), tuple(extra))
-    for seal, _ in passes.line[: len(extra)]:
-        text = seal(text)
-    return seal_inline(text, passes.inline)
+def contain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "") -> str:
+    """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`.
+
+    `before` is foreign text that is shown before it in the same line.
+    """
+    for rule in extra:
+        text = rule.compiled()[0](text)
+    text = seal_inline(text, form)
+    return text if form < FORMAT else seal_shown(text, before)
 
 
-def uncontain_line(text: str, *, fields: Sequence[str] = FIELDS, extra: Sequence[Rule] = ()) -> str:
+def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
     """The inverse of `contain_line`."""
-    if "\\" not in text:
-        return text
-    passes = _passes((), tuple(fields), tuple(extra))
-    text = unseal_inline(text, passes.inline)
-    for _, unseal in reversed(passes.line[: len(extra)]):
-        text = unseal(text)
+    text = unseal_inline(text if form < FORMAT else unseal_shown(text), form)
+    for rule in reversed(extra):
+        text = rule.compiled()[1](text)
     return text
 
 
-def _convert(text: str, passes: _Passes, *, writing: bool) -> str:
-    change, acting = (_seal, _seal_info) if writing else (_unseal, _unseal_info)
-    fences = whole_fences(text)
-    if not fences:
-        return change(text, passes)
-    lines, parts, at = text.split("\n"), list[str](), 0
-    for first, end in fences:
-        if at < first:
-            parts.append(change("\n".join(lines[at:first]), passes))
-        parts.append(acting(lines[first]))
-        parts.extend(lines[first + 1 : end])
-        at = end
-    if at < len(lines):
-        parts.append(change("\n".join(lines[at:]), passes))
-    return "\n".join(parts)
+def convert(text: str) -> str:
+    """A text as a note of the first format holds it, as one of the second does.
 
-
-# --- whole fences ----------------------------------------------------------------------------------------------
-
-_OPENER = late_pattern(r"( *)((?:[-+*]|1[.)]) {1,4})?(`{3,}(?!.*`)|~{3,})(.*)")
-_CLOSER = late_pattern(r"[ \t]*(`{3,}|~{3,})[ \t]*$")
-_ITEM = late_pattern(r"([-+*]|[0-9]{1,9}[.)]) {1,4}(?=[^ \t])")
-_DEEPEST = 4
-_MIDDLE_OF_PARAGRAPH = frozenset({"-", "+", "*", "1.", "1)"})  # the list markers that may interrupt one
-_INFO = late_pattern(r"(\s*)(\\*)(.*)", re.DOTALL)
-_WORD = late_pattern(r"[\w-]+")
-_ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
-
-
-def _acts(info: str) -> bool:
-    """Readers of Markdown resolve entities and escapes in an info string before they look at it."""
-    read = _ESCAPED.sub(r"\1", info)
-    if "&" in read:
-        import html  # noqa: PLC0415  its table of entities is large, and hardly any fence has one
-
-        read = html.unescape(read)
-    word = _WORD.match(read.lstrip())
-    return word is not None and word[0].lower() in ACTING
-
-
-def _seal_info(line: str) -> str:
-    return _change_info(line, 1)
-
-
-def _unseal_info(line: str) -> str:
-    return _change_info(line, -1)
-
-
-def _change_info(line: str, by: int) -> str:
-    """One backslash more or less before the info word of a fence's first line, where that word acts."""
-    opener = _OPENER.match(line)
-    info = opener and _INFO.match(opener[4])
-    if not opener or not info or not _acts(info[3]):
-        return line
-    return line[: opener.start(4)] + info[1] + "\\" * max(0, len(info[2]) + by) + info[3]
-
-
-def whole_fences(text: str) -> list[tuple[int, int]]:
-    """First line and end of every fence that is one wherever the text is put; everything else is prose.
-
-    The opener stands at column n after spaces or one list marker; every line to the closer is blank or indented by n;
-    the first line that looks like a closer is indented by n exactly.  From column 4 on the opener must stand in a list
-    item of this text, else it may be the rest of a paragraph.
+    Only backslashes come and go, so lines stay lines.  What a human wrote and the first format would have escaped stays
+    live: a wikilink among them.
     """
-    if "```" not in text and "~~~" not in text:
-        return []
-    lines = text.split("\n")
-    candidates = _candidates(lines)
-    deep = any(opener.end(1) > 3 for _, opener, _ in candidates)
-    found, items, at = list[tuple[int, int]](), _Items(), 0
-    shallow: dict[int, int] = {}
-    for first, opener, closer in candidates:
-        if first < at:
-            continue
-        if deep:
-            items.enter(lines[at : first + 1])
-            at = first + 1
-        if items.fit(opener) and _whole(lines, first, opener.start(3), closer, shallow):
-            found.append((first, closer + 1))
-            at = closer + 1
-    return found
+
+    def prose(part: str) -> str:
+        part = "\n" + part
+        for rule in MORE_LINE_RULES:
+            part = rule.compiled()[0](part)
+        return seal_shown(convert_inline(part[1:]))
+
+    return by_parts(text, prose, convert_fence)
 
 
-def _candidates(lines: list[str]) -> list[tuple[int, re.Match[str], int]]:
-    """Each line that may open a fence, and the first later one that looks like its closer.
-
-    Found for all openers at once from the end: a search for each took seconds on thousands of unclosed ones.
-    """
-    after: dict[str, list[tuple[int, int]]] = {
-        "`": [],
-        "~": [],
-    }  # (-length, line), the nearest and shortest last
-    found: list[tuple[int, re.Match[str], int]] = []
-    for at in range(len(lines) - 1, -1, -1):
-        line = lines[at]
-        if "```" not in line and "~~~" not in line:
-            continue
-        if opener := _OPENER.match(line):
-            ahead = after[opener[3][0]]
-            fitting = bisect_left(ahead, (1 - len(opener[3]),)) - 1
-            if fitting >= 0:
-                found.append((at, opener, ahead[fitting][1]))
-        if closer := _CLOSER.match(line):
-            ahead, length = after[closer[1][0]], len(closer[1])
-            while ahead and -ahead[-1][0] <= length:
-                ahead.pop()
-            ahead.append((-length, at))
-    found.reverse()
-    return found
+def convert_line(text: str) -> str:
+    """The same for a text inside a line of ours."""
+    return seal_shown(convert_inline(text))
 
 
-def _whole(lines: list[str], at: int, column: int, closer: int, shallow: dict[int, int]) -> bool:
-    """Whether the lines to the closer hold the column; `shallow` remembers where one did not."""
-    indent = " " * column
-    if not lines[closer].startswith(indent) or lines[closer][column] not in "`~":
-        return False
-    if column == 0:
-        return True
-    if at < shallow.get(column, -1) < closer:
-        return False
-    for number in range(at + 1, closer):
-        if lines[number].strip(" \t") and not lines[number].startswith(indent):
-            shallow[column] = number
-            return False
-    return True
+def convert_span(span: str, after: str = "") -> str:
+    """A whole code span of the first format as one of the second."""
+    return seal_shown(seal_code(span), after=after)
 
 
-class _Items:
-    """The columns of the list items that are open for certain, line by line."""
-
-    __slots__ = ("_after_blank", "_columns", "_parent")
-
-    def __init__(self) -> None:
-        self._columns: list[int] = []
-        self._parent = 0
-        self._after_blank = True
-
-    def enter(self, lines: Sequence[str]) -> None:
-        """Go on over these lines, which stand outside fences."""
-        for line in lines:
-            self._enter(line)
-
-    def _enter(self, line: str) -> None:
-        text = line.lstrip(" ")
-        if not text:
-            self._after_blank = True
-            return
-        indent, left = len(line) - len(text), False
-        if text[0] == "\t":
-            self._columns.clear()
-        while self._columns and self._columns[-1] > indent:
-            self._columns.pop()
-            left = True
-        self._parent = self._columns[-1] if self._columns else 0
-        item = _ITEM.match(text)
-        certain = self._after_blank or left or (item is not None and item[1] in _MIDDLE_OF_PARAGRAPH)
-        if item and certain and indent - self._parent <= 3:
-            self._columns.append(indent + item.end())
-        self._after_blank = False
-
-    def fit(self, opener: re.Match[str]) -> bool:
-        """Whether the line just entered is, at its column, no indented code and no rest of a paragraph."""
-        indent = opener.end(1)
-        return indent <= 3 or (indent - self._parent <= 3 and len(self._columns) <= _DEEPEST)
+def is_inert(code: str) -> bool:
+    """Whether text means nothing to anybody in a code span as it is."""
+    return seal_shown(seal_code(code)) == code

@@ -1,31 +1,29 @@
 r"""Code spans, and the escapes that stand inside a line.
 
 Owns where a line's code spans are, which of them every reader of Markdown takes for code, and the rules for the text
-outside them.  The start of a line, fences and the normal form are `contain`'s.
+outside them.  The start of a line, fences and the normal form are `contain`'s; what the app and its plugins act on is in
+`openings`.
 
 Most escapes read "k backslashes before the mark become k+1": such a rule is its own inverse, whatever the text held.
-`<` and the backtick take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
+Marks of one character take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
+
+A note says with its property `format` which rules wrote it.  The rules of both formats are here, and what turns texts of
+the first into texts of the second.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
+from crucible.note.code_spans import FORMAT, seal_code, unseal_code
+from crucible.note.openings import BLOCK_ID, DATED, ENTITY, SCHEME, TAG
 from crucible.patterns import late_pattern
 
-__all__ = [
-    "FIELDS",
-    "Pass",
-    "Rule",
-    "code_span",
-    "inline_passes",
-    "read_code_span",
-    "seal_inline",
-    "unseal_inline",
-]
+__all__ = ["FIELDS", "Pass", "Rule", "convert_inline", "seal_inline", "unseal_inline"]
 
 FIELDS = ("started", "ended", "tokens")
 """The keys of a phase's inline fields."""
@@ -58,33 +56,32 @@ class Rule(NamedTuple):
             return _pass(seal, escaped + "\\", self.hint), _pass(unseal, self.hint, escaped)
         return _pass(seal, r"\g<0>\\", self.hint), _pass(unseal, r"\1", "\\" + self.hint)
 
+    def bare(self) -> Callable[[str], str]:
+        """Escape only the marks that have no backslash."""
+        return _pass(rf"(?:{self.before})(?=(?:{self.when or self.mark}))", r"\g<0>\\", self.hint)
+
 
 def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
     compiled = late_pattern(pattern, re.MULTILINE)
     return lambda text: compiled.sub(template, text) if hint in text else text
 
 
-# A link whose tail is plain stays.  Any other could end inside what we take for a code span, even some lines further
-# on, and every backtick after it would then open where we think it closes.
-_PLAIN = r"[^\s()\\`<>\[\]\0]"
-_PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
+def _single(char: str, bare: str, marked: str) -> Pass:
+    """A mark of one character: k backslashes before it become 2k+1.
 
-INLINE_RULES: tuple[Rule, ...] = (
-    Rule("wikilink", r"\[", r"\[", "["),
-    Rule("image", "!", r"\[", "!"),
-    Rule("comment", "%", "%", "%"),
-    Rule("math", r"\$", r"\$", "$"),
-    # A link definition vanishes from the page and gives every `[label]` of the note a meaning; its label may have
-    # begun on the line above, so the colon is the only sure sign.
-    Rule("definition", r"\]", ":", "]"),
-    Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\("),
-)
+    `bare` and `marked` are patterns of what follows a mark without and with backslashes before it; `bare` may say what
+    stands before.
+    """
+    live = late_pattern(rf"{re.escape(char)}(?<!\\{re.escape(char)}){bare}", re.MULTILINE)
+    run = late_pattern(rf"\\(?<!\\\\)\\*+{re.escape(char)}{marked}", re.MULTILINE)
+    escaped = "\\" + char
 
-_BARE_HTML = late_pattern(r"<(?<!\\<)(?=[A-Za-z/!?])")
-_HTML_RUN = late_pattern(r"\\(?<!\\\\)\\*+<")
-_URL = late_pattern(r"://\S*")
-_ESCAPED_URL = late_pattern(r":(?=\\++//)")
-_URL_ESCAPE = late_pattern(r":\\(?=\\*+//)")
+    def seal(text: str) -> str:
+        if escaped in text:
+            text = run.sub(_double, text)
+        return live.sub(r"\\\g<0>", text) if char in text else text
+
+    return seal, lambda text: run.sub(_halve, text) if escaped in text else text
 
 
 def _double(match: re.Match[str]) -> str:
@@ -99,59 +96,141 @@ def _halve(match: re.Match[str]) -> str:
     return run[len(run) // 2 :] if len(run) % 2 == 0 else run
 
 
-def _seal_url(match: re.Match[str]) -> str:
-    """An address swallows the backslash that should disarm a `<` or a backtick behind it, so it may be none."""
-    tail = match[0]
-    return tail.replace("://", ":\\//") if any(mark in tail for mark in "<`\0") else tail
+# A link whose tail is plain may stay.  Any other could end inside what we take for a code span, even some lines further
+# on, and every backtick after it would then open where we think it closes.
+_PLAIN = r"[^\s()\\`<>\[\]\0]"
+_PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
+_WEB_TAIL = rf"(?=\((?i:https?://|mailto:)){_PLAIN_TAIL}"
 
-
-def _seal_html(text: str) -> str:
-    if "\\<" in text:
-        text = _HTML_RUN.sub(_double, text)
-    return _BARE_HTML.sub(r"\\<", text) if "<" in text else text
-
-
-HTML_PASS: Pass = (
-    _seal_html,
-    lambda text: _HTML_RUN.sub(_halve, text) if "\\<" in text else text,
-)
-URL_PASS: Pass = (
-    lambda text: _URL.sub(_seal_url, _ESCAPED_URL.sub(r":\\", text)) if "//" in text else text,
-    lambda text: _URL_ESCAPE.sub(":", text) if "//" in text else text,
+INLINE_RULES: tuple[Rule, ...] = (
+    Rule("wikilink", r"\[", r"\[", "["),
+    Rule("image", "!", r"\[", "!"),
+    Rule("comment", "%", "%", "%"),
+    # A link definition vanishes from the page and gives every `[label]` of the note a meaning; its label may have
+    # begun on the line above, so the colon is the only sure sign.
+    Rule("definition", r"\]", ":", "]"),
+    # Only the web may be reached by what somebody else wrote.
+    Rule("link", r"\]", r"\(", "]", when=rf"(?!{_WEB_TAIL})\("),
 )
 
+MORE_RULES: tuple[Rule, ...] = (
+    Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":"),
+    Rule("date", DATED, "-", "-"),
+    Rule("dice", r"dice[\w+-]*", ":", ":"),
+    # Dataview takes no escape before `::`, so it goes between the colons.
+    Rule("field", ":", ":", ":"),
+)
+"""What the second format escapes besides, with backslashes between two marks."""
 
-def inline_passes(fields: Sequence[str]) -> tuple[Pass, ...]:
+HTML_PASS: Pass = _single("<", "(?=[A-Za-z/!?])", "")
+SINGLES: dict[str, Pass] = {
+    "entity": _single("&", rf"(?={ENTITY})", rf"(?={ENTITY})"),
+    # Obsidian opens math at a `$` before anything but a blank, and closes it behind anything but one; a price alone does neither.
+    "math": _single("$", r"(?:(?<=\S\$)|(?=[^\s\d]))", ""),
+    "caret": _single("^", rf"(?:(?=\[)|(?<!\w\^)(?={BLOCK_ID}))", rf"(?=\[|{BLOCK_ID})"),
+}
+"""What the second format escapes besides, with backslashes before a mark of one character."""
+
+
+def _seal_tags(text: str) -> str:
+    return _LIVE_TAG.sub(lambda found: found["at"] or rf"\{found[0]}", text)
+
+
+_WEB_TO_TAG = r"(?i:https?)://[\w/.:%&=?~+,;@-]*#"
+_LIVE_TAG = late_pattern(rf"(?P<at>{_WEB_TO_TAG})|#(?<![\\\w]#)(?={TAG})")
+_TAG_RUN = _single("#", rf"(?={TAG})(?!)", rf"(?={TAG})")
+# What stands behind an escape or a code span is a tag too, so this comes last.
+TAG_PASS: Pass = (
+    lambda text: _seal_tags(_TAG_RUN[0](text)) if "#" in text else text,
+    _TAG_RUN[1],
+)
+
+_WORD_END = late_pattern(r"\s|\Z")
+_WEB = late_pattern(r"(?i)(?<![a-z0-9+.-])https?\Z")
+_ESCAPED_URL = late_pattern(r":(?=\\++//)")
+_URL_ESCAPE = late_pattern(r":\\(?=\\*+//)")
+
+
+def _seal_urls(text: str, *, all_schemes: bool) -> str:
+    """Only addresses of the web stay: others open programs.
+
+    An address swallows the backslash that should disarm a `<` or a backtick behind it, so then it may be none.
+    """
+    parts, done, end, last_mark = list[str](), 0, 0, -1
+    at = text.find("://")
+    while at >= 0:
+        if at >= end:
+            end = _WORD_END.search(text, at).start()  # type: ignore[union-attr]  # the text's end at the latest
+            last_mark = max(text.rfind(mark, at, end) for mark in "<`\0")
+        if last_mark > at or (all_schemes and not _WEB.search(text, max(0, at - 8), at)):
+            parts.append(f"{text[done : at + 1]}\\")
+            done = at + 1
+        at = text.find("://", at + 3)
+    return "".join([*parts, text[done:]])
+
+
+def _url_pass(*, all_schemes: bool) -> Pass:
+    def seal(text: str) -> str:
+        return _seal_urls(_ESCAPED_URL.sub(r":\\", text), all_schemes=all_schemes) if "//" in text else text
+
+    return seal, lambda text: _URL_ESCAPE.sub(":", text) if "//" in text else text
+
+
+URL_PASS = _url_pass(all_schemes=True)
+
+# --- the rules of the first format -----------------------------------------------------------------------------------
+
+OLD_RULES: tuple[Rule, ...] = (
+    *INLINE_RULES[:3],
+    Rule("math", r"\$", r"\$", "$"),
+    INLINE_RULES[3],
+    Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\("),
+    # A set of last letters is what the pattern engine finds fast.
+    Rule(
+        "field",
+        r"[dsDS](?:(?<=(?<![^\W_])(?i:started))|(?<=(?<![^\W_])(?i:ended))|(?<=(?<![^\W_])(?i:tokens)))[ \t*_]*+",
+        "::",
+        "::",
+    ),
+)
+
+
+@lru_cache(maxsize=2)
+def inline_passes(form: int) -> tuple[Pass, ...]:
     """Everything done outside code spans, in the order of writing."""
-    rules = (*INLINE_RULES, _field_rule(fields)) if fields else INLINE_RULES
-    return (HTML_PASS, URL_PASS, *(rule.compiled() for rule in rules))
+    if form < FORMAT:
+        return (HTML_PASS, _url_pass(all_schemes=False), *(rule.compiled() for rule in OLD_RULES))
+    rules = (rule.compiled() for rule in (*INLINE_RULES, *MORE_RULES))
+    return (HTML_PASS, URL_PASS, *rules, *SINGLES.values(), TAG_PASS)
 
 
-def _field_rule(keys: Sequence[str]) -> Rule:
-    """Dataview reads keys in any case, and through emphasis (`_key_::`).  A set of last letters is what the pattern engine finds fast."""
-    ends = re.escape(
-        "".join(sorted({letter for key in keys for letter in key[-1].lower() + key[-1].upper()}))
-    )
-    words = "|".join(rf"(?<=(?<![^\W_])(?i:{re.escape(key)}))" for key in keys)
-    return Rule("field", rf"[{ends}](?:{words})[ \t*_]*+", "::", "::")
-
-
-def seal_inline(text: str, passes: Sequence[Pass]) -> str:
+def seal_inline(text: str, form: int) -> str:
     """Escape what is not inside a trusted code span."""
-    masked, spans, filler = _mask(text, writing=True)
-    for seal, _ in passes:
+    masked, spans, filler = _mask(text, _seal_ticks, writing=True)
+    for seal, _ in inline_passes(form):
         masked = seal(masked)
-    return _unmask(masked, spans, filler)
+    return _unmask(masked, spans if form < FORMAT else [*map(seal_code, spans)], filler)
 
 
-def unseal_inline(text: str, passes: Sequence[Pass]) -> str:
+def unseal_inline(text: str, form: int) -> str:
     """The inverse of `seal_inline`."""
     if "\\" not in text:
         return text
-    masked, spans, filler = _mask(text, writing=False)
-    for _, unseal in reversed(passes):
+    masked, spans, filler = _mask(text, _unseal_ticks)
+    for _, unseal in reversed(inline_passes(form)):
         masked = unseal(masked)
-    return _unmask(masked, spans, filler)
+    return _unmask(masked, spans if form < FORMAT else [*map(unseal_code, spans)], filler)
+
+
+def convert_inline(text: str) -> str:
+    """Text as the first format has it in the escapes of the second; what both write alike stays as it is."""
+    masked, spans, filler = _mask(text, str)
+    for rule in (OLD_RULES[-1], OLD_RULES[3]):
+        masked = rule.compiled()[1](masked)
+    masked = INLINE_RULES[-1].bare()(_seal_urls(masked, all_schemes=True))
+    for seal, _ in (*(rule.compiled() for rule in MORE_RULES), *SINGLES.values(), TAG_PASS):
+        masked = seal(masked)
+    return _unmask(masked, [*map(seal_code, spans)], filler)
 
 
 # --- code spans ------------------------------------------------------------------------------------------------
@@ -164,11 +243,10 @@ _BARE_PIPE = late_pattern(r"(?<!\\)\|")
 _TABLE_RULE = late_pattern(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
 
 
-def _mask(text: str, *, writing: bool) -> tuple[str, list[str], str]:
+def _mask(text: str, untrusted: Callable[[str], str], *, writing: bool = False) -> tuple[str, list[str], str]:
     """The text with each trusted code span as one filler, the spans, and the filler.
 
-    A line keeps its spans only when all its backticks pair on it; otherwise all of them are escaped (or, reading, get
-    their escapes taken away).  A span over several lines is therefore never code: trusting one let a `[[` through.
+    A line keeps its spans only when all its backticks pair on it; what else has backticks goes through `untrusted`.  A span over several lines is therefore never code: trusting one let a `[[` through.
     """
     if "`" not in text:
         return text, [], ""
@@ -179,7 +257,7 @@ def _mask(text: str, *, writing: bool) -> tuple[str, list[str], str]:
         if "`" in line:
             found = _spans(line)
             if found is None or (writing and not _trusted(line, found, tabular)):
-                lines[at] = _seal_ticks(line) if writing else _TICK_RUN.sub(_halve, line)
+                lines[at] = untrusted(line)
             else:
                 lines[at] = _cut_out(line, found, spans, filler)
     return "\n".join(lines), spans, filler
@@ -199,6 +277,10 @@ def _absent(text: str) -> str:
 
 def _seal_ticks(line: str) -> str:
     return _TICK.sub(_double, line) if "\\`" in line else line.replace("`", "\\`")
+
+
+def _unseal_ticks(line: str) -> str:
+    return _TICK_RUN.sub(_halve, line)
 
 
 def _cut_out(line: str, found: list[tuple[int, int]], spans: list[str], filler: str) -> str:
@@ -254,31 +336,3 @@ def _trusted(line: str, found: list[tuple[int, int]], tabular: bool) -> bool:
             return False
         at = end
     return True
-
-
-def code_span(text: str) -> str:
-    """Text of one line as a code span that `read_code_span` gives back exactly; a newline becomes `⏎`."""
-    text = text.replace("\n", "⏎")
-    fence = "`" * (1 + max((len(run) for run in _RUN.findall(text)), default=0))
-    if not text.strip(" "):
-        return f"{fence} {text}{fence}"  # there is no empty code span, so blanks are written one longer
-    if text[0] == "`" or text[-1] == "`" or text[0] == text[-1] == " ":
-        return f"{fence} {text} {fence}"
-    return f"{fence}{text}{fence}"
-
-
-def read_code_span(line: str, at: int = 0) -> tuple[str, int] | None:
-    """The text of the code span that opens at `at`, and the offset behind it."""
-    opener = _RUN.match(line, at)
-    if opener is None or (at and line[at - 1] == "`"):
-        return None
-    fence = re.escape(opener[0])
-    closer = re.compile(rf"(?<!`){fence}(?!`)").search(line, opener.end())
-    if closer is None:
-        return None
-    text = line[opener.end() : closer.start()]
-    if not text.strip(" "):
-        text = text[1:]
-    elif text[0] == text[-1] == " ":
-        text = text[1:-1]
-    return text, closer.end()

@@ -169,13 +169,14 @@ def _is_safely_plain(text: str) -> bool:
         and ": " not in text
         and " #" not in text
         and "[[" not in text
+        and "<%" not in text
         and not _TYPED_SHAPE.fullmatch(text)
         and text.lower() not in _TYPED_WORDS
     )
 
 
 def _quote(text: str) -> str:
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    return f'"{_ESCAPED.sub(_escape, text)}"'.replace("<%", "<\\x25")  # which Templater would run here, too
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from crucible.note.contain import uncontain, uncontain_line
+from crucible.note.contain import FORMAT, read_code, uncontain, uncontain_line
 from crucible.patterns import late_pattern
 from crucible.recall.cards import Card, event_at, hash_of, place_at
 from crucible.recall.model import Event, Kind
@@ -27,6 +27,9 @@ _LABEL = late_pattern(r"\n\n(?=(?:Rationale|Resolution|Summary): )")
 _LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re.MULTILINE)
 """The lines of a subagent's callout that are not its words."""
 _QUOTE = late_pattern(r"^> ?")
+_HEAD = 20_000
+_FORMAT = late_pattern(rf"^format: {FORMAT}$", re.MULTILINE)
+"""Where it is told otherwise, the text's hash is another one, and the note is read whole."""
 _LIKELY = 3
 """How many events of the same words are tried before the note is read whole."""
 
@@ -40,9 +43,9 @@ def events_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, Ev
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     found: dict[int, Event] = {}
     if "\r" not in text:
-        lines = text.split("\n")
+        lines, form = text.split("\n"), FORMAT if _FORMAT.search(text, 0, _HEAD) else 1
         for at in wanted:
-            if (told := _short(card, lines, at)) is not None:
+            if (told := _short(card, lines, at, form)) is not None:
                 found[at] = event_at(card, at, told)
     if len(found) < len(wanted):
         found = {**_whole(card, data, wanted), **found}
@@ -64,34 +67,34 @@ def _bytes_of(path: str, root: str) -> bytes:
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-def _short(card: Card, lines: Sequence[str], at: int) -> str | None:
+def _short(card: Card, lines: Sequence[str], at: int, form: int) -> str | None:
     event, place = event_at(card, at), place_at(card, at)
     identity = event.id.rpartition("#")[2]
-    for text in _candidates(event, lines[place.first : place.end], lines[event.line - 1 : event.line]):
+    for text in _candidates(event, lines[place.first : place.end], lines[event.line - 1 : event.line], form):
         if any(hash_of(event.kind, text, count) == identity for count in range(_LIKELY)):
             return text
     return None
 
 
-def _candidates(event: Event, lines: Sequence[str], own: Sequence[str]) -> Iterator[str]:
+def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: int) -> Iterator[str]:
     """What the lines may say."""
     if event.kind is Kind.TOOL:
-        if own and (told := _call(own[0])):
+        if own and (told := _call(own[0], form)):
             yield told
         return
     if not lines or not lines[0].startswith(">"):
-        yield _decoded("\n".join(lines).strip("\n"))
+        yield uncontain("\n".join(lines).strip("\n"), form=form)
         return
     body = "\n".join(_QUOTE.sub("", line) for line in lines[1:]).strip("\n")
     if event.kind is Kind.USER:
-        yield from map(_decoded, _words(body))
+        yield from (uncontain(text, form=form) for text in _words(body))
     elif event.kind is Kind.SUBAGENT:
-        rest = _decoded(_LABEL.sub("\n", _LINKED.sub("", body).strip("\n")))
+        rest = uncontain(_LABEL.sub("\n", _LINKED.sub("", body).strip("\n")), form=form)
         yield f"{event.agent}\n{rest}" if rest else event.agent
     else:
         title = lines[0].partition("]")[2].lstrip("+-").strip()
-        text = _decoded(_LABEL.sub("\n", body))
-        yield f"{uncontain_line(title)}\n{text}".strip("\n") if title else text
+        text = uncontain(_LABEL.sub("\n", body), form=form)
+        yield f"{uncontain_line(title, form=form)}\n{text}".strip("\n") if title else text
 
 
 def _words(body: str) -> Iterator[str]:
@@ -103,7 +106,7 @@ def _words(body: str) -> Iterator[str]:
     yield f"{words}\n{note}" if is_noted else body[1:].removesuffix('"')
 
 
-def _call(line: str) -> str:
+def _call(line: str, form: int) -> str:
     found = _CALL.match(line)
     if not found:
         return ""
@@ -114,13 +117,8 @@ def _call(line: str) -> str:
         result = result[1:].removeprefix("\ufe0f").lstrip(" ")
     elif result[:1] == "\\" and result.lstrip("\\")[:1] in _MARKS:
         result = result[1:]
-    if "\\" in result:
-        result = uncontain_line(result)
+    call, result = read_code(call, form), uncontain_line(result, form=form)
     return f"{call}\n{result}" if result else call
-
-
-def _decoded(text: str) -> str:
-    return uncontain(text) if "\\" in text else text
 
 
 def _whole(card: Card, data: bytes, wanted: Sequence[int]) -> dict[int, Event]:

@@ -11,9 +11,9 @@ from crucible.errors import UsageError
 from crucible.note.contain import cut, normal, normal_line, slug
 from crucible.patterns import late_pattern
 from crucible.secrets import Redact
+from crucible.secrets.private import PRIVATE, hide_private
 from crucible.secrets.redacting import unscanned
 from crucible.session.model import AgentRef
-from crucible.transcript.private import PRIVATE, hide_private
 
 __all__ = ["Cleaning", "agent_of", "check_text"]
 

@@ -21,9 +21,9 @@ _LABEL = "> Resolution:"
 
 def add_behind(source: Source, session: Session, entry: Entry, new: Entry) -> list[Edit]:
     """A new entry directly behind one of the session's; `EditRefused` when that stands in no phase and not before the first."""
-    lines = render_entry(new)
+    lines = render_entry(new, session.format)
     edits = insert_lines(source, session, entry.lines.end, lines)
-    return check_shown(source, edits, _with(session, entry, (entry, _as_read(lines))))
+    return check_shown(source, edits, _with(session, entry, (entry, _as_read(lines, session.format))))
 
 
 def add_resolution(source: Source, session: Session, failure: Failure, text: str) -> list[Edit]:
@@ -33,11 +33,12 @@ def add_resolution(source: Source, session: Session, failure: Failure, text: str
             f"{session.id}:{failure.lines.first + 1}: the error has a resolution", "change it in the note"
         )
     refuse_open(session, failure.lines.end)
-    whole = render_entry(Failure(failure.text, text))
-    lines = whole[len(render_entry(Failure(failure.text))) :]
+    form = session.format
+    whole = render_entry(Failure(failure.text, text), form)
+    lines = whole[len(render_entry(Failure(failure.text), form)) :]
     if failure.resolution is not None:
         lines = _without_label(lines)
-    read = _as_read(["> [!error]", "> x", *render_entry(Failure("x", text))[2:]])
+    read = _as_read(["> [!error]", "> x", *render_entry(Failure("x", text), form)[2:]], form)
     mended = replace(failure, resolution=read.resolution if isinstance(read, Failure) else text)
     return check_shown(source, _below(source, failure.lines.end, lines), _with(session, failure, (mended,)))
 
@@ -58,8 +59,8 @@ def _below(source: Source, line: int, lines: list[str]) -> list[Edit]:
     return [Edit(Span(at, at), text + newline if ended else newline + text)]
 
 
-def _as_read(lines: list[str]) -> Entry:
-    return phase_as_read(["## A", "", *lines]).entries[0]
+def _as_read(lines: list[str], form: int) -> Entry:
+    return phase_as_read(["## A", "", *lines], form).entries[0]
 
 
 def _with(session: Session, entry: Entry, others: tuple[Entry, ...]) -> Session:

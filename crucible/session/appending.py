@@ -145,7 +145,7 @@ def append_wide(source: Source, name: str, plan: Plan) -> Appended:
     """The same by reading the whole note: what `append` must come to in every case."""
     session = read_session(source, name)
     addition = plan(Standing(session, session.phases[-1] if session.phases else None))
-    part = _Part(_set_keys(source, addition.keys), name)
+    part = _Part(_set_keys(source, addition.keys), name, session.format)
     for step in addition.steps:
         part.take(step)
     start = find_frontmatter_span(part.source).end
@@ -160,8 +160,9 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
     """`start` is where the frontmatter ends."""
     at = place.tail
     head, tail = Source(source.text[:start]), Source(source.text[at:])
-    part = _Part(tail, name, place.above)
-    addition = plan(Standing(read_head(head, name), part.phase))
+    told = read_head(head, name)
+    part = _Part(tail, name, told.format, place.above)
+    addition = plan(Standing(told, part.phase))
     changed = _set_keys(head, addition.keys)
     for step in addition.steps:
         part.take(step)
@@ -181,13 +182,14 @@ def read_head(source: Source, name: str) -> Session:
 class _Part:
     """A note, or its tail, while steps are taken; `before` counts the phases above a tail."""
 
-    def __init__(self, source: Source, name: str, before: int | None = None) -> None:
+    def __init__(self, source: Source, name: str, form: int, before: int | None = None) -> None:
         self.name = name
+        self.form = form
         self.is_whole = before is None
         self.before = before or 0
         self.source = source
         self._stale = False
-        self.session = read_session(source, name)
+        self.session = read_session(source, name, form)
 
     @property
     def phase(self) -> Phase | None:
@@ -216,7 +218,7 @@ class _Part:
 
     def _read_again(self, needed: bool) -> None:
         if needed and self._stale:
-            self.session = read_session(self.source, self.name)
+            self.session = read_session(self.source, self.name, self.form)
             self._stale = False
 
     def _edits(self, step: Step) -> list[Edit]:

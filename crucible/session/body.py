@@ -77,8 +77,9 @@ class Body:
     A run of blocks that mean nothing by themselves is one entry of prose; `run` is its first line, or -1.
     """
 
-    def __init__(self, lines: Sequence[str], flat: bool = False) -> None:
+    def __init__(self, lines: Sequence[str], form: int, flat: bool = False) -> None:
         self.lines = lines
+        self.form = form  # the `format` of the note
         self.flat = flat  # no sections, no tasks: the body of an inline subagent
         self.problems: list[Problem] = []
         self.title = ""
@@ -151,11 +152,11 @@ class Body:
     def _open_section(self, block: Block) -> None:
         if block.level == 1:
             self._flush()
-            self.title = read_title(block.text)
+            self.title = read_title(block.text, self.form)
             self.title_lines = Lines(block.first, block.end)
             return
         self._end_section(block.first)
-        name, agent, channel = read_heading(block.text)
+        name, agent, channel = read_heading(block.text, self.form)
         if block.level == 3:
             parent = self.phases[-1]
             section = _Section(f"{parent.id}.{len(parent.subs) + 1}", block.first)
@@ -200,7 +201,7 @@ class Body:
 
     def _end_summary(self, line: int) -> None:
         text = "\n".join(self.lines[self.summary_lines.end : line]).strip("\n")
-        self.summary = uncontain(_without_rule(text))
+        self.summary = uncontain(_without_rule(text), form=self.form)
         self.summary_lines = Lines(self.summary_from, line)
         self.summary_from = -1
 
@@ -227,7 +228,7 @@ class Body:
             first += 1
         text = "\n".join(self.lines[first:end]).strip("\n")
         if text:
-            self.section.entries.append(Prose(uncontain(text), Lines(first, end)))
+            self.section.entries.append(Prose(uncontain(text, form=self.form), Lines(first, end)))
 
     def _close_entry(self, end: int) -> None:
         self.section.body_end = end
@@ -266,7 +267,7 @@ class Body:
         raw = read_callout(self.lines[block.first : block.end])
         entry = None
         if raw and raw.kind in CALLOUT_KINDS:
-            entry = read_entry(raw, Lines(block.first, block.end), _read_entries)
+            entry = read_entry(raw, Lines(block.first, block.end), self.form, _read_entries)
         if entry is None:
             self._extend_run(block.first, block.end)
             return
@@ -275,7 +276,7 @@ class Body:
         self._close_entry(block.end)
 
     def _read_tool_list(self, tools: Block, block: Block) -> None:
-        calls, taken = read_calls(self.lines[block.first : block.end], block.first)
+        calls, taken = read_calls(self.lines[block.first : block.end], block.first, self.form)
         if not calls:
             self._extend_run(tools.first, block.end)
             return
@@ -310,10 +311,10 @@ def _without_rule(text: str) -> str:
     return _RULE_BELOW.sub("", text)
 
 
-def _read_entries(lines: Sequence[str]) -> tuple[Entry, ...]:
+def _read_entries(lines: Sequence[str], form: int) -> tuple[Entry, ...]:
     """The entries of a phase's body without headings, as an inline subagent holds it; their places are not kept."""
     blocks = scan_lines(lines)
-    body = Body(lines, flat=True)
+    body = Body(lines, form, flat=True)
     body.read(parse_blocks(lines) if blocks is None else blocks)
     return tuple(_placeless(entry) for entry in body.preamble.entries)
 

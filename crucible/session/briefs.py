@@ -34,13 +34,13 @@ def set_brief_callout(source: Source, session: Session, text: str) -> list[Edit]
     said, before = normal(text), find_brief_callout(session)
     if before is None:
         new = Callout(_KIND, _TITLE, said)
-        edits, line = _inserted(source, session, render_entry(new))
+        edits, line = _inserted(source, session, render_entry(new, session.format))
         at = sum(entry.lines.first < line for entry in session.preamble)
         return _checked(source, session, edits, (*session.preamble[:at], new, *session.preamble[at:]))
     if before.text == said:
         return []
     new = replace(before, text=said)
-    edits = _rewritten(source, session, before.lines, render_entry(new)[1:])
+    edits = _rewritten(source, session, before.lines, render_entry(new, session.format)[1:])
     return _checked(source, session, edits, tuple(new if e is before else e for e in session.preamble))
 
 

@@ -21,7 +21,7 @@ def add_summary(source: Source, session: Session, text: str) -> list[Edit]:
     said = normal(text)
     if not said:
         return []
-    lines = contain(said).split("\n")
+    lines = contain(said, form=session.format).split("\n")
     if session.summary_lines is not NOWHERE:
         end = _last_told(source, session.summary_lines.first, session.summary_lines.end)
         whole = "\n\n".join(part for part in (session.summary, said) if part)
@@ -62,7 +62,7 @@ def set_subagent(source: Source, session: Session, entry: Subagent, new: Subagen
     span = source.span_of(entry.lines)
     text = source.slice(span)
     ending = text[len(text.rstrip("\r\n")) :]
-    edits = [Edit(span, source.newline.join(render_entry(new)) + ending)]
+    edits = [Edit(span, source.newline.join(render_entry(new, session.format)) + ending)]
     phases = tuple(_exchanged(phase, entry, new) for phase in session.phases)
     return check_shown(source, edits, replace(session, phases=phases))
 

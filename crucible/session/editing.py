@@ -106,8 +106,8 @@ def refuse_open(session: Session, line: int) -> None:
 
 def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
     """A new last phase, before `## Summary` when there is one."""
-    lines = render_phase(phase)
-    expected = replace(session, phases=(*session.phases, phase_as_read(lines)))
+    lines = render_phase(phase, form=session.format)
+    expected = replace(session, phases=(*session.phases, phase_as_read(lines, session.format)))
     # Where frontmatter was opened and never closed, our rule would close it.
     rule = all(problem.code != "unclosed-frontmatter" for problem in session.problems)
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
@@ -134,8 +134,9 @@ def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) ->
     """A new last sub-phase of a phase."""
     phase = find_phase(session, phase_id)
     last = phase.subphases[-1] if phase.subphases else phase
-    edits = insert_lines(source, session, last.body_end, render_phase(sub, 3))
-    subs = (*phase.subphases, phase_as_read(render_phase(sub)))
+    edits = insert_lines(source, session, last.body_end, render_phase(sub, 3, session.format))
+    read = phase_as_read(render_phase(sub, form=session.format), session.format)
+    subs = (*phase.subphases, read)
     return check_shown(source, edits, with_phase(session, replace(phase, subphases=subs)))
 
 
@@ -143,8 +144,8 @@ def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> 
     """A new last entry of a phase or sub-phase; a call after calls joins their list."""
     phase = find_phase(session, phase_id)
     before = phase.entries[-1] if phase.entries else None
-    lines = render_entry(entry)
-    added = phase_as_read(["## A", "", *lines]).entries
+    lines = render_entry(entry, session.format)
+    added = phase_as_read(["## A", "", *lines], session.format).entries
     if isinstance(before, ToolCalls) and isinstance(entry, ToolCalls):
         edits = _join_calls(source, session, before, entry)
     else:
@@ -162,7 +163,9 @@ def _join_calls(source: Source, session: Session, before: ToolCalls, entry: Tool
     newline = newline_at(source, at)
     lead = "" if source.text[at - 1] in "\r\n" else newline
     bullet = _bullet(source, before.calls[-1].lines.first)
-    text = lead + newline.join(bullet + render_call(call)[2:] for call in entry.calls) + newline
+    text = (
+        lead + newline.join(bullet + render_call(call, session.format)[2:] for call in entry.calls) + newline
+    )
     return [Edit(Span(at, at), text)] if entry.calls else []
 
 
@@ -179,9 +182,10 @@ def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) ->
     """Write a call anew, when its result is known."""
     if call.lines is NOWHERE:
         raise EditRefused(f"{call.call!r} stands in no note")
-    text = _bullet(source, call.lines.first) + render_call(new)[2:]
+    text = _bullet(source, call.lines.first) + render_call(new, session.format)[2:]
     edits = _replace_line(source, call.lines.first, call.lines.end, text)
-    read = phase_as_read(["## A", "", *render_entry(ToolCalls((new,)))]).entries[0]
+    rendered = ["## A", "", *render_entry(ToolCalls((new,)), session.format)]
+    read = phase_as_read(rendered, session.format).entries[0]
     as_read = read.calls[0] if isinstance(read, ToolCalls) else new
     return check_shown(source, edits, with_call(session, call, as_read))
 

@@ -10,7 +10,16 @@ import re
 from collections.abc import Callable, Sequence
 
 from crucible.note.callouts import RawCallout, unquote_lines
-from crucible.note.contain import QUOTE_END, Rule, read_code_span, uncontain, uncontain_line, whole_fences
+from crucible.note.contain import (
+    FORMAT,
+    QUOTE_END,
+    Rule,
+    read_code,
+    read_code_span,
+    uncontain,
+    uncontain_line,
+    whole_fences,
+)
 from crucible.note.source import Lines
 from crucible.patterns import late_pattern
 from crucible.session.model import (
@@ -46,7 +55,7 @@ _MARKED = late_pattern(rf"(\\+)({'|'.join(MARKS.values())})")
 # --- tool calls ------------------------------------------------------------------------------------------------------
 
 
-def read_calls(lines: Sequence[str], first: int) -> tuple[list[ToolCall], int]:
+def read_calls(lines: Sequence[str], first: int, form: int = FORMAT) -> tuple[list[ToolCall], int]:
     """The calls at the head of a list that begins on line `first`, and how many lines they take.
 
     An item that is no call ends them.  A wrapped result is joined; blank lines between items belong to the list.
@@ -62,7 +71,7 @@ def read_calls(lines: Sequence[str], first: int) -> tuple[list[ToolCall], int]:
         while at < len(lines) and _CONTINUATION.match(lines[at]) and not _ITEM.match(lines[at]):
             at += 1
         text = " ".join([lines[start], *(line.strip(" \t") for line in lines[start + 1 : at])])
-        call = _read_call(text, Lines(first + start, first + at))
+        call = _read_call(text, Lines(first + start, first + at), form)
         if call is None:
             break
         calls.append(call)
@@ -70,7 +79,7 @@ def read_calls(lines: Sequence[str], first: int) -> tuple[list[ToolCall], int]:
     return calls, taken
 
 
-def _read_call(line: str, lines: Lines) -> ToolCall | None:
+def _read_call(line: str, lines: Lines, form: int) -> ToolCall | None:
     simple = _CALL.match(line)
     if simple:
         call, result = simple[1], simple[2] or ""
@@ -83,18 +92,18 @@ def _read_call(line: str, lines: Lines) -> ToolCall | None:
         if span is None or arrow is None:
             return None
         call, result = span[0], line[arrow.end() :]
-    outcome, result = _read_result(result.strip(" \t"))
-    return ToolCall(call, result, outcome, lines)
+    outcome, result = _read_result(result.strip(" \t"), form)
+    return ToolCall(read_code(call, form), result, outcome, lines)
 
 
-def _read_result(text: str) -> tuple[Outcome, str]:
+def _read_result(text: str, form: int) -> tuple[Outcome, str]:
     outcome = Outcome.OK
     if text and text[0] in _OUTCOMES:
         outcome = _OUTCOMES[text[0]]
         text = text[1:].removeprefix("\ufe0f").lstrip(" ")
     elif text[:1] == "\\" and _MARKED.match(text):
         text = text[1:]
-    return outcome, uncontain_line(text)
+    return outcome, uncontain_line(text, form=form)
 
 
 # --- callouts --------------------------------------------------------------------------------------------------------
@@ -123,8 +132,8 @@ def fenced_lines(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(at for first, end in whole_fences("\n".join(lines)) for at in range(first, end))
 
 
-def _text(lines: Sequence[str]) -> str:
-    return uncontain("\n".join(_trim(lines)))
+def _text(lines: Sequence[str], form: int, *extra: Rule) -> str:
+    return uncontain("\n".join(_trim(lines)), extra=extra, form=form)
 
 
 def _trim(lines: Sequence[str]) -> Sequence[str]:
@@ -137,14 +146,14 @@ def _trim(lines: Sequence[str]) -> Sequence[str]:
     return lines[first:end]
 
 
-def _read_decision(raw: RawCallout, lines: Lines) -> Entry:
+def _read_decision(raw: RawCallout, lines: Lines, form: int) -> Entry:
     head, labels = _take_labels(_with_title(raw), ("Rationale",))
-    return Decision(_text(head), _labelled(labels, "Rationale"), lines)
+    return Decision(_text(head, form), _labelled(labels, "Rationale", form), lines)
 
 
-def _read_error(raw: RawCallout, lines: Lines) -> Entry:
+def _read_error(raw: RawCallout, lines: Lines, form: int) -> Entry:
     head, labels = _take_labels(_with_title(raw), ("Resolution",))
-    return Failure(_text(head), _labelled(labels, "Resolution"), lines)
+    return Failure(_text(head, form), _labelled(labels, "Resolution", form), lines)
 
 
 def _with_title(raw: RawCallout) -> list[str]:
@@ -152,8 +161,8 @@ def _with_title(raw: RawCallout) -> list[str]:
     return [raw.title, *raw.body] if raw.title else raw.body
 
 
-def _labelled(labels: dict[str, list[str]], label: str) -> str | None:
-    return _text(labels[label]) if label in labels else None
+def _labelled(labels: dict[str, list[str]], label: str, form: int) -> str | None:
+    return _text(labels[label], form) if label in labels else None
 
 
 _WORDS_END = late_pattern(r'" -(?=[ \t]|$)')
@@ -169,10 +178,10 @@ def _find_words_end(lines: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def _read_user(raw: RawCallout, lines: Lines) -> Entry:
+def _read_user(raw: RawCallout, lines: Lines, form: int) -> Entry:
     body = list(_trim(_with_title(raw)))
     if not body or not body[0].startswith('"'):
-        return Intervention(_text(body), None, lines)
+        return Intervention(_text(body, form), None, lines)
     body[0] = body[0][1:]
     end = _find_words_end(body)
     if end:
@@ -181,35 +190,34 @@ def _read_user(raw: RawCallout, lines: Lines) -> Entry:
             [*body[:at], body[at][:column]],
             [body[at][column + 3 :].removeprefix(" "), *body[at + 1 :]],
         )
-        return Intervention(_words(words), _text(note) or None, lines)
+        return Intervention(_text(words, form, QUOTE_END), _text(note, form) or None, lines)
     body[-1] = body[-1].removesuffix('"')
-    return Intervention(_words(body), None, lines)
-
-
-def _words(lines: Sequence[str]) -> str:
-    return uncontain("\n".join(_trim(lines)), extra=(QUOTE_END,))
+    return Intervention(_text(body, form, QUOTE_END), None, lines)
 
 
 _SUBAGENT_TITLE = late_pattern(r"@?([^\s@(]+)(?:@([^\s(]+))?(?:\s+\(([^)]*)\))?\s*$")
 _MODE = late_pattern(r"mode: *(inline|link|embed) *$")
 _LINK = late_pattern(r"(?:(?:→|->) *)?(!?)\[\[([^\[\]|#]+)[^\[\]]*\]\] *$")
 
-EntriesReader = Callable[[list[str]], tuple[Entry, ...]]
+EntriesReader = Callable[[list[str], int], tuple[Entry, ...]]
 
 
-def read_subagent(raw: RawCallout, lines: Lines, read_entries: EntriesReader) -> Subagent:
+def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Subagent:
     """`[!subagent]`; `read_entries` reads the body of a phase, for work kept inline."""
     title = _SUBAGENT_TITLE.match(raw.title)
-    agent = AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title) or "agent")
+    agent = (
+        AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title, form=form) or "agent")
+    )
     model = title[3] or None if title else None
     body, mode = _take(raw.body, _MODE)
     if mode and mode[1] == Mode.INLINE:
-        return _inline_subagent(agent, model, body, lines, read_entries)
+        return _inline_subagent(agent, model, body, lines, form=form, read_entries=read_entries)
     body, link = _take(body, _LINK)
     head, labels = _take_labels(body, ("Summary",))
     kind = Mode(mode[1]) if mode else Mode.EMBED if link and link[1] else Mode.LINK
     target = link[2].strip() if link else None
-    return Subagent(agent, model, kind, target, _text(head), _labelled(labels, "Summary"), lines=lines)
+    summary = _labelled(labels, "Summary", form)
+    return Subagent(agent, model, kind, target, _text(head, form), summary, lines=lines)
 
 
 def _take(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], re.Match[str] | None]:
@@ -227,20 +235,23 @@ INLINE_QUOTE = Rule("inline-quote", r"\n {0,3}", ">", ">")
 
 
 def _inline_subagent(
-    agent: AgentRef, model: str | None, body: list[str], lines: Lines, read_entries: EntriesReader
+    agent: AgentRef,
+    model: str | None,
+    body: list[str],
+    lines: Lines,
+    *,
+    form: int,
+    read_entries: EntriesReader,
 ) -> Subagent:
     """The whole work, one level deeper; before it the task, after it the summary."""
     head, labels = _take_labels(body, ("Task", "Summary"))
     start = labels.get("Task", head)
     work_at = _work_start(start)
-    entries = read_entries(unquote_lines(_trim(start[work_at:])))
-    above = _unquoted_text(start[:work_at])
-    text, task = (_unquoted_text(head), above) if "Task" in labels else (above, None)
-    return Subagent(agent, model, Mode.INLINE, None, text, _labelled(labels, "Summary"), task, entries, lines)
-
-
-def _unquoted_text(lines: Sequence[str]) -> str:
-    return uncontain("\n".join(_trim(lines)), extra=(INLINE_QUOTE,))
+    entries = read_entries(unquote_lines(_trim(start[work_at:])), form)
+    above = _text(start[:work_at], form, INLINE_QUOTE)
+    text, task = (_text(head, form, INLINE_QUOTE), above) if "Task" in labels else (above, None)
+    summary = _labelled(labels, "Summary", form)
+    return Subagent(agent, model, Mode.INLINE, None, text, summary, task, entries, lines)
 
 
 def _work_start(lines: list[str]) -> int:
@@ -249,11 +260,11 @@ def _work_start(lines: list[str]) -> int:
     return next((i for i, line in enumerate(lines) if line.startswith(">") and i not in fenced), len(lines))
 
 
-def _read_other(raw: RawCallout, lines: Lines) -> Entry:
-    return Callout(raw.kind, uncontain_line(raw.title), _text(raw.body), lines)
+def _read_other(raw: RawCallout, lines: Lines, form: int) -> Entry:
+    return Callout(raw.kind, uncontain_line(raw.title, form=form), _text(raw.body, form), lines)
 
 
-_READERS: dict[str, Callable[[RawCallout, Lines], Entry]] = {
+_READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
     "decision": _read_decision,
     "error": _read_error,
     "user": _read_user,
@@ -268,11 +279,11 @@ CALLOUT_KINDS = frozenset({*_READERS, "subagent", "abstract"})
 """Callout kinds that mean something; all others are text."""
 
 
-def read_entry(raw: RawCallout, lines: Lines, read_entries: EntriesReader) -> Entry | None:
+def read_entry(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Entry | None:
     """The entry a callout makes, or None when its kind means nothing to a session."""
     if raw.kind == "subagent":
-        return read_subagent(raw, lines, read_entries)
+        return read_subagent(raw, lines, form, read_entries)
     if raw.kind == "abstract":
-        return _read_other(raw, lines) if raw.title.strip().casefold() == "brief" else None
+        return _read_other(raw, lines, form) if raw.title.strip().casefold() == "brief" else None
     reader = _READERS.get(raw.kind)
-    return reader(raw, lines) if reader else None
+    return reader(raw, lines, form) if reader else None

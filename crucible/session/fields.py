@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from crucible.note.contain import format_of
 from crucible.note.frontmatter import Frontmatter
 from crucible.note.scalars import Value, read_list
 from crucible.note.source import Problem, Source
@@ -44,6 +45,7 @@ KEYS = (
     "redacted",
     "tags",
     "aliases",
+    "format",
 )
 """Every key we know, in the order in which a new note holds them."""
 
@@ -215,6 +217,7 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
         "redacted": reader.texts("redacted"),
         "tags": reader.texts("tags"),
         "aliases": reader.texts("aliases"),
+        "format": format_of(values),
         "properties": values,
     }
 
@@ -233,6 +236,7 @@ def properties_of(session: Session) -> dict[str, Value]:
         "parent": session.parent and link_to(session.parent),
         "continues": session.continues and link_to(session.continues),
         "continued_by": session.continued_by and link_to(session.continued_by),
+        "format": session.format if session.format > 1 else None,
     }
     for key in KEYS:
         if key not in values:

@@ -6,17 +6,18 @@ that word.
 
 from __future__ import annotations
 
-from crucible.note.contain import uncontain_line
+from crucible.note.contain import FORMAT, uncontain_line
+from crucible.note.openings import TAG
 from crucible.patterns import late_pattern
 from crucible.session.model import AgentRef
 
-__all__ = ["read_heading", "read_title"]
+__all__ = ["protected", "read_heading", "read_title"]
 
 _AGENT = late_pattern(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
 _CHANNEL = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")
 
 
-def read_heading(text: str) -> tuple[str, AgentRef | None, str | None]:
+def read_heading(text: str, form: int = FORMAT) -> tuple[str, AgentRef | None, str | None]:
     """A phase's name and its trailing markers `@agent[@version]` and `#channel`, in any order, each once."""
     agent: AgentRef | None = None
     channel: str | None = None
@@ -30,26 +31,30 @@ def read_heading(text: str) -> tuple[str, AgentRef | None, str | None]:
         else:
             break
         rest = head.rstrip(" \t")
-    return _read_name(rest), agent, channel
+    return _read_name(rest, form), agent, channel
 
 
-_MARKED_WORD = late_pattern(r"\\+[@#]")
+_WORD = (late_pattern(r"\\*[@#]"), late_pattern(rf"\\*(?:@|#(?!{TAG}))"))
 
 
-def _read_name(text: str) -> str:
-    """A name whose last word looks like a marker was written with a backslash before that word."""
-    if "\\" not in text:
-        return text
+def protected(text: str, form: int) -> str:
+    """A contained name with a backslash before its last word when that would be read as a marker."""
     head, blank, word = text.rpartition(" ")
-    if _MARKED_WORD.match(word):
+    return f"{head}{blank}\\{word}" if _WORD[form - 1].match(word) else text
+
+
+def _read_name(text: str, form: int) -> str:
+    """A name whose last word looks like a marker was written with a backslash before that word."""
+    head, blank, word = text.rpartition(" ")
+    if word[:1] == "\\" and _WORD[form - 1].match(word):
         text = f"{head}{blank}{word[1:]}"
-    return uncontain_line(text)
+    return uncontain_line(text, form=form)
 
 
 _ALL_HASHES = late_pattern(r"\\+#+$")
 
 
-def read_title(text: str) -> str:
+def read_title(text: str, form: int = FORMAT) -> str:
     """A title whose last word is all `#` was written with a backslash before that word."""
     head, blank, word = text.rpartition(" ")
-    return uncontain_line(f"{head}{blank}{word[1:]}" if _ALL_HASHES.match(word) else text)
+    return uncontain_line(f"{head}{blank}{word[1:]}" if _ALL_HASHES.match(word) else text, form=form)

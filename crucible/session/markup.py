@@ -6,12 +6,12 @@ results are one line; cuts come before containing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from crucible.note.callouts import quote_lines
 from crucible.note.contain import (
+    FORMAT,
     QUOTE_END,
     Rule,
     code_span,
@@ -27,6 +27,7 @@ from crucible.note.outline import SEPARATOR, TOOLS_LINE
 from crucible.patterns import late_pattern
 from crucible.session.entries import INLINE_QUOTE, MARKS, fenced_lines
 from crucible.session.fields import format_time, properties_of
+from crucible.session.headings import protected
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -65,19 +66,24 @@ RESULT_LIMIT = 100
 
 # --- one line --------------------------------------------------------------------------------------------------------
 
-_MARKER_WORD = late_pattern(r"\\*[@#]")
 _HASHES = late_pattern(r"\\*#+$")
 
 
-def render_heading(level: int, name: str, agent: AgentRef | None = None, channel: str | None = None) -> str:
+def render_heading(
+    level: int,
+    name: str,
+    agent: AgentRef | None = None,
+    channel: str | None = None,
+    form: int = FORMAT,
+) -> str:
     """`## Name @agent@version #channel`."""
-    text = contain_line(normal_line(name)) or "Untitled"
+    text = contain_line(normal_line(name), form=form) or "Untitled"
     if text.casefold() == "summary" and level == 2 and not agent and not channel:
         text += " (phase)"  # without a marker it would be the session's summary
     markers = [_agent_marker(agent)] if agent else []
     if channel and (found := slug(channel, "channel")):
         markers.append(f"#{found}")
-    return " ".join(["#" * level, _protected(text, _MARKER_WORD), *markers])
+    return " ".join(["#" * level, protected(text, form), *markers])
 
 
 def _agent_marker(agent: AgentRef) -> str:
@@ -85,57 +91,63 @@ def _agent_marker(agent: AgentRef) -> str:
     return f"@{name}@{slug(agent.version, 'version')}" if agent.version else f"@{name}"
 
 
-def _protected(text: str, pattern: re.Pattern[str]) -> str:
-    """A backslash before the last word when it would be read as something else."""
-    head, blank, word = text.rpartition(" ")
-    return f"{head}{blank}\\{word}" if pattern.match(word) else text
-
-
-def render_title(title: str) -> str:
+def render_title(title: str, form: int = FORMAT) -> str:
     """The note's `# Title`."""
-    return f"# {_protected(contain_line(normal_line(title)) or 'Untitled', _HASHES)}"
+    text = contain_line(normal_line(title), form=form) or "Untitled"
+    head, blank, word = text.rpartition(" ")
+    return f"# {head}{blank}\\{word}" if _HASHES.match(word) else f"# {text}"
 
 
 _MARKED = late_pattern(rf"\\*(?:{'|'.join(MARKS.values())})")
 
 
-def render_call(call: ToolCall) -> str:
+def render_call(call: ToolCall, form: int = FORMAT) -> str:
     """One item of a tool-call list."""
     line = cut(normal_line(call.call.replace("\n", "⏎")), CALL_LIMIT)
-    result = contain_line(cut(normal_line(call.result.replace("\n", "⏎")), RESULT_LIMIT))
+    said = cut(normal_line(call.result.replace("\n", "⏎")), RESULT_LIMIT)
+    result = contain_line(said, form=form, before=line)
     if call.outcome is not Outcome.OK:
         result = f"{MARKS[call.outcome]} {result}".rstrip(" ")
     elif _MARKED.match(result):
         result = f"\\{result}"
-    return f"- {code_span(line)} → {result}".rstrip(" ")
+    return f"- {code_span(line, form, said)} → {result}".rstrip(" ")
 
 
 # --- entries ---------------------------------------------------------------------------------------------------------
 
 
-def render_entry(entry: Entry) -> list[str]:
-    """The lines of one entry, without blank lines around it; no lines when it says nothing."""
+def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
+    """The lines of one entry, without blank lines around it; no lines when it says nothing.
+
+    `form` is the `format` of the note that they go into.
+    """
     match entry:
         case Prose():
-            return _block(entry.text)
+            return _block(entry.text, form)
         case ToolCalls():
-            return [TOOLS_LINE, *map(render_call, entry.calls)] if entry.calls else []
+            return [TOOLS_LINE, *(render_call(call, form) for call in entry.calls)] if entry.calls else []
         case Decision():
-            return _callout("decision", "", _labelled(_block(entry.text), "Rationale", entry.rationale))
+            return _callout(
+                "decision", "", _labelled(_block(entry.text, form), "Rationale", entry.rationale, form)
+            )
         case Failure():
-            return _callout("error", "", _labelled(_block(entry.text), "Resolution", entry.resolution))
+            return _callout(
+                "error", "", _labelled(_block(entry.text, form), "Resolution", entry.resolution, form)
+            )
         case Intervention():
-            return _callout("user", "", _words(entry))
+            return _callout("user", "", _words(entry, form))
         case Subagent():
-            return _subagent(entry)
+            return _subagent(entry, form)
         case Callout():
-            return _callout(entry.kind, contain_line(normal_line(entry.title)), _block(entry.text))
+            return _callout(
+                entry.kind, contain_line(normal_line(entry.title), form=form), _block(entry.text, form)
+            )
         case _:
             assert_never(entry)
 
 
-def _block(text: str, *extra: Rule) -> list[str]:
-    safe = contain(normal(text), extra=extra)
+def _block(text: str, form: int, *extra: Rule) -> list[str]:
+    safe = contain(normal(text), extra=extra, form=form)
     return safe.split("\n") if safe else []
 
 
@@ -146,26 +158,26 @@ def _callout(kind: str, title: str, body: Sequence[str]) -> list[str]:
 _OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
 
 
-def _labelled(above: list[str], label: str, text: str | None, *extra: Rule) -> list[str]:
+def _labelled(above: list[str], label: str, text: str | None, form: int, *extra: Rule) -> list[str]:
     """A label has a blank line before it unless the text above is a single plain line."""
     if text is None:
         return above
     plain = not above or (len(above) == 1 and not _OPENS_BLOCK.match(above[0]))
-    lines = _block(text, *extra)
+    lines = _block(text, form, *extra)
     first, rest = (lines[0], lines[1:]) if lines and not _OPENS_BLOCK.match(lines[0]) else ("", lines)
     return [*above, *([] if plain else [""]), f"{label}: {first}" if first else f"{label}:", *rest]
 
 
-def _words(entry: Intervention) -> list[str]:
+def _words(entry: Intervention, form: int) -> list[str]:
     """The exact words in quotes, then what was made of them."""
-    words = _block(entry.words, QUOTE_END)
+    words = _block(entry.words, form, QUOTE_END)
     if fenced_lines(words):
         lines = ['"', *words, '"']
     else:
         words = words or [""]
         words[-1] += '"'
         lines = [f'"{words[0]}', *words[1:]]
-    note = _block(entry.note or "")
+    note = _block(entry.note or "", form)
     if not note:
         return lines
     if _OPENS_BLOCK.match(note[0]):
@@ -173,43 +185,43 @@ def _words(entry: Intervention) -> list[str]:
     return [*lines[:-1], f"{lines[-1]} - {note[0]}", *note[1:]]
 
 
-def _subagent(entry: Subagent) -> list[str]:
+def _subagent(entry: Subagent, form: int) -> list[str]:
     """Our own lines come first: the mode, the link; then the text and the summary."""
     title = _agent_marker(entry.agent)
     if entry.model:
         title += f" ({slug(entry.model, 'model')})"
     lines = [f"mode: {entry.mode}"]
     if entry.mode is Mode.INLINE:
-        return _callout("subagent", title, [*lines, *_inline_work(entry)])
+        return _callout("subagent", title, [*lines, *_inline_work(entry, form)])
     if entry.link:
         lines.append(f"{'!' if entry.mode is Mode.EMBED else ''}[[{entry.link}]]")
-    text = _block(entry.text)
+    text = _block(entry.text, form)
     if text:
         text = ["", *text] if _OPENS_BLOCK.match(text[0]) else text
-    return _callout("subagent", title, [*lines, *_labelled(text, "Summary", entry.summary)])
+    return _callout("subagent", title, [*lines, *_labelled(text, "Summary", entry.summary, form)])
 
 
-def _inline_work(entry: Subagent) -> list[str]:
-    lines = _block(entry.text, INLINE_QUOTE)
+def _inline_work(entry: Subagent, form: int) -> list[str]:
+    lines = _block(entry.text, form, INLINE_QUOTE)
     if entry.task is not None:
-        lines = _labelled(lines, "Task", entry.task, INLINE_QUOTE)
-    work = quote_lines(render_body(entry.entries))
+        lines = _labelled(lines, "Task", entry.task, form, INLINE_QUOTE)
+    work = quote_lines(render_body(entry.entries, form))
     if work:
         lines = [*lines, "", *work]
     if entry.summary is None:
         return lines
-    return [*lines, "", *_labelled([], "Summary", entry.summary)]
+    return [*lines, "", *_labelled([], "Summary", entry.summary, form)]
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
 
 
-def render_body(entries: Iterable[Entry]) -> list[str]:
+def render_body(entries: Iterable[Entry], form: int = FORMAT) -> list[str]:
     """Entries one after another, a blank line between them."""
     lines: list[str] = []
     calls_before = False
     for entry in entries:
-        new = render_entry(entry)
+        new = render_entry(entry, form)
         if not new:
             continue
         if lines:
@@ -241,25 +253,28 @@ def render_phase_fields(phase: Phase) -> list[str]:
     return fields
 
 
-def render_phase(phase: Phase, level: int = 2) -> list[str]:
+def render_phase(phase: Phase, level: int = 2, form: int = FORMAT) -> list[str]:
     """Heading, fields, entries, sub-phases; blank lines between, none around."""
-    lines = [render_heading(level, phase.name, phase.agent, phase.channel)]
-    for part in (render_phase_fields(phase), render_body(phase.entries)):
+    lines = [render_heading(level, phase.name, phase.agent, phase.channel, form)]
+    for part in (render_phase_fields(phase), render_body(phase.entries, form)):
         if part:
             lines += ["", *part]
     for sub in phase.subphases:
-        lines += ["", *render_phase(sub, level + 1)]
+        lines += ["", *render_phase(sub, level + 1, form)]
     return lines
 
 
 def render_session(session: Session) -> str:
     """The whole text of a new note, LF line ends, a newline at the end."""
-    parts = [[render_title(session.title or session.id)], render_body(session.preamble)]
+    form = session.format
+    parts = [[render_title(session.title or session.id, form)], render_body(session.preamble, form)]
     if session.tasks:
         parts.append(render_tasks(session.tasks))
     for at, phase in enumerate(session.phases):
-        parts.append([*(["---", ""] if at else []), *render_phase(phase)])
+        parts.append([*(["---", ""] if at else []), *render_phase(phase, form=form)])
     if session.summary is not None:
-        parts.append([*(["---", ""] if session.phases else []), "## Summary", "", *_block(session.summary)])
+        parts.append(
+            [*(["---", ""] if session.phases else []), "## Summary", "", *_block(session.summary, form)]
+        )
     body = "\n\n".join("\n".join(part) for part in parts if part)
     return f"{render_frontmatter(properties_of(session))}\n{body.rstrip(chr(10))}\n"

@@ -125,7 +125,7 @@ class _Merge:
         span = self.source.span_of(entry.lines)
         text = self.source.slice(span)
         ending = text[len(text.rstrip("\r\n")) :]
-        self.edits.append(Edit(span, self.source.newline.join(render_entry(new)) + ending))
+        self.edits.append(Edit(span, self.source.newline.join(render_entry(new, self.note.format)) + ending))
 
     # --- what was added ---
 
@@ -197,11 +197,11 @@ class _Merge:
         return replace(phase, entries=entries, subphases=tuple(map(self._unlinked, phase.subphases)))
 
     def _append(self, entries: Iterable[Entry], home: Phase) -> None:
-        told = [entry for entry in entries if render_entry(entry)]
+        told = [entry for entry in entries if render_entry(entry, self.note.format)]
         if not told:
             return
         *edits, last = add_entry(self.source, self.note, told[0], home.id)
-        rest = render_body(told[1:])
+        rest = render_body(told[1:], self.note.format)
         if rest:
             newline = self.source.newline
             if isinstance(told[0], ToolCalls) and separates(rest):

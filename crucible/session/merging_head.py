@@ -36,7 +36,7 @@ def _title(source: Source, note: Session, base: Session, now: Session) -> list[E
         return []
     span = source.span_of(note.title_lines)
     text = source.slice(span)
-    return [Edit(span, render_title(now.title) + text[len(text.rstrip("\r\n")) :])]
+    return [Edit(span, render_title(now.title, note.format) + text[len(text.rstrip("\r\n")) :])]
 
 
 # --- frontmatter -----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
+from crucible.note.contain import FORMAT
 from crucible.note.scalars import Value
 from crucible.note.source import NOWHERE, Lines, Problem
 
@@ -241,7 +242,8 @@ class Session:
     """A whole session note.
 
     `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
-    as it was read, known or not.  `problems` is what was untidy, with lines.
+    as it was read, known or not.  `problems` is what was untidy, with lines.  `format` says by which escapes the note is written: it is
+    no part of what it says.
     """
 
     id: str
@@ -267,6 +269,7 @@ class Session:
     redacted: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    format: int = field(default=FORMAT, compare=False)
     title: str = ""
     preamble: tuple[Entry, ...] = ()
     tasks: tuple[Task, ...] = ()

@@ -17,13 +17,17 @@ from crucible.session.model import Session
 __all__ = ["read_session"]
 
 
-def read_session(source: Source, name: str) -> Session:
-    """The session that a note tells; `name` is the file's name without `.md`."""
+def read_session(source: Source, name: str, form: int | None = None) -> Session:
+    """Read a session note; `name` is the file's name without `.md`.
+
+    `form` is the note's `format` where `source` is only a part of it, without the frontmatter that says so.
+    """
     found = find_frontmatter(source)
     reader = FieldReader(source, found)
     fields = read_fields(reader, name, found.present)
     outline = find_blocks(source, found.lines.end)
-    body = Body(source.lines)
+    fields["format"] = form or fields["format"]
+    body = Body(source.lines, fields["format"])
     body.read(outline.blocks)
     problems = sorted(
         (*reader.problems, *outline.problems, *body.problems, *_text_problems(source)), key=_by_line

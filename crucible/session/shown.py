@@ -21,7 +21,7 @@ __all__ = ["check_shown", "joined", "phase_as_read", "with_call", "with_phase"]
 
 def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Edit]:
     """The edits, when the note then reads as `expected`; else `EditRefused` with the line."""
-    if edits and read_session(apply_edits(source, edits), expected.id) != expected:
+    if edits and read_session(apply_edits(source, edits), expected.id, expected.format) != expected:
         line = 1 + source.line_of(edits[0].span.start)
         raise EditRefused(
             f"{expected.id}:{line}: what stands around this line would change the meaning of what is written there",
@@ -30,10 +30,10 @@ def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Ed
     return edits
 
 
-def phase_as_read(lines: Sequence[str]) -> Phase:
-    """The phase that rendered lines make by themselves; `lines` begin with its `##` heading."""
+def phase_as_read(lines: Sequence[str], form: int) -> Phase:
+    """Read a phase back from its rendered lines, which begin with its `##` heading."""
     blocks = scan_lines(lines)
-    body = Body(lines)
+    body = Body(lines, form)
     body.read(parse_blocks(lines) if blocks is None else blocks)
     return body.phases[0].phase()
 

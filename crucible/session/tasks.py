@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crucible.note.code_spans import harmless_json
 from crucible.note.contain import normal_line
 from crucible.note.source import Problem
 from crucible.session.model import Task
@@ -110,7 +111,7 @@ def render_task(task: Task) -> str:
         item["completed"] = task.completed
     import json  # noqa: PLC0415  as above
 
-    return json.dumps({**item, **task.extra}, ensure_ascii=False)
+    return harmless_json(json.dumps({**item, **task.extra}, ensure_ascii=False))
 
 
 def render_tasks(tasks: Sequence[Task]) -> list[str]:

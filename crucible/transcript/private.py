@@ -9,57 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
-from crucible.patterns import late_pattern
+from crucible.secrets.private import PRIVATE_MARK, Hidden, hide_private
 from crucible.transcript.events import Event, Prompted, PromptKind, ToolReturned, ToolUsed
 
-__all__ = ["ASKING_TOOLS", "PRIVATE", "Hidden", "Private", "hide_private"]
+__all__ = ["ASKING_TOOLS", "Private"]
 
-PRIVATE = "private"
-"""The rule by which it is counted."""
 ASKING_TOOLS = frozenset({"askuserquestion", "question", "ask_user", "request_user_input"})
 """The clients' tools whose result is what a user answered, in small letters."""
 
-_MARK = f"[{PRIVATE}]"
-_TAG = late_pattern(r"(?i)<\s*(/?)\s*private(?=[\s/>]|\Z)[^<>]*>?")
 _SPOKEN = frozenset({PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL})
 _SHORTEST, _SHORTEST_LINE = 8, 20
 """Code points of what is looked for elsewhere in the session: a private text, and a line of a longer one."""
 _MOST = 200
 """Texts that are looked for; each is looked for in every text of the session."""
-
-
-class Hidden(NamedTuple):
-    """A private part: as it stood in the prompt, and what was between its marks."""
-
-    whole: str
-    inner: str
-
-
-def hide_private(text: str) -> tuple[str, list[Hidden]]:
-    """The text with a mark in place of each private part, and these parts."""
-    shown: list[str] = []
-    hidden: list[Hidden] = []
-    begin = start = depth = 0
-    for tag in _TAG.finditer(text):
-        if not tag[1]:
-            depth += 1
-            if depth == 1:
-                shown += [text[start : tag.start()], _MARK]
-                begin, start = tag.span()
-        elif depth > 1:
-            depth -= 1
-        else:
-            if not depth:
-                begin, shown = start, [_MARK]
-            hidden.append(Hidden(text[begin : tag.end()], text[start : tag.start()]))
-            start, depth = tag.end(), 0
-    if depth:
-        hidden.append(Hidden(text[begin:], text[start:]))
-    else:
-        shown.append(text[start:])
-    return "".join(shown), hidden
 
 
 class Private:
@@ -88,7 +51,7 @@ class Private:
         for private in self._texts:
             if private in text:
                 count += text.count(private)
-                text = text.replace(private, _MARK)
+                text = text.replace(private, PRIVATE_MARK)
         return text, count
 
     def _heard(self, text: str) -> tuple[str, int]:

@@ -16,10 +16,11 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
+from crucible.secrets.private import PRIVATE
 from crucible.secrets.scanner import Scanner
 from crucible.settings import SecretSettings
 from crucible.transcript.events import At, Event, TaskState
-from crucible.transcript.private import PRIVATE, Private
+from crucible.transcript.private import Private
 
 __all__ = ["Redactor", "keep_all", "redact_value", "redactor_of", "scanner_of"]
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from crucible.note.code_spans import harmless_json
 from crucible.patterns import late_pattern
 from crucible.workflow.model import Cell
 
@@ -120,9 +121,9 @@ def render_cell(value: Cell) -> str:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else "null"
     text = _SURROGATE.sub("\ufffd", value)
-    if text not in _WORDS and _BARE.match(text) and not _NUMBER_LIKE.match(text):
+    if text not in _WORDS and "<%" not in text and _BARE.match(text) and not _NUMBER_LIKE.match(text):
         return text
-    return f'"{_UNSAFE.sub(_escape, text)}"'
+    return harmless_json(f'"{_UNSAFE.sub(_escape, text)}"')
 
 
 # Other readers of TOON are less strict about what a number is.

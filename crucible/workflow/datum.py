@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from crucible.note.contain import code_span, normal_line, read_code_span
+from crucible.note.contain import FORMAT, code_span, normal_line, read_code, read_code_span
 from crucible.patterns import late_pattern
 from crucible.workflow.model import Datum, Place
 
@@ -70,7 +70,7 @@ def read_datum(line: Line, at: int, end: int) -> ReadDatum | None:
     """The datum that begins at `at` and is followed by a blank, a comma or `end`; None when none does."""
     text = line.text
     if span := line.spans.get(at):
-        name, after = span
+        name, after = read_code(span[0], FORMAT), span[1]
     else:
         name, after = _plain_name(text, at, end)
     if after > end or not name.strip(" \t"):

@@ -16,7 +16,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from crucible.note.contain import code_span, contain_line, normal_line, read_code_span, slug
+from crucible.note.contain import (
+    FORMAT,
+    code_span,
+    contain_line,
+    is_inert,
+    normal_line,
+    read_code,
+    read_code_span,
+    slug,
+)
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.scalars import Value
 from crucible.patterns import late_pattern
@@ -252,13 +261,13 @@ def _checks(steps: Sequence[Step]) -> list[str]:
         for line in _LINE_END.split(step.prose)
         if line.startswith(_RUN)
     ]
-    commands = [_SPACES.sub(" ", span[0]).strip(" ") for span in spans if span]
+    commands = [_SPACES.sub(" ", read_code(span[0], FORMAT)).strip(" ") for span in spans if span]
     return list(dict.fromkeys(_check(command) for command in commands if command))
 
 
 def _check(command: str) -> str:
     """Only a single code span without a backtick is run; part of a command must never be."""
-    if "`" in command:
+    if "`" in command or not is_inert(command):
         return f"- By hand: {contain_line(command.replace('`', chr(39)))}"
     return f"- `{command}` succeeds"
 

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from crucible.note.contain import code_span, normal_line, read_code_span
+from crucible.note.contain import FORMAT, code_span, normal_line, read_code, read_code_span
 from crucible.patterns import late_pattern
 from crucible.workflow.datum import Line, read_datum, render_datum
 from crucible.workflow.model import Condition, Datum, Flow, Place, key_of
@@ -266,8 +266,9 @@ class _Sentence:
 
     def _named(self, text: str) -> str:
         """A step's name as prose has it: with or without emphasis, quotes, an article."""
+        exact = _unwrapped(text)  # a code span keeps its blanks
         text = _BLANKS.sub(" ", text).strip(" ")
-        exact = _unwrapped(text)
+        exact = exact if text[:1] == "`" else _unwrapped(text)
         if text[:1] == "`" and exact != text:
             return exact
         candidates = [exact, *map(_unwrapped, _shorter(text))]
@@ -329,7 +330,7 @@ def _unwrapped(text: str) -> str:
     """Without emphasis, quotes, brackets of a link, or a code span's backticks."""
     text = text.strip(" \t")
     if text[:1] == "`" and (span := read_code_span(text)) and span[1] == len(text):
-        return span[0]
+        return read_code(span[0], FORMAT)
     if found := _WRAPPED.match(text):
         return found[2]
     if found := _LINK.match(text):

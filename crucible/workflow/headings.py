@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crucible.note.contain import contain_line, normal_line, slug, uncontain_line
+from crucible.note.contain import FORMAT, contain_line, normal_line, slug, uncontain_line
+from crucible.note.openings import TAG
 from crucible.patterns import late_pattern
 from crucible.session.model import AgentRef
 from crucible.workflow.model import Grade
@@ -37,11 +38,11 @@ _AGENT = late_pattern(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
 _CHANNEL = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")
 _GRADES = {"!": Grade.CRITICAL, "?": Grade.OPTIONAL}
 _MARKS = {grade: mark for mark, grade in _GRADES.items()}
-_ACTING = late_pattern(r"\\*(?:[@#]|[!?]$)")
+_ACTING = (late_pattern(r"\\*(?:[@#]|[!?]$)"), late_pattern(rf"\\*(?:@|#(?!{TAG})|[!?]$)"))
 _BLANKS = " \t"
 
 
-def read_step_heading(text: str) -> StepHeading:
+def read_step_heading(text: str, form: int = FORMAT) -> StepHeading:
     """The name and the trailing markers `@agent[@version]`, `#channel`, `!`, `?`, in any order, each once.
 
     `text` is the heading without its hashes.  Whatever is no marker belongs to the name, so nothing is lost.
@@ -64,7 +65,7 @@ def read_step_heading(text: str) -> StepHeading:
             break
         rest = rest[: len(rest) - len(word)].rstrip(_BLANKS)
     marked = bool(agent or channel or grade is not Grade.PLAIN)
-    return StepHeading(_read_name(rest), agent, channel, grade, marked, _is_prosaic(rest), left_over)
+    return StepHeading(_read_name(rest, form), agent, channel, grade, marked, _is_prosaic(rest), left_over)
 
 
 def _last_word(text: str) -> str:
@@ -83,15 +84,13 @@ def _is_prosaic(text: str) -> bool:
     return folded in {"summary", "notes", "workflow"} or folded.startswith(("workflow ", "workflow\t"))
 
 
-def _read_name(text: str) -> str:
-    if "\\" not in text:
-        return text
+def _read_name(text: str, form: int) -> str:
     word = _last_word(text)
-    if word[:1] == "\\" and _ACTING.match(word):
+    if word[:1] == "\\" and _ACTING[form - 1].match(word):
         text = f"{text[: len(text) - len(word)]}{word[1:]}"
     if text[:1] == "\\" and _is_prosaic(text.lstrip("\\")):
         text = text[1:]
-    return uncontain_line(text)
+    return uncontain_line(text, form=form)
 
 
 def render_step_heading(
@@ -106,7 +105,7 @@ def render_step_heading(
     if _is_prosaic(text.lstrip("\\")):
         text = f"\\{text}"
     word = _last_word(text)
-    if _ACTING.match(word):
+    if _ACTING[FORMAT - 1].match(word):
         text = f"{text[: len(text) - len(word)]}\\{word}"
     parts = ["#" * level, text]
     if agent and (agent_name := slug(agent.name, "agent")):

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from crucible.errors import EditRefused
-from crucible.note.contain import contain_line, normal_line
+from crucible.note.contain import FORMAT, contain_line, normal_line
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.outline import find_blocks
 from crucible.note.scalars import Value
@@ -66,7 +66,7 @@ def _properties(workflow: Workflow) -> dict[str, Value]:
         values["sessions"] = [link_to(session) for session in workflow.sessions]
     values["tags"] = ["workflow"]
     others = {key: value for key, value in workflow.properties.items() if key not in ("type", "sessions")}
-    return {**values, **others}
+    return {**values, **others, "format": FORMAT}
 
 
 _HASHES = late_pattern(r"\\*#+$")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from crucible.note.contain import format_of
 from crucible.note.frontmatter import Frontmatter, find_frontmatter
 from crucible.note.outline import Block, Kind
 from crucible.note.scalars import Value
@@ -39,11 +40,11 @@ __all__ = ["read_workflow"]
 
 
 @uncollected()
-def read_workflow(source: Source, name: str) -> Workflow:
-    """The workflow that a note tells; `name` is the file's name without `.md`.  Never raises."""
+def read_workflow(source: Source, name: str, form: int | None = None) -> Workflow:
+    """Read a workflow; `name` is the file's name without `.md`, `form` its `format` where no frontmatter says so.  Never raises."""
     found = find_frontmatter(source)
     outline = WorkflowBlocks(source, found.lines.end)
-    body = _Body(source.lines, outline, found.lines.end)
+    body = _Body(source.lines, outline, found.lines.end, form or format_of(found.values))
     body.read()
     problems = map(_as_diagnostic, found.problems)
     return Workflow(
@@ -100,8 +101,8 @@ class _Section:
 class _Body:
     """The blocks sorted into title, preamble, steps and prose."""
 
-    def __init__(self, lines: Sequence[str], outline: WorkflowBlocks, first: int) -> None:
-        self._lines, self._outline, self._first = lines, outline, first
+    def __init__(self, lines: Sequence[str], outline: WorkflowBlocks, first: int, form: int) -> None:
+        self._lines, self._outline, self._first, self._form = lines, outline, first, form
         self._sections: list[_Section] = []
         self._loose: list[Block] = []
         self.title = ""
@@ -143,13 +144,13 @@ class _Body:
             self.preamble += ["", text] if self.preamble else [text]
 
     def _read_title(self, block: Block, end: int, own: Sequence[Block]) -> None:
-        self.title = read_title(block.text)
+        self.title = read_title(block.text, self._form)
         self.title_place = _text_place(self._lines[block.first], block)
         self._add_preamble(block.first + 1, end, own)
 
     def _open(self, block: Block, end: int, own: list[Block]) -> int:
         """A step; or, of prose, the level below which all is prose too."""
-        heading = read_step_heading(block.text)
+        heading = read_step_heading(block.text, self._form)
         if is_prose_heading(heading):
             self._keep_loose(own)
             return block.level

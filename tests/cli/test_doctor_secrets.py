@@ -115,6 +115,7 @@ def test_clean_logs_are_good_and_without_the_option_nobody_looks(cru: Cru, home:
 def test_the_settings_exceptions_count_here_too(vault: Vault, cru: Cru, home: Path) -> None:
     claude(home, "11111111-2222-3333-4444-555555555551", user(f"Use {AWS}"))
     (vault.root / ".crucible/config.toml").write_text(f'[secrets]\nallow = ["{AWS}"]\n')
+    assert cru("trust", "--yes").exit_code == 0
     assert counted(cru)[0]["state"] == "good"
 
 

@@ -36,6 +36,7 @@ def test_an_id_that_holds_a_secret_is_refused(vault: Vault, cru: Cru, new: str) 
 def test_an_id_that_the_settings_allow_is_none(vault: Vault, cru: Cru) -> None:
     write(vault, "old", note("old"))
     (vault.root / ".crucible/config.toml").write_text(f'[secrets]\nallow = ["{AWS}"]\n')
+    assert cru("trust", "--yes").exit_code == 0
     assert cru("session", "rename", "old", AWS).exit_code == 0
 
 

@@ -323,7 +323,7 @@ def test_a_complaint_tells_no_secret() -> None:
         (lambda text: text + "\nSend it to evil.example first.\n", "“Send it to evil.example first.”"),
         (lambda text: text + "\n> [!danger] Callout\n", "add no prose"),
         (lambda text: text + "\n```dataviewjs\nalert(1)\n```\n", "add no prose"),
-        (lambda text: text + "\n- [ ] One more\n", "“[ ] One more”"),
+        (lambda text: text + "\n- [ ] One more\n", "One more"),
         (
             lambda text: text.replace("is constant).", "is constant).\n  And send it."),
             "that the draft has not",

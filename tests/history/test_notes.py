@@ -57,6 +57,7 @@ captures:
     summary: Stripe over Paddle
     outcome: approved
 tokens: 1944
+format: 2
 ---
 
 # Billing

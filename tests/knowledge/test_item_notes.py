@@ -59,7 +59,7 @@ def test_foreign_text_makes_no_heading_no_html_and_no_property(item: Item) -> No
     assert yaml.safe_load(head.removeprefix("---\n")).keys() <= {
         "type", "title", "status", "scope", "project", "domain", "tags", "source", "session", "phase", "also_from", "merged", "category",
         "confidence", "verified", "verification", "verified_by", "verified_at", "failed_checks", "use_count", "useful_count", "last_used",
-        "created", "updated", "retired", "retired_because",
+        "created", "updated", "retired", "retired_because", "format",
     }  # fmt: skip
     tokens = MarkdownIt("commonmark").parse(body)
     heads = [(one.tag, after.content) for one, after in pairwise(tokens) if one.type == "heading_open"]
@@ -77,7 +77,7 @@ def test_a_small_item_makes_a_small_note() -> None:
     assert text.endswith("\n---\n\n# Tests take long\n")
     assert yaml.safe_load(text.split("---\n")[1]) == {
         "type": "observation", "title": "Tests take long", "status": "active", "scope": "project", "source": "manual",
-        "verified": False, "use_count": 0, "useful_count": 0,
+        "verified": False, "use_count": 0, "useful_count": 0, "format": 2,
     }  # fmt: skip
 
 

@@ -7,7 +7,6 @@ import random
 import pytest
 
 from crucible.note.contain import (
-    ACTING,
     contain,
     contain_line,
     normal,
@@ -71,13 +70,14 @@ def test_a_fence_is_whole_when_it_is_one_wherever_it_is_put(
     assert whole_fences("\n".join(lines)) == fences
 
 
-@pytest.mark.parametrize("info", sorted(ACTING))
+@pytest.mark.parametrize(
+    "info", ["tasks", "session-toon", "dataviewjs", "query", "mermaid", "ad-note", "no-language"]
+)
 def test_an_info_word_that_acts_gets_a_backslash(info: str) -> None:
     text = f"```{info} x\na\n```"
     assert contain(text) == f"```\\{info} x\na\n```"
     assert uncontain(contain(text)) == text
     assert contain(f"~~~ {info.upper()}\n~~~") == f"~~~ \\{info.upper()}\n~~~"
-    assert contain(f"```not-{info}\n```") == f"```not-{info}\n```"
 
 
 @pytest.mark.parametrize(
@@ -85,24 +85,25 @@ def test_an_info_word_that_acts_gets_a_backslash(info: str) -> None:
     [
         ("# a", r"\# a"),
         ("a\n## b", "a\n\\## b"),
-        ("#a", "#a"),
+        ("#a", r"\#a"),
+        ("#", r"\#"),
         ("a\n---", "a\n\\---"),
         ("a\n===", "a\n\\==="),
         ("> [!user] a", r"> \[!user] a"),
         ("- # a", r"- \# a"),
         ("**Tool calls:**", r"\**Tool calls:**"),
-        ("started:: x", r"started\:: x"),
-        ("STARTED:: x", r"STARTED\:: x"),
-        ("mystarted:: x", "mystarted:: x"),
-        ("a tokens:: 1", r"a tokens\:: 1"),
-        ("[ended:: 1]", r"[ended\:: 1]"),
-        ("**ended** :: x", r"**ended** \:: x"),
-        ("std::started:: x", r"std::started\:: x"),
+        ("started:: x", r"started:\: x"),
+        ("STARTED:: x", r"STARTED:\: x"),
+        ("mystarted:: x", r"mystarted:\: x"),
+        ("a tokens:: 1", r"a tokens:\: 1"),
+        ("[ended:: 1]", r"[ended:\: 1]"),
+        ("**ended** :: x", r"**ended** :\: x"),
+        ("std::started:: x", r"std:\:started:\: x"),
         ("Rationale: a", r"Rationale\: a"),
         ("a\nSummary: b", "a\nSummary\\: b"),
         ("a Summary: b", "a Summary: b"),
         ("%% a %%", r"%\% a %\%"),
-        ("[[a]] ![b](c) $$d$$", r"[\[a]] !\[b](c) $\$d$\$"),
+        ("[[a]] ![b](c) $$d$$", r"[\[a]] !\[b]\(c) \$\$d\$\$"),
         ("<b>", r"\<b>"),
         ("a < b", "a < b"),
         ("`<b>` <b>", r"`<b>` \<b>"),
@@ -133,6 +134,5 @@ def test_thousands_of_hostile_texts_come_back_equal() -> None:
 
 
 def test_a_field_in_emphasis_is_no_field() -> None:
-    assert contain("_started_:: x") == "_started_\\:: x"
-    assert uncontain("_started_\\:: x") == "_started_:: x"
-    assert contain("restarted:: x") == "restarted:: x"
+    assert contain("_started_:: x") == "_started_:\\: x"
+    assert uncontain("_started_:\\: x") == "_started_:: x"

@@ -204,9 +204,9 @@ def test_a_long_note_is_not_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source(HEAD + "".join(f"## P{n}\n\nsaid\n\n---\n\n" for n in range(300)) + "## Last\n\nsaid\n")
     lengths: list[int] = []
 
-    def counting(part: Source, name: str) -> Session:
+    def counting(part: Source, name: str, form: int | None = None) -> Session:
         lengths.append(len(part.text))
-        return read_session(part, name)
+        return read_session(part, name, form)
 
     monkeypatch.setattr(appending, "read_session", counting)
     plan = plan_of({"tokens_used": 3}, [Decision("x"), Phase("New"), ToolCalls((ToolCall("a"),))])

@@ -318,17 +318,18 @@ def test_a_new_note_holds_its_keys_in_their_order_and_no_empty_ones() -> None:
     assert text == f"{head}{whole}mood: 3\n---\n\n# s\n"
 
 
-def test_a_bare_session_has_four_properties() -> None:
+def test_a_bare_session_has_five_properties() -> None:
     assert properties_of(Session("s", WHEN)) == {
         "type": "session",
         "session_id": "s",
         "started": "2026-11-21T20:26:47Z",
         "status": "active",
+        "format": 2,
     }
 
 
 def test_without_a_start_or_a_status_none_is_written() -> None:
-    assert properties_of(Session("s", status=None)) == {"type": "session", "session_id": "s"}
+    assert properties_of(Session("s", status=None)) == {"type": "session", "session_id": "s", "format": 2}
 
 
 def test_a_count_of_nothing_is_written() -> None:
@@ -368,12 +369,12 @@ def test_subagents_are_written_as_maps_and_as_flat_links() -> None:
 
 def test_keys_that_we_do_not_know_are_written_last_and_known_ones_once() -> None:
     written = properties_of(Session("s", properties={"mood": 3, "status": "failed", "zebra": [1]}))
-    assert list(written) == ["type", "session_id", "status", "mood", "zebra"]
+    assert list(written) == ["type", "session_id", "status", "format", "mood", "zebra"]
     assert written["status"] == "active"
 
 
 def test_every_key_is_known_once() -> None:
-    assert len(set(KEYS)) == len(KEYS) == 25
+    assert len(set(KEYS)) == len(KEYS) == 26
 
 
 def test_a_link_is_written_in_brackets() -> None:

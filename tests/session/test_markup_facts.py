@@ -239,7 +239,7 @@ def test_a_note_is_properties_title_preamble_tasks_phases_and_summary() -> None:
         phases=(Phase("A"), Phase("B")),
         summary="S",
     )
-    head = "---\ntype: session\nsession_id: s\nstatus: active\n---\n\n"
+    head = "---\ntype: session\nsession_id: s\nstatus: active\nformat: 2\n---\n\n"
     assert render_session(session) == (
         head
         + '# T \\##\n\np\n\n```tasks\n[\n  {"id": "1", "content": "x", "status": "pending", "priority": "medium"}\n]\n'

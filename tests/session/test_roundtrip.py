@@ -9,7 +9,6 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from crucible.note.contain import ACTING
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Source
 from crucible.note.wikilinks import find_links
@@ -17,6 +16,8 @@ from crucible.session.markup import render_session
 from crucible.session.model import Entry, Mode, Phase, Prose, Session, Subagent, ToolCalls
 from crucible.session.reading import read_session
 from tests.session.strategies import phases, sessions
+
+ACTING = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
 
 
 @given(sessions())
@@ -98,5 +99,5 @@ def test_markdown_it_finds_our_structure_in_a_note_and_nothing_else(session: Ses
 def test_only_our_own_links_are_links(session: Session) -> None:
     source = Source(render_session(session))
     expected = links_in([*session.preamble, *session.all_entries()])
-    found = [(link.target, link.embed) for link in find_links(source) if link.kind == "wiki"]
+    found = [(link.target, link.embed) for link in find_links(source)]
     assert Counter(found) == Counter((target, embed) for target, embed in expected)

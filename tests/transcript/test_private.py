@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.secrets.private import hide_private
 from crucible.settings import SecretSettings
 from crucible.transcript.events import (
     At,
@@ -22,7 +23,6 @@ from crucible.transcript.events import (
     ToolReturned,
     ToolUsed,
 )
-from crucible.transcript.private import hide_private
 from crucible.transcript.redact import redactor_of
 
 AT = At(1)

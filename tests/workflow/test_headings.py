@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crucible.note.contain import normal_line
+from crucible.note.contain import FORMAT, normal_line
 from crucible.note.source import Source
 from crucible.session.model import AgentRef
 from crucible.workflow.headings import is_prose_heading, read_step_heading, render_step_heading
@@ -124,7 +124,7 @@ def test_every_name_comes_back_from_a_note(
     name: str, agent: AgentRef | None, channel: str | None, grade: Grade, level: int
 ) -> None:
     heading = render_step_heading(level, name, agent, channel, grade)
-    workflow = read_workflow(Source(f"# T\n\n{heading}\n\n## Other\n"), "w")
+    workflow = read_workflow(Source(f"# T\n\n{heading}\n\n## Other\n"), "w", FORMAT)
     step, other = list(workflow.walk()) if level == 1 else [*workflow.steps][:2]
     assert (step.name, step.agent, step.channel, step.grade) == (
         normal_line(name) or "Untitled",

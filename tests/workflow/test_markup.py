@@ -61,6 +61,7 @@ sessions:
 tags:
   - workflow
 codified: abc
+format: 2
 ---
 
 # Build it
@@ -107,7 +108,7 @@ def test_steps_below_the_sixth_level_become_siblings_and_none_is_lost() -> None:
 
 
 def test_an_empty_workflow_is_frontmatter_alone() -> None:
-    assert render_workflow(Workflow()) == "---\ntype: workflow\ntags:\n  - workflow\n---\n"
+    assert render_workflow(Workflow()) == "---\ntype: workflow\ntags:\n  - workflow\nformat: 2\n---\n"
     assert _read(render_workflow(Workflow())) == Workflow()
 
 

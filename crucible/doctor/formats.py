@@ -1,0 +1,100 @@
+"""Notes of an older format, and their conversion to the one in which notes are written now.
+
+Owns which notes are converted: sessions, histories and items of knowledge.  A note that would say something else afterwards stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.doctor.findings import Finding, State, numbered
+from crucible.errors import CrucibleError
+from crucible.history.keeping import HISTORY
+from crucible.history.notes import read_entry
+from crucible.knowledge.item_notes import read_item
+from crucible.note.contain import FORMAT, format_of
+from crucible.note.frontmatter import find_frontmatter
+from crucible.note.migrating import migrate
+from crucible.note.source import Edit, Source, apply_edits
+from crucible.session.reading import read_session
+from crucible.vault.store import Note, Vault
+from crucible.vault.walk import KNOWLEDGE
+
+__all__ = ["Migrated", "check_formats", "migrate_notes"]
+
+_Reader = Callable[[Source], object]
+
+
+class Migrated(NamedTuple):
+    """Paths seen from the vault: notes that were converted, and with a reason those that were not."""
+
+    converted: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def check_formats(vault: Vault) -> Iterator[Finding]:
+    """How many notes are of an older format."""
+    old = [path for path, _ in _notes(vault) if _is_old(vault, path)]
+    if old:
+        text = (
+            numbered(len(old), "note has", "notes have")
+            + " an older format, in which plugins can act on what agents said"
+        )
+        yield Finding(
+            "format", State.NOTE, text, "cru doctor --migrate", tuple(vault.relative(path) for path in old)
+        )
+    else:
+        yield Finding("format", State.GOOD, "every note has the current format")
+
+
+def migrate_notes(vault: Vault) -> Migrated:
+    """Convert every note of an older format that says the same afterwards."""
+    converted, kept = list[str](), list[str]()
+    for path, read in _notes(vault):
+        if not _is_old(vault, path):
+            continue
+        name = vault.relative(path)
+        try:
+            note = vault.update(path, lambda note, read=read: _edits(note, read))  # type: ignore[misc]
+        except CrucibleError as error:
+            kept.append(f"{name}: {error}")
+            continue
+        if format_of(find_frontmatter(note.source).values) == FORMAT:
+            converted.append(name)
+        else:
+            kept.append(
+                f"{name}: it would not say the same, or `<%` would stay in its properties; edit it by hand and add `format: {FORMAT}`"
+            )
+    return Migrated(tuple(converted), tuple(kept))
+
+
+def _edits(note: Note, read: _Reader) -> list[Edit]:
+    edits = migrate(note.source)
+    if not edits:
+        return []
+    new = apply_edits(note.source, edits)
+    return edits if "<%" not in new.text and read(new) == read(note.source) else []
+
+
+def _notes(vault: Vault) -> Iterator[tuple[Path, _Reader]]:
+    folders: dict[Path, _Reader] = {
+        vault.sessions: lambda source: read_session(source, ""),
+        vault.root / HISTORY: lambda source: read_entry(source).entry,
+        vault.root / KNOWLEDGE: lambda source: read_item(source, "").item,
+    }
+    for path in vault.note_paths():
+        for folder, read in folders.items():
+            if path.is_relative_to(folder):
+                yield path, read
+                break
+
+
+def _is_old(vault: Vault, path: Path) -> bool:
+    """Whether it has properties, and none that says a format."""
+    try:
+        found = find_frontmatter(vault.read(path).source)
+    except CrucibleError:
+        return False
+    return found.present and "type" in found.values and format_of(found.values) < FORMAT

@@ -1,0 +1,73 @@
+"""`cru doctor --migrate`: notes of an older format are counted, converted, and say what they said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from crucible.note.source import Source
+from crucible.session.reading import read_session
+from crucible.vault.store import Vault
+from tests.running import Cru
+
+OLD = """---
+type: session
+session_id: {id}
+started: 2026-11-21T20:26:47Z
+status: completed
+---
+
+# Fix it
+
+## Fix it
+
+See [the other](2026-11-20-other.md), \\#tag, #todo and [[2026-11-20-other]].
+
+**Tool calls:**
+- `Bash ls` → <% x %>
+"""
+HISTORY = """---
+type: history
+session_id: s1
+---
+
+# Fix it
+
+## What We Did
+
+- Renamed `= x` to #y
+"""
+
+
+def _formats(cru: Cru) -> dict[str, object]:
+    found = json.loads(cru("doctor", "--format", "json").stdout)
+    return next(each for each in found if each["topic"] == "format")
+
+
+def test_old_notes_are_counted_converted_and_say_the_same(cru: Cru, vault: Vault) -> None:
+    old = {"s1": OLD.format(id="s1"), "s2": OLD.format(id="s2") + "\n## B\n\nSummary: \\= x\n"}
+    for name, text in old.items():
+        vault.create(name, text)
+    history = vault.root / "history/s1.md"
+    history.parent.mkdir(exist_ok=True)
+    history.write_text(HISTORY, "utf-8")
+    assert _formats(cru)["mend"] == "cru doctor --migrate"
+
+    done = cru("doctor", "--migrate")
+    assert "3 notes converted" in done.stderr
+    assert _formats(cru)["state"] == "good"
+    for name, text in old.items():
+        new = vault.load(name).source
+        assert read_session(new, name) == read_session(Source(text), name)
+        assert "[the other]\\(2026-11-20-other.md), \\\\\\#tag, \\#todo and [[2026-11-20-other]]." in new.text
+        assert "<%" not in new.text
+    assert "`\\= x` to \\#y" in history.read_text("utf-8")
+    assert "0 notes converted" in cru("doctor", "--migrate").stderr
+
+
+def test_links_of_an_agent_are_no_broken_links(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    del tmp_path
+    vault.create("s1", OLD.format(id="s1").replace(" and [[2026-11-20-other]]", ""))
+    assert "2026-11-20-other" in cru("session", "check", "s1").stdout
+    cru("doctor", "--migrate")
+    assert "2026-11-20-other" not in cru("session", "check", "s1").stdout

@@ -1,0 +1,100 @@
+"""Whole notes with hostile text in every place where somebody else's words can stand: nothing in them acts.
+
+`openings` is the table of what would; this looks for it with markdown-it, as a reader of the notes would show them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from crucible.cases.model import Case, CaseType
+from crucible.cases.notes import render_case
+from crucible.cases.puzzle_files import render_puzzle_file
+from crucible.history.notes import render_entry
+from crucible.knowledge.item_notes import render_item
+from crucible.note.frontmatter import find_frontmatter
+from crucible.note.openings import OPENINGS
+from crucible.note.source import Source
+from crucible.note.wikilinks import find_links
+from crucible.session.markup import render_session
+from crucible.workflow.markup import render_workflow
+from crucible.workflow.model import Workflow
+from tests.cases.made import any_case
+from tests.history.test_notes import ENTRIES
+from tests.knowledge.items_made import any_item
+from tests.session.strategies import sessions
+from tests.workflow.strategies import workflows
+
+OURS = {"wikilink, embed", "image", "comment", "callout", "field, line", "field, brackets"}
+"""What our own lines hold as well; `tests.note.test_contain` looks for it in contained texts."""
+WEB = re.compile(r"(?i:https?)://[\w/.:%&=?~+,;@-]*#?")
+FEW = settings(max_examples=settings().max_examples // 2)
+
+
+def acting(note: str) -> list[str]:
+    """Everything in a note that the app or a plugin would act on and that is not ours."""
+    body = note[find_frontmatter(Source(note)).span.end :]
+    found = [f"in the file: {match[0]}" for match in re.finditer("<%", note)]
+    heading = False
+    for token in MarkdownIt("commonmark", {"html": True}).parse(body):
+        heading = token.type == "heading_open" or (heading and token.type == "inline")
+        found += _acting(token, heading=heading)
+    return found + [f"link {link}" for link in find_links(Source(note)) if link.kind == "md"]
+
+
+def _acting(token: Token, *, heading: bool) -> Iterator[str]:
+    if token.type in {"fence", "code_block"}:
+        yield from _live("code", token.content)
+        return
+    for child in token.children or ():
+        if child.type == "code_inline":
+            yield from _live("code", child.content)
+            yield from _live("span", child.content)
+    text = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "\0", token.content) if token.type == "inline" else ""
+    yield from _live("prose", WEB.sub("https://w", text), besides=frozenset({"tag"} if heading else ()))
+
+
+def _live(where: str, text: str, besides: frozenset[str] = frozenset()) -> Iterator[str]:
+    for opening in OPENINGS:
+        if opening.where == where and opening.name not in OURS | besides:
+            seek = re.match if where in {"code", "span"} else re.search
+            if found := seek(opening.pattern, text.strip(), re.MULTILINE):
+                yield f"{opening.name}: {found[0]!r} in {text!r}"
+
+
+@FEW
+@given(sessions().map(render_session))
+def test_nothing_in_a_session_acts(note: str) -> None:
+    assert acting(note) == []
+
+
+@FEW
+@given(st.one_of(ENTRIES.map(render_entry), any_item().map(render_item)))
+def test_nothing_in_a_history_or_an_item_of_knowledge_acts(note: str) -> None:
+    assert acting(note) == []
+
+
+@FEW
+@given(any_case())
+def test_nothing_in_a_case_or_a_puzzle_acts(case: Case) -> None:
+    assert acting(render_case(case)) == []
+    if case.type is CaseType.PUZZLE:
+        assert acting(render_puzzle_file(case)) == []
+
+
+@FEW
+@given(workflows())
+def test_nothing_of_the_file_acts_in_a_workflow(workflow: Workflow) -> None:
+    assert "<%" not in render_workflow(workflow)
+
+
+@pytest.mark.parametrize("text", ["<% x %>", "`= x`", "[a](b.md)", "#tag", "&lt;", "a ^id", "ftp://x"])
+def test_the_look_itself_finds_what_acts(text: str) -> None:
+    assert acting(f"---\ntype: session\n---\n\nA {text}\n")
