@@ -86,9 +86,30 @@ def check_secrets(
 
 def found_in_text(scanner: Scanner, path: str, text: str, first: int = 1) -> Iterator[tuple[Found, int]]:
     """Each secret, at the line where it begins, with the line where it ends; the text's first line is the `first`th."""
-    for secret in scanner.find(text):
-        begin = first + text.count("\n", 0, secret.start)
-        yield Found(path, begin, "secret", secret.rule), begin + text.count("\n", secret.start, secret.end)
+    for start, part in _parts(text):
+        for secret in scanner.find(part):
+            begin = first + text.count("\n", 0, start + secret.start)
+            last = begin + part.count("\n", secret.start, secret.end)
+            yield Found(path, begin, "secret", secret.rule), last
+
+
+_SESSION = re.compile(r"---\r?\ntype: session\r?\n")
+_JOINT = re.compile(r"^\#{1,6} .*$|^- `.*?` → ", re.MULTILINE)
+"""Headings and calls of a session's note: `cru` put them beside what follows, which is an event of its own."""
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """The parts of a session's note that were events, as an import looked at them; of another text the whole."""
+    at = 0
+    if _SESSION.match(text):
+        for joint in _JOINT.finditer(text):
+            if joint[0].startswith("#"):
+                yield at, text[at : joint.start()]
+                yield joint.span()[0], joint[0]
+            else:
+                yield at, text[at : joint.end()]
+            at = joint.end()
+    yield at, text[at:]
 
 
 def found_in_lines(scanner: Scanner, path: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[Found]:

@@ -105,6 +105,10 @@ def _talk(report: ImportReport) -> None:
         say(f"{count} left out: {reason}")
     for kind, count in report.unknown_rows.items():
         say(f"{count} {'row' if count == 1 else 'rows'} of the unknown type {kind!r} kept out of the notes")
+    if report.redacted:
+        count, (first, *others) = sum(report.redacted.values()), sorted(report.redacted)
+        more = f" and {len(others)} more" if others else ""
+        say(f"{count} secret{'' if count == 1 else 's'} taken out; the original is only in {first}{more}")
 
 
 def _say_unreadable(row: UnreadableRow) -> None:

@@ -121,8 +121,8 @@ def _marks(entry: Entry, values: Mapping[str, Value]) -> Iterator[str]:
 def render_item(line: Line, form: int = FORMAT) -> list[str]:
     """The lines of an item; `form` is the note's `format`."""
     place = f" (line {line.line})" if line.line else ""
-    shown = [f"- {contain(line.text, extra=(_OURS,), form=form)}{place}"]
-    return [*shown, f"  - {_WHY}{contain_line(line.why, form=form)}"] if line.why else shown
+    shown = [f"- {contain(line.text, extra=(_OURS,), form=form, after=line.why)}{place}"]
+    return [*shown, f"  - {_WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else shown
 
 
 def properties_of(entry: Entry) -> dict[str, Value]:

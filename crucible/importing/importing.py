@@ -9,12 +9,13 @@ by the note's `sources`, and whole events that were kept already are not kept tw
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from pathlib import Path
 from typing import TypeAlias
 
@@ -226,6 +227,7 @@ class _Run:
             if self._has_notes(folding):
                 sessions = folding.sessions().items()
                 own = [(s, base, now) for s, (base, now) in sessions if not folding.is_inline(s)]
+                self.outcome.redacted += Counter({transcript.path: sum(starmap(_more_redacted, own))})
                 yield _Notes(tuple(own), folding.events)
         except JoinsError as joins:
             self.joining.append((joins.time, transcript))
@@ -324,6 +326,11 @@ class _Run:
         for source in now.sources:
             self.table.add(source, note.path)
         return None if written.source == note.source else written
+
+
+def _more_redacted(strand: Strand, base: Session, now: Session) -> int:
+    """How many secrets were taken out of what the note did not hold before."""
+    return (now.redactions or 0) - ((base.redactions or 0) if strand.note else 0)
 
 
 def _by_note(batch: Iterable[_Notes]) -> list[list[_Notes]]:

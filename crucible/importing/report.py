@@ -62,7 +62,8 @@ class ImportReport:
 
     `empty` are transcripts in which nobody said a word: they make no note.  `left_out` counts, by reason, sessions that
     were not looked at (`own`, `since`, `project`, `session`) and transcripts that tell nothing new of a session that another tells
-    (`copy`), `unknown_rows` rows by type that this version does not know.  `sessions` counts the native sessions found.
+    (`copy`), `unknown_rows` rows by type that this version does not know.  `sessions` counts the native sessions found,
+    `redacted` the secrets taken out of what is new, by the transcript that still has them.
     """
 
     created: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ class ImportReport:
     empty: tuple[Path, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     sessions: int = 0
+    redacted: Mapping[Path, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -87,6 +89,7 @@ class Importing:
     empty: list[Path] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     sessions: int = 0
+    redacted: Counter[Path] = field(default_factory=Counter)
 
     def report(self) -> ImportReport:
         """The finished report; a note that holds several sessions is named once, with what most was done to it."""
@@ -100,4 +103,5 @@ class Importing:
             tuple(self.empty),
             {reason: count for reason, count in self.left_out.items() if count},
             self.sessions,
+            dict(self.redacted),
         )

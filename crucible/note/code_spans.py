@@ -6,7 +6,6 @@ Rules of format 2: a backslash at the start of a code span, and a blank between 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
 from crucible.note.openings import SPAN_START
 from crucible.patterns import late_pattern
@@ -56,9 +55,12 @@ _RAW = late_pattern(r"<(?=[ \\]*%)")
 _SEALED_RAW = late_pattern(r"< (?=[ \\]*%)")
 _COLONS = late_pattern(r":( *)(?=(\\*):)")
 _SEALED_COLONS = late_pattern(r": (?= *\\*:)")
-_PARTS = late_pattern(r"[()\[\]]|:(?= *\\*:)")
-_ACTING = late_pattern(rf"[\[$]|`\s*\\*{SPAN_START}|button\\*-")
-_BLOCK_END = late_pattern(r"\n[ \t>]*\n(?=\S)")
+_ACTING = late_pattern(
+    rf"!\\*\[|\[\\*\[|\]\\*\((?!(?i:https?://|mailto:))|\$|`\s*\\*{SPAN_START}|button\\*-|\\~~~|(?:\\`){{3}}"
+)
+"""What would act if the value of a field were rendered again, escaped or not."""
+_BRACKET = late_pattern(r"[(\[]")
+_BLOCK_END = late_pattern(r"\n[ \t]*\n(?=[^\s>])")
 
 
 def seal_shown(text: str, before: str = "", after: str = "") -> str:
@@ -67,15 +69,24 @@ def seal_shown(text: str, before: str = "", after: str = "") -> str:
         text = _RAW.sub("< ", text)
     if ":" not in text or not _COLONS.search(text):
         return text
+    ends = [*(found.end() for found in _BLOCK_END.finditer(text)), len(text)]
     blocks, at = list[str](), 0
-    for end in [*(found.end() for found in _BLOCK_END.finditer(text)), len(text)]:
-        blocks.append(_seal_colons(text[at:end], before, after))
+    for end in ends:
+        near = before if at == 0 else "", after if end == len(text) else ""
+        blocks.append(_seal_colons(text[at:end], *near))
         at = end
     return "".join(blocks)
 
 
 def _seal_colons(text: str, before: str, after: str) -> str:
-    values = _values(f"{before}\n{text}\n{after}", len(before) + 1)
+    """Dataview renders the value of `(key:: value)` again, so between a bracket and what would act then no pair of colons stays."""
+    opened = _BRACKET.search(text)
+    first = 0 if _BRACKET.search(before) else opened.start() if opened else len(text)
+    last = (
+        len(text)
+        if _ACTING.search(after)
+        else max((found.start() for found in _ACTING.finditer(text)), default=-1)
+    )
 
     def split(found: re.Match[str]) -> str:
         at, end = found.start(), found.end(2)
@@ -84,38 +95,9 @@ def _seal_colons(text: str, before: str, after: str) -> str:
             and text[end + 1 : end + 2] in {"", " ", "\t", "\n", "`"}
             and text[at - 1 : at].strip()
         )
-        return f": {found[1]}" if found[1] or is_field or at in values else ":"
+        return f": {found[1]}" if found[1] or is_field or first <= at < last else ":"
 
     return _COLONS.sub(split, text)
-
-
-def _values(text: str, shift: int) -> set[int]:
-    """The offset, less `shift`, of the first colon of each `(key:: value)` whose value would act when rendered again."""
-    acting = [found.start() for found in _ACTING.finditer(text)]
-    if not acting:
-        return set()
-    keyed: list[tuple[int, int]] = []  # offsets of a pair of colons and of the bracket before it
-    closers: dict[int, int] = {}
-    open_marks: dict[str, list[int]] = {"(": [], "[": []}
-    nearest = -1
-    for found in _PARTS.finditer(text):
-        mark, at = found[0], found.start()
-        if mark in "([":
-            open_marks[mark].append(at)
-            nearest = at
-        elif mark in ")]":
-            if opened := open_marks["(" if mark == ")" else "["]:
-                closers[opened.pop()] = at
-            nearest = -1
-        elif nearest >= 0:
-            keyed.append((nearest, at))
-    last = max(text.rfind(")"), text.rfind("]"))
-    return {at - shift for opener, at in keyed if _is_between(acting, at, closers.get(opener, last))}
-
-
-def _is_between(places: list[int], first: int, end: int) -> bool:
-    at = bisect_left(places, first)
-    return at < len(places) and places[at] < end
 
 
 def unseal_shown(text: str) -> str:

@@ -36,7 +36,9 @@ from crucible.note.fences import (
     by_parts,
     contain_code,
     convert_fence,
+    joined,
     seal_fence,
+    seal_parts,
     uncontain_code,
     unseal_fence,
     whole_fences,
@@ -140,6 +142,8 @@ MORE_LINE_RULES: tuple[Rule, ...] = (
     Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
     # Dataview runs indented code that begins with `=` as a query.
     Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
+    # Buttons takes indented code that begins so for one of its own.
+    Rule("button", r"\n[ \t>]*(?: {4}|\t)[ \t]*+", "button", "button", when="button-"),
 )
 """Additional escapes of format 2."""
 
@@ -171,18 +175,19 @@ def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
     return text[1:]
 
 
-def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
+def contain(
+    text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = ""
+) -> str:
     """A normal block of text as Markdown that cannot become structure of a note; `form` is the note's `format`.
 
     Put it at the start of a line: where a fence opens the text (`whole_fences`), our own words before it would break
-    the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.
+    the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.  `before` and
+    `after` are foreign texts in the same block of the note.
     """
-
-    def prose(part: str) -> str:
-        sealed = _seal(part, form, tuple(extra))
-        return sealed if form < FORMAT else seal_shown(sealed)
-
-    return by_parts(text, prose, lambda lines: seal_fence(lines, form))
+    parts = by_parts(
+        text, lambda part: _seal(part, form, tuple(extra)), lambda lines: seal_fence(lines, form)
+    )
+    return joined(parts) if form < FORMAT else seal_parts(parts, before, after)
 
 
 def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
@@ -190,8 +195,10 @@ def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> s
     text = text if form < FORMAT else unseal_shown(text)
     if "\\" not in text:
         return text
-    return by_parts(
-        text, lambda part: _unseal(part, form, tuple(extra)), lambda lines: unseal_fence(lines, form)
+    return joined(
+        by_parts(
+            text, lambda part: _unseal(part, form, tuple(extra)), lambda lines: unseal_fence(lines, form)
+        )
     )
 
 
@@ -225,14 +232,14 @@ def convert(text: str) -> str:
         part = "\n" + part
         for rule in MORE_LINE_RULES:
             part = rule.compiled()[0](part)
-        return seal_shown(convert_inline(part[1:]))
+        return convert_inline(part[1:])
 
-    return by_parts(text, prose, convert_fence)
+    return seal_parts(by_parts(text, prose, convert_fence))
 
 
-def convert_line(text: str) -> str:
+def convert_line(text: str, before: str = "") -> str:
     """Convert a text that is inside a line of ours."""
-    return seal_shown(convert_inline(text))
+    return seal_shown(convert_inline(text), before)
 
 
 def convert_span(span: str, after: str = "") -> str:

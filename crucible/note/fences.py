@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from crucible.note.code_spans import FORMAT, seal_shown, unseal_shown
 from crucible.note.openings import FENCE_START, LANGUAGES
@@ -17,7 +19,9 @@ __all__ = [
     "by_parts",
     "contain_code",
     "convert_fence",
+    "joined",
     "seal_fence",
+    "seal_parts",
     "uncontain_code",
     "unseal_fence",
     "whole_fences",
@@ -27,20 +31,44 @@ _OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs",
 """The info words that format 1 escapes."""
 
 
-def by_parts(text: str, prose: Callable[[str], str], fence: Callable[[list[str]], list[str]]) -> str:
+class Part(NamedTuple):
+    """A stretch of a text: prose, or a whole fence at the margin, where nothing renders it with other text."""
+
+    text: str
+    alone: bool = False
+
+
+def by_parts(text: str, prose: Callable[[str], str], fence: Callable[[list[str]], list[str]]) -> list[Part]:
     """Apply one function to prose, the other to the lines of each whole fence."""
     fences = whole_fences(text)
     if not fences:
-        return prose(text)
-    lines, parts, at = text.split("\n"), list[str](), 0
+        return [Part(prose(text))]
+    lines, parts, at = text.split("\n"), list[Part](), 0
     for first, end in fences:
         if at < first:
-            parts.append(prose("\n".join(lines[at:first])))
-        parts += fence(lines[first:end])
+            parts.append(Part(prose("\n".join(lines[at:first]))))
+        parts.append(Part("\n".join(fence(lines[first:end])), lines[first][:1] in "`~"))
         at = end
     if at < len(lines):
-        parts.append(prose("\n".join(lines[at:])))
-    return "\n".join(parts)
+        parts.append(Part(prose("\n".join(lines[at:]))))
+    return parts
+
+
+def joined(parts: Iterable[Part]) -> str:
+    """The text of the parts."""
+    return "\n".join(part.text for part in parts)
+
+
+def seal_parts(parts: Iterable[Part], before: str = "", after: str = "") -> str:
+    """`seal_shown` over the parts: what is rendered together is looked at together."""
+    runs = [(alone, joined(run)) for alone, run in groupby(parts, key=lambda part: part.alone)]
+    last = len(runs) - 1
+    return "\n".join(
+        seal_shown(text)
+        if alone
+        else seal_shown(text, before if at == 0 else "", after if at == last else "")
+        for at, (alone, text) in enumerate(runs)
+    )
 
 
 _OPENER = late_pattern(r"( *)((?:[-+*]|1[.)]) {1,4})?(`{3,}(?!.*`)|~{3,})(.*)")
@@ -110,10 +138,7 @@ def _sealed_inside(opener: str, lines: list[str]) -> list[str]:
     found = _FENCE_START.match(inner)
     if found and (inner[found.end() : found.end() + 1] != "b" or "button-" in inner):
         inner = f"{found[0]}\\{inner[found.end() :]}"
-    # In a list item, a fence is rendered together with the text around it.
-    in_list = opener[:1] in " -+*1"
-    inner = seal_shown(inner, "(" if in_list else "", "`= x`)" if in_list else "")
-    return [seal_shown(opener), *inner.split("\n")]
+    return [opener, *inner.split("\n")]
 
 
 def unseal_fence(lines: list[str], form: int) -> list[str]:
@@ -243,7 +268,7 @@ def convert_fence(lines: list[str]) -> list[str]:
 
 def contain_code(text: str) -> str:
     """Escape foreign text for the inside of a fence of ours."""
-    return "\n".join(_sealed_inside("", text.split("\n"))[1:])
+    return seal_shown("\n".join(_sealed_inside("", text.split("\n"))[1:]))
 
 
 def uncontain_code(text: str, form: int = FORMAT) -> str:

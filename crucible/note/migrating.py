@@ -100,5 +100,9 @@ def _line(line: str, prose: str) -> str:
         span = read_code_span(line, item.end())
         if span:
             rest = line[span[1] :]
-            return item[0] + convert_span(line[item.end() : span[1]], rest) + convert_line(rest)
+            return (
+                item[0]
+                + convert_span(line[item.end() : span[1]], rest)
+                + convert_line(rest, line[item.end() : span[1]])
+            )
     return prose

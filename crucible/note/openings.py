@@ -48,7 +48,7 @@ SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
 FENCE_START = r"(?:\$?=|dice[\w+-]*:|button)"
 """Plugins act on code spans, and on fences, that begin with one of these."""
 
-_AGAIN = rf"(?:[\[$]|`\s*\\?{SPAN_START})"
+_AGAIN = rf"(?:!\[|\[\[|\]\(|\$|`\s*\\?{SPAN_START})"
 OPENINGS: tuple[Opening, ...] = (
     Opening(
         "Templater", "raw", r"<%", "Templater 2.25.0, src/core/parser/Parser.ts; on new files of any program"
@@ -68,6 +68,7 @@ OPENINGS: tuple[Opening, ...] = (
         r".*?button-\S",
         "Buttons 0.9.12, src/index.ts, src/livePreview.ts",
     ),
+    Opening("Buttons, blocks", "code", r"button.*?button-\S|button-\S", "Buttons 0.9.12, src/index.ts"),
     Opening(
         "field, line",
         "raw",

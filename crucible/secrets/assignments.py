@@ -12,20 +12,20 @@ from string import ascii_letters
 
 from crucible.patterns import late_pattern
 from crucible.secrets.between import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
-from crucible.secrets.ends import JUDGED, LINE_START, end_of_bare, end_of_quoted, full_end, inside_quotes
-from crucible.secrets.layouts import Value, find_answer, find_before, find_column, find_items
-from crucible.secrets.names import Weight, weight_of, words_set
+from crucible.secrets.ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes, is_key
+from crucible.secrets.layouts import Value, find_answer, find_before, find_columns, find_cookies, find_items
+from crucible.secrets.names import Weight, is_login, is_verb, weight_of, words_set
 from crucible.secrets.values import (
-    is_chance,
     is_hash,
     is_phrase,
     is_plain_word,
+    is_random,
     is_secret,
     is_striking,
     is_worded,
 )
 
-__all__ = ["Value", "find_values", "is_value_of", "secret_part"]
+__all__ = ["NAMES", "Value", "find_values", "is_value_of", "secret_part"]
 
 _LONGEST_NAME = 64
 
@@ -45,7 +45,6 @@ _OF_HASH = late_pattern(
     r"(?i)hash|sha|commit|digest|md5|checksum|rev|uuid|\bid\b|version|\bin\b|\bat\b|branch|tree|blob|,|[-_]id|[#/]|v\d"
 )
 _RETURN = late_pattern(r"\n[ \t]*return\b")
-_NAMERS = ("name", "key", "variable", "header", "env", "id")
 _SETTING_AFTER = late_pattern(r";?[ \t]*[A-Za-z_]\w{0,40}=[^=\s]")
 _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1,60}(?:[ \t]|; ?|&)\Z")
 
@@ -53,7 +52,11 @@ _SETTING_BEFORE = late_pattern(r"(?:^|[\s\"'?&;])[A-Za-z_]\w{0,40}=[^\s=,;&()]{1
 def is_value_of(name: str, value: str) -> bool:
     """Whether `value`, which is a text of its own, is a secret because of its name."""
     weight = weight_of(name[-_LONGEST_NAME:])
-    return weight != Weight.NONE and is_secret(value, weight, quoted=True)
+    if name.lower().endswith("passwords") and is_striking(value, Weight.PASSWORD):
+        return True
+    if weight == Weight.NONE or (is_verb(name) and not is_striking(value, weight)):
+        return False
+    return is_secret(value, weight, quoted=True)
 
 
 def secret_part(value: str) -> int:
@@ -62,33 +65,35 @@ def secret_part(value: str) -> int:
     return scheme.end() if scheme else 0
 
 
-def find_values(text: str, start: int, end: int) -> tuple[int, list[Value]]:
-    """Where the name ends of which a literal of `names` stands from `start` to `end`, and the secrets given to it."""
+def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[Value]:
+    """The secrets that are given to the name of which a literal stands from `start` to `end`.
+
+    `seen` keeps up to where names, tables and lists were looked at whole.
+    """
     first, stop = _name_at(text, start, end)
+    seen[NAMES] = stop
     weight = _weight_at(text, first, stop)
     if weight == Weight.NONE or (weight == Weight.HINT and not _SIGN.match(text, stop)):
-        return stop, []
+        return []
     found: list[Value] = []
-    if _AT_CELL_END.match(text, stop):
-        found += find_column(text, first, stop)
-    if text[stop - 1] in "sS":
-        found += find_items(text, first, stop, weight)
-    if not _DULL.match(text, stop) or (text[stop - 1].isupper() and _is_set(text, first)):
-        found += _near_values(text, first, stop, weight)
-    elif weight >= Weight.TOKEN:
-        before = find_before(text, first, stop, weight)
-        found += [before] if before else []
-    return stop, found
+    if first >= seen.get(_COOKIES, 0) and text[max(0, stop - 7) : stop].lower().endswith(
+        ("cookie", "cookies")
+    ):
+        seen[_COOKIES], values = find_cookies(text, stop)
+        found += values
+    if first >= seen.get(_TABLES, 0) and _AT_CELL_END.match(text, stop):
+        seen[_TABLES], values = find_columns(text, first, stop)
+        found += values
+    if first >= seen.get(_LISTS, 0) and text[stop - 1] in "sS":
+        seen[_LISTS], values = find_items(text, first, stop, weight)
+        found += values
+    return found + _near_values(text, first, stop, weight)
 
 
+NAMES = -1
+_TABLES, _LISTS, _COOKIES = 20_000, 20_001, 20_002
+"""Keys of what was seen, apart from those of rules and forms."""
 _AT_CELL_END = late_pattern(r"[*`\"'\\]{0,8}(?:[,;|\t\n\r]| [ |\\]|\\|\Z)")
-_DULL = late_pattern(
-    r"[\"'`)\].,;]{0,2}[ \t]{1,3}(?!(?:is|was|to|as|of|or|equals|for|has|be|changed|set|reset|updated|rotated|value|content|provided"
-    r"|supplied|given|used|sent|found|received|rejected|with|eq|should|and|return|send)\b)[a-z]{1,24}(?![\w/@%$-])(?!.?[ \t]*[=:|?!>(\\])(?![^\n\d=]{0,80}+[\d=])"
-    r"|[\])]{0,3}(?:\.[A-Za-z_]|[;)\]]|\(\)|\([a-z]|,[ ][a-z])(?![^\d\"'`\\]{0,100}+[\d\"'`\\])"
-)
-"""A sentence, a comment or code goes on behind a name, and nothing near can be a value: the common case, told in one go."""
-
 _SIGHT_BEFORE, _SIGHT = 320, 1000
 """Characters: so far around a name is looked for its value, but for the end of a value."""
 
@@ -137,11 +142,11 @@ def _last_word(text: str) -> str:
 def _is_named(text: str, first: int) -> bool:
     """What stands there is said to be a name: `name: …`, `"key": "…"`, `variable "…"`."""
     before = text[max(0, first - 40) : first].rstrip(" \t\"'\\:=")
-    return before.lower().endswith(_NAMERS)
+    return before.lower().endswith(("name", "key", "variable", "header", "env", "id"))
 
 
 def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
-    """What looks like chance a few words after the name, on its line."""
+    """What looks like chance and is led to by a sign a few words after the name, on its line."""
     limit = min(len(text), stop + _NEARBY)
     if not _HAS_DIGIT.search(text, stop, limit):
         return None  # a hash has one, and what else is taken from here
@@ -152,25 +157,29 @@ def _value_near(text: str, stop: int, weight: Weight) -> Value | None:
         value = word[0].rstrip(".:!?")
         if len(value) + word.start() >= limit:
             value = _NEAR.match(text, word.start())[0]  # type: ignore[index]  # it did match, and does without a limit
+        between = text[stop : word.start()]
         if (
-            is_striking(value, weight)
-            and is_chance(value)
-            and _is_meant(value, weight, text[stop : word.start()])
+            _LED.search(between)
+            and text[word.end() : word.end() + 1] not in {"(", "["}
+            and is_striking(value, weight)
+            and is_random(value)
+            and _is_meant(value, weight, between)
         ):
             return Value(word.start(), word.start() + len(value), weight, quoted=False)
     return None
 
 
+_LED = late_pattern(r"[\"'`(\[{=,][ \t]?\Z|(?:[/:]|>|[A-Z_])[ \t]\Z|\A [a-z]+ \Z|\A,\Z")
+
+
 def _is_meant(value: str, weight: Weight, between: str) -> bool:
-    """A hash may be of anything, so it must stand right behind the name, as a text."""
+    """A hash may be of anything, so it must stand right behind the name, as a text or in the next cell."""
     if not is_hash(value):
         return value.lower() != value and value.upper() != value and any(map(str.isdigit, value))
     near = weight >= Weight.SECRET and value.isalnum() and len(value) >= 32 and 0 < len(between) <= 32
-    return (
-        near
-        and between[0] not in "./"
-        and _LEADS.search(between) is not None
-        and not _OF_HASH.search(between)
+    return near and (
+        between == ","
+        or (between[0] not in "./" and _LEADS.search(between) is not None and not _OF_HASH.search(between))
     )
 
 
@@ -178,18 +187,46 @@ def _weight_at(text: str, first: int, stop: int) -> Weight:
     if text.startswith("-D", first):
         first += 2  # of Java
     before, name = text[max(0, first - 1) : first], text[first:stop]
+    if is_verb(name) and not _is_pass(text, first, stop):
+        return Weight.NONE
     if before == " ":
         spaced = _last_word(text[max(0, first - 16) : first - 1])
         return weight_of(f"{spaced} {name}" if spaced in _SPACED else name)
     if before == ":" and text[first - 2] == ":" and text[max(0, first - 3)].isalpha():  # a type of that name
+        return Weight.NONE
+    if before == ":" and "arn:" in text[max(0, first - 80) : first]:
         return Weight.NONE
     weight = weight_of(name)
     is_query = weight == Weight.HINT and before in {"?", "&"} and text[stop : stop + 1] == "="
     return Weight.TOKEN if is_query else weight
 
 
+def _is_pass(text: str, first: int, stop: int) -> bool:
+    """Tests pass and so do people: it names a password only where something is assigned to it, and no count."""
+    found = _PASSED.match(text, stop)
+    if found is None or _COUNT.match(text, found.end()) or _ONE_WORD.match(text, found.end()):
+        return False
+    if found["sign"] == "=":
+        return True
+    if text[first : first + 1].isupper() and text[first:stop].isupper():
+        return False
+    return _FIELD.search(text, max(0, first - 40), first) is not None
+
+
+_PASSED = late_pattern(r"\\{0,8}[\"']?[\])]?[ \t]{0,4}(?P<sign>=|:|=>)(?![=:])[ \t]{0,4}")
+_COUNT = late_pattern(
+    r"\\{0,8}[\"'`]?(?:[\d.,/%~ ]+[a-z%]{0,2}|true|false|null|None|\$|[A-Z]|\[)\\{0,8}(?:[\"'`,;)}\]\s]|\Z)"
+)
+_ONE_WORD = late_pattern(r"\\{0,8}[\"'`][a-z]{1,24}\\{0,8}[\"'`]")
+_FIELD = late_pattern(r"(?:[{,(]|\A|\n|\\n|[\"'])[ \t]*(?:[+>-][ \t]*)?\\{0,8}[\"':]?\Z")
+
+
 def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> Value | None:
     kind = between.lastgroup or ""
+    if kind == "typed" and between["close"]:
+        return None  # the next attribute: `type="password" id="…"`
+    if kind == "xml" and not _IN_TAG.search(text, max(0, first - 120), first):
+        return None
     wrapper = WRAPPER.match(text, between.end()) if kind in _PLAIN else None
     if wrapper:
         kind = "call"
@@ -203,11 +240,18 @@ def _value_at(text: str, first: int, between: re.Match[str], weight: Weight) -> 
             return phrase
         stop = end_of_bare(text, first, at, kind, between)
     at += secret_part(text[at : at + 16])
-    quoted = opened is not None or kind in {"xml", "block", "plist"}
+    login = _LOGIN.match(text, at, stop) if is_login(text[first : between.start()]) else None
+    if login:
+        at, weight, kind = login.end(), Weight.PASSWORD, "login"
+    quoted = opened is not None or kind in {"xml", "block", "plist", "login"}
     found = Value(at, stop, weight, quoted)
     if not _fits(text, first, kind, found):
         return None
     return found if opened else found._replace(end=full_end(text, at, stop))
+
+
+_IN_TAG = late_pattern(r"(?:<|&lt;)[A-Za-z][\w:.-]{0,60}(?:[ \t][^<>\n]{0,100})?\Z|<[\w:.-]{0,60}\Z")
+_LOGIN = late_pattern(r"[\w.@+-]{1,64}:(?=[^\s:/]{4})")
 
 
 def _phrase_at(text: str, first: int, at: int, kind: str) -> Value | None:
@@ -227,16 +271,22 @@ _PHRASED = late_pattern(r"(?i)phrase|mnemonic")
 def _fits(text: str, first: int, kind: str, found: Value) -> bool:
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + JUDGED)]
-    if text[stop : stop + 1] in {"(", "[", "{"} and not quoted:
+    if (text[stop : stop + 1] in {"(", "[", "{"} and not quoted) or text.startswith(value, first):
         return False
+    if kind in {"dumped", "login"} and is_plain_word(value):
+        return True
     if kind == "comma" and weight == Weight.HINT:
         return False
+    if kind == "sep" and text[at - 1] == ":" and is_key(text, first, stop):
+        return False
+    if " " not in value and text[first : first + 16].lower().startswith("mnemonic"):
+        return False  # one word reminds of something else
     if kind in _STRIKING or (kind == "space" and not _is_flag(text, first)):
         return _stands_out(text, first, kind, found)
     if kind == "method" and value.isalpha() and not (is_plain_word(value) or is_worded(value)):
         return False
-    if kind == "below" and " " in value:
-        return False  # a sentence about it
+    if kind == "below" and (" " in value or _KEY_ENDS.match(text, stop)):
+        return False  # a sentence about it, or the next key
     if weight == Weight.PASSWORD and not quoted and _is_word_given(text, first, kind, found):
         return True
     text_only = (
@@ -245,17 +295,20 @@ def _fits(text: str, first: int, kind: str, found: Value) -> bool:
         or _is_env(text, first, at)
         or _is_setting(text, first, at, stop)
     )
-    return is_secret(value, weight, quoted=text_only)
+    if is_secret(value, weight, quoted=text_only):
+        return True
+    # What is no text of its own is no label: `"password": "Kennwort"` is one, `PWD=Sunshine` is none.
+    return text_only and not quoted and weight == Weight.PASSWORD and is_plain_word(value)
 
 
 def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
     """Beside its name by chance, maybe: it must not be a word, or one that is none of code."""
     at, stop, weight, quoted = found
     value = text[at : min(stop, at + JUDGED)]
-    if kind == "call" and at - first < 5:
-        return False  # `pw("…")` in minified code
-    if kind in {"space", "is"} and text[first : first + 5].rstrip(" :`'\"").lower() == "pass":
-        return False  # a verb
+    if kind == "call" and (at - first < 5 or (value.isupper() and "token(" in text[first:at].lower())):
+        return False  # `pw("…")` in minified code, `token("NUMBER", …)` of a parser
+    if kind == "space" and _NAMED_THING.match(value):
+        return False
     if is_striking(value, weight):
         return True
     if weight < Weight.PASSWORD or not is_worded(value):
@@ -266,11 +319,19 @@ def _stands_out(text: str, first: int, kind: str, found: Value) -> bool:
     return quoted or kind == "cell" or (kind == "is" and (value.count("-") != 1 or "(" in value))
 
 
+_KEY_ENDS = late_pattern(r"\\{0,8}[\"'`][ \t]*:")
+_NAMED_THING = late_pattern(r"[@#(<\[]|\S*\d\.\d|[0-9a-f]{7,40}\]\Z")
+"""A sentence goes on with a name, a number or a version: `the password @ada@2.1.0`; a branch with its commit, `[fix/password 617b3d3]`."""
+
+
 def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
     """A word that is a password because it stands alone on its line, or behind a flag or a command that sets it."""
     value = text[found.start : min(found.end, found.start + JUDGED)]
     if kind == "space":
-        return is_worded(value) or (_is_set(text, first) and is_plain_word(value))
+        given = _is_set(text, first) or (text[first : first + 2] == "--" and _ENDS.match(text, found.end))
+        return is_worded(value) or (bool(given) and is_plain_word(value))
+    if kind == "sep" and text[first : first + 2] == "--":
+        return is_worded(value) or is_plain_word(value)
     if kind != "sep" or not (is_plain_word(value) or is_worded(value)):
         return False
     if not _ALONE_BEFORE.search(text, max(0, first - 80), first) or not _ALONE_AFTER.match(text, found.end):
@@ -285,13 +346,16 @@ def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
     return _SECTION.search(text, max(0, first - _SIGHT_BEFORE), first) is not None
 
 
+_ENDS = late_pattern(r"\\?[\"'`]?[ \t]*(?:\r?\n|\\|\Z|[|&;)]|[ \t]-)")
+
+
 def _is_set(text: str, first: int) -> bool:
     """A command that sets a variable stands before it."""
     return _SETTER.search(text, max(0, first - 24), first) is not None
 
 
 _SETTER = late_pattern(r"(?:(?:\A|\s)(?:ENV|setx|setenv|SetEnv|set -[a-zA-Z]{1,3}))[ \t]{1,4}[\w.]{0,40}\Z")
-_ALONE_BEFORE = late_pattern(rf"(?:\A|{EOL}){LEAD}[\w.-]{{0,40}}\Z")
+_ALONE_BEFORE = late_pattern(rf"(?:\A|{EOL}){LEAD}(?:[Mm]ot )?[\w.-]{{0,40}}\Z")
 _ALONE_AFTER = late_pattern(rf"[ \t]*(?:\#[^\n]{{0,120}})?(?:{EOL}|\Z)")
 _IN_OBJECT = late_pattern(rf"[,{{(\[;][ \t]*{EOL}{LEAD}[\w.-]{{0,40}}\Z")
 _OBJECT_ENDS = late_pattern(rf"[ \t]*{EOL}{LEAD}[)}}\]]")
@@ -314,9 +378,7 @@ def _is_env(text: str, first: int, at: int) -> bool:
     """`NAME=value` as a shell or an `.env` has it: a name in capitals, no space around `=`."""
     name = text[first : at - 1]
     return (
-        text[at - 1 : at] == "="
-        and name == name.upper()
-        and LINE_START.search(text, max(0, first - 40), first) is not None
+        text[at - 1 : at] == "=" and name == name.upper() and text[first - 1 : first] not in {"(", ",", "."}
     )
 
 

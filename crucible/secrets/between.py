@@ -32,6 +32,7 @@ BETWEEN = late_pattern(
     + r")(?:[ \t](?:provided|supplied|given|used|sent|found|received|rejected|value)\b)?(?:"
     # `token: str = "…"`, `var token string = "…"`
     r"(?P<typed>[ \t]*:?[ \t]*[A-Za-z_&*\[][\w\[\]., |?<>&*']{0,40}[ \t]*=[ \t]*(?=\\{0,8}[\"'`]|[A-Za-z_][\w.]{0,30}\([ \t]*(?:default=)?[\"']))"
+    r"|(?P<dumped>[ \t]*=>\s{1,12}string(?:\(\d{1,5}\))?[ \t]+(?=\\{0,8}[\"']))"
     r"|(?P<argument>[ \t]*,[ \t]*(?:\w{1,20}=[^,()\n]{1,40},[ \t]*){0,3}(?:default|value|initial)=(?=\\{0,8}[\"']))"
     rf"|(?P<inner>[ \t]*[:=][ \t]*\{{(?:{_NEXT}|[ \t])?(?:{_QUOTE}?\w{{1,20}}{_QUOTE}?[ \t]*[:=][ \t]*{_QUOTE}?[\w.-]{{0,30}}{_QUOTE}?,?(?:{_NEXT}|[ \t])?){{0,3}}{_QUOTE}?(?:value|Value|default|plain|data){_QUOTE}?[ \t]*[:=][ \t]*)"
     rf"|(?P<plist></[A-Za-z]{{1,20}}>{_NEXT}{{0,2}}[ \t]{{0,80}}<[A-Za-z]{{1,20}}>)"
@@ -41,7 +42,7 @@ BETWEEN = late_pattern(
     r"|fill|fill_in|fillIn|setValue|set_value|set|val|pressSequentially|press_sequentially|enterText|enter_text|input|send|replaceText)\(|[ \t]+(?:should[ \t]+)?(?:==|eq|eql)[ \t]|\.(?:to|should)[ \t]+(?:eq|eql|equal|be)[ \t(]|\.should[ \t]==[ \t])[ \t]*(?=\\{0,8}[\"'`]))"
     r"|(?P<with>[ \t]*,[ \t]*with:[ \t]*(?=\\{0,8}[\"']))"
     r"|(?P<default>:-)"
-    r"|(?P<or>[ \t]*(?:\|\||\?\?|\bor\b|:=)[ \t]*(?=\\{0,8}[\"'`]))"
+    r"|(?P<or>[ \t]*(?:\|\||\?\?|:=)[ \t]*(?=\\{0,8}[\"'`])|[ \t]*\bor[ \t]+(?=\\{0,8}[\"']))"
     r"|(?P<attribute>[ \t]{1,4}(?:value|Value|content)[ \t]*=[ \t]*(?=\\{0,8}[\"']))"
     r"|(?P<option>[ \t]+(?:--type[ \t]+\S+[ \t]+)?(?:--(?:value|body|secret-string|default)[ \t=]+|-b[ \t]+))"
     rf"|(?P<block>[ \t]*:[ \t]*[|>][+-]?\d?{_NEXT})"
@@ -53,7 +54,7 @@ BETWEEN = late_pattern(
     r"|(?P<xml>(?:[ \t][^<>\n]{0,80})?>[ \t]*)"
     r"|(?P<cell>[ \t]+(?:\||\\u250[23]|\\u2551)[ \t]+)"
     r"|(?P<call>\((?=\\{0,8}[\"'`]))"
-    r"|(?P<is>[ \t]{1,4}(?:(?:is|was|to|as|of|equals)(?: now| set to| still)?|(?:has been |was |is |be )?(?:changed|set|reset|updated|rotated) to|for(?: [^\s:]{1,40}| \S{1,60}){1,3}?(?: is|(?=:)))[ \t]*:?[ \t]{1,4})"
+    r"|(?P<is>[ \t]{1,4}(?:(?:is|was|to|equals)(?: now| set to| still)?|(?:has been |was |is |be )?(?:changed|set|reset|updated|rotated) to|for(?: [^\s:]{1,40}| \S{1,60}){1,3}?(?: is|(?=:)))[ \t]*:?[ \t]{1,4})"
     r"|(?P<space>[ \t]{1,40})"
     r")"
 )

@@ -1,15 +1,16 @@
 """Where a value ends: at its quote, at a space, with its line.
 
-Owns the ends of quoted and of bare values.  Where a value begins is `assignments`'.
+Owns the ends of quoted and of bare values, and whether all is one key.  Where a value begins is `assignments`'.
 """
 
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 
 from crucible.patterns import late_pattern
 
-__all__ = ["JUDGED", "LINE_START", "end_of_bare", "end_of_quoted", "full_end", "inside_quotes"]
+__all__ = ["JUDGED", "LINE_START", "end_of_bare", "end_of_quoted", "full_end", "inside_quotes", "is_key"]
 
 _LONGEST_QUOTED = 64 * 1024
 _MOST_SIGNS = 20
@@ -50,8 +51,8 @@ def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str
     if kind == "block":
         return _match_end(_WIDE, text, at)
     if kind in {"xml", "plist"}:
-        end = text.find("<", at, at + 4096)
-        return end if end >= 0 else at
+        end = text.find("</", at, at + 4096)
+        return end if end >= 0 and "\n" not in text[at:end].strip() else at
     if kind in {"space", "option"}:
         return _match_end(_SHELL, text, at)
     if kind in {"name", "part"}:
@@ -97,3 +98,15 @@ def inside_quotes(text: str, at: int, stop: int) -> tuple[int, int]:
 
 
 _INNER_QUOTED = late_pattern(r"(?P<mark>\\{0,8}[\"'])(?P<s>[^\"'\\]{1,4096})(?P=mark)")
+
+
+def is_key(text: str, first: int, stop: int) -> bool:
+    """The name at `first` is no name, but a part of a store's key or of an image: `user:token:<md5>`, `team/password:617b3d3c`."""
+    low = max(0, first - 64)
+    low += len(text[low:first].rstrip(ascii_letters + "_-:/"))
+    return _KEY.fullmatch(text, low, stop) is not None
+
+
+_KEY = late_pattern(
+    r"(?:[A-Za-z_-]*/){1,8}[\w-]{1,64}:[0-9a-f]{7,64}|(?:[A-Za-z_-]{1,64}:){2,8}[0-9a-f]{7,64}"
+)

@@ -6,15 +6,22 @@ Owns where such a value is.  Whether the name is a secret's is `names`', whether
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 from crucible.secrets.between import EOL, LEAD
 from crucible.secrets.names import Weight, weight_of
-from crucible.secrets.values import is_chance, is_hash, is_secret, is_striking, is_worded, stands_out
+from crucible.secrets.values import (
+    is_chance,
+    is_hash,
+    is_random,
+    is_secret,
+    is_striking,
+    is_worded,
+    stands_out,
+)
 
-__all__ = ["Value", "find_answer", "find_before", "find_column", "find_items"]
+__all__ = ["Value", "find_answer", "find_before", "find_columns", "find_cookies", "find_items"]
 
 
 class Value(NamedTuple):
@@ -44,7 +51,9 @@ _HEADER = late_pattern(r"[^\n=(){}<>\[\]]{3,2000}")
 _CELLS = {
     ",": late_pattern(r"(?:[ ]*\\*\"(?>(?:[^\"\\\n]|\"\"|\\(?![\"n]))*)\\*\"[ ]*|[^,\n]*+)(?:,|\Z)"),
     ";": late_pattern(r"(?:[ ]*\\*\"(?>(?:[^\"\\\n]|\"\"|\\(?![\"n]))*)\\*\"[ ]*|[^;\n]*+)(?:;|\Z)"),
-    "|": late_pattern(r"(?:[^|\\\n]|\\[|]|\\)*?(?:\||\\u250[23]|\\u2551|\Z)"),
+    "|": late_pattern(
+        r"(?>[^|\\\n]*(?:(?:\\[|]|\\(?!u250[23]|u2551))[^|\\\n]*)*)(?:\||\\u250[23]|\\u2551|\Z)"
+    ),
     "\t": late_pattern(r"(?>(?:[^\t\\\n]|\\(?!t))*)(?:\t|\\{1,4}t|\Z)"),
     "  ": late_pattern(r"[ ]*(?:[^ \n]|[ ](?![ ]))+(?:[ ]+|\Z)"),
 }
@@ -52,25 +61,27 @@ _RULER = late_pattern(r"(?:[\w.-]{1,40}[ \t]{1,12}\|[ \t])?[-+|:=?#>\s\d]*(?:-{2
 _TRIMMED = " \t*`\"'\\|,;?"
 
 
-def find_column(text: str, first: int, stop: int) -> Iterator[Value]:
-    """The values below the name `text[first:stop]`, which stands in the head of a table."""
+def find_columns(text: str, first: int, stop: int) -> tuple[int, list[Value]]:
+    """The secrets of the table in whose head the name `text[first:stop]` stands, of all its columns; and how far it goes."""
     after = _AFTER_CELL.match(text, stop)
     if after is None or not _BEFORE_CELL.search(text, max(0, first - 60), first):
-        return
+        return stop, []
     begin, end = _start_of_line(text, first), _end_of_line(text, stop)
     begin = _LOGGED.match(text, begin, first).end()  # type: ignore[union-attr]  # it matches nothing too
     line = text[begin:end]
     if end >= len(text) or end - begin > _LONGEST_ROW or not _HEADER.fullmatch(line):
-        return
+        return end, []
     by = _separator(line, first - begin, after["by"])
     places = _cells(line, by) if by else []
-    at = next((n for n, (a, b) in enumerate(places) if a <= first - begin < b), -1)
-    if len(places) < 2 or at < 0 or (by == "," and not _is_row(line)):
-        return
-    name = line[places[at][0] : places[at][1]].strip(_TRIMMED)
-    weight = weight_of(name.replace(" ", "_")) if len(name) <= 40 else Weight.NONE
-    if weight:
-        yield from _rows(text, end, _Column(by, len(places), at, weight))
+    if len(places) < 2 or (by == "," and not _is_row(line)):
+        return end, []
+    names = [line[a:b].strip(_TRIMMED) for a, b in places]
+    weights = [
+        weight_of(name.replace(" ", "_")) if len(name) <= 40 and not {"/", '"'} & set(name) else Weight.NONE
+        for name in names
+    ]
+    columns = [(at, weight) for at, weight in enumerate(weights) if weight]
+    return _rows(text, end, by, len(places), columns) if columns else (end, [])
 
 
 def _is_row(line: str) -> bool:
@@ -102,36 +113,38 @@ def _cells(line: str, by: str) -> list[tuple[int, int]]:
     return spans
 
 
-class _Column(NamedTuple):
-    """The column `at` of `width`, whose cells are parted by `by`."""
-
-    by: str
-    width: int
-    at: int
-    weight: Weight
-
-
-def _rows(text: str, end: int, column: _Column) -> Iterator[Value]:
-    by, width, at, weight = column
+def _rows(
+    text: str, end: int, by: str, width: int, columns: list[tuple[int, Weight]]
+) -> tuple[int, list[Value]]:
+    """The values in those columns of `width`, whose cells are parted by `by`, below the line that ends at `end`."""
+    found: list[Value] = []
     for _ in range(_ROWS):
         line_end = _LINE_END.match(text, end)
         if line_end is None:
-            return
-        end = _end_of_line(text, line_end.end())
-        begin = _LOGGED.match(text, line_end.end(), end).end()  # type: ignore[union-attr]  # as above
-        line = text[begin:end] if end - begin <= _LONGEST_ROW else ""
-        if _RULER.fullmatch(line):
-            continue
-        places = _cells(line, by) if line.strip() else []
-        if len(places) <= at or abs(len(places) - width) > (by == ","):
-            return
-        start, stop = places[at]
-        value = line[start:stop].rstrip("|,;\t\n " if by != "|" else "| ")
-        value = re.sub(r"\\u25[0-9a-f]{2}\Z|\\t\Z", "", value).rstrip()
-        inner = value.strip(_TRIMMED if by in {"|", "  "} else " \t\"'`\\")
-        if inner and _is_in_column(inner, weight):
-            found = begin + start + value.index(inner)
-            yield Value(found, found + len(inner), weight, quoted=True)
+            break
+        stop = _end_of_line(text, line_end.end())
+        begin = _LOGGED.match(text, line_end.end(), stop).end()  # type: ignore[union-attr]  # as above
+        line = text[begin:stop] if stop - begin <= _LONGEST_ROW else ""
+        line = line.rstrip('"') if by == "|" else line
+        if not _RULER.fullmatch(line):
+            places = _cells(line, by) if line.strip() else []
+            if len(places) <= columns[-1][0] or abs(len(places) - width) > (by == ","):
+                break
+            found += [
+                value for at, weight in columns if (value := _in_cell(begin, line, by, places[at], weight))
+            ]
+        end = stop
+    return end, found
+
+
+def _in_cell(begin: int, line: str, by: str, place: tuple[int, int], weight: Weight) -> Value | None:
+    value = line[slice(*place)].rstrip("|,;\t\n " if by != "|" else "| ")
+    value = re.sub(r"\\u25[0-9a-f]{2}\Z|\\t\Z", "", value).rstrip()
+    inner = value.strip(_TRIMMED if by in {"|", "  "} else " \t\"'`\\")
+    if not inner or not _is_in_column(inner, weight):
+        return None
+    at = begin + place[0] + value.index(inner)
+    return Value(at, at + len(inner), weight, quoted=True)
 
 
 def _is_in_column(value: str, weight: Weight) -> bool:
@@ -168,13 +181,14 @@ _MARKED = late_pattern(rf"(?:{EOL})*{LEAD}(?:-|\d{{1,2}}[.)])[ \t]")
 _ITEMS = 400
 
 
-def find_items(text: str, first: int, stop: int, weight: Weight) -> Iterator[Value]:
-    """The values of the list that stands behind a name of many: `api_keys:`, `passwords = [`."""
+def find_items(text: str, first: int, stop: int, weight: Weight) -> tuple[int, list[Value]]:
+    """The secrets of the list that stands behind a name of many (`api_keys:`, `passwords = [`), and how far it goes."""
+    found: list[Value] = []
     if text[stop - 1 : stop] not in {"s", "S"} or text[stop - 2 : stop - 1] in {"s", "S"}:
-        return  # one, not many
+        return stop, found  # one, not many
     opened = _LIST.match(text, stop)
     if opened is None:
-        return
+        return stop, found
     words = text[first:stop].lower()
     if words.endswith(("passwords", "passphrases", "passwds")):
         weight = Weight.PASSWORD
@@ -182,19 +196,41 @@ def find_items(text: str, first: int, stop: int, weight: Weight) -> Iterator[Val
     for number in range(_ITEMS):
         item = _ITEM.match(text, at)
         if item is None or not (bracketed or _is_item(text, at)):
-            return
+            break
         if number or bracketed or item["quote"] or "-" in item[0] or "." in item[0]:
             value = item["value"]
             if stands_out(value, weight) and (weight > Weight.TOKEN or is_chance(value)):
-                yield Value(item.start("value"), item.end("value"), weight, quoted=True)
+                found.append(Value(item.start("value"), item.end("value"), weight, quoted=True))
         at = item.end()
         if text[at : at + 1] in {"]", ")", "}"}:
-            return
+            break
+    return at, found
 
 
 def _is_item(text: str, at: int) -> bool:
     before = max(0, at - 2)
     return bool(_MARKED.match(text, at)) or bool(_MARKED.match(text, before))
+
+
+# --- cookies ------------------------------------------------------------------------------------------------------
+
+_COOKIE = late_pattern(
+    r"(?P<name>[\w.-]{1,64})(?:=|\\{0,8}[\"']:[ ]?\\{0,8}[\"']|\\{0,8}[\"'],[ ]?\\{0,8}[\"'])(?P<value>[^;\s\"'\\,]{12,4096})"
+)
+_OF_SESSION = late_pattern("(?i)sess|sid|auth|token|remember|jwt")
+_LONGEST_COOKIES = 4096
+
+
+def find_cookies(text: str, stop: int) -> tuple[int, list[Value]]:
+    """The values by chance in what stands behind `Cookie`, and those of sessions whatever they are; and how far it goes."""
+    end = text.find("\n", stop, stop + _LONGEST_COOKIES)
+    end = end if end >= 0 else min(len(text), stop + _LONGEST_COOKIES)
+    found = [
+        Value(*match.span("value"), Weight.HINT, quoted=True)
+        for match in _COOKIE.finditer(text, stop, end)
+        if is_random(match["value"]) and (_OF_SESSION.search(match["name"]) or not is_hash(match["value"]))
+    ]
+    return end, found
 
 
 # --- the next line ------------------------------------------------------------------------------------------------
@@ -213,10 +249,11 @@ def find_answer(text: str, first: int, stop: int, weight: Weight) -> Value | Non
     """What stands alone on the line below: below a prompt, a heading, a command that shows it."""
     end = _end_of_line(text, stop)
     ends = _ENDS.fullmatch(text, stop, end) is not None
-    if end - stop > _LONGEST_REST or (not ends and not _is_asked(text, first)):
+    asked = _is_asked(text, first)
+    if end - stop > _LONGEST_REST or not (asked or (ends and not _is_value(text, first))):
         return None
     found = _NEXT_ALONE.match(text, end)
-    if found is None or (ends and (stop - first > _LONGEST_LABEL or text[first:stop] == "pass")):
+    if found is None or (ends and stop - first > _LONGEST_LABEL):
         return None
     value, quoted = found["value"], found["quote"] is not None
     if not _is_answer(value, weight, sure=quoted or not ends) or not is_secret(value, weight, quoted=quoted):
@@ -227,13 +264,27 @@ def find_answer(text: str, first: int, stop: int, weight: Weight) -> Value | Non
 _LONGEST_REST = 120
 
 
+_VALUED = late_pattern(
+    r"[A-Za-z_-][\"'`]?(?:=|:[ \t]+)[^\n]{0,80}\Z|[ ]-{1,2}[a-z][^\n]{0,60}[ ]{2,}[^\n]{0,80}\Z|[({]|\w[ ][\"']\Z"
+)
+
+
+def _is_value(text: str, first: int) -> bool:
+    """What seems a label is said of another name on its line: `key: password`, `--password string   the password`."""
+    return _VALUED.search(text, max(text.rfind("\n", 0, first) + 1, first - 120, 0), first) is not None
+
+
 def _is_asked(text: str, first: int) -> bool:
     head = text[max(text.rfind("\n", max(0, first - 200), first), first - 200, 0) : first]
     return any(sign in head for sign in "$#%>") and _ASKED.search(head) is not None
 
 
 def _is_answer(value: str, weight: Weight, *, sure: bool) -> bool:
-    if is_chance(value) and (not is_hash(value) or weight >= Weight.SECRET):
+    if value.endswith(":") or "sha256:" in value:
+        return False  # the next key, an image
+    if is_hash(value):
+        return weight >= Weight.SECRET and value.isalnum()
+    if is_chance(value):
         return True
     marked = not value.isalnum() and not set(value) & set(";,|")
     return weight == Weight.PASSWORD and is_striking(value, weight) and (sure or marked)
@@ -242,7 +293,7 @@ def _is_answer(value: str, weight: Weight, *, sure: bool) -> bool:
 # --- before the name ----------------------------------------------------------------------------------------------
 
 _LINKS = late_pattern(" (?:as|is|for|was) ")
-_OWNERS = r"(?:the|my|your|our|their|his|her|its|this|that|a|an|new|current|old|admin|root|user|default|temporary|same|correct|right|actual|real|database|db|login|initial|shared|api|access|secret|auth)"
+_OWNERS = r"[A-Za-z-]{1,12}"
 _SAID = late_pattern(
     rf"(?:(?P<quote>\\{{0,4}}[\"'`])(?P<text>[^\"'`\n]{{4,200}}?)(?P=quote)|(?P<bare>[^\s\"'`,;()]{{6,200}}))(?:[ ](?:is|was)(?:[ ](?:used|set|given))?)?[ ](?:as|is|was|for)(?:[ ]{_OWNERS}){{0,4}}[ ]\Z"
 )
@@ -256,7 +307,7 @@ def find_before(text: str, first: int, stop: int, weight: Weight) -> Value | Non
     links = text[first - 1 : first] == " " and _LINKS.search(text, max(0, first - 32), first)
     if links and _SAID_ENDS.match(text, stop):
         said = _SAID.search(text, max(0, first - 260), first)
-        if said:
+        if said and said["bare"] != text[first:stop]:
             return _value_of(said, "text" if said["quote"] else "bare", weight)
     near = text[max(0, first - 70) : first]
     if '",' in near or "'," in near:

@@ -5,24 +5,22 @@ Owns where the data of such a manifest begins and ends.  `kind` may stand before
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from crucible.patterns import late_pattern
 from crucible.secrets.between import EOL, LEAD
+from crucible.secrets.rules import Form
 from crucible.secrets.values import is_placeholder
 
-__all__ = ["MANIFEST_LITERALS", "find_manifest"]
+__all__ = ["manifest_forms"]
 
-MANIFEST_LITERALS = (
+_LITERALS = (
     "kind: secret",
     'kind": "secret"',
     'kind":"secret"',
     'kind\\": \\"secret\\"',
     'kind\\":\\"secret\\"',
 )
-"""Where to look, in lower case."""
-
 _FARTHEST = 32 * 1024
 _KIND = late_pattern(r"kind\\{0,4}\"?:[ ]?\\{0,4}\"?Secret(?![A-Za-z])")
 _DOCUMENT = late_pattern(
@@ -36,32 +34,43 @@ _OBJECT = late_pattern(
     r"\\{0,4}\"(?P<name>stringData|data)\\{0,4}\"[ \t]*:[ \t]*\{(?P<body>[^{}]{0,65536})\}"
 )
 _PAIR = late_pattern(r":\s*(?:\\{1,4}n)?\s*\\{0,4}\"(?P<value>[^\"\\]{1,65536})\\{0,4}\"")
+_LINE = late_pattern(r"[^\n\\]*")
 _BASE64 = late_pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
-def find_manifest(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """The places of the values of the secret whose `kind: Secret` stands at `start`."""
+def manifest_forms() -> list[Form]:
+    """The forms of such manifests."""
+    return [Form("kubernetes-secret", _LITERALS, _find_manifest)]
+
+
+def _find_manifest(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
+    """The values of the secret whose `kind: Secret` stands at `start`; nothing before `passed` is looked at again."""
     if not _KIND.match(text, start):
-        return
-    low, high = max(0, start - _FARTHEST), min(len(text), start + _FARTHEST)
+        return passed, []
+    low, high = max(passed, start - _FARTHEST), min(len(text), start + _FARTHEST)
     if '"' in text[start : start + 8]:
-        yield from _of_json(text, low, high)
-        return
-    ends = [match.start() for match in _DOCUMENT.finditer(text, start, high)]
+        closed = text.find("}", high, high + _FARTHEST) + 1
+        return max(high, closed), list(_of_json(text, low, max(high, closed)))
+    if text.find("ata:", low, high) < 0:
+        return high, []
+    following = _DOCUMENT.search(text, start, high)
+    high = following.start() if following else high
     begins = [match.start() for match in _DOCUMENT.finditer(text, low, start)]
-    for block in _BLOCK.finditer(text, begins[-1] if begins else low, ends[0] if ends else high):
-        yield from _of_yaml(text, block, high)
+    return high, list(_of_yaml(text, begins[-1] if begins else low, high))
 
 
-def _of_yaml(text: str, block: re.Match[str], high: int) -> Iterator[tuple[int, int]]:
-    at, deep = block.end(), len(block["lead"])
-    while at < high and (entry := _ENTRY.match(text, at)):
-        if len(entry["lead"]) <= deep:
-            return
-        if _is_kept(entry["value"], block["name"]):
-            yield entry.span("value")
-        line = re.compile(r"[^\n\\]*").match(text, entry.end())
-        at = line.end() if line else entry.end()
+def _of_yaml(text: str, at: int, high: int) -> Iterator[tuple[int, int]]:
+    while block := _BLOCK.search(text, at, high):
+        at, deep = block.end(), len(block["lead"])
+        while (entry := _ENTRY.match(text, at, high)) and len(entry["lead"]) > deep:
+            if _is_kept(entry["value"], block["name"]):
+                yield entry.span("value")
+            at = _line_end(text, entry.end(), high)
+
+
+def _line_end(text: str, at: int, high: int) -> int:
+    line = _LINE.match(text, at, high)
+    return line.end() if line else at
 
 
 def _of_json(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from crucible.patterns import late_pattern
 
-__all__ = ["NAME_LITERALS", "Weight", "weight_of", "words_set"]
+__all__ = ["NAME_LITERALS", "PASSWORD_WORDS", "Weight", "is_login", "is_verb", "weight_of", "words_set"]
 
 
 class Weight(IntEnum):
@@ -18,7 +18,7 @@ class Weight(IntEnum):
 
     NONE = 0
     HINT = 1
-    """`key`, `session`, `auth`: only what looks like chance."""
+    """`key`, `cookie`, `auth`: only what looks like chance."""
     TOKEN = 2
     """`token`, `signature`: what is no word and no identifier."""
     SECRET = 3
@@ -32,22 +32,44 @@ def words_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NAME_LITERALS = words_set(
+_SHORT = words_set("pass pw psw pat otp sessid sessionid")
+"""Short ones are parts of many words, so they count only where a sign follows, or one behind a space."""
+
+_LONG = words_set(
     """
-    pass pwd pw psw kennwort secret token key auth cred sess sid sig cookie jwt pat dsn mnemonic seed salt otp webhook bearer psk
+    passw passphrase passcode motdepasse pwd kennwort contrase senha wachtwoord losenord passord haslo heslo jelszo salasana sifre parol pword pwrd
+    adgangskode sandi secret token key auth cred cookie jwt dsn mnemonic seed salt webhook bearer psk
     """
 )
-"""Every name of a secret contains one of these, in lower case."""
+_SIGNS = "=:\"'`)]|,>%_-123\\("
+_BEFORE_PASS = (*"abcdefghijklmnopqrstuvwxyz0123456789_-.{(,\"'\t\n@:", "  ", ", ", "{ ", "( ", "n ")
+"""What stands before a `pass:` that is no verdict of a test."""
+
+
+def _literals() -> dict[str, tuple[int, int]]:
+    places = {word: (0, len(word)) for word in (*_LONG, "de passe", "palavra-passe", "mat khau")}
+    for word in _SHORT:
+        places |= {word + sign: (0, len(word)) for sign in (*_SIGNS, " =", " :", " |")}
+        places[f"-{word} "] = (0, len(word) + 1)
+    del places["pass:"]
+    places |= {f"{before}pass:": (len(before), len(before) + 4) for before in _BEFORE_PASS}
+    return places | {f"{word} ": (0, len(word)) for word in ("requirepass", "storepass", "keypass")}
+
+
+NAME_LITERALS = _literals()
+"""Every name of a secret contains one of these, in lower case, with where in it the name is."""
 
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-_PASSWORDS = words_set(
+PASSWORD_WORDS = words_set(
     """
-    password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd motdepasse kennwort psk
+    password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd psk
+    motdepasse kennwort contrasena contrasenya senha wachtwoord losenord passord haslo heslo jelszo salasana sifre
+    parol parola parolj adgangskode sandi passe pword pwrd
     """
 )
 _GLUED = late_pattern(
-    r"(?P<owner>[a-z]*?)(?P<word>password|passwd|passphrase|passcode|pwd|secret|token|credential|key|pass|pw|pat|sess|sessid|sessionid|sid|auth)(?P<many>s?)"
+    r"(?P<owner>[a-z]*?)(?P<word>password|passwd|passphrase|passcode|pwd|secret|token|credential|key|pass|pw|pat|sessid|sessionid|auth)(?P<many>s?)"
 )
 _PASS_OWNERS = words_set(
     """
@@ -128,6 +150,22 @@ def weight_of(name: str) -> Weight:
     return Weight.NONE
 
 
+def is_verb(name: str) -> bool:
+    """`pass` alone, or of nothing that has a password: tests pass, and so do people."""
+    words = _WORDS.findall(name.lower())
+    return (
+        words[-1:] == ["pass"]
+        and not (_PASS_OWNERS | _PROVIDERS).intersection(words[-2:-1])
+        and name[:2] != "--"
+    )
+
+
+def is_login(name: str) -> bool:
+    """A user's name and the password may stand under it, parted by a colon: `BASIC_AUTH`, `HTTP_CREDENTIALS`."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return words[-2:] in _LOGINS or words[-1:] == ["userpwd"]
+
+
 def _is_about(words: list[str], at: int) -> bool:
     return any(word in _META for word in words[at + 1 :]) and tuple(words[at : at + 2]) not in _META_BUT
 
@@ -144,10 +182,18 @@ def _weight_at(words: list[str], at: int) -> Weight:
             return Weight.NONE if owner in _NO_TOKENS else _weight_of_many(word, owner)
     if word == "pass" and any(map(str.isalpha, words[at + 1 :])):
         return Weight.NONE  # a verb: `pass_zero`, `passThrough`
-    if word in _PASSWORDS:
+    if word == "passe" and owner not in {"de", "palavra"}:
+        return Weight.NONE
+    if word in PASSWORD_WORDS:
         return Weight.PASSWORD
     return _weight_of_word(word, owner, words)
 
+
+_LOGINS = [
+    [kind, what]
+    for kind in ("basic", "http", "proxy", "registry", "admin")
+    for what in ("auth", "credentials", "creds")
+]
 
 _MANY = {
     "token": Weight.TOKEN,
@@ -173,7 +219,7 @@ def _is_glued(owner: str, word: str) -> bool:
         )
     if word in {"pass", "pw"}:
         return owner in _PASS_OWNERS or owner in _PROVIDERS
-    if word in {"pat", "sid", "sess", "auth", "sessid", "sessionid"}:
+    if word in {"pat", "auth", "sessid", "sessionid"}:
         return (word, owner) in _GLUED_SHORT
     return True
 
@@ -185,7 +231,6 @@ _GLUED_SHORT = frozenset(
         ("sessid", "php"),
         ("sessionid", "j"),
         ("auth", "http"),
-        ("sess", "koa"),
     }
 )
 
@@ -227,12 +272,8 @@ _LESSER = {
     "authentication": Weight.HINT,
     "cred": Weight.TOKEN,
     "creds": Weight.TOKEN,
-    "session": Weight.HINT,
-    "sess": Weight.HINT,
-    "sessid": Weight.TOKEN,
-    "sessionid": Weight.TOKEN,
-    "sid": Weight.HINT,
-    "sig": Weight.TOKEN,
+    "sessid": Weight.HINT,
+    "sessionid": Weight.HINT,
     "cookie": Weight.HINT,
     "jwt": Weight.TOKEN,
     "pat": Weight.TOKEN,

@@ -7,31 +7,40 @@ tried only where one of their literals stands, and those are sought in one pass 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.errors import SecretsError
 from crucible.patterns import late_pattern
-from crucible.secrets.assignments import find_values, is_value_of, secret_part
-from crucible.secrets.commands import command_rules
-from crucible.secrets.manifests import MANIFEST_LITERALS, find_manifest
+from crucible.secrets.assignments import NAMES, find_values, is_value_of, secret_part
+from crucible.secrets.commands import command_forms, command_rules
+from crucible.secrets.gate import is_named
+from crucible.secrets.manifests import manifest_forms
 from crucible.secrets.names import NAME_LITERALS, Weight
+from crucible.secrets.piped import piped_forms
+from crucible.secrets.prefixes import prefix_rules
+from crucible.secrets.private_keys import key_forms
 from crucible.secrets.providers import provider_rules
-from crucible.secrets.rules import Rule
+from crucible.secrets.rules import Form, Rule
+from crucible.secrets.runs import Place, find_in_runs
 from crucible.secrets.services import service_rules
-from crucible.secrets.shapes import DATA_URI, find_private_key, shape_rules
-from crucible.secrets.visible import Visible
+from crucible.secrets.shapes import DATA_URI, shape_rules
+from crucible.secrets.visible import CONTROLS, Visible, plain_of
 from crucible.settings import SecretSettings
 
-__all__ = ["Finding", "Redact", "Scanner"]
+__all__ = ["Finding", "Redact", "Scanner", "all_forms", "all_rules"]
 
 Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 """A text in; out the text without its secrets, and how many were taken out by rule."""
 
 _MARK = late_pattern(r"\[REDACTED:[a-z0-9][a-z0-9-]{0,79}\]")
 _ROUNDS = 8
+_SHORT, _MOST = 64, 16_384
+"""Texts that are remembered when nothing was found in them, at most: a session's keys and names are told again and again."""
 
 
 class Finding(NamedTuple):
@@ -52,7 +61,7 @@ class _Hit(NamedTuple):
 _Seen = dict[int, int]
 """By the rank of a rule, up to where it need not be tried again in this text."""
 
-_Try = Callable[[str, int, int, _Seen], Iterator[_Hit]]
+_Try = Callable[[str, int, _Seen], Sequence[_Hit]]
 
 
 class Scanner:
@@ -65,17 +74,22 @@ class Scanner:
         self._custom = [(name, _compiled(regex, name)) for name, regex in settings.rules]
         self._allow = [_compiled(regex, "allow") for regex in settings.allow]
         self._automaton, self._tries = _machine()
+        self._clean: set[tuple[str, str]] = set()
 
     def find(self, text: str) -> list[Finding]:
         """Every secret of `text`, in order, none overlapping another."""
-        shown = Visible(text)
-        hits = self._hits(shown.text)
+        shown, hits = self._hits(text)
         return _places(_joined(hits), shown) if hits else []
 
     def redact(self, text: str, name: str = "") -> tuple[str, dict[str, int]]:
         """`text` without its secrets, and how many were taken out by rule.  `name` is what the text is the value of."""
+        is_short = len(text) <= _SHORT
+        if is_short and (name, text) in self._clean:
+            return text, {}
         found = self._find_named(text, name) if name else self.find(text)
         if not found:
+            if is_short and len(self._clean) < _MOST:
+                self._clean.add((name, text))
             return text, {}
         counts: Counter[str] = Counter()
         for _ in range(_ROUNDS):  # what stands beside a secret may come to stand beside a name
@@ -87,36 +101,53 @@ class Scanner:
         return text, dict(counts)
 
     def _find_named(self, text: str, name: str) -> list[Finding]:
-        shown = Visible(text)
-        hits = self._hits(shown.text)
+        shown, hits = self._hits(text)
         start = secret_part(shown.text)
         value = shown.text[start:].rstrip()
         if not _MARK.search(value) and is_value_of(name, value) and self._is_kept_out(value):
             hits.append(_Hit(_LAST, "named-secret", start, start + len(value)))
         return _places(_joined(hits), shown)
 
-    def _hits(self, text: str) -> list[_Hit]:
-        # One byte a character, so that places are the same; secrets are ASCII, what else there is stands as `?`.
-        plain = text if text.isascii() else _ascii(text)
-        literals = self._automaton.find_matches_as_indexes(plain.encode("ascii").lower(), overlapping=True)
-        if not literals and not self._custom:  # most texts
-            return []
-        hits = list(self._all(text, plain, literals))
-        hidden = _hidden(text) if hits else []
-        return [
+    def _hits(self, given: str, depth: int = 0) -> tuple[Visible, list[_Hit]]:
+        plain = plain_of(given)
+        literals = self._automaton.find_matches_as_indexes(plain.lower(), overlapping=True)
+        hidden = bool(literals) and min(literals)[0] < len(CONTROLS)
+        shown = Visible(given, hidden=hidden)
+        text = shown.text
+        if hidden:
+            plain = plain_of(text)
+            literals = self._automaton.find_matches_as_indexes(plain.lower(), overlapping=True)
+        if plain[:5].lower() == b"pass:":
+            literals.insert(0, _PASS_FIRST)
+        look = partial(self._look, depth=depth + 1) if depth < _DEEPEST else None
+        hits = [_Hit(_IN_RUNS, *place) for place in find_in_runs(plain, look)]
+        if not hits and not literals and not self._custom:  # most texts
+            return shown, []
+        hits = _apart([*self._built_in(plain.decode("ascii"), literals), *self._own(text)], hits)
+        kept = _hidden(text) if hits else []
+        return shown, [
             hit
             for hit in hits
-            if not _is_in(hidden, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
+            if not _is_in(kept, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
         ]
 
-    def _all(self, text: str, plain: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
+    def _look(self, text: str, depth: int) -> list[Place]:
+        """The secrets in what base64 or hexadecimal digits wrap."""
+        shown, hits = self._hits(text, depth)
+        return [Place(*found) for found in _places(_joined(hits), shown)]
+
+    def _built_in(self, text: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
         passed: dict[int, int] = {}
         seen = _Seen()
-        for literal, start, end in literals:
-            if start >= passed.get(literal, 0):
-                for hit in self._tries[literal](plain, start, end, seen):
+        for literal, start, _ in literals:
+            if passed and start < passed.get(literal, 0):
+                continue
+            for attempt in self._tries[literal]:
+                for hit in attempt(text, start, seen):
                     passed[literal] = max(passed.get(literal, 0), hit.end)
                     yield hit
+
+    def _own(self, text: str) -> Iterator[_Hit]:
         for rank, (rule, pattern) in enumerate(self._custom, -len(self._custom)):
             for match in pattern.finditer(text):
                 first, last = match.span(1 if pattern.groups and match[1] else 0)
@@ -128,15 +159,12 @@ class Scanner:
 
 
 _LAST = 10_000
-_SIGNS = {"|": "\u2502\u2503\u2551", '"': "\u201c\u201d\u201e", "'": "\u2018\u2019"}
-"""What stands for bars of tables and for quotes."""
-
-
-def _ascii(text: str) -> str:
-    for sign, others in _SIGNS.items():
-        for other in others:
-            text = text.replace(other, sign)
-    return text.encode("ascii", "replace").decode("ascii")
+_PASS_FIRST = (-1, 0, 5)
+"""`pass:` where the text begins, which no literal finds."""
+_IN_RUNS = 9_000
+"""The rank of what long runs hold: a rule of its own is surer, a name is not."""
+_DEEPEST = 2
+"""So often may a secret be wrapped."""
 
 
 def _places(found: list[Finding], shown: Visible) -> list[Finding]:
@@ -154,15 +182,29 @@ def _compiled(regex: str, name: str) -> re.Pattern[str]:
 
 
 @cache
-def _machine() -> tuple[Any, list[_Try]]:
+def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     """What finds literals, and what is tried where each is found."""
-    rules: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
-    for rank, rule in enumerate([*provider_rules(), *service_rules(), *shape_rules(), *command_rules()]):
+    tries: dict[str, list[_Try]] = defaultdict(list, {control.decode(): [] for control in CONTROLS})
+    for rank, rule in enumerate(all_rules()):
         for literal in rule.literals:
-            rules[literal].append((rank, rule))
-    literals = sorted({*rules, *NAME_LITERALS, *MANIFEST_LITERALS, "-----begin", "---- begin"})
-    tries = [_tries_of(literal, rules.get(literal, [])) for literal in literals]
-    return _automaton([literal.encode("ascii") for literal in literals]), tries
+            tries[literal].append(partial(_looked_back if rule.back else _matched, rank, rule))
+    for literal, place in NAME_LITERALS.items():
+        tries[literal].append(partial(_assigned, *place))
+    for rank, form in enumerate(all_forms()):
+        for literal in form.literals:
+            tries[literal].append(partial(_formed, _FORMS - rank, form))
+    automaton = _automaton([literal.encode("ascii") for literal in tries])
+    return automaton, [*map(tuple, tries.values()), (partial(_assigned, 0, 4),)]
+
+
+def all_rules() -> list[Rule]:
+    """The built-in rules that are expressions, the surest first."""
+    return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
+
+
+def all_forms() -> list[Form]:
+    """The built-in rules that are functions."""
+    return [*key_forms(), *manifest_forms(), *command_forms(), *piped_forms()]
 
 
 def _automaton(literals: list[bytes]) -> Any:
@@ -178,39 +220,38 @@ def _automaton(literals: list[bytes]) -> Any:
         ) from error
 
 
-def _tries_of(literal: str, rules: list[tuple[int, Rule]]) -> _Try:
-    named = literal in NAME_LITERALS
-    begins, manifest = literal.endswith("begin"), literal in MANIFEST_LITERALS
-
-    def attempt(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
-        for rank, rule in rules:
-            if start >= seen.get(rank, 0):
-                yield from _matched(rank, rule, text, start, seen)
-        if named:
-            yield from _assigned(text, start, end, seen)
-        if manifest:
-            yield from (_Hit(_LAST, "kubernetes-secret", *place) for place in find_manifest(text, start))
-        if begins:
-            stop = find_private_key(text, start)
-            if stop > 0:
-                yield _Hit(0, "private-key", start, stop)
-
-    return attempt
-
-
-def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Iterator[_Hit]:
-    if rule.back:
-        seen[rank] = start + _STEP
-        matches = list(rule.pattern.finditer(text, max(0, start - rule.back), start + 2 * _STEP))
-    else:
-        match = rule.pattern.match(text, start)
-        matches = [match] if match else []
-        if rule.whole_run and match is None:
+def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    if start < seen.get(rank, 0):
+        return ()
+    match = rule.pattern.match(text, start)
+    if match is None:
+        if rule.whole_run:
             seen[rank] = _end_of_run(text, start)
-    for match in matches:
-        first, last = _secret_of(match)
-        if last > first and rule.accept(text[first:last]):
-            yield _Hit(rank, rule.name, first, last)
+        return ()
+    return _hit_of(rank, rule, match)
+
+
+def _looked_back(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    if start < seen.get(rank, 0):
+        return ()
+    seen[rank] = start + _STEP
+    matches = rule.pattern.finditer(text, max(0, start - rule.back), start + 2 * _STEP)
+    return [hit for match in matches for hit in _hit_of(rank, rule, match)]
+
+
+def _hit_of(rank: int, rule: Rule, match: re.Match[str]) -> Sequence[_Hit]:
+    first, last = _secret_of(match)
+    return (
+        [_Hit(rank, rule.name, first, last)] if last > first and rule.accept(match.string[first:last]) else ()
+    )
+
+
+def _formed(rank: int, form: Form, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    looked = seen.get(rank, 0)
+    if start < looked:
+        return ()
+    seen[rank], places = form.find(text, start, looked)
+    return [_Hit(0 if form.surest else _LAST, form.name, *place) for place in places]
 
 
 _STEP = 400
@@ -234,16 +275,16 @@ def _secret_of(match: re.Match[str]) -> tuple[int, int]:
 _RULE_OF = {Weight.PASSWORD: "password", Weight.SECRET: "secret", Weight.TOKEN: "token", Weight.HINT: "key"}
 
 
-_NAMES = -1
-"""In `_Seen`: up to where a name was looked at whole."""
+_FORMS = -2
+"""In `_Seen`: the first of the forms, which go on downwards."""
 
 
-def _assigned(text: str, start: int, end: int, seen: _Seen) -> Iterator[_Hit]:
-    if end <= seen.get(_NAMES, 0):
-        return  # another literal of the same name
-    seen[_NAMES], values = find_values(text, start, end)
-    for value in values:
-        yield _Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end)
+def _assigned(begin: int, length: int, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+    start, end = start + begin, start + length
+    if end <= seen.get(NAMES, 0) or not is_named(text, start, end):
+        return ()  # another literal of the same name, or nothing is given to it
+    values = find_values(text, start, end, seen)
+    return [_Hit(_LAST, f"named-{_RULE_OF[value.weight]}", value.start, value.end) for value in values]
 
 
 def _hidden(text: str) -> list[tuple[int, int]]:
@@ -256,6 +297,17 @@ def _hidden(text: str) -> list[tuple[int, int]]:
 
 def _is_in(spans: list[tuple[int, int]], start: int, end: int) -> bool:
     return any(first < end and start < last for first, last in spans)
+
+
+def _apart(hits: list[_Hit], in_runs: list[_Hit]) -> list[_Hit]:
+    """The hits with those in runs that touch none of a rule of its own, which knows better where a secret begins."""
+    spans = sorted((hit.start, hit.end) for hit in hits if hit.rank < _IN_RUNS)
+    ends = list(accumulate((end for _, end in spans), max))
+    for hit in in_runs:
+        before = bisect_left(spans, (hit.end, 0)) - 1
+        if before < 0 or ends[before] <= hit.start:
+            hits.append(hit)
+    return hits
 
 
 def _joined(hits: list[_Hit]) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Secrets that tell by the shape around them: private keys, JWTs, `Bearer`, `user:password@host`, `curl -u`, cookies.
+"""Secrets that tell by the shape around them: JWTs, `Bearer`, `user:password@host`, `curl -u`, cookies.
 
 Owns those shapes.  A name with a value is `assignments`'.
 """
@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 
 from crucible.patterns import late_pattern
 from crucible.secrets.commands import is_password_there, is_strong
+from crucible.secrets.prefixes import is_random
 from crucible.secrets.rules import Rule
 from crucible.secrets.values import changes, holds_login, is_chance, is_dummy, is_placeholder
 
-__all__ = ["DATA_URI", "find_private_key", "shape_rules"]
+__all__ = ["DATA_URI", "shape_rules"]
 
 DATA_URI = late_pattern(r";base64,[A-Za-z0-9+/=_-]*+")
 """The bytes of a picture; nothing in them is a secret."""
 
 
 def shape_rules() -> list[Rule]:
-    """The rules of all shapes, but for the private keys of `find_private_key`."""
+    """The rules of all shapes."""
     return [
         Rule(
             "jwt",
-            ("eyj",),
+            ("eyj", "ewogic", "ewoid"),
             late_pattern(
-                r"eyJ[A-Za-z0-9_-]{6,4096}+(?:\.eyJ[A-Za-z0-9_-]{4,65536}+(?:\.[A-Za-z0-9_-]*+)?|(?:\.[A-Za-z0-9_-]*+){4})"
+                r"(?:eyJ|ewo)[A-Za-z0-9_-]{6,4096}+(?:\.(?:eyJ|ewo)[A-Za-z0-9_-]{4,65536}+(?:\.[A-Za-z0-9_-]*+)?|(?:\.[A-Za-z0-9_-]*+){4})"
             ),
             _is_jwt,
             whole_run=True,
@@ -37,6 +37,22 @@ def shape_rules() -> list[Rule]:
             ("bearer", "token ", "apikey ", "api-key ", "genie"),
             late_pattern(_BEARER),
             _is_bearer,
+        ),
+        Rule("authorization-token", ("authorization",), late_pattern(_AUTHORIZATION), _is_own_token),
+        Rule(
+            "app-password",
+            (
+                "app pass",
+                "app_pass",
+                "app-pass",
+                "apppass",
+                "application pass",
+                "specific pass",
+                "gmail",
+                "smtp",
+            ),
+            late_pattern(_IN_GROUPS),
+            _is_varied_seed,
         ),
         Rule("basic-auth", ("basic",), late_pattern(_BASIC), _is_basic),
         Rule("credential-uri", ("://", ":\\/\\/", "%3a%2f%2f"), late_pattern(_URI), is_password_there),
@@ -105,23 +121,24 @@ def shape_rules() -> list[Rule]:
             late_pattern(r'\\*"[dk]\\*"\s*:\s*\\*"(?P<s>[A-Za-z0-9_-]{40,1400})\\*"'),
             is_chance,
         ),
-        Rule(
-            "sql-password",
-            ("identified",),
-            late_pattern(
-                r"(?i)identified\s{1,8}(?:with\s{1,8}\S{1,40}\s{1,8})?(?:by|as)\s{1,8}(?:password\s{1,8})?\\*['\"](?P<s>[^'\"\n\\]{3,128})"
-            ),
-            is_password_there,
-        ),
+        Rule("sql-password", ("identified",), late_pattern(_IDENTIFIED), is_password_there),
+        Rule("sql-password", ("identified",), late_pattern("(?i)" + _IDENTIFIED), is_strong),
     ]
 
 
 _JOINED = r"(?:[ \t]{0,2}\\{0,8}[\"'`](?:[ \t]{0,4}(?:\+|\.{1,2}|&|\|\||<<|<>|~|,|\*)[ \t]{0,4}\\{0,8}[\"'`][ \t]?(?:\\{0,8}[\"'`](?=[ \t]))?){1,2}(?:[bfru](?=[\"']))?)"
 """A text goes on as another: `'Basic ' + '…'`."""
+_IDENTIFIED = r"IDENTIFIED\s{1,8}(?:WITH\s{1,8}\S{1,40}\s{1,8}(?:BY|AS)|BY)\s{1,8}(?:PASSWORD\s{1,8})?\\*['\"](?P<s>[^'\"\n\\]{3,128})"
+"""SQL; in small letters a sentence may say it."""
 _BEARER = (
     r"(?i)(?:bearer(?:_?token|_?auth|auth)?[ \t]?\([ \t]*(?=[\"'])|(?:bearer|token|api-?key|geniekey)(?:"
     + _JOINED
-    + r"|(?:\\*[\"'])?(?:[ \t]{1,4}|%20|\+|:[ \t]?)))\\*[\"'`]?(?P<s>[A-Za-z0-9._~+/%|:-]{12,4096}+={0,2})"
+    + r"|(?:\\*[\"'])?(?:[ \t]{1,4}|%20|\+|:[ \t]|(?<![/:]bearer):)))\\*[\"'`]?(?P<s>[A-Za-z0-9._~+/%|:-]{12,4096}+={0,2})"
+)
+_AUTHORIZATION = r"(?i)authorization\\{0,4}[\"'`]?\]?[ \t]{0,4}(?:[:=,]|=>)[ \t]{0,4}\\{0,4}[\"'`]?(?P<s>[a-z0-9_.~-]{20,256})(?![a-z0-9_.~ (\[/-])"
+_IN_GROUPS = (
+    r"[A-Za-z][\w.-]{0,20}[^\n:=]{0,30}?(?:[:=]|\bis\b)[ \t]{0,4}\\{0,4}[\"'`]?"
+    r"(?P<s>(?:[a-z]{4}[ -]){3}[a-z]{4}|(?:[A-Za-z0-9]{4}[ -]){5}[A-Za-z0-9]{4})(?![A-Za-z0-9 -]|[.,]? [a-z])"
 )
 _BASIC = r"(?i)basic(?:" + _JOINED + r"|[ \t]{1,4}|%20|\+)\\*[\"'`]?(?P<s>[A-Za-z0-9+/_-]{8,1024}+={0,2})"
 _USER = r"(?:[^\s:@/?\#\"'`<>\\|,;()\[\]%{}]|%(?!@NOT@)[0-9a-f]{2}|\$\{[^}\s]{1,64}\}|\{\{[^}\n]{1,64}\}\}){0,128}"
@@ -154,10 +171,18 @@ def _is_jwt(token: str) -> bool:
     return text.startswith(b"{") and not is_dummy(token)
 
 
+_STORED = late_pattern(r"(?:[a-z_-]+:)+[0-9a-f]{7,64}")
+"""The key of a store goes on: `bearer:user:<md5>`."""
+
+
 def _is_bearer(token: str) -> bool:
-    if is_placeholder(token) or is_dummy(token):
+    if is_placeholder(token) or is_dummy(token) or _STORED.fullmatch(token):
         return False
     return is_chance(token) or (len(token) >= 20 and any(c.isdigit() for c in token) and changes(token) >= 4)
+
+
+def _is_own_token(token: str) -> bool:
+    return is_random(token) and not is_dummy(token) and not is_placeholder(token)
 
 
 def _is_basic(token: str) -> bool:
@@ -171,51 +196,3 @@ def _is_varied_seed(value: str) -> bool:
 def _is_key_inside(text: str) -> bool:
     head = text[:80].replace("\\n", "")
     return b"PRIVATE" in base64.b64decode(head[: len(head) // 4 * 4] + "====")
-
-
-# --- private keys --------------------------------------------------------------------------------------------------
-
-_GAP = r"(?: |%20|\+|_)"
-_KIND = rf"(?:{_GAP}?[A-Z0-9]{{1,12}}){{0,4}}?{_GAP}?PRIVATE{_GAP}KEY(?:{_GAP}BLOCK)?"
-_BEGIN = late_pattern(rf"(?i)-{{4,5}} ?BEGIN{_KIND} ?-{{4,5}}")
-_END = late_pattern(rf"(?i)-{{4,5}} ?END{_KIND} ?-{{0,5}}")
-_BODY = late_pattern(r"[A-Za-z0-9+/=%]{24}")
-_LINE = late_pattern(
-    r"(?:\\{1,8}[nr]|\\{1,8}u000[ad]|%0[AD]|%5Cn|\n|\r|\A)(?P<lead>[^\n\\]{0,120}?)"
-    r"(?P<body>[A-Za-z0-9+/%]{16,}+={0,2}|[A-Za-z0-9+/]{1,64}={1,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Key-\w+):[^\n\\]{0,200}|)(?=[\s\\\"'`]|[ \t\"'+,;)]*(?:\n|\\|\Z)|\Z)"
-)
-_LONGEST_KEY = 64 * 1024
-
-
-def find_private_key(text: str, start: int) -> int:
-    """Where the private key ends whose `-----BEGIN` stands at `start`; -1 when there is none.
-
-    A key that is cut ends where its lines of base64 do.
-    """
-    begin = _BEGIN.match(text, start)
-    if begin is None:
-        return -1
-    following = text.find("BEGIN", begin.end(), start + _LONGEST_KEY)
-    limit = following if following >= 0 else min(len(text), start + _LONGEST_KEY)
-    marked = text.find("END", begin.end(), limit)
-    while marked >= 0:
-        end = _END.search(text, max(begin.end(), marked - 6), min(limit, marked + 80))
-        if end:
-            return end.end() if _BODY.search(text, begin.end(), end.start()) else -1
-        marked = text.find("END", marked + 3, limit)
-    return _end_of_cut(text, begin.end(), limit)
-
-
-def _end_of_cut(text: str, at: int, limit: int) -> int:
-    first = at
-    end = -1
-    inline = re.compile(r"[ \t]*[A-Za-z0-9+/=]{24,}").match(text, at, limit)  # all on one line
-    if inline:
-        at = end = inline.end()
-    while line := _LINE.match(text, at, limit):
-        if line["body"]:
-            end = line.end()
-        elif at - max(end, first) > 200:
-            break
-        at = line.end()
-    return end if end > 0 and _BODY.search(text, first, end) else -1

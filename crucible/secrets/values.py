@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 import re
-from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
 
 from crucible.patterns import late_pattern
-from crucible.secrets.names import Weight, words_set
+from crucible.secrets.likeness import changes, entropy, likeness
+from crucible.secrets.names import PASSWORD_WORDS, Weight, weight_of, words_set
 
 __all__ = [
     "changes",
@@ -25,6 +23,7 @@ __all__ = [
     "is_phrase",
     "is_placeholder",
     "is_plain_word",
+    "is_random",
     "is_secret",
     "is_striking",
     "is_varied",
@@ -32,8 +31,9 @@ __all__ = [
     "stands_out",
 ]
 
-_FILLERS = words_set(
-    """
+_FILLERS = (
+    words_set(
+        """
     your my the a an some any test tests testing fake dummy mock sample example examples demo api key keys token
     tokens secret secrets password passwords passwd pass passphrase auth access client private public here value
     values goes change changed changeme changethis changeit me this that replace replaced with insert enter put
@@ -46,15 +46,17 @@ _FILLERS = words_set(
     yaml toml type name id object array list dict map any unknown never void self super input output data config
     settings options props state store const let var return await async write read admin only real github gitlab
     openai anthropic aws google azure stripe slack license credentials credential signing session cookie jwt refresh
-    bot personal webhook goes-here something whatever
+    bot personal webhook goes-here something whatever base hex utf latin ascii binary
     """
+    )
+    | PASSWORD_WORDS
 )
 _WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MARKS = late_pattern(
     r"""\$\{|\$\(|\$\[|\{\{|\}\}|<%|%>|\#\{|%\(\w{0,40}\)|^\$[A-Za-z_][A-Za-z0-9_]*\b(?![^/:.-])|[-_/:.]\$[A-Z_]{3,}$|^%[A-Za-z_]\w*%$|^@[A-Za-z]+@$|^__\w+__$
-    |^<[^<>]*>?$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
+    |^<[a-z/!][^<>]*>?|^<[^<>]*>?$|^\#[\w-]+$|\[REDACTED|^\{[^{}]*\}$|\{[A-Za-z_][\w.()\[\]:]*\}|^\[[^\[\]]*\]$|\\(?:033|x1b|e)\[|\*{3}|\.{3}|…|•|(?i:x{4})|^-+$|^_+$|^!(?:vault|Ref|Sub|GetAtt|secret|env)
     |^(?i:changeme|change[-_ ]|your[-_ ]|my[-_](?:secret|token|api|pass|key)|replace|insert|enter[-_ ]|placeholder|dummy|example|redacted|todo|fixme|not[-_ ]a[-_ ])
-    |\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]
+    |\[\^?[a-zA-Z@0]-[a-zA-Z9]|\(\?[:=!]|a-z[A0]-[Z9]|A-Z[a0]-[z9]|\\[dwsS][+*{\]]|(?i:abcdefghijk|0123456789)
     |(?i:[-_ ]here$|example$|placeholder|[-_]your[-_]|redacted|\bchangeme\b)""",
     re.VERBOSE,
 )
@@ -65,7 +67,7 @@ _REFERENCE = late_pattern(
 )
 _IDENTIFIER = late_pattern(r"&?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|\?\.|->|::)[A-Za-z_$][A-Za-z0-9_$]*)*[!?]?")
 _CALL = late_pattern(
-    r"[A-Za-z_$][\w$.:]*[(\[{]|=>|\(\)|^\(|^!{1,2}[a-z]+(?:[.(]|$)|^&[a-z]|^new |^await |^lambda"
+    r"[A-Za-z_$][\w$.:]*[(\[{]|=>|\(\)|^\(|^!{1,2}[a-z]+(?:[.(]|$)|^&[a-z]|^\w+::\w|^new |^await |^lambda"
 )
 _CMDLET = late_pattern(r"[A-Z][a-z]+[A-Z]?[a-z]*-[A-Z][A-Za-z]+")
 _PATH = late_pattern(
@@ -84,12 +86,6 @@ _NUMBERS = late_pattern("[0-9]+")
 _DATE = late_pattern(
     r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d.*)?|\d[\d.:,_-]*(?:[a-zA-Z%]{1,3})?|v?\d+(?:\.\d+)+[\w.+-]*"
 )
-
-
-def entropy(text: str) -> float:
-    """Bits a character, by the characters' own frequencies."""
-    total = len(text)
-    return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if total else 0.0
 
 
 def is_varied(text: str) -> bool:
@@ -116,10 +112,21 @@ def is_placeholder(value: str) -> bool:
         return True
     words = [word.lower() for word in _WORDS.findall(value)]
     rest = _WORDS.sub("", value)
+    if _NAME.fullmatch(value) and weight_of(value) and likeness(value) > 5:
+        return True
+    if _SIGNED.search(rest) and any(map(str.isdigit, rest)):
+        return False  # `admin123!`
     return all(word in _FILLERS for word in words) and (
         (bool(words) and len(rest) <= max(4, len(words)))
         or (not words and not any(c.isdigit() for c in value))
     )
+
+
+_NAME = late_pattern(r"_*[A-Za-z]+(?:[_.:]+[A-Za-z]+)*")
+"""What has the form of a name may be that of a secret: `challengePassword`, `OIDC_ID_TOKEN`."""
+
+
+_SIGNED = late_pattern(r"[!@#$%^&*+?~]")
 
 
 def _is_format(value: str) -> bool:
@@ -140,36 +147,30 @@ def is_hash(value: str) -> bool:
     )
 
 
-def changes(text: str) -> int:
-    """How often the kind of character changes from one to the next: lower, upper, digit, other."""
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.isalpha() else "o" for c in text]
-    return sum(a != b for a, b in pairwise(kinds))
-
-
 def is_chance(value: str) -> bool:
-    """It looks like chance rather than like words: letters and digits in turn, or letters of both cases in turn."""
-    if len(value) < 12 or _DATE.fullmatch(value) or (_PATH.fullmatch(value) and not _is_mixed(value)):
+    """It looks like chance rather than like words, numbers and digests joined by signs."""
+    if len(value) < 12 or _DATE.fullmatch(value) or entropy(value) < 2.6:
         return False
-    longest = max(_PIECES.split(value), key=len)
-    if len(longest) < 8:
-        return _is_mixed(value) and changes(value) * 3 >= len(value) and entropy(value) > 3.2
-    if (
-        len(_NUMBERS.findall(longest)) >= 2
-        and not longest.isdigit()
-        and changes(longest) >= max(3, len(longest) // 6)
-    ):
-        return entropy(longest) >= 2.6
-    return len(value) >= 16 and _has_no_words(value)
+    if _PATH.fullmatch(value):
+        return _is_mixed(value) and likeness(value) < -10
+    return is_random(value)
 
 
-def _has_no_words(value: str) -> bool:
-    """Its humps are shorter than words are, or it has hardly a vowel."""
-    words = _WORDS.findall(value)
-    letters = sum(map(len, words))
-    if letters < 12:
+def is_random(value: str) -> bool:
+    """The same for a shorter text that is surely one value: letters of both cases in no order, say."""
+    if len(value) < 8 or _DATE.fullmatch(value):
         return False
-    vowels = sum(c in "aeiouyAEIOUY" for c in value)
-    return (letters < 3.3 * len(words) and entropy(value) > 3.2) or vowels < 0.16 * letters
+    return likeness(value) < 0 or _is_scattered(max(_PIECES.split(value), key=len))
+
+
+def _is_scattered(piece: str) -> bool:
+    """Digits between letters may spell words by chance, hexadecimal ones above all, but not so often."""
+    if len(piece) < 20 or len(_NUMBERS.findall(piece)) < 3:
+        return False
+    return changes(piece) * (8 if _HEX.fullmatch(piece) else 4) >= len(piece)
+
+
+_HEX = late_pattern("[0-9a-f]+|[0-9A-F]+")
 
 
 def _is_mixed(value: str) -> bool:
@@ -226,14 +227,14 @@ def _is_label(value: str) -> bool:
 
 
 def _is_code(value: str, weight: Weight) -> bool:
-    if _IDENTIFIER.fullmatch(value):
-        humps = (
-            weight < Weight.PASSWORD and changes(value) * 3 < len(value) and re.search("[a-z][A-Z_]", value)
-        )
-        return not is_chance(value) and (not _has_digit_inside(value) or bool(humps))
+    if _IDENTIFIER.fullmatch(value) and not (value[-1] == "!" and any(map(str.isdigit, value))):
+        if not all(map(is_random, _MEMBERS.split(value))):
+            return weight < Weight.PASSWORD or not _has_digit_inside(value) or "." in value
+        return False
     return _CALL.search(value) is not None or _CMDLET.fullmatch(value) is not None
 
 
+_MEMBERS = late_pattern(r"\?\.|[.!?&]|->|::")
 _SEED = late_pattern(r"[A-Z2-7]{16,128}={0,6}")
 
 
@@ -249,10 +250,15 @@ def _is_key(value: str, weight: Weight) -> bool:
         return False
     if _is_words(value):
         return False
-    least = 8 if weight == Weight.SECRET else 10
-    return len(value) >= least and (
-        any(c.isdigit() for c in value) or is_chance(value) or changes(value) * 2 >= len(value)
+    if len(value) < (8 if weight == Weight.SECRET else 10) or _COUNTED.search(value):
+        return False
+    return (
+        likeness(value) < 0 or is_hash(value) or (weight == Weight.SECRET and any(c.isdigit() for c in value))
     )
+
+
+_COUNTED = late_pattern(r"(?i)\A[a-z_-]{0,12}(?:012345|12345|abc123|abcdef|a1b2c3)")
+"""What somebody typed for a key."""
 
 
 _WORDY = late_pattern(
@@ -262,9 +268,7 @@ _WORDY = late_pattern(
 
 def _is_words(value: str) -> bool:
     """Words with hyphens, dots or humps, numbered at most: `app-config-2`, `kubernetes.io/tls`, `accessToken`."""
-    words = _WORDS.findall(value)
-    humps = len(value) >= 16 and len(words) > 3 and len(value) < 4.2 * len(words) and value.isalnum()
-    return _WORDY.fullmatch(value) is not None and not humps and not is_chance(value)
+    return _WORDY.fullmatch(value) is not None and not is_random(value)
 
 
 def _is_password(value: str, *, quoted: bool) -> bool:
@@ -298,10 +302,10 @@ def is_striking(value: str, weight: Weight) -> bool:
     if (
         not is_secret(value, weight, quoted=False)
         or len(value) < 6
-        or (value.isalpha() and not is_chance(value) and not _is_seed(value))
+        or (value.isalpha() and not is_random(value) and not _is_seed(value))
     ):
         return False
-    if is_chance(value) or _is_seed(value):
+    if is_random(value) or _is_seed(value):
         return True
     if "/" in value or _VERSION.match(value):
         return False
@@ -340,8 +344,8 @@ def is_worded(value: str) -> bool:
     if len(value) < 8 or value.isupper() or not _WORDED.fullmatch(value) or is_placeholder(value):
         return False
     words = _WORDS.findall(value)
-    if len(words) >= 3 and len(value) < 3 * len(words):  # no words at all
-        return value.upper() != value
+    if is_random(value):
+        return True
     if any(word.lower() in _CODE_WORDS for word in words):
         return False
     if "-" in value:
@@ -380,7 +384,7 @@ def is_plain_word(value: str) -> bool:
     return (
         len(value) >= 6
         and value.isalpha()
-        and value.islower()
+        and value[1:].islower()
         and len(set(value)) > 3
-        and value not in _CODE_WORDS
+        and value.lower() not in _CODE_WORDS
     )

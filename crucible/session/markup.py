@@ -127,13 +127,9 @@ def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
         case ToolCalls():
             return [TOOLS_LINE, *(render_call(call, form) for call in entry.calls)] if entry.calls else []
         case Decision():
-            return _callout(
-                "decision", "", _labelled(_block(entry.text, form), "Rationale", entry.rationale, form)
-            )
+            return _callout("decision", "", _told(entry.text, "Rationale", entry.rationale, form))
         case Failure():
-            return _callout(
-                "error", "", _labelled(_block(entry.text, form), "Resolution", entry.resolution, form)
-            )
+            return _callout("error", "", _told(entry.text, "Resolution", entry.resolution, form))
         case Intervention():
             return _callout("user", "", _words(entry, form))
         case Subagent():
@@ -146,8 +142,8 @@ def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
             assert_never(entry)
 
 
-def _block(text: str, form: int, *extra: Rule) -> list[str]:
-    safe = contain(normal(text), extra=extra, form=form)
+def _block(text: str, form: int, *extra: Rule, before: str = "", after: str = "") -> list[str]:
+    safe = contain(normal(text), extra=extra, form=form, before=before, after=after)
     return safe.split("\n") if safe else []
 
 
@@ -158,26 +154,32 @@ def _callout(kind: str, title: str, body: Sequence[str]) -> list[str]:
 _OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
 
 
-def _labelled(above: list[str], label: str, text: str | None, form: int, *extra: Rule) -> list[str]:
+def _told(text: str, label: str, more: str | None, form: int) -> list[str]:
+    return _labelled(_block(text, form, after=more or ""), label, more, form, before=text)
+
+
+def _labelled(
+    above: list[str], label: str, text: str | None, form: int, *extra: Rule, before: str = ""
+) -> list[str]:
     """A label has a blank line before it unless the text above is a single plain line."""
     if text is None:
         return above
     plain = not above or (len(above) == 1 and not _OPENS_BLOCK.match(above[0]))
-    lines = _block(text, form, *extra)
+    lines = _block(text, form, *extra, before=before)
     first, rest = (lines[0], lines[1:]) if lines and not _OPENS_BLOCK.match(lines[0]) else ("", lines)
     return [*above, *([] if plain else [""]), f"{label}: {first}" if first else f"{label}:", *rest]
 
 
 def _words(entry: Intervention, form: int) -> list[str]:
     """The exact words in quotes, then what was made of them."""
-    words = _block(entry.words, form, QUOTE_END)
+    words = _block(entry.words, form, QUOTE_END, after=entry.note or "")
     if fenced_lines(words):
         lines = ['"', *words, '"']
     else:
         words = words or [""]
         words[-1] += '"'
         lines = [f'"{words[0]}', *words[1:]]
-    note = _block(entry.note or "", form)
+    note = _block(entry.note or "", form, before=entry.words)
     if not note:
         return lines
     if _OPENS_BLOCK.match(note[0]):
@@ -195,16 +197,18 @@ def _subagent(entry: Subagent, form: int) -> list[str]:
         return _callout("subagent", title, [*lines, *_inline_work(entry, form)])
     if entry.link:
         lines.append(f"{'!' if entry.mode is Mode.EMBED else ''}[[{entry.link}]]")
-    text = _block(entry.text, form)
+    text = _block(entry.text, form, after=entry.summary or "")
     if text:
         text = ["", *text] if _OPENS_BLOCK.match(text[0]) else text
-    return _callout("subagent", title, [*lines, *_labelled(text, "Summary", entry.summary, form)])
+    return _callout(
+        "subagent", title, [*lines, *_labelled(text, "Summary", entry.summary, form, before=entry.text)]
+    )
 
 
 def _inline_work(entry: Subagent, form: int) -> list[str]:
-    lines = _block(entry.text, form, INLINE_QUOTE)
+    lines = _block(entry.text, form, INLINE_QUOTE, after=entry.task or "")
     if entry.task is not None:
-        lines = _labelled(lines, "Task", entry.task, form, INLINE_QUOTE)
+        lines = _labelled(lines, "Task", entry.task, form, INLINE_QUOTE, before=entry.text)
     work = quote_lines(render_body(entry.entries, form))
     if work:
         lines = [*lines, "", *work]

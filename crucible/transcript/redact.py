@@ -96,16 +96,18 @@ class _Walk:
 
     def _fields(self, whole: _T) -> _T:
         changed: dict[str, object] = {}
-        for field in fields(whole):  # type: ignore[arg-type]  # every event is a dataclass
-            value = getattr(whole, field.name)
-            if field.name in _JOINING or isinstance(value, At):
-                continue
+        for name in _names(type(whole)):  # type: ignore[arg-type]  # a type has a hash
+            value = getattr(whole, name)
             clean = self._field(value)
             if clean is not value:
-                changed[field.name] = clean
+                changed[name] = clean
         return replace(whole, **changed) if changed else whole  # type: ignore[type-var]  # as above
 
     def _field(self, value: object) -> object:
+        if value is None or isinstance(value, At):
+            return value
+        if type(value) is str:
+            return self._text(value, "") if value else value
         if isinstance(value, TaskState):
             return self._fields(value)
         if isinstance(value, tuple):
@@ -135,8 +137,10 @@ class _Walk:
             text, count = self._private.repeated(text)
             self._count_private(count)
         clean, counts = self._scanner.redact(text, name)
+        if not counts:
+            return text
         self.counts.update(counts)
-        return clean if counts else text
+        return clean
 
     def _number(self, value: int, name: str) -> object:
         """`{"password": 12345678}` is one too, `{"tokens": 12345678}` is none."""
@@ -180,6 +184,12 @@ class _Walk:
             under = flag[1] if flag else name
             clean.append(self.value(item, under, depth + 1))
         return items if all(a is b for a, b in zip(clean, items, strict=True)) else clean
+
+
+@lru_cache(maxsize=64)
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of event that hold no id."""
+    return tuple(field.name for field in fields(kind) if field.name not in _JOINING)
 
 
 def _under(key: str, name: str, named: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from crucible.vault.store import Vault
 from tests.running import Cru
+from tests.transcript.building import SESSION, assistant, dump, text, user
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "transcripts" / "claude-code"
 LIMITER = DATA / "limiter"
@@ -113,3 +114,11 @@ def test_a_path_cannot_forge_a_line_of_the_report(vault: Vault, cru: Cru, tmp_pa
     assert result.stderr.startswith(f"{tmp_path}/x⏎fake.jsonl:1: ")
     assert len(result.stderr.splitlines()) == 2
     assert len(result.stdout.splitlines()) == 1
+
+
+def test_import_says_where_the_original_of_a_secret_still_is(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_bytes(dump([user("DB_PASSWORD=xzsWEHfBRJRH"), assistant(text("No."), stop="end_turn")]))
+    done = cru("import", "claude-code", path)
+    assert f"1 secret taken out; the original is only in {path}\n" in done.stderr
+    assert "taken out" not in cru("import", "claude-code", path).stderr

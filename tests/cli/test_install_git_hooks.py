@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from crucible.checking.secrets import found_in_text
+from crucible.secrets import Scanner
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
 from tests.cli.notes import note, write
 from tests.conftest import ROOT
 from tests.running import Cru
+from tests.transcript.building import SESSION, assistant, dump, result, text, use, user
 from tests.trusting import trust
 
 TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
@@ -194,3 +197,54 @@ def test_tracked_whole_events_are_committed_unless_a_value_of_theirs_is_secret(
     git(repository, "add", "-f", ".")
     refused = git(repository, "commit", "-qm", "x")
     assert ".crucible/flight/s/events.jsonl:2: secret: github-token\n" in refused.stderr
+
+
+def _transcript(folder: Path) -> Path:
+    """A session about passwords in which none is told, and whose calls are named beside their results."""
+    rows = [
+        user("# Rotate the password\n\nTwo tests that now pass:\n- `TestTokens_RemoveAll`\n\nsession: "),
+        assistant(
+            text("Passwords: I look where they are read.\n\n## Secret\n\n--- PASS: TestTokens (0.00s)")
+        ),
+        assistant(use("Bash", "call-1", command="grep -rn password")),
+        result("auth/password_test.go:12:func TestPassword_Reset(t *testing.T) {", "call-1"),
+        assistant(use("Bash", "call-2", command="git log -1 --format=%H # token")),
+        result("8f3a9c1e2b4d5a6f7081923a4b5c6d7e8f901a2b", "call-2"),
+        assistant(use("Bash", "call-3", command="go test ./auth -run Token")),
+        result("--- PASS: TestToken/reset (0.00s)\nok  \tshop/auth\t0.4s", "call-3"),
+        assistant(text("✅ **PASS** – all of them."), stop="end_turn"),
+    ]
+    path = folder / f"{SESSION}.jsonl"
+    path.write_bytes(dump(rows))
+    return path
+
+
+def test_what_import_lets_pass_is_committed_and_what_a_human_adds_is_not(
+    repository: Path, vault: Vault, cru: Cru, tmp_path: Path
+) -> None:
+    cru("install", "git-hooks")
+    assert "1 created" in cru("import", "claude-code", _transcript(tmp_path)).stdout
+    git(repository, "add", ".")
+    done = git(repository, "commit", "-qm", "imported")
+    assert done.returncode == 0, done.stderr + vault.note_paths()[0].read_text()
+    (note_path,) = vault.note_paths()
+    assert "REDACTED" not in note_path.read_text()
+    for added in (f"\nthe key is {TOKEN}\n", "\nDB_PASSWORD=xzsWEHfBRJRH\n"):
+        before = note_path.read_text()
+        note_path.write_text(before + added)
+        git(repository, "add", ".")
+        refused = git(repository, "commit", "-qm", "typed")
+        assert refused.returncode == 1
+        assert "secret: " in refused.stderr
+        note_path.write_text(before)
+
+
+def test_a_heading_of_ours_is_not_read_with_what_stands_below_it() -> None:
+    scanner, value = Scanner(), "aB3dE5gH7jK9mN1pQ3sT5vW7"
+    session = (
+        f"---\ntype: session\n---\n\n## Rotate the api key\n\n{value}\n\n- `Bash show password` → {value}\n"
+    )
+    assert not list(found_in_text(scanner, "a.md", session))
+    assert list(found_in_text(scanner, "a.md", f"## Api key\n\n{value}\n"))
+    ((found, last),) = found_in_text(scanner, "a.md", f"{session}token: {value}\n")
+    assert (found.line, last) == (10, 10)

@@ -302,12 +302,13 @@ TRAPS: dict[str, tuple[str, ...]] = {
     "tag": ("#tag", "`c`#tag", "\\\\#tag", "x%%#tag", "(#a/b)", "#1a", "https://x.y)#tag"),
     "task": ("- [ ] x", "> 1. [x] y", "- - [-] z"),
     "query": ("    = this.file.outlinks", "a\n\n\t=x", "- a\n\n      = this"),
+    "button": ("    button-save", "a\n\n\tbutton-x y"),
     "code": ("`= this`", "`` $= x ``", "`INPUT[text:x]`", "`a button-b c`", "`dice: 1d6`"),
     "shown": (
         "<%* x %>",
         "`<%+ x %>`",
         "```erb\n<% x %>\n```",
-        "(a::\\n[b])",
+        "(a::\\n![b](c))",
         "(a::x `= this`)",
         "(a:: $x$)",
         "`[a::![x](y)]`",
@@ -373,7 +374,7 @@ _PARTS = {
     "info": (fences, "_change_info", lambda line, *_: line),
     "label": (room, "LABELS", ("~",)),
     "code": (contain_inline, "seal_code", str),
-    "shown": (room, "seal_shown", lambda text, *_: text),
+    "shown": (fences, "seal_shown", lambda text, *_: text),
     "fence": (fences, "_FENCE_START", re.compile(r"(?!)")),
 }
 

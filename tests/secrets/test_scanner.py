@@ -262,7 +262,8 @@ DENSE = [
     "password", "password=", 'password="', "password='", 'token":"', "key: ", "pass ", "secret is ", "auth(", "auth('a',", "curl -u ",
     "mysql -p", "0", "EAA", "xoxb-", "Bearer ", "cookie: ", "<password>", '\\"key\\": ', "key=a&", "token,'", "name: key, ", "sig=",
     '"name": "API_KEY", ', 'name="password"', "password é", "key|", "login a password ", "identified by ", "password%3D", "pass:",
-    "password-stdin ",
+    "password-stdin ", "password,token,", "| password ", "user,password\nbob,x\n", "Cookie: a=b; ", "api_keys:\n- a1b2c3d4e5\n",
+    "[a]\npassword = x\n", "пароль: ", "pass: '", "password  ", "<password>", '["password"]=>\n string(3) ',
 ]  # fmt: skip
 """Nothing but names of secrets: each is looked at, so it takes longer, but no longer than it is long."""
 
@@ -318,7 +319,7 @@ def test_a_secret_is_known_through_a_terminals_colours(parts: tuple[str, ...]) -
 
 @given(st.text("ab=\x1b[m;31K\u200b\x00 \n", max_size=40))
 def test_what_shows_stands_where_it_is_said_to(text: str) -> None:
-    shown = Visible(text)
+    shown = Visible(text, hidden=True)
     for at, letter in enumerate(shown.text):
         start, end = shown.span(at, at + 1)
         assert text[start:end] == letter
