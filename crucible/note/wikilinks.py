@@ -235,11 +235,7 @@ def display(link: Link | LinkText) -> str:
 def render_link(
     target: str, subpath: str | None = None, alias: str | None = None, *, embed: bool = False
 ) -> str:
-    """A wikilink.  Raises EditRefused when it would not read back as asked: `|`, `#` or brackets in a part.
-
-    What a plugin could act on in the heading or the alias becomes a blank; Obsidian compares headings without such marks.
-    """
-    subpath, alias = _harmless(subpath), _harmless(alias)
+    """A wikilink.  Raises EditRefused when it would not read back as asked: `|`, `#` or brackets in a part."""
     inner = target + (f"#{subpath}" if subpath else "") + (f"|{alias}" if alias else "")
     written = f"{'!' if embed else ''}[[{inner}]]"
     found = _WHOLE.fullmatch(written)
@@ -250,22 +246,16 @@ def render_link(
     return written
 
 
-def _harmless(text: str | None) -> str | None:
-    return (
-        _BLANKS.sub(" ", _ACTING_MARKS.sub(" ", text)).strip()
-        if text and _ACTING_MARKS.search(text)
-        else text
-    )
-
-
-_ACTING_MARKS = late_pattern(r"[<>`$&{}]|==")
-_HEADING_MARKS = late_pattern(r"[:#|^\\\r\n]|%%|\[\[|\]\]")
+_HEADING_MARKS = late_pattern(r"[:#|^\\\r\n<>`$&]|%%|\[\[|\]\]|!\[")
 _PUNCTUATION = late_pattern(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
 _BLANKS = late_pattern(r"\s+")
 
 
 def strip_heading_for_link(heading: str) -> str:
-    """A heading as a link's subpath: what Obsidian cannot have in a link becomes one blank."""
+    """A heading as a link's subpath: what Obsidian cannot have in a link, or a plugin would act on, becomes one blank.
+
+    Obsidian compares headings without such marks, so the link still leads there.
+    """
     return _BLANKS.sub(" ", _HEADING_MARKS.sub(" ", heading)).strip()
 
 
