@@ -90,7 +90,7 @@ def test_nothing_in_a_history_or_an_item_of_knowledge_acts(note: str) -> None:
 @FEW
 @given(any_case())
 def test_nothing_in_a_case_or_a_puzzle_acts(case: Case) -> None:
-    assert acting(render_case(case)) == []
+    assert acting(render_case(case, case.place.phase_name or "x")) == []
     if case.type is CaseType.PUZZLE:
         assert acting(render_puzzle_file(case)) == []
 

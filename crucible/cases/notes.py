@@ -17,7 +17,6 @@ from crucible.cases.sections import (
     STAMP_BESIDES,
     Form,
     Section,
-    without_brackets,
     without_origin,
 )
 from crucible.errors import BadSessionId, EditRefused
@@ -25,7 +24,7 @@ from crucible.knowledge.model import Attribution
 from crucible.note.contain import FORMAT, contain_line, cut, normal_line
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.scalars import Value
-from crucible.note.wikilinks import render_link, strip_heading_for_link
+from crucible.note.wikilinks import render_link, strip_heading_for_link, without_links
 from crucible.session.identity import check_session_id
 from crucible.vault.stamping import stamped
 
@@ -83,11 +82,11 @@ def _no_link(value: Value) -> Value:
     """Foreign text leads nowhere."""
     if isinstance(value, list):
         return [_no_link(one) for one in value]
-    return without_brackets(value) if isinstance(value, str) else value
+    return without_links(value) if isinstance(value, str) else value
 
 
 def _session_link(session: str) -> str:
-    return f"[[{session}]]" if _can_be_linked(session) else without_brackets(session)
+    return f"[[{session}]]" if _can_be_linked(session) else without_links(session)
 
 
 def _can_be_linked(session: str) -> bool:

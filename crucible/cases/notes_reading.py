@@ -34,7 +34,6 @@ from crucible.cases.sections import (
     STAMP_BESIDES,
     Form,
     Section,
-    with_brackets,
     without_origin,
 )
 from crucible.knowledge.model import Attribution, Category
@@ -42,7 +41,7 @@ from crucible.note.contain import format_of
 from crucible.note.frontmatter import Frontmatter, find_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
-from crucible.note.wikilinks import parse_linktext
+from crucible.note.wikilinks import parse_linktext, with_links
 from crucible.patterns import late_pattern
 from crucible.vault.stamping import is_stamped
 
@@ -144,7 +143,7 @@ class _Properties:
         """A value as a text; `whole` leaves a link one."""
         value = self.values.get(key)
         if isinstance(value, str):
-            return value if whole else with_brackets(value)
+            return value if whole else with_links(value)
         if value is None or isinstance(value, list | dict):
             return ""
         return str(value).lower() if isinstance(value, bool) else str(value)
@@ -153,9 +152,7 @@ class _Properties:
         value = self.values.get(key)
         if isinstance(value, list):
             return tuple(
-                with_brackets(str(one))
-                for one in value
-                if one is not None and not isinstance(one, list | dict)
+                with_links(str(one)) for one in value if one is not None and not isinstance(one, list | dict)
             )
         return (self.text(key),) if self.text(key) else ()
 
@@ -232,7 +229,7 @@ def _read_known(type_: CaseType, body: Body, told: _Properties, id_: str, sessio
 
 def _session_of(told: str) -> str:
     link = _LINK.fullmatch(told)
-    return parse_linktext(link[1]).target.rpartition("/")[2] if link else with_brackets(told)
+    return parse_linktext(link[1]).target.rpartition("/")[2] if link else with_links(told)
 
 
 def _counted(told: tuple[str, ...]) -> Iterator[tuple[str, int]]:

@@ -26,13 +26,13 @@ from crucible.cases.note_blocks import (
     render_turns,
 )
 from crucible.cases.rubric import Check, CheckKind, rubric_of
-from crucible.cases.sections import without_brackets
 from crucible.errors import UsageError
 from crucible.note.contain import FORMAT, contain_line, cut, format_of, normal_line
 from crucible.note.fencing import fenced
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Source
+from crucible.note.wikilinks import without_links
 from crucible.patterns import late_pattern
 
 __all__ = [
@@ -118,7 +118,7 @@ def render_solution_file(case: Case) -> str:
         "session": f"[[{case.place.session}]]",
     }
     if case.verification.verified:
-        properties["verification"] = without_brackets(case.verification.command)
+        properties["verification"] = without_links(case.verification.command)
     rows = [
         {"check": one.kind.value, "wants": [*one.wants], "least": one.least, "required": one.required}
         for one in rubric_of(puzzle, case.verification)

@@ -21,8 +21,6 @@ __all__ = [
     "STAMP_BESIDES",
     "Form",
     "Section",
-    "with_brackets",
-    "without_brackets",
     "without_origin",
 ]
 
@@ -95,17 +93,3 @@ _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", 
 def without_origin(text: str) -> str:
     """The note without the line that links to where it comes from, as long as that says nothing else."""
     return _ORIGIN_LINE.sub("", text, count=1)
-
-
-_BRACKETS = late_pattern(r"\[(\\*)(?=\[)")
-_BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
-
-
-def without_brackets(text: str) -> str:
-    r"""Foreign text as a property has it: what would be a link there, `[[x]]`, is `[\[x]]`."""
-    return _BRACKETS.sub(r"[\1\\", text) if "[" in text else text
-
-
-def with_brackets(text: str) -> str:
-    """The text that stands in a property so."""
-    return _BRACKETS_APART.sub(r"[\1", text) if "[\\" in text else text

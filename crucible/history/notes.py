@@ -29,6 +29,7 @@ from crucible.note.contain import (
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
+from crucible.note.wikilinks import with_links, without_links
 from crucible.patterns import late_pattern
 from crucible.session.fields import FieldReader, format_time
 from crucible.session.identity import check_session_id
@@ -66,8 +67,6 @@ _PLACED = late_pattern(r"(.*) \(line ([0-9]{1,9})\)")
 _OURS = Rule("place", r"[ \t]", r"\(line [0-9]{1,9}\)$", "(line ")
 _OUTCOMES = ("suggested", "approved", "skipped")
 _NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
-_BRACKETS = late_pattern(r"\[(\\*)(?=\[)")
-_BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
 
 
 class Read(NamedTuple):
@@ -166,7 +165,7 @@ def _without_links(value: Value) -> Value:
         return [_without_links(one) for one in value]
     if isinstance(value, dict):
         return {key: _without_links(one) for key, one in value.items()}
-    return _BRACKETS.sub(r"[\1\\", value) if isinstance(value, str) else value
+    return without_links(value) if isinstance(value, str) else value
 
 
 def _place(path: str) -> str:
@@ -218,17 +217,17 @@ class _Properties(FieldReader):
     """The values of a history's note, each as what it should be; what it is not is told."""
 
     def line(self, key: str) -> str:
-        return _with_links(self.text(key) or "")
+        return with_links(self.text(key) or "")
 
     def lines(self, key: str) -> tuple[str, ...]:
-        return tuple(map(_with_links, self.texts(key)))
+        return tuple(map(with_links, self.texts(key)))
 
     def captures(self) -> Captures:
         value = self.values.get("captures")
         items = value if isinstance(value, list) else [] if value is None else [value]
         found: dict[str, list[Capture]] = {outcome: [] for outcome in _OUTCOMES}
         for item in items:
-            told = {key: _with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
+            told = {key: with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
             # The form that has no outcome lists what was kept.
             group = found.get(told.get("outcome", "approved"))
             if "type" not in told or group is None:
@@ -236,10 +235,6 @@ class _Properties(FieldReader):
             else:
                 group.append(Capture(told["type"], told.get("id", ""), told.get("summary", "")))
         return Captures(*map(tuple, found.values()))
-
-
-def _with_links(text: str) -> str:
-    return _BRACKETS_APART.sub(r"[\1", text)
 
 
 def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[Item]:

@@ -19,7 +19,7 @@ from crucible.note.contain import FORMAT, format_of
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
-from crucible.note.wikilinks import LinkText, parse_linktext, render_link
+from crucible.note.wikilinks import LinkText, parse_linktext, render_link, with_links, without_links
 from crucible.patterns import late_pattern
 from crucible.session.fields import FieldReader, format_time
 from crucible.session.identity import check_session_id
@@ -58,11 +58,11 @@ def properties_of(item: Item) -> dict[str, Value]:
     source, verification, category = item.source, item.verification, item.failure.category
     return {
         "type": item.type.value,
-        "title": item.title,
+        "title": without_links(item.title),
         "status": item.status.value,
         "scope": item.scope.value,
-        "project": item.project,
-        "domain": item.domain,
+        "project": without_links(item.project),
+        "domain": without_links(item.domain),
         "tags": [*item.tags],
         "source": source.origin.value,
         "session": source.session and f"[[{source.session}]]",
@@ -72,8 +72,8 @@ def properties_of(item: Item) -> dict[str, Value]:
         "category": category and category.value,
         "confidence": item.confidence,
         "verified": verification.passed,
-        "verification": verification.how,
-        "verified_by": verification.by,
+        "verification": without_links(verification.how),
+        "verified_by": without_links(verification.by),
         "verified_at": _shown(verification.at),
         "failed_checks": [*item.failed_checks],
         "use_count": item.use_count,
@@ -82,7 +82,7 @@ def properties_of(item: Item) -> dict[str, Value]:
         "created": _shown(item.created),
         "updated": _shown(item.updated),
         "retired": _shown(item.retired),
-        "retired_because": item.retired_because,
+        "retired_because": without_links(item.retired_because),
     }
 
 
@@ -147,7 +147,7 @@ class _Properties(FieldReader):
             return None
 
     def line(self, key: str) -> str:
-        return self.text(key) or ""
+        return with_links(self.text(key) or "")
 
     def flag(self, key: str) -> bool:
         value = self.values.get(key)

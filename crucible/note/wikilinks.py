@@ -31,6 +31,8 @@ __all__ = [
     "parse_linktext",
     "render_link",
     "strip_heading_for_link",
+    "with_links",
+    "without_links",
 ]
 
 LinkKind = Literal["wiki", "md"]
@@ -257,6 +259,20 @@ def strip_heading_for_link(heading: str) -> str:
     Obsidian compares headings without such marks, so the link still leads there.
     """
     return _BLANKS.sub(" ", _HEADING_MARKS.sub(" ", heading)).strip()
+
+
+_BRACKETS = late_pattern(r"\[(\\*)(?=\[)")
+_BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
+
+
+def without_links(text: str) -> str:
+    r"""Foreign text as a property holds it: what would be a link there, `[[x]]`, is `[\[x]]`."""
+    return _BRACKETS.sub(r"[\1\\", text) if "[" in text else text
+
+
+def with_links(text: str) -> str:
+    """The inverse of `without_links`."""
+    return _BRACKETS_APART.sub(r"[\1", text) if "[\\" in text else text
 
 
 def heading_key(heading: str) -> str:

@@ -14,7 +14,7 @@ from crucible.note.contain import FORMAT, format_of
 from crucible.note.frontmatter import Frontmatter
 from crucible.note.scalars import Value, read_list
 from crucible.note.source import Problem, Source
-from crucible.note.wikilinks import parse_linktext
+from crucible.note.wikilinks import parse_linktext, with_links, without_links
 from crucible.session.model import AgentRef, Session, Status, SubagentRef
 
 __all__ = ["KEYS", "FieldReader", "format_time", "link_to", "parse_time", "properties_of", "read_fields"]
@@ -100,6 +100,11 @@ class FieldReader:
             return str(value)
         self.complain(key, "a text")
         return None
+
+    def words(self, key: str) -> str | None:
+        """A text that somebody else chose, in which nothing is a link."""
+        found = self.text(key)
+        return with_links(found) if found else found
 
     def count(self, key: str) -> int | None:
         """A whole number that is not negative."""
@@ -198,11 +203,11 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
         "started": reader.time("started"),
         "status": reader.status(),
         "ended": reader.time("ended"),
-        "project": reader.text("project"),
-        "branch": reader.text("branch"),
+        "project": reader.words("project"),
+        "branch": reader.words("branch"),
         "channel": reader.text("channel"),
         "participants": tuple(AgentRef.parse(item) for item in reader.texts("participants")),
-        "model": reader.text("model"),
+        "model": reader.words("model"),
         "tokens_used": reader.count("tokens_used"),
         "tokens_cached": reader.count("tokens_cached"),
         "subagents": reader.subagents(),
@@ -242,6 +247,9 @@ def properties_of(session: Session) -> dict[str, Value]:
         "parent": session.parent and link_to(session.parent),
         "continues": session.continues and link_to(session.continues),
         "continued_by": session.continued_by and link_to(session.continued_by),
+        "project": session.project and without_links(session.project),
+        "branch": session.branch and without_links(session.branch),
+        "model": session.model and without_links(session.model),
         "format": session.format if session.format > 1 else None,
     }
     for key in KEYS:
