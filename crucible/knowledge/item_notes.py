@@ -82,7 +82,7 @@ def properties_of(item: Item) -> dict[str, Value]:
         "created": _shown(item.created),
         "updated": _shown(item.updated),
         "retired": _shown(item.retired),
-        "retired_because": without_links(item.retired_because),
+        "retired_because": item.retired_because,
     }
 
 
