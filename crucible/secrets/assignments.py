@@ -14,7 +14,7 @@ from crucible.patterns import late_pattern
 from crucible.secrets.between import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
 from crucible.secrets.ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes, is_key
 from crucible.secrets.layouts import Value, find_answer, find_before, find_columns, find_cookies, find_items
-from crucible.secrets.names import Weight, is_login, is_verb, weight_of, words_set
+from crucible.secrets.names import Weight, is_login, is_piped, is_verb, weight_of, words_set
 from crucible.secrets.values import (
     is_hash,
     is_phrase,
@@ -184,6 +184,8 @@ def _is_meant(value: str, weight: Weight, between: str) -> bool:
 
 
 def _weight_at(text: str, first: int, stop: int) -> Weight:
+    if is_piped(text, first, stop):
+        return Weight.NONE
     if text.startswith("-D", first):
         first += 2  # of Java
     before, name = text[max(0, first - 1) : first], text[first:stop]

@@ -54,7 +54,7 @@ BETWEEN = late_pattern(
     r"|(?P<xml>(?:[ \t][^<>\n]{0,80})?>[ \t]*)"
     r"|(?P<cell>[ \t]+(?:\||\\u250[23]|\\u2551)[ \t]+)"
     r"|(?P<call>\((?=\\{0,8}[\"'`]))"
-    r"|(?P<is>[ \t]{1,4}(?:(?:is|was|to|equals)(?: now| set to| still)?|(?:has been |was |is |be )?(?:changed|set|reset|updated|rotated) to|for(?: [^\s:]{1,40}| \S{1,60}){1,3}?(?: is|(?=:)))[ \t]*:?[ \t]{1,4})"
+    r"|(?P<is>[ \t]{1,4}(?:(?:is|was|to|equals|est|es|ist|lautet)(?: now| set to| still)?|(?:has been |was |is |be )?(?:changed|set|reset|updated|rotated) to|for(?: [^\s:]{1,40}| \S{1,60}){1,3}?(?: is|(?=:)))[ \t]*:?[ \t]{1,4})"
     r"|(?P<space>[ \t]{1,40})"
     r")"
 )

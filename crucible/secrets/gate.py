@@ -34,7 +34,7 @@ _GIVEN = late_pattern(
     + _NEXT_LINE
     + r"|[!+]=|,[ \t]*(?:\\*[\"'`]|\w{1,20}=|with:)|[,;](?=\S))|\Z"
     r"|[\"'\])/i]{0,5}(?:,[ \t]*\\*[\"'`]|(?:\.[A-Za-z_]{2,20}(?:\(\))?){1,4}(?:\(| [a-z=])|\)[ \t]*[:=({\r\n])"
-    r"|[ \t]{1,40}(?:(?:is|was|to|equals|for|has|be|changed|set|reset|updated|rotated|value|content|provided|supplied|given|used|sent"
+    r"|[ \t]{1,40}(?:(?:is|was|to|equals|est|es|ist|lautet|for|has|be|changed|set|reset|updated|rotated|value|content|provided|supplied|given|used|sent"
     r"|found|received|rejected|with|eq|should|and|return|send|or)\b|(?!(?:[a-z]{1,24}|[A-Z]{2,12})(?:[.,:;)]|[ \t]+(?![=\t ])|\r?\n|\Z)|\(\d+(?:\.\d+)?[ ]?[a-z%]{0,2}\))[^ \t.,;)*]))"
 )
 _BEHIND = late_pattern(r"[A-Za-z0-9_-]{0,48}+[ \t]{1,40}[^\s-]")

@@ -10,7 +10,16 @@ from functools import lru_cache
 
 from crucible.patterns import late_pattern
 
-__all__ = ["NAME_LITERALS", "PASSWORD_WORDS", "Weight", "is_login", "is_verb", "weight_of", "words_set"]
+__all__ = [
+    "NAME_LITERALS",
+    "PASSWORD_WORDS",
+    "Weight",
+    "is_login",
+    "is_piped",
+    "is_verb",
+    "weight_of",
+    "words_set",
+]
 
 
 class Weight(IntEnum):
@@ -286,3 +295,12 @@ _LESSER = {
     "bearer": Weight.TOKEN,
     "webhook": Weight.HINT,
 }
+
+
+_PIPE = late_pattern(r"[ \t]*\|[ \t]*[A-Za-z]")
+
+
+def is_piped(text: str, first: int, stop: int) -> bool:
+    """Whether the name is an expression of a template: `{{ .Values.password | quote }}`."""
+    opened = text.rfind("{{", max(0, first - 160), first)
+    return opened >= 0 and text.find("}}", opened, first) < 0 and _PIPE.match(text, stop) is not None

@@ -128,7 +128,9 @@ class Scanner:
         return shown, [
             hit
             for hit in hits
-            if not _is_in(kept, hit.start, hit.end) and self._is_kept_out(text[hit.start : hit.end])
+            if not _is_in(kept, hit.start, hit.end)
+            and self._is_kept_out(text[hit.start : hit.end])
+            and not (hit.rank == _LAST and _is_label(text[hit.start : hit.end]))
         ]
 
     def _look(self, text: str, depth: int) -> list[Place]:
@@ -156,6 +158,15 @@ class Scanner:
 
     def _is_kept_out(self, secret: str) -> bool:
         return not any(pattern.search(secret) for pattern in self._allow)
+
+
+def _is_label(value: str) -> bool:
+    """Words of a language with other letters than ASCII has, as files of translations hold them under such names."""
+    return (
+        not value.isascii()
+        and not any(map(str.isdigit, value))
+        and any(char.isalpha() and not char.isascii() for char in value)
+    )
 
 
 _LAST = 10_000

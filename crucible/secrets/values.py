@@ -108,6 +108,8 @@ _FORMAT = late_pattern(r"%[-+ #0]?\d{0,3}(?:\.\d{1,3})?[sdrxifvqu](?![A-Za-z0-9]
 
 def is_placeholder(value: str) -> bool:
     """What stands where a secret would: a variable, a template's hole, asterisks, `changeme`, a word for it."""
+    if value[-1:] == "?" and value[:-1].isalpha():
+        return True  # "Forgotten?"
     if len(set(value)) <= 2 or _MARKS.search(value) or _REFERENCE.match(value) or _is_format(value):
         return True
     words = [word.lower() for word in _WORDS.findall(value)]
