@@ -66,7 +66,7 @@ def secret_part(value: str) -> int:
 
 
 def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[Value]:
-    """The secrets that are given to the name of which a literal stands from `start` to `end`.
+    """Find the secrets assigned to the name that contains the literal at `start` to `end`.
 
     `seen` keeps up to where names, tables and lists were looked at whole.
     """

@@ -327,7 +327,7 @@ def _bare(argument: _Argument, skipped: int = 0) -> tuple[int, int]:
 
 
 def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> tuple[int, int]:
-    """What stands behind a sign in an argument."""
+    """The part of an argument after a sign such as `=`."""
     first, last = _bare(argument, skipped)
     text = argument.text[first - argument.start : last - argument.start]
     at = text.find(sign) + 1

@@ -12,7 +12,7 @@ __all__ = ["is_named"]
 
 
 def is_named(text: str, start: int, end: int) -> bool:
-    """Whether something may be given to the name of which a literal stands there: told fast, as mostly nothing is."""
+    """Whether a value may follow the name that contains this literal; a fast check, since mostly none does."""
     if _GIVEN.match(text, end):
         return True
     before = text[max(0, start - 40) : start]

@@ -182,7 +182,7 @@ _ITEMS = 400
 
 
 def find_items(text: str, first: int, stop: int, weight: Weight) -> tuple[int, list[Value]]:
-    """The secrets of the list that stands behind a name of many (`api_keys:`, `passwords = [`), and how far it goes."""
+    """The secrets in the list after a plural name (`api_keys:`, `passwords = [`), and where the list ends."""
     found: list[Value] = []
     if text[stop - 1 : stop] not in {"s", "S"} or text[stop - 2 : stop - 1] in {"s", "S"}:
         return stop, found  # one, not many
@@ -222,7 +222,7 @@ _LONGEST_COOKIES = 4096
 
 
 def find_cookies(text: str, stop: int) -> tuple[int, list[Value]]:
-    """The values by chance in what stands behind `Cookie`, and those of sessions whatever they are; and how far it goes."""
+    """The random values after `Cookie`, all values of session cookies, and where the header ends."""
     end = text.find("\n", stop, stop + _LONGEST_COOKIES)
     end = end if end >= 0 else min(len(text), stop + _LONGEST_COOKIES)
     found = [

@@ -52,7 +52,7 @@ _LONG = words_set(
 )
 _SIGNS = "=:\"'`)]|,>%_-123\\("
 _BEFORE_PASS = (*"abcdefghijklmnopqrstuvwxyz0123456789_-.{(,\"'\t\n@:", "  ", ", ", "{ ", "( ", "n ")
-"""What stands before a `pass:` that is no verdict of a test."""
+"""The text before a `pass:` that is not the verdict of a test."""
 
 
 def _literals() -> dict[str, tuple[int, int]]:
@@ -302,5 +302,7 @@ _PIPE = late_pattern(r"[ \t]*\|[ \t]*[A-Za-z]")
 
 def is_piped(text: str, first: int, stop: int) -> bool:
     """Whether the name is an expression of a template: `{{ .Values.password | quote }}`."""
+    if not _PIPE.match(text, stop):
+        return False
     opened = text.rfind("{{", max(0, first - 160), first)
-    return opened >= 0 and text.find("}}", opened, first) < 0 and _PIPE.match(text, stop) is not None
+    return opened >= 0 and text.find("}}", opened, first) < 0

@@ -33,7 +33,7 @@ _ALPHABETS = {
 }
 
 LONG = 20
-"""So many letters and digits in a row are hardly a word."""
+"""A run of this many letters and digits is rarely a word."""
 
 _PREFIXES = """
 adafruit-key | aio_ | mixed 28

@@ -1,4 +1,4 @@
-"""What stands between `<private>` and `</private>` in a user's own words, and the words without it."""
+"""Text between `<private>` and `</private>` in a user's own words, and the words without it."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _first_line(text: str, low: int, start: int) -> int:
 
 
 _LEAD = 40
-"""What stands before `-----END` on its line: spaces, a mark of a diff."""
+"""The text before `-----END` on its line: spaces, a diff mark."""
 
 
 def _is_end(short: str) -> bool:

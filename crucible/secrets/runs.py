@@ -113,7 +113,7 @@ def _heads() -> tuple[dict[str, list[Rule]], dict[str, list[str]], tuple[str, ..
 
 
 _END = 3
-"""The shortest prefix has so many characters."""
+"""Length of the shortest prefix, in characters."""
 _BEFORE, _AFTER = 48, 160
 _SIDS = 34
 """Ids of Twilio and tokens of Jenkins have two signs and 32 hexadecimal digits."""
@@ -161,7 +161,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
         ),
     },
 }
-"""Tokens whose beginnings are too common to be sought, by what stands behind their run, or before it, and by rule."""
+"""Tokens whose prefixes are too common to search for, found by the text after or before their run."""
 
 _VENDOR = late_pattern(
     r"(?:(?<![A-Za-z0-9_.\\-])"
@@ -218,7 +218,7 @@ def _is_dense(body: str) -> bool:
 _TURNS = 0.44
 """The kind of character changes more often than that; at the humps of names it changes less often."""
 _SPARSE = 24
-"""Chance has hardly a single digit, or stretch of digits, in so many characters."""
+"""Random text of this length rarely has only one digit, or one run of digits."""
 _DIGIT_GROUPS = late_pattern(r"\d+")
 
 

@@ -173,7 +173,7 @@ _LAST = 10_000
 _PASS_FIRST = (-1, 0, 5)
 """`pass:` where the text begins, which no literal finds."""
 _IN_RUNS = 9_000
-"""The rank of what long runs hold: a rule of its own is surer, a name is not."""
+"""The rank of findings in long runs: below rules with a form of their own, above names."""
 _DEEPEST = 2
 """So often may a secret be wrapped."""
 
