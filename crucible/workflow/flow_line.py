@@ -364,7 +364,9 @@ def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
     behind = " → ".join(stages)
     if flow.condition.is_otherwise:
         return f"Otherwise → {behind}"
-    text = normal_line(flow.condition.text)
+    text = flow.condition.text
+    # Two blanks may be an escape of `contain_line`.
+    text = text.strip(" ") if text.isprintable() else normal_line(text)
     line = f"If {text} → {behind}"
     read = read_flow_line(line, Place(0, 1), Names(steps)).flows
     kept = len(read) == 1 and read[0].condition == Condition(text) and read[0].stages == flow.stages

@@ -367,6 +367,9 @@ def test_a_name_that_would_say_more_than_a_name_is_quoted(name: str, at: int) ->
 @given(_FLOW)
 @example(Flow(((Datum("a"),), (Datum("Roll"), Datum("back")))))
 @example(Flow(((Datum("a"),), (Datum("Deploy"), Datum("Deploy")))))
+@example(
+    Flow((), Condition("it says <  % and stops"), "Deploy")
+)  # two blanks are how `contain_line` writes one before a `%`
 def test_every_flow_comes_back(flow: Flow) -> None:
     lines = render_flow(flow, STEPS)
     found = read("\n".join(lines))
