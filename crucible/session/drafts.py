@@ -21,6 +21,7 @@ from crucible.session.model import (
     Entry,
     Failure,
     Mode,
+    Noted,
     Outcome,
     Phase,
     Prose,
@@ -210,6 +211,7 @@ class Draft:
     tokens_cached: int
     redactions: Mapping[str, int]
     tasks: tuple[Task, ...]
+    findings: tuple[Noted, ...]
     task: str
     phases: tuple[DraftPhase, ...]
     delegations: tuple[Work, ...]
@@ -293,6 +295,7 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         title=setting.title or draft.title or UNTITLED,
         preamble=(Prose(draft.task),) if draft.task.strip() else (),
         tasks=draft.tasks,
+        findings=draft.findings,
         phases=numbered,
     )
 

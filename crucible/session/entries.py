@@ -148,12 +148,12 @@ def _trim(lines: Sequence[str]) -> Sequence[str]:
 
 def _read_decision(raw: RawCallout, lines: Lines, form: int) -> Entry:
     head, labels = _take_labels(_with_title(raw), ("Rationale",))
-    return Decision(_text(head, form), _labelled(labels, "Rationale", form), lines)
+    return Decision(_text(head, form), _labelled(labels, "Rationale", form), lines=lines)
 
 
 def _read_error(raw: RawCallout, lines: Lines, form: int) -> Entry:
     head, labels = _take_labels(_with_title(raw), ("Resolution",))
-    return Failure(_text(head, form), _labelled(labels, "Resolution", form), lines)
+    return Failure(_text(head, form), _labelled(labels, "Resolution", form), lines=lines)
 
 
 def _with_title(raw: RawCallout) -> list[str]:

@@ -23,8 +23,10 @@ __all__ = [
     "Decision",
     "Entry",
     "Failure",
+    "Grounds",
     "Intervention",
     "Mode",
+    "Noted",
     "Outcome",
     "Phase",
     "Problem",
@@ -116,20 +118,37 @@ class ToolCalls:
 
 
 @dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a finding stands on: how it was found, how sure that is (0 to 1), and the first characters of its rows' ids."""
+
+    source: str
+    confidence: float = 1.0
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """`[!decision]`: what was chosen and why."""
+    """`[!decision]`: what was chosen and why, what was not chosen (`alternatives`), and who chose (`by`).
+
+    `grounds` is None where a human, or an agent that told it, wrote it.
+    """
 
     text: str
     rationale: str | None = None
+    alternatives: str | None = None
+    by: str | None = None
+    grounds: Grounds | None = None
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`[!error]`: what went wrong and, when it was mended, how."""
+    """`[!error]`: what went wrong, why (`cause`) and how it was fixed (`resolution`), each as far as it is known."""
 
     text: str
     resolution: str | None = None
+    cause: str | None = None
+    grounds: Grounds | None = None
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
@@ -214,6 +233,20 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """One item of the note's findings block: a finding of a kind that has no callout of its own.
+
+    `kind` is a word of `session.findings.Kind`, `details` what else is said of it.
+    """
+
+    kind: str
+    text: str
+    details: str | None = None
+    grounds: Grounds | None = None
+    lines: Lines = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One item of the tasks block.  `extra` keeps keys we do not know."""
 
@@ -273,6 +306,7 @@ class Session:
     title: str = ""
     preamble: tuple[Entry, ...] = ()
     tasks: tuple[Task, ...] = ()
+    findings: tuple[Noted, ...] = ()
     phases: tuple[Phase, ...] = ()
     summary: str | None = None
     properties: Mapping[str, Value] = field(default_factory=dict, compare=False)
@@ -280,6 +314,7 @@ class Session:
     title_lines: Lines = field(default=NOWHERE, compare=False)
     preamble_lines: Lines = field(default=NOWHERE, compare=False)
     tasks_lines: Lines = field(default=NOWHERE, compare=False)
+    findings_lines: Lines = field(default=NOWHERE, compare=False)
     summary_lines: Lines = field(default=NOWHERE, compare=False)
 
     def all_phases(self) -> Iterator[Phase]:

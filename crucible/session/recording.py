@@ -16,6 +16,7 @@ from crucible.note.contain import normal
 from crucible.session.calling import Calling
 from crucible.session.calls import one_line
 from crucible.session.drafts import Delegation, Draft, Stretch
+from crucible.session.findings import Judge
 from crucible.session.model import Callout, Intervention, Prose
 from crucible.session.plan import Plan
 from crucible.session.speakers import Speakers, Switch
@@ -41,8 +42,10 @@ from crucible.transcript.events import (
     Faulted,
     Injected,
     Interrupted,
+    PlanSettled,
     Prompted,
     PromptKind,
+    QuestionsAnswered,
     Reasoned,
     Replied,
     Resumed,
@@ -83,6 +86,7 @@ class Recorder:
         known_until: datetime | None = None,
         joins: bool = False,
         after: str = "",
+        judge: Judge | None = None,
     ) -> None:
         self.client = client
         self.agent = agent
@@ -91,6 +95,7 @@ class Recorder:
         self.joins = joins
         self.task = self.moved_to = ""
         self.last: datetime | None = None
+        self._judge = judge
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
@@ -177,6 +182,7 @@ class Recorder:
             tokens_cached=self._usage.cached,
             redactions=dict(self._redactions),
             tasks=self._plan.tasks(),
+            findings=self._judge.noted() if self._judge else (),
             task=self.task,
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
             delegations=tuple(d.frozen() for d in self.delegations),
@@ -195,6 +201,8 @@ class Recorder:
             self._note_row(event)
             if self._switch:
                 self._switch.name_model(self._usage.first_model)
+        for settled in self._judge.add(event) if self._judge else ():
+            self._stretch(event.at).add(settled)
         self._sync.pass_by(event)
 
     def _note_row(self, event: Event) -> None:
@@ -252,6 +260,8 @@ class Recorder:
                 return self._titled(event)
             case Resumed():
                 self._resumed(event)
+            case QuestionsAnswered() | PlanSettled():
+                return False
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:

@@ -16,6 +16,7 @@ __all__ = [
     "Answered",
     "At",
     "CallEnd",
+    "Choice",
     "Compacted",
     "ContextSeen",
     "ContinuedIn",
@@ -23,8 +24,10 @@ __all__ = [
     "Faulted",
     "Injected",
     "Interrupted",
+    "PlanSettled",
     "PromptKind",
     "Prompted",
+    "QuestionsAnswered",
     "Reasoned",
     "Replied",
     "Resumed",
@@ -151,6 +154,43 @@ class ToolReturned:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A question that the agent put to the user, and the answer to the letter ("" none).
+
+    `options` are the labels that were offered with what was said of each ("" nothing); `picked` the labels among them that the
+    answer names, none where the user answered in words of their own.
+    """
+
+    question: str
+    answer: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    picked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsAnswered:
+    """A call that asked the user came back; sent before its `ToolReturned`.  Unanswered questions have no answer."""
+
+    at: At
+    call: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettled:
+    """A plan that the agent laid before the user came back; sent before its `ToolReturned`.
+
+    `approved` is None when the user left it without a word: mostly an approval that goes on with a fresh context.  What
+    they said when they refused is the `feedback` of `ToolReturned`.
+    """
+
+    at: At
+    call: str
+    text: str
+    approved: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class SubagentStarted:
     """A call handed work to a subagent.  `agent` is its id, "" while unknown; sent again when the id becomes known."""
 
@@ -213,7 +253,8 @@ class TaskChanged:
 class UsageCounted:
     """Tokens of one message of the model; a later event of the same `message` replaces an earlier one.
 
-    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.
+    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is what of `fresh` was written to
+    the cache, `written_1h` what of that is kept for an hour rather than five minutes.
     """
 
     at: At
@@ -222,6 +263,8 @@ class UsageCounted:
     fresh: int
     cached: int
     said: int
+    written: int = 0
+    written_1h: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +376,8 @@ Event: TypeAlias = (
     | Reasoned
     | ToolUsed
     | ToolReturned
+    | QuestionsAnswered
+    | PlanSettled
     | SubagentStarted
     | SubagentReturned
     | TasksListed

@@ -19,7 +19,7 @@ from typing import TypeAlias, TypeVar
 from crucible.secrets.private import PRIVATE
 from crucible.secrets.scanner import Scanner
 from crucible.settings import SecretSettings
-from crucible.transcript.events import At, Event, TaskState
+from crucible.transcript.events import At, Choice, Event, TaskState
 from crucible.transcript.private import Private
 
 __all__ = ["Redactor", "keep_all", "redact_value", "redactor_of", "scanner_of"]
@@ -108,7 +108,7 @@ class _Walk:
             return value
         if type(value) is str:
             return self._text(value, "") if value else value
-        if isinstance(value, TaskState):
+        if isinstance(value, TaskState | Choice):
             return self._fields(value)
         if isinstance(value, tuple):
             items = tuple(self._field(item) for item in value)

@@ -1,0 +1,174 @@
+"""What matters in a session, as its note tells it: decisions, corrections, failures, outcomes, open ends, facts, reports.
+
+Owns how callouts and the findings block are read as findings.  Everything that works with findings asks `findings_of`;
+which of them are in a note is decided when it is written (`crucible.findings`), by a human who edits it, or by an agent
+that told them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from crucible.note.source import NOWHERE, Lines
+from crucible.session.model import Decision, Entry, Failure, Grounds, Noted, Session, Subagent
+from crucible.transcript.events import Event
+
+__all__ = ["Finding", "Judge", "Kind", "Source", "findings_of"]
+
+
+class Kind(StrEnum):
+    """What a finding tells."""
+
+    DECISION = "decision"
+    CORRECTION = "correction"
+    """The user said that something was wrong or unwanted, and what holds instead."""
+    FAILURE = "failure"
+    """Something went wrong and was fixed."""
+    OUTCOME = "outcome"
+    OPEN_END = "open_end"
+    ENVIRONMENT = "environment"
+    """A fact of the project or its tools that the next session needs."""
+    REPORT = "report"
+    """What a subagent found."""
+
+
+class Source(StrEnum):
+    """How a finding was found."""
+
+    QUESTION = "answered question"
+    PLAN = "approved plan"
+    OPTION = "picked option"
+    REJECTION = "rejected call"
+    INTERRUPTION = "interruption"
+    REPLY = "reply"
+    FIX = "failing then passing call"
+    COMMIT = "commit"
+    SUMMARY = "closing text"
+    STATE = "last state"
+    SUBAGENT = "subagent"
+    CALLOUT = "callout"
+    """A human, or an agent that told it through the recorder or MCP, wrote it into the note."""
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding of a note.
+
+    `summary` is in the speaker's words, `details` the reason or what followed.  A decision has `alternatives` and `by`, a failure
+    `cause` and `resolution`.  `phase` is the id of the phase in which it stands, "" for the findings block; `lines` are those of
+    the note.  `rows` are the first characters of the transcript's row ids, none where nobody knows.
+    """
+
+    kind: str
+    summary: str
+    details: str = ""
+    alternatives: str = ""
+    by: str = ""
+    cause: str = ""
+    resolution: str = ""
+    source: str = Source.CALLOUT
+    confidence: float = 1.0
+    rows: tuple[str, ...] = ()
+    phase: str = ""
+    lines: Lines = field(default=NOWHERE, compare=False)
+
+
+class Judge(Protocol):
+    """Who finds in the events what matters: the detector of `crucible.findings`."""
+
+    def add(self, event: Event) -> Sequence[Decision | Failure]:
+        """Take the next event; the callouts that it settles, to be told right behind it."""
+
+    def noted(self) -> tuple[Noted, ...]:
+        """The items of the findings block, as they stand now."""
+
+
+_TOLD = Grounds(Source.CALLOUT)
+
+
+def findings_of(session: Session) -> tuple[Finding, ...]:
+    """All findings of a note: those of its phases in their order, then those of the findings block."""
+    return (*_of_phases(session), *map(_of_block, session.findings))
+
+
+def _of_phases(session: Session) -> Iterator[Finding]:
+    for phase in session.all_phases():
+        for entry in phase.entries:
+            found = _of_entry(entry, phase.id)
+            if found:
+                yield found
+
+
+def _of_entry(entry: Entry, phase: str) -> Finding | None:
+    """A failure counts once it is known how it was fixed, a subagent once it reported."""
+    match entry:
+        case Decision():
+            return _finding(
+                Kind.DECISION,
+                entry.text,
+                entry.grounds,
+                details=entry.rationale or "",
+                alternatives=entry.alternatives or "",
+                by=entry.by or "",
+                phase=phase,
+                lines=entry.lines,
+            )
+        case Failure(resolution=str(fixed)) if fixed.strip():
+            return _finding(
+                Kind.FAILURE,
+                entry.text,
+                entry.grounds,
+                cause=entry.cause or "",
+                resolution=fixed,
+                phase=phase,
+                lines=entry.lines,
+            )
+        case Subagent(summary=str(said)) if said.strip():
+            return _finding(
+                Kind.REPORT,
+                said,
+                Grounds(Source.SUBAGENT),
+                by=str(entry.agent),
+                phase=phase,
+                lines=entry.lines,
+            )
+        case _:
+            return None
+
+
+def _of_block(item: Noted) -> Finding:
+    return _finding(item.kind, item.text, item.grounds, details=item.details or "", lines=item.lines)
+
+
+def _finding(
+    kind: str,
+    summary: str,
+    grounds: Grounds | None,
+    *,
+    details: str = "",
+    alternatives: str = "",
+    by: str = "",
+    cause: str = "",
+    resolution: str = "",
+    phase: str = "",
+    lines: Lines = NOWHERE,
+) -> Finding:
+    told = grounds or _TOLD
+    return Finding(
+        kind,
+        summary,
+        details,
+        alternatives,
+        by,
+        cause,
+        resolution,
+        told.source,
+        told.confidence,
+        told.rows,
+        phase,
+        lines,
+    )
