@@ -81,6 +81,11 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="WHEN",
             help="Only what was written to since: 2026-11-21, 12h, 7d, 2w.",
         ),
+        click.option(
+            "--refresh",
+            is_flag=True,
+            help="Also bring notes of older versions to what this one writes; what you edited stays as it is.",
+        ),
         click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing."),
         click.argument("paths", metavar="[PATH]...", type=_TranscriptPath(path_type=Path), nargs=-1),
     ):
@@ -154,12 +159,13 @@ def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableR
     ]
 
 
-def _asked(*, dry_run: bool, since: datetime | None, project: str | None) -> ImportOptions:
+def _asked(*, dry_run: bool, since: datetime | None, project: str | None, refresh: bool) -> ImportOptions:
     return ImportOptions(
         now=datetime.now(UTC),
         dry_run=dry_run,
         since=since,
         only_project=project,
+        refresh=refresh,
         projects=user_settings().projects,
     )
 

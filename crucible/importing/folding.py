@@ -25,6 +25,7 @@ from crucible.importing.strands import Strand
 from crucible.importing.turns import WholeTurns
 from crucible.session.model import Session
 from crucible.session.recording import Recorder
+from crucible.session.refreshing import Said
 from crucible.session.syncing import rows_by_source
 from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
@@ -281,7 +282,9 @@ class Folding:
         note = self._note_of(source)
         mark = _mark_of(note, source)
         recorder = Recorder(self.transcript.client, agent=agent, kind=kind, work_name=work_name, synced=mark)
-        return Strand(recorder, source, note, self._open)
+        strand = Strand(recorder, source, note, self._open)
+        strand.said = Said() if note and self.options.refresh else None
+        return strand
 
     def _note_of(self, source: str) -> Note | None:
         path = self.table.find(source)

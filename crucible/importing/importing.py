@@ -41,6 +41,7 @@ from crucible.session.joining import holds_others
 from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.model import Session, Status
+from crucible.session.refreshing import refresh
 from crucible.session.standing import CLOSED_REASON
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.files import Transcript
@@ -249,7 +250,8 @@ class _Run:
             if folding.trunk.saw_rows or folding.transcript.follows:
                 self.outcome.empty.append(folding.transcript.path)
             return False
-        if any(s.has_news or s.note is None or s.is_waiting(self.options.client) for s in strands):
+        client = self.options.client
+        if any(s.has_news or s.note is None or s.said or s.is_waiting(client) for s in strands):
             return True
         self.outcome.unchanged += [s.id for s in strands if not folding.is_inline(s)]
         return False
@@ -320,12 +322,20 @@ class _Run:
             return merge(fresh.source, fresh.session, base, now, is_guest=recorder.is_guest)
 
         if self.options.dry_run:
-            changed = apply_edits(note.source, wanted(note))
-            return None if changed == note.source else note
+            changed = wanted(note) or self._refreshing(strand, note, now)
+            return note if changed else None
         written = self.vault.update(note.path, wanted)
+        if strand.said:
+            written = self.vault.update(note.path, lambda fresh: self._refreshing(strand, fresh, now))
         for source in now.sources:
             self.table.add(source, note.path)
         return None if written.source == note.source else written
+
+    def _refreshing(self, strand: Strand, note: Note, now: Session) -> list[Edit]:
+        """What brings an older version's note to this one's; a note that tells several sessions stays as it is."""
+        if strand.said is None or strand.recorder.is_guest or holds_others(note.session, strand.source):
+            return []
+        return refresh(note.source, note.session, now, strand.said)
 
 
 def _more_redacted(strand: Strand, base: Session, now: Session) -> int:

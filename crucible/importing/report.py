@@ -29,7 +29,7 @@ class ImportOptions:
     `redact` takes the place of the redactor that the vault's settings ask for.  `client` is what is known of the program
     that writes the transcripts; with `whole_turns` a turn that it is still in the middle of is left for the next time.
     `follows` is the source of the session that this one goes on from, where no transcript tells it, `ended` when the
-    client said that it ended.  `met` is told of each session before it is written: its id ("" when there is nothing to
+    client said that it ended.  With `refresh` notes of older versions get what this one writes.  `met` is told of each session before it is written: its id ("" when there is nothing to
     write), its note as it was, and the folder that the client worked in.
     """
 
@@ -45,6 +45,7 @@ class ImportOptions:
     ended: datetime | None = None
     met: Met | None = None
     only_session: str = ""
+    refresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)

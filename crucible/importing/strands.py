@@ -15,8 +15,21 @@ from crucible.session.drafts import Draft
 from crucible.session.joining import holds_others, place_in
 from crucible.session.model import Status
 from crucible.session.recording import Recorder
+from crucible.session.refreshing import Said
 from crucible.session.standing import CLOSED_REASON, IDLE_REASON, Client
-from crucible.transcript.events import Event, Prompted, Unknown, Unreadable
+from crucible.transcript.events import (
+    Event,
+    Injected,
+    Prompted,
+    Replied,
+    SubagentReturned,
+    SubagentStarted,
+    Titled,
+    ToolReturned,
+    ToolUsed,
+    Unknown,
+    Unreadable,
+)
 from crucible.vault.store import Note
 
 __all__ = ["Strand"]
@@ -32,7 +45,7 @@ class Strand:
     """A trunk, or one subagent's log.
 
     `note` is the note that holds it already, or that it joins, `title` what a subagent was asked for in a few words.
-    `id` is the session's id, "" until somebody said something.
+    `id` is the session's id, "" until somebody said something.  `said`, where it is set, keeps what was said, for a refresh.
     """
 
     def __init__(self, recorder: Recorder, source: str, note: Note | None, open_writer: OpenWriter) -> None:
@@ -52,6 +65,7 @@ class Strand:
         self._writer: FlightWriter | None = None
         self._opened = False
         self._held: list[tuple[Event, str]] = []
+        self.said: Said | None = None
 
     @property
     def base(self) -> Draft:
@@ -67,6 +81,8 @@ class Strand:
         """Record one event, from which `secrets` were taken out, and keep it whole."""
         recorder = self.recorder
         recorder.add(event, secrets)
+        if self.said:
+            _remember(self.said, event)
         if isinstance(event, Unknown | Unreadable):
             return
         self.saw_rows = True
@@ -139,6 +155,23 @@ class Strand:
             known_until=lost.known_until,
         )
         new = Strand(recorder, self.source, self.note, open_writer)
-        new.title, new.kind, new.call = self.title, self.kind, self.call
+        new.title, new.kind, new.call, new.said = self.title, self.kind, self.call, self.said
         new.ends_before = lost.ends_before
         return new
+
+
+def _remember(said: Said, event: Event) -> None:
+    match event:
+        case Injected():
+            said.inject(event.text)
+        case Prompted() | Replied() | ToolReturned() | SubagentReturned():
+            said.add(event.text)
+        case SubagentStarted():
+            said.add(event.title)
+            said.add(event.task)
+        case Titled():
+            said.add(event.title)
+        case ToolUsed():
+            said.add(" ".join([event.name, *(str(value) for value in event.arguments.values())]))
+        case _:
+            pass

@@ -33,7 +33,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 
-__all__ = ["merge"]
+__all__ = ["matched", "merge"]
 
 
 def merge(
@@ -45,7 +45,7 @@ def merge(
     addition to it.  With `base` empty all of `now` is added.
     """
     is_shared = is_guest or holds_others(note, source_of(now))
-    homes = _matched(base.phases, note.phases, is_shared=is_shared)
+    homes = matched(base.phases, note.phases, is_shared=is_shared)
     if is_guest and note.phases and homes[:1] != [note.phases[0]]:
         base, now = as_guest(note, base, now)
     is_last = not is_shared or is_last_at_work(note, now, homes)
@@ -154,7 +154,7 @@ class _Merge:
             # In a phase without entries both go to one place, the fields first.
             self._set_phase_fields(home, old, new)
             self._append(entries, home)
-        homes = _matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
+        homes = matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
         subs: list[Phase] = []
         for place, sub in enumerate(new.subphases):
             rest = self._unlinked(sub)
@@ -274,7 +274,7 @@ _LIKE = (
 )
 
 
-def _matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) -> list[Phase | None]:
+def matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) -> list[Phase | None]:
     """For each phase of `base` the note's phase that it became: by its start and name, by its start, by its name.
 
     Where others are told in the note, too, one that began at another time and has the same name is one of theirs.

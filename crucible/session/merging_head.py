@@ -16,7 +16,7 @@ from crucible.session.model import Session, Status, SubagentRef, Task, Value
 from crucible.session.redacted import counted_by_rule, redacted_more
 from crucible.session.syncing import rows_by_source, rows_in_step
 
-__all__ = ["counted", "merge_head", "merged_tasks", "quieted"]
+__all__ = ["counted", "merge_head", "merged_tasks", "quieted", "standing"]
 
 
 def merge_head(
@@ -53,10 +53,10 @@ def quieted(source: Source, note: Session, base: Session, now: Session) -> list[
     if not (untouched or late) or now.status is Status.ACTIVE or now.status is None:
         return []
     phase = note.phases[-1].id if note.phases else None
-    return _set_all(source, note, _standing(now, phase))
+    return _set_all(source, note, standing(now, phase))
 
 
-def _standing(now: Session, last_phase: str | None) -> dict[str, Value]:
+def standing(now: Session, last_phase: str | None) -> dict[str, Value]:
     return {
         "status": str(now.status) if now.status else None,
         "ended": format_time(now.ended) if now.ended else None,
@@ -71,7 +71,7 @@ def _fields(
     grown = base.synced_to != now.synced_to
     wanted: dict[str, Value] = {}
     if grown and _stands_as_written(note, base):
-        wanted = dict(_standing(now, last_phase))
+        wanted = dict(standing(now, last_phase))
     elif _rests_at_its_end(note) and last_phase:
         wanted["resume_point"] = last_phase
     wanted["model"] = _chosen(note.model, base.model, now.model)
@@ -94,7 +94,7 @@ def _stands_as_written(note: Session, base: Session) -> bool:
     """Whether status, end and reason are still what an import wrote; a human who changed one keeps them all."""
     if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
         return True  # what it was while the session ran
-    return _standing(note, None) == _standing(base, None)
+    return standing(note, None) == standing(base, None)
 
 
 def _rests_at_its_end(note: Session) -> bool:

@@ -1,0 +1,251 @@
+"""A note that an older version wrote, brought to what this version writes of the same transcript.
+
+Which lines a human edited nobody wrote down, so a phase is exchanged only where all of it can be traced: each entry says
+what the transcript says, and nothing that older versions wrote is missing.  Every other phase keeps its bytes, and what is not
+in the note at all, because a human deleted it, stays out.  A note that this version wrote is left alone: the property
+`recording` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from crucible.note.contain import normal, normal_line
+from crucible.note.source import NOWHERE, Edit, Source, Span
+from crucible.session.editing import set_field
+from crucible.session.markup import render_phase, render_title
+from crucible.session.merging import matched
+from crucible.session.merging_head import standing
+from crucible.session.model import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.patterns import late_pattern
+
+__all__ = ["RECORDING", "Said", "refresh"]
+
+RECORDING = 2
+"""Which rules a note is recorded by; raised when a refresh has something new to bring."""
+
+_NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
+"""Kinds of callouts that recording 1 never wrote."""
+
+
+class Said:
+    """Everything a transcript holds, to trace a text of the note to: results, reports, prompts, and what was nobody's words."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._injected: set[str] = set()
+        self._joined = ""
+
+    def add(self, text: str) -> None:
+        """A text that a line of the note may be made of."""
+        self._texts.append(_flat(text))
+        self._joined = ""
+
+    def inject(self, text: str) -> None:
+        """A text that older versions took for the user's words."""
+        self._injected.add(_flat(text))
+        self.add(text)
+
+    def holds(self, told: str) -> bool:
+        """Whether a line, or the beginning of one that was cut, stands in the transcript."""
+        if not self._joined:
+            self._joined = "\0".join(self._texts)
+        return _flat(told).rstrip("….").rstrip() in self._joined
+
+    def is_injected(self, words: str) -> bool:
+        """Whether these were nobody's words."""
+        return _flat(words) in self._injected
+
+
+def _flat(text: str) -> str:
+    """Without what a note changes in a line: blanks, Markdown's marks, line ends."""
+    return "".join(normal_line(text.replace("⏎", " ")).split()).replace("`", "").replace("*", "").casefold()
+
+
+def refresh(source: Source, note: Session, now: Session, said: Said) -> list[Edit]:
+    """Edits that bring what a human left alone to what `now` says; none for a note of this version."""
+    if (note.properties.get("recording") or 1) == RECORDING:
+        return []
+    return [*_head(source, note, now, said), *_phases(source, note, now, said)]
+
+
+# --- head ------------------------------------------------------------------------------------------------------------
+
+
+def _head(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
+    if note.title_lines is not NOWHERE and note.title != now.title and said.holds(_bare(note.title)):
+        span = source.span_of(note.title_lines)
+        text = source.slice(span)
+        yield Edit(span, render_title(now.title, note.format) + text[len(text.rstrip("\r\n")) :])
+    wanted = {"recording": RECORDING}
+    if note.status is Status.PAUSED and note.pause_reason in _OLD_REASONS:
+        last = note.phases[-1].id if note.phases else None
+        wanted |= standing(now, last)
+    for key, value in wanted.items():
+        if note.properties.get(key) != value:
+            yield from set_field(source, note, key, value)
+
+
+_OLD_REASONS = frozenset({"the client was closed", "stopped in the middle of a turn"})
+"""Why recording 1 paused sessions that had their answer."""
+
+
+def _bare(title: str) -> str:
+    while title.startswith("Plan: "):
+        title = title.removeprefix("Plan: ")
+    return title
+
+
+# --- phases ----------------------------------------------------------------------------------------------------------
+
+
+def _phases(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
+    homes = matched(now.phases, note.phases, is_shared=False)
+    taken = {home.lines.first for home in homes if home}
+    for phase, home in zip(now.phases, homes, strict=True):
+        if home is None:
+            continue
+        group = [home, *_harness_phases(note, home, taken, said)]
+        if _Traced(said).holds(group, phase):
+            yield from _exchange(source, note, group, phase, said)
+
+
+def _harness_phases(note: Session, home: Phase, taken: set[int], said: Said) -> Iterator[Phase]:
+    """The phases behind it that older versions began for a text that nobody typed."""
+    behind = note.phases[note.phases.index(home) + 1 :]
+    for phase in behind:
+        first = phase.entries[0] if phase.entries else None
+        is_harness = isinstance(first, Intervention) and said.is_injected(first.words)
+        if phase.lines.first in taken or not is_harness:
+            return
+        yield phase
+
+
+def _exchange(
+    source: Source, note: Session, group: Sequence[Phase], phase: Phase, said: Said
+) -> Iterator[Edit]:
+    home = group[0]
+    name = phase.name if said.holds(home.name) else home.name
+    lines = render_phase(replace(phase, name=name, channel=home.channel), form=note.format)
+    last = group[-1].subphases[-1] if group[-1].subphases else group[-1]
+    start, end = source.starts[home.lines.first], _end_of(source, last.body_end)
+    text = source.newline.join(lines)
+    if source.text[start:end] != text:
+        yield Edit(Span(start, end), text)
+
+
+def _end_of(source: Source, line: int) -> int:
+    """The end of the last line before `line` that is not blank."""
+    while not source.lines[line - 1].strip(" \t"):
+        line -= 1
+    return source.starts[line - 1] + len(source.lines[line - 1])
+
+
+_Item: TypeAlias = "Entry | ToolCall | str"
+"""An entry, a call of a list, or a paragraph of prose."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """Whether phases of a note hold just what the transcript tells there."""
+
+    said: Said
+
+    def holds(self, old: Sequence[Phase], new: Phase) -> bool:
+        head = old[0]
+        if (head.agent, head.started) != (new.agent, new.started):
+            return False
+        names = [sub.name for phase in old for sub in phase.subphases]
+        if names != [sub.name for sub in new.subphases]:
+            return False
+        told = [list(_items(phase.entries)) for phase in _flattened(old)]
+        wanted = [list(_items(phase.entries)) for phase in (new, *new.subphases)]
+        if len(old) > 1:
+            told, wanted = [sum(told, [])], [sum(wanted, [])]
+        return all(self._all(*each) for each in zip(told, wanted, strict=True))
+
+    def _all(self, old: Sequence[_Item], new: Sequence[_Item]) -> bool:
+        """Each of the note's in its order, with nothing between them but what older versions did not write."""
+        at = 0
+        for item in old:
+            if isinstance(item, Intervention) and self.said.is_injected(item.words):
+                continue
+            while at < len(new) and not self._same(item, new[at]):
+                if not _is_new(new[at]):
+                    return False
+                at += 1
+            if at == len(new):
+                return False
+            at += 1
+        return all(map(_is_new, new[at:]))
+
+    def _same(self, old: _Item, new: _Item) -> bool:  # noqa: PLR0911  one arm a kind
+        match old, new:
+            case str(), str():
+                return normal(old) == normal(new)
+            case ToolCall(), ToolCall():
+                return old.tool == new.tool and all(map(self._is_traced, (old.call, old.result), (new.call, new.result)))
+            case Intervention(), Intervention():
+                return old.words == new.words and (old.note in (None, new.note))
+            case Failure(), Failure():
+                return replace(old, lines=new.lines) == new
+            case Subagent(), Subagent():
+                return old.link == new.link and self._is_traced(old.summary or "", new.summary or "")
+            case Callout(), Callout():
+                return old == new
+            case _:
+                return False
+
+    def _is_traced(self, old: str, new: str) -> bool:
+        """Whether a line is ours: what it says now, our own words, or the transcript's."""
+        return not old or old == new or bool(_OUR_WORDS.fullmatch(old)) or self.said.holds(old)
+
+
+_OUR_WORDS = late_pattern(
+    r"ok|empty|failed|timed out|(?:created|updated)(?:, [+\d].*)?|no \w+|\d+ \w+(?: in \d+ files?)?|exit code -?\d+|task \S+"
+    r"|in the background as .*"
+)
+"""What recording 1 said of a result in its own words."""
+
+
+def _flattened(phases: Sequence[Phase]) -> Iterator[Phase]:
+    for phase in phases:
+        yield phase
+        yield from phase.subphases
+
+
+def _items(entries: Sequence[Entry]) -> Iterator[_Item]:
+    """Paragraphs and calls one by one: a callout that is new parts what was one text, or one list."""
+    for entry in entries:
+        match entry:
+            case Prose():
+                yield from (part for part in entry.text.split("\n\n") if part.strip())
+            case ToolCalls():
+                yield from entry.calls
+            case _:
+                yield entry
+
+
+def _is_new(item: _Item) -> bool:
+    match item:
+        case Decision() | Failure():
+            return item.grounds is not None
+        case Callout():
+            return item.kind in _NEW_KINDS
+        case _:
+            return False
