@@ -20,6 +20,7 @@ from crucible.errors import BadSessionId, OutsideVault, VaultError
 from crucible.flight.place import EVENTS, META, TOOLS, flight_folder
 from crucible.flight.reading import Flight, load_flight, read_records
 from crucible.flight.recorder import FlightWriter
+from crucible.flight.telling import record_line
 from crucible.transcript.events import (
     At,
     CallEnd,
@@ -112,6 +113,7 @@ def test_answered_questions_and_plans_come_back_whole(tmp_path: Path) -> None:
     assert dict(answered.values) == {"call": "c1", "choices": [kept]}
     assert dict(settled.values) == {"call": "c2", "text": "# Plan", "approved": None}
     assert dict(cut.cut) == {"choices.0.answer": 70_000}
+    assert [record_line(answered), record_line(settled)] == ["Where? Here", "# Plan"]
 
 
 def test_the_same_events_are_not_written_twice(tmp_path: Path) -> None:
@@ -256,6 +258,7 @@ WRITER = """
 import itertools, sys
 from pathlib import Path
 from crucible.flight.recorder import FlightWriter
+from crucible.flight.telling import record_line
 from crucible.transcript.events import At, Replied
 writer = FlightWriter(Path(sys.argv[1]), "s")
 print("ready", flush=True)
