@@ -71,8 +71,8 @@ def _is_outside(facts: _Facts) -> bool:
 
 
 def _is_called_otherwise(facts: _Facts) -> bool:
-    """The same program passed with other words, and no file was changed."""
-    return bool(facts.call and facts.instead) and not facts.files and facts.call[0] == facts.instead[0]
+    """The same program passed with other words."""
+    return bool(facts.call and facts.instead) and facts.call[0] == facts.instead[0]
 
 
 _RULE = (
@@ -80,7 +80,7 @@ _RULE = (
         Category.EXECUTION_ERROR,
         0.9,
         "the very same call passed another time",
-        lambda facts: bool(facts.call) and facts.call == facts.instead and not facts.files,
+        lambda facts: bool(facts.call) and facts.call == facts.instead,
     ),
     _Line(
         Category.REQUIREMENTS_AMBIG,
@@ -92,11 +92,11 @@ _RULE = (
     _Line(
         Category.EXECUTION_ERROR,
         0.85,
-        "the machine was out of something, or something else was running",
+        "the machine lacked something, or something else was running",
         _prints(
             r"\b(?:ENOSPC|EMFILE|ENFILE|ENOMEM|EADDRINUSE|ETXTBSY|EAGAIN|EBUSY)\b|no space left|too many open files|address already in use"
             r"|out of memory|cannot allocate memory|resource temporarily unavailable|\bSIG(?:KILL|SEGV|ABRT|HUP|TERM)\b|\bkilled\b|exit (?:code|status) 1(?:34|37|39|43)\b"
-            r"|\.lock'?: file exists|database is locked|\bdeadlock"
+            r"|\.lock'?: file exists|database is locked|\bdeadlock|command not found"
         ),
     ),
     _Line(
