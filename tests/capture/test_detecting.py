@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible.acts.evidence import evidence_of
 from crucible.capture.detecting import detect
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
 from crucible.capture.steps import steps_of
+from crucible.flight.reading import Record
+from crucible.session.calls import call_line
 from crucible.session.findings import Source
 from crucible.session.model import (
     AgentRef,
@@ -217,6 +220,29 @@ def test_an_address_is_no_call(path: str, content: str) -> None:
 )
 def test_an_api_is_known_by_its_host_or_its_path(line: str) -> None:
     assert _calls("a.py", line) == 1
+
+
+def test_of_a_patch_each_file_has_what_it_holds_afterwards() -> None:
+    patch = """*** Begin Patch
+*** Update File: shop/pay.py
+@@
+-post("https://api.old.com/v1/a")
++post("https://api.stripe.com/v1/refunds")
+*** Update File: shop/ship.py
+@@
+ get("https://api.dhl.com/track")
+*** End Patch
+"""
+    records = [
+        Record(1, "ToolUsed", values={"name": "apply_patch", "call": "a", "arguments": {"input": patch}}),
+        Record(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "done"}),
+    ]
+    line = call_line("apply_patch", {"input": patch})
+    found = found_in(passed(line), evidence=evidence_of(records))
+    assert [one.summary for one in found] == [
+        "pay.py calls api.stripe.com/v1/refunds",
+        "ship.py calls api.dhl.com/track",
+    ]
 
 
 # --- evidence --------------------------------------------------------------------------------------------------------
