@@ -30,7 +30,12 @@ BLOCK = """\
 
 
 def read(text: str) -> Session:
-    return read_session(Source(f"---\ntype: session\nsession_id: s\nstarted: 2026-01-01\nstatus: active\nformat: 2\n---\n\n# T\n\n{text}\n## A\n"), "s")
+    return read_session(
+        Source(
+            f"---\ntype: session\nsession_id: s\nstarted: 2026-01-01\nstatus: active\nformat: 2\n---\n\n# T\n\n{text}\n## A\n"
+        ),
+        "s",
+    )
 
 
 def found(text: str) -> list[tuple[str, str, str | None, Grounds | None]]:
