@@ -99,6 +99,6 @@ def test_words_with_an_answer_refuse_nothing() -> None:
 
 
 def test_a_judge_s_callout_marks_its_row_as_told() -> None:
-    events = [Prompted(at(), "Go"), Injected(at(row="abcdefgh-1"), "note")]
+    events: list[Event] = [Prompted(at(), "Go"), Injected(at(row="abcdefgh-1"), "note")]
     assert fold(events, judge=Scribe()).draft().mark == "abcdefgh"
     assert fold(events).draft().mark != "abcdefgh"
