@@ -16,6 +16,7 @@ from crucible.transcript.codex_cli.agents import (
     read_statuses,
     start_agent,
 )
+from crucible.transcript.codex_cli.asking import QUESTION_TOOL, answered
 from crucible.transcript.codex_cli.calls import (
     Result,
     command_line,
@@ -42,7 +43,7 @@ from crucible.transcript.values import Row, as_dict, as_str
 __all__ = ["API_CALLS", "UI_CALLS", "read_user_shell"]
 
 _KILLED = -1
-_KEPT = frozenset({"update_plan", "exec", *AGENT_TOOLS})
+_KEPT = frozenset({"update_plan", "exec", QUESTION_TOOL, *AGENT_TOOLS})
 
 
 # --- both sides ------------------------------------------------------------------------------------------------------
@@ -71,6 +72,8 @@ def _return(state: State, at: At, call: str, result: Result) -> None:
     if result.end is CallEnd.FAILED and _is_killed(state, result):
         result = result._replace(end=CallEnd.INTERRUPTED)
     state.turn.cut = result.end is CallEnd.INTERRUPTED
+    if known and known.name == QUESTION_TOOL and result.end is not CallEnd.FAILED:
+        state.out.append(answered(at, call, known.kept, result.text))
     state.out.append(ToolReturned(at, call, result.text, result.end, details=result.details))
     if known and result.end is CallEnd.OK:
         _plan(state, at, known)
