@@ -311,3 +311,51 @@ def test_what_ended_in_the_background_is_not_the_users_word() -> None:
     events = events_of(FIRST, user("u1", [{"text": wrapped}]))
     assert not only(events, Prompted)
     assert [event.kind for event in only(events, Injected)] == ["steering"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "System: Potential loop detected. Details: the same call. Please take a step back.",
+        "Here is the user's editor context as a JSON object. This is for your information only.\n{}",
+        "Here is a summary of changes in the user's editor context, in JSON format.\n{}",
+    ],
+)
+def test_what_the_client_tells_the_model_of_itself_is_nobodys_word(words: str) -> None:
+    events = events_of(FIRST, user("u", words))
+    assert not only(events, Prompted)
+    assert [event.text for event in only(events, Injected)] == [words]
+
+
+# --- history that is written down again ------------------------------------------------------------------------------
+
+CONTEXT = "<session_context>\nThis is the Gemini CLI.\n</session_context>"
+
+
+def _again() -> list[Row]:
+    """Two turns, and what the client writes when a request is cancelled: all of it once more, under new ids."""
+    asked = {"functionCall": {"id": "c", "name": "glob", "args": {}}}
+    return [
+        user("u1", "look"),
+        model("m1", "I look.", toolCalls=[call("c", "glob")]),
+        user("u2", "look"),
+        message("i1", "info", "Request cancelled."),
+        user("x0", [{"text": CONTEXT}]),
+        user("x1", [{"text": "look"}]),
+        message("x2", "gemini", [{"text": "I look."}, asked], thoughts=[], tokens=None),
+        user("x3", call("c", "glob")["result"]),
+    ]
+
+
+def test_history_under_new_ids_is_told_once() -> None:
+    events = events_of(FIRST, *_again())
+    assert [event.text for event in only(events, Prompted)] == ["look", "look"]
+    assert [event.text for event in only(events, Replied)] == ["I look."]
+    assert len(only(events, ToolUsed)) == len(only(events, ToolReturned)) == 1
+
+
+def test_words_that_are_said_again_after_that_are_news() -> None:
+    listed = {"$set": {"messages": [], "lastUpdated": "2026-11-22T10:00:00.000Z"}}
+    events = events_of(FIRST, *_again(), listed, user("u3", "look"), model("m3", "I look."))
+    assert len(only(events, Prompted)) == 3
+    assert len(only(events, Replied)) == 2

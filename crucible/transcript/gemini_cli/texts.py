@@ -33,6 +33,9 @@ _NOTICES = (
     "You have exceeded the time limit.",
     "You have exceeded the maximum number of turns.",
     "System: Please continue.",
+    "System: Potential loop detected. ",
+    "Here is the user's editor context as a JSON object.",
+    "Here is a summary of changes in the user's editor context",
     "Please continue.",
 )
 """What the client tells a model, or a subagent that goes wrong, in the user's name."""
