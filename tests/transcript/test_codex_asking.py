@@ -14,6 +14,7 @@ from crucible.transcript.events import (
     Prompted,
     PromptKind,
     QuestionsAnswered,
+    SubagentReturned,
     ToolReturned,
     UsageCounted,
 )
@@ -176,3 +177,21 @@ def test_what_was_written_to_the_cache_is_counted_apart(tmp_path: Path) -> None:
         UsageCounted,
     )
     assert (counted.fresh, counted.written, counted.cached, counted.said) == (100, 80, 500, 42)
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("collab spawn failed: agent thread limit reached", CallEnd.FAILED),
+        ("Wall time: 0.1 seconds\naborted by user", CallEnd.INTERRUPTED),
+    ],
+)
+def test_a_subagent_that_never_began_came_back_with_the_reason(
+    text: str, end: CallEnd, tmp_path: Path
+) -> None:
+    call = response("function_call", name="spawn_agent", arguments='{"message": "Look"}', call_id="call-1")
+    told = events_of(tmp_path, meta(), call, output(text))
+    (back,) = only(told, SubagentReturned)
+    assert (back.call, back.agent, back.end) == ("call-1", "", end)
+    assert back.text in text
+    assert not only(told, ToolReturned)

@@ -560,7 +560,9 @@ def test_a_subagent_that_could_not_be_started_or_failed_says_so(tmp_path: Path) 
     refused = events_of(
         tmp_path, meta(), call("spawn_agent", message="x"), output("unsupported call: spawn_agent")
     )
-    assert [e.end for e in only(refused, ToolReturned)] == [CallEnd.FAILED]
+    assert [(e.end, e.text) for e in only(refused, SubagentReturned)] == [
+        (CallEnd.FAILED, "unsupported call: spawn_agent")
+    ]
     notice = '<subagent_notification>\n{"agent_path":"a","status":{"errored":"no model"}}\n</subagent_notification>'
     (back,) = only(events_of(tmp_path, meta(), said("user", notice)), SubagentReturned)
     assert (back.end, back.text) == (CallEnd.FAILED, "no model")

@@ -33,6 +33,7 @@ from crucible.transcript.events import (
     CallEnd,
     Prompted,
     PromptKind,
+    SubagentReturned,
     TasksListed,
     TaskState,
     ToolReturned,
@@ -135,8 +136,11 @@ def _output(state: State, item: Row, at: At) -> None:
     known = state.calls.get(call)
     result = of_output(item.get("output"))
     told = parsed(result.text)
-    if known and known.name in AGENT_TOOLS and result.end is CallEnd.OK:
-        agent_named(state, at, call, as_str(told.get("agent_id")))
+    if known and known.name in AGENT_TOOLS and result.end is not CallEnd.REJECTED:
+        if result.end is CallEnd.OK:
+            agent_named(state, at, call, as_str(told.get("agent_id")))
+        elif not known.closed:
+            state.out.append(SubagentReturned(at, call, "", result.text, result.end))
         known.closed = True
         return
     _return(state, at, call, result)
