@@ -96,6 +96,8 @@ class State:
     turns_told: bool = False
     """Whether the file says when turns begin and end."""
     calls: dict[str, OpenCall] = field(default_factory=dict)
+    running: dict[str, str] = field(default_factory=dict)
+    """The call that began a command which runs on, by the client's number for it."""
     spawned: dict[str, str] = field(default_factory=dict)
     """The call that started a subagent, by the subagent's id and by its path."""
     agents: dict[str, str] = field(default_factory=dict)
