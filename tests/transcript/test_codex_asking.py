@@ -118,7 +118,6 @@ def test_an_answer_to_a_question_of_a_script_comes_from_what_the_client_keeps(tm
 def test_a_plan_is_approved_by_the_prompt_of_the_clients_button(plan: list[Row], tmp_path: Path) -> None:
     told = events_of(tmp_path, *proposed(*plan), *turn("default", "Implement the plan."))
     assert [(e.text, e.approved) for e in only(told, PlanSettled)] == [(PLAN, True)]
-    assert [e.kind for e in only(told, Prompted)] == [PromptKind.TYPED, PromptKind.PLAN]
 
 
 @pytest.mark.parametrize(("mode", "approved"), [("plan", False), ("default", None)])
@@ -134,7 +133,6 @@ def test_a_plan_is_settled_once_and_only_where_there_is_one(tmp_path: Path) -> N
     assert len(only(events_of(tmp_path, *proposed(item("Plan", text=PLAN)), *again), PlanSettled)) == 1
     told = events_of(tmp_path, meta(), *again)
     assert not only(told, PlanSettled)
-    assert {e.kind for e in only(told, Prompted)} == {PromptKind.TYPED}
 
 
 def test_a_plan_that_is_carried_out_with_a_fresh_context_is_the_prompt_of_its_own_session(

@@ -62,4 +62,4 @@ def settle_plan(state: State, at: At, text: str) -> PromptKind:
     approved = text.strip() == _IMPLEMENT
     if plan and (approved or state.mode):
         state.out.append(PlanSettled(at, "", plan, approved or (False if state.mode == "plan" else None)))
-    return PromptKind.PLAN if (plan and approved) or text.startswith(_FRESH) else PromptKind.TYPED
+    return PromptKind.PLAN if text.startswith(_FRESH) else PromptKind.TYPED
