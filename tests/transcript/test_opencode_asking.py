@@ -55,3 +55,24 @@ def test_a_plan_is_what_the_agent_that_plans_wrote(state: Row, approved: bool, t
     made.agent(tool("plan_exit", "c3", **state), agent="plan")
     settled = one(events(tmp_path), PlanSettled)
     assert (settled.call, settled.text, settled.approved) == ("c3", "# One\n\n1. b\n", approved)
+
+
+RUN_RULES = '[{"permission":"question","action":"deny"},{"permission":"plan_enter","action":"deny"}]'
+REFUSED = "The user rejected permission to use this specific tool call"
+
+
+@pytest.mark.parametrize(
+    ("error", "rules", "end"),
+    [
+        (f"{REFUSED}.", "[]", CallEnd.REJECTED),
+        (f"{REFUSED}.", RUN_RULES, CallEnd.FAILED),
+        (f"{REFUSED} with the following feedback: Not there.", RUN_RULES, CallEnd.REJECTED),
+    ],
+)
+def test_a_call_is_refused_only_where_somebody_was_asked(
+    error: str, rules: str, end: CallEnd, tmp_path: Path
+) -> None:
+    made = talk(tmp_path, permission=rules)
+    made.user(text("Begin"))
+    made.agent(tool("bash", status="error", error=error))
+    assert one(events(tmp_path), ToolReturned).end is end

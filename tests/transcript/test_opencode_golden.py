@@ -122,7 +122,7 @@ def test_calls_and_subagents_end_as_they_did(many: Vault) -> None:
         ("edit", Outcome.FAILED),
         ("frobnicate", Outcome.FAILED),
         ("read", Outcome.FAILED),
-        ("bash", Outcome.REJECTED),
+        ("bash", Outcome.FAILED),
     ]
     links = [entry.link for entry in session.all_entries() if isinstance(entry, Subagent)]
     assert links == [ref.session for ref in session.subagents]

@@ -165,14 +165,16 @@ class _Reading:
 
         Such a run of records begins with the context, or with a message of the model's that names no model, and ends with the list.
         """
-        known, by_model = self._by_words.get(_likeness(message)), message.get("type") == "gemini"
+        by_model = message.get("type") == "gemini"
         begins = is_context(message) or (by_model and isinstance(message.get("content"), list))
         is_new = by_model and bool(message.get("model"))
         self._copying = not is_new and (self._copying or (begins and bool(self._by_words)))
-        if not self._copying or known is None or message["id"] in self._alive:
+        if not self._copying or message["id"] in self._alive:
             return False
-        self._other_names[message["id"]] = known
-        return True
+        known = self._by_words.get(_likeness(message))
+        if known is not None:
+            self._other_names[message["id"]] = known
+        return known is not None
 
     def _name(self, ident: str) -> str:
         return self._other_names.get(ident, ident)

@@ -283,7 +283,7 @@ def _tool(state: _State, moment: Moment, data: Row, part: Part, at: At) -> Itera
     elif moment.kind is Kind.RESULT:
         if _PLANNER in (data.get("agent"), data.get("mode")):
             state.plan = written_plan(tool, state.plan)
-        yield from returned(at, tool, state.plan)
+        yield from returned(at, tool, state.plan, attended=not state.head.by_command)
     else:
         yield ToolUsed(at, tool.call, *called(tool), moment.id, as_str(data.get("modelID")))
         if tool.name in AGENT_TOOLS:

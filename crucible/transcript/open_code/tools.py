@@ -116,9 +116,14 @@ def started(at: At, tool: Tool) -> SubagentStarted:
     return SubagentStarted(at, tool.call, kind, as_str(get("prompt")), as_str(get("description")), tool.child)
 
 
-def returned(at: At, tool: Tool, plan: str = "") -> Iterator[Event]:
-    """What came of a call; `plan` is the text of the plan as it stands."""
+def returned(at: At, tool: Tool, plan: str = "", *, attended: bool = True) -> Iterator[Event]:
+    """What came of a call; `plan` is the text of the plan as it stands.
+
+    Where nobody attended to the session, the client refuses in the user's name.
+    """
     text, end, feedback = _end(tool)
+    if end is CallEnd.REJECTED and not attended and not feedback:
+        end = CallEnd.FAILED
     if tool.name == _QUESTION_TOOL and end is not CallEnd.FAILED:
         yield _answers(at, tool)
     elif tool.name == _PLAN_TOOL and end in (CallEnd.OK, CallEnd.REJECTED):
