@@ -58,7 +58,7 @@ class Calling:
         call = self._calls.get(event.call)
         if call is None:
             # The call was cut away, its result was not: told by what is left of it.
-            call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
+            call = self._calls[event.call] = Call("result")
             place().add_call(call)
         call.outcome = OUTCOMES[event.end]
         if event.end is CallEnd.REJECTED:

@@ -303,9 +303,7 @@ class Recorder:
         said = [*self._held, *prompts]
         self._held = []
         named = prompts[-1] if prompts else said[0]
-        name = prompt_name(named.text) if normal(named.text) else "Picture"
-        self._titles.first_said(prompt_name(named.text, 80) if normal(named.text) else name)
-        phase = self._new_phase(name, said[0].at)
+        phase = self._new_phase(self._titles.prompted(named.text), said[0].at)
         self._started = self._started or phase.started
         phase.entries.extend(intervention(p) for p in said)
         return phase
@@ -352,6 +350,7 @@ class Recorder:
         text = normal(event.text)
         if text:
             self._stretch(event.at).add(Prose(text))
+            self._titles.replied(text)
         if event.final:
             self._turn = Turn.ANSWERED
 

@@ -45,7 +45,7 @@ _ITEM = (
     rf"|(?:tests run|{_WORD})[ \t]*[:=][ \t]*\d+)"
 )
 _COUNTS = late_pattern(
-    r"^(?P<label>[^\w\n\[]{0,40}(?:[A-Za-z][\w/@-]{0,40}[^\w\n]{1,20}){0,3}?(?:\[[ \d.]+m?s\][ \t]*)?)"
+    r"^(?P<label>[^\w\n\[]{0,40}(?:[A-Za-z][\w/@-]{0,40}[^\w\n]{0,19}[ \t:(]){0,3}?(?:\[[ \d.]+m?s\][ \t]*)?)"
     rf"(?P<items>{_ITEM}(?:[^\w\n]{{1,20}}(?:(?:and|with) )?{_ITEM})*)"
     r"(?P<rest>[^\w\n]{0,40}(?:(?:in|across|from|found|generated|emitted|reported|finished|time|duration|out|to)\b[^\n]*|\d[^\n]*)?)$",
     re.MULTILINE | re.IGNORECASE,
