@@ -261,7 +261,7 @@ def _work_start(lines: list[str]) -> int:
 
 
 def _read_other(raw: RawCallout, lines: Lines, form: int) -> Entry:
-    return Callout(raw.kind, uncontain_line(raw.title, form=form), _text(raw.body, form), lines)
+    return Callout(raw.kind, uncontain_line(raw.title, form=form), _text(raw.body, form), lines, raw.fold)
 
 
 _READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
@@ -271,6 +271,7 @@ _READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
     "milestone": _read_other,
     "observation": _read_other,
     "agent_switch": _read_other,
+    "tool": _read_other,
     "decision_needed": _read_other,
     "approval_required": _read_other,
     "task_complete": _read_other,

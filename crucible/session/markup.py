@@ -135,9 +135,8 @@ def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
         case Subagent():
             return _subagent(entry, form)
         case Callout():
-            return _callout(
-                entry.kind, contain_line(normal_line(entry.title), form=form), _block(entry.text, form)
-            )
+            title = contain_line(normal_line(entry.title), form=form)
+            return _callout(entry.kind, title, _block(entry.text, form), entry.fold)
         case _:
             assert_never(entry)
 
@@ -147,8 +146,8 @@ def _block(text: str, form: int, *extra: Rule, before: str = "", after: str = ""
     return safe.split("\n") if safe else []
 
 
-def _callout(kind: str, title: str, body: Sequence[str]) -> list[str]:
-    return [f"> [!{kind}] {title}".rstrip(" "), *quote_lines(body)]
+def _callout(kind: str, title: str, body: Sequence[str], fold: str = "") -> list[str]:
+    return [f"> [!{kind}]{fold} {title}".rstrip(" "), *quote_lines(body)]
 
 
 _OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")

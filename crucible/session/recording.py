@@ -15,6 +15,7 @@ from typing import assert_never
 from crucible.note.contain import normal
 from crucible.session.calling import Calling
 from crucible.session.calls import one_line
+from crucible.session.details import Details
 from crucible.session.drafts import Delegation, Draft, Stretch
 from crucible.session.findings import Judge
 from crucible.session.model import Callout, Intervention, Prose
@@ -87,6 +88,7 @@ class Recorder:
         joins: bool = False,
         after: str = "",
         judge: Judge | None = None,
+        details: Details = Details.NONE,
     ) -> None:
         self.client = client
         self.agent = agent
@@ -99,7 +101,8 @@ class Recorder:
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
-        self._calling = Calling()
+        self.details = details
+        self._calling = Calling(details)
         self._plan = Plan()
         self._usage = Usage()
         self._redactions: Counter[str] = Counter()

@@ -101,7 +101,15 @@ _calls = st.builds(ToolCall, _one_line(200).filter(bool), _one_line(100), st.sam
 optional = st.none() | blocks
 _models = st.none() | _slug("model")
 _callout_kinds = st.sampled_from(
-    ["milestone", "observation", "agent_switch", "decision_needed", "approval_required", "task_complete"]
+    [
+        "milestone",
+        "observation",
+        "agent_switch",
+        "tool",
+        "decision_needed",
+        "approval_required",
+        "task_complete",
+    ]
 )
 _linked = st.one_of(
     st.builds(Subagent, agents, _models, st.just(Mode.LINK), st.none() | ids, blocks, optional),
@@ -113,7 +121,7 @@ _leaves: st.SearchStrategy[Entry] = st.one_of(
     st.builds(Decision, blocks, optional),
     st.builds(Failure, blocks, optional),
     st.builds(Intervention, blocks, st.none() | full_blocks),
-    st.builds(Callout, _callout_kinds, lines, blocks),
+    st.builds(Callout, _callout_kinds, lines, blocks, fold=st.sampled_from(["", "-", "+"])),
     _linked,
 )
 

@@ -437,8 +437,8 @@ def test_all_versions_of_the_client_take_part_and_each_phase_names_its_own() -> 
     assert told.branch == "main"
 
 
-def test_a_user_s_title_wins_over_the_prompt_and_the_prompt_over_the_client_s() -> None:
-    assert session(Titled(at(), "By AI"), Prompted(at(), "Fix it")).title == "Fix it"
+def test_a_user_s_title_wins_over_the_client_s_and_the_client_s_over_the_prompt() -> None:
+    assert session(Titled(at(), "By AI"), Prompted(at(), "Fix it")).title == "By AI"
     assert session(Prompted(at(), "Fix it"), Titled(at(), "Mine", by_user=True)).title == "Mine"
     assert session(Titled(at(), "By AI"), Replied(at(), "x")).title == "By AI"
     assert session(Replied(at(), "x")).title == "Untitled"
