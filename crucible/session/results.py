@@ -80,6 +80,10 @@ def _ran(command: str, text: str, details: Details) -> str:
         return f"in the background as {background}"
     output = printed(text)
     found = _judged(command, output)
+    if (
+        output.last_words and not found.is_red
+    ):  # a filter behind it made the failure of a task look like success
+        return f"failed: {found.text or _last(bare(output.text))}".removesuffix(": ")
     if found.text and (found.is_red or not output.moved):
         return found.text
     if output.moved:
@@ -90,7 +94,7 @@ def _ran(command: str, text: str, details: Details) -> str:
     commit = _COMMIT.search(output.text)
     if commit:
         return f"{commit[1]} {commit[2]}"
-    return _last(output.text) or (note if isinstance(note, str) else "") or output.last_words or "ok"
+    return _last(output.text) or (note if isinstance(note, str) else "") or "ok"
 
 
 _USAGE = late_pattern(r"(?<=\n)[Uu]sage:.*", re.DOTALL)
@@ -135,7 +139,7 @@ def _first(text: str, _details: Details) -> str:
 def _last(text: str, *, indented: bool = True) -> str:
     """The last line that says something, without a frame; one at the margin where another cannot be meant."""
     said = [line for line in text.split("\n") if re.search(r"\w", line)]
-    at_margin = [] if indented else [line for line in said if not line[0].isspace()]
+    at_margin = [] if indented else [line for line in said if re.match(r"\S+(?: \S+){3}", line)]
     return unframed((at_margin or said or [text.strip(" \n=-_*~")[:1000]])[-1])
 
 

@@ -183,7 +183,7 @@ _PLACES = tuple(
     )
 )
 """Where compilers and checkers found something: of Go, C, Python and TypeScript, of C#, of Rust and ruff, of Kotlin, eslint and shellcheck."""
-_OF_GO = late_pattern(r"^# \S+$", re.MULTILINE)
+_OF_GO = late_pattern(r"^# \S+(?: \[\S+\])?$", re.MULTILINE)
 _LINTER = late_pattern(r"\((?:[a-z]+[\w-]*)\)$")
 
 
@@ -229,11 +229,9 @@ def _go(text: str, *, is_whole: bool) -> Verdict:
         count = f"{_many(len(failed), 'package')} failed" if is_whole else "failed"
         why = "build failed" if all("failed]" in row["what"] for row in failed) else count
         return Verdict("; ".join(part for part in (f"{why}: {named}", fine) if part), is_red=True)
-    if good and _GO_FAIL.search(text):
-        return Verdict("failed; the rest of what is shown passed", is_red=True)
-    if not rows:
-        return Verdict("")
-    return Verdict(fine or "no test files")
+    if _GO_FAIL.search(text):
+        return Verdict("failed; the rest of what is shown passed" if good else "failed", is_red=True)
+    return Verdict(fine or ("no test files" if rows else ""))
 
 
 def _go_good(text: str, rows: list[dict[str, str]], *, is_whole: bool) -> str:
@@ -317,9 +315,13 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
 
 
 def _why(text: str) -> str:
-    """What a failed test of Go says first."""
-    said = _GO_SAID.search(text, max(text.find("--- FAIL"), 0)) or _GO_SAID.search(text)
-    if not said or "--- FAIL" not in text:
+    """What a failed test of Go says first; where all its lines come before its end, only when it says one thing."""
+    fails = text.find("--- FAIL")
+    said = _GO_SAID.search(text, fails) if fails >= 0 else None
+    if fails >= 0 and not said:
+        before = [one for one in _GO_SAID.finditer(text, 0, fails) if "_test.go:" in one[1]]
+        said = before[0] if len(before) == 1 else None
+    if not said:
         return ""
     lines = [line.strip().removeprefix("Error:").strip() for line in said[2].split("\n")]
     return f"{said[1]} " + next((line for line in lines if line and not line.startswith("Error Trace")), "")

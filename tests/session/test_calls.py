@@ -94,6 +94,10 @@ def test_a_long_call_is_cut() -> None:
         ("Bash ./run", "<system-reminder>Be brief.</system-reminder>\n", None, "ok"),
         ("Bash ./run", "done\n<system-reminder>\nBe brief.\n</system-reminder>", None, "done"),
         ("Bash ./run", "==========", None, "ok"),
+        ("Bash mise run lint | tail -3", "[lint:go] * goconst: 1\n[lint:go] ERROR task failed", None, "failed: * goconst: 1"),
+        ("Bash mise run all | tail -3", "0 issues.\n[test] ERROR task failed", None, "failed: 0 issues"),
+        ("Bash npm test | tail -1", "npm error Lifecycle script `test` failed with error:", None, "failed"),
+        ("Bash go test -v | grep FAIL | tail -9", "=== RUN   TestA\n=== RUN   TestB\nFAIL", None, "failed"),
         ("Bash npm run dup", ("<persisted-output>\nOutput too large (99KB). Full output saved to: /home/dev/x.txt\n\nPreview (first 2KB):\n"
          "ok  \tshop/cart\t0.1s\n...\n</persisted-output>"), None, "99KB of output"),
         ("Bash go test ./...", ("<persisted-output>\nOutput too large (99KB). Full output saved to: /home/dev/x.txt\n\nPreview (first 2KB):\n"
@@ -138,6 +142,8 @@ def test_a_result_tells_what_came_of_it(
         ("Exit code 2\ngrep: unrecognized option '--- FAIL'\nusage: grep [-abc]\n\t[pattern] [file ...]", "grep: unrecognized option '--- FAIL'"),
         ("Exit code 1\ngo: updates to go.mod needed; to update it:\n\tgo mod tidy", "go: updates to go.mod needed; to update it:"),
         ("Exit code 1\n[lint] $ ~/shop/tasks/lint\n[lint] ERROR task failed", "exit code 1"),
+        ("Exit code 1\npackage shop/cart\n\timports shop/order\n\timports shop/cart: import cycle not allowed",
+         "imports shop/cart: import cycle not allowed"),
         ("Exit code 2\nmake: *** [Makefile:3: test] Error 1", "exit code 2"),
         ("Exit code 1\n[lint] $ golangci-lint run\n0 issues.\n[test] ERROR task failed", "exit code 1; 0 issues"),
         ("", "failed"),
