@@ -34,6 +34,23 @@ _BANNER = late_pattern(
     )[ \t]*$""",
     re.MULTILINE | re.VERBOSE,
 )
+_BANNER_SIGNS = (
+    *(
+        "$ ",
+        "> ",
+        "inished in",
+        "Done in",
+        "task: [",
+        " directory",
+        "yarn run",
+        "info Visit",
+        "npm ",
+        "mise ",
+        "cwd was reset",
+    ),
+    *("real\t", "user\t", "sys\t", "% cpu"),
+)
+"""A text without any of these has no banner: looked for first, since most texts have none."""
 # What a runner adds when a command in it failed: says nothing of the cause.
 _LAST_WORDS = late_pattern(
     r"""^(?>[ \t]*)(?:
@@ -42,6 +59,17 @@ _LAST_WORDS = late_pattern(
         | \W*ELIFECYCLE\b.* | mise\ ERROR\b.* | error:\ script\ ".*"\ exited\ with\ code.* | ERROR:\ .*\bexit(?:ed)?\b.*
     )[ \t]*$""",
     re.MULTILINE | re.VERBOSE,
+)
+_LAST_SIGNS = (
+    "ERROR",
+    "npm e",
+    "npm E",
+    "make",
+    "exit status",
+    "error: ",
+    "Failed to run",
+    "Command failed",
+    "ELIFECYCLE",
 )
 _PREFIX = late_pattern(r"^\[[\w:.@/+-]+\] ", re.MULTILINE)
 _FRAME = late_pattern(r"^\s*[=\-_*~]{3,}\s+|\s+[=\-_*~]{3,}\s*$")
@@ -76,8 +104,12 @@ def printed(text: str) -> Printed:
         moved = size[1] or "" if size else ""
         text = _REMINDER.sub("", _MOVED.sub("", text) if moved else text)
         text = _TAGS.sub("", text)
-    text, left_out = _TRUNCATED.subn("", _BANNER.sub("", text))
-    words = _LAST_WORDS.search(text)
+    left_out = 0
+    if "truncated]" in text:
+        text, left_out = _TRUNCATED.subn("", text)
+    if any(sign in text for sign in _BANNER_SIGNS):
+        text = _BANNER.sub("", text)
+    words = _LAST_WORDS.search(text) if any(sign in text for sign in _LAST_SIGNS) else None
     return Printed(
         _LAST_WORDS.sub("", text) if words else text,
         code[1] if code else "",

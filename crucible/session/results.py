@@ -64,7 +64,7 @@ def _judged(command: str, output: Printed) -> Verdict:
     """What runners say in an output.  Of one that is gone but for its head, only what went wrong."""
     if _only_shows(command):
         return Verdict("")
-    text = bare(normal(output.text))
+    text = bare(output.text)
     is_whole = not (output.is_cut or output.moved or is_partial(command, text))
     return verdict(text, is_whole=is_whole, failed=bool(output.code))
 

@@ -45,7 +45,7 @@ _ITEM = (
     rf"|(?:tests run|{_WORD})[ \t]*[:=][ \t]*\d+)"
 )
 _COUNTS = late_pattern(
-    r"^(?P<label>[^\w\n\[]{0,40}(?:[A-Za-z][\w/@-]{0,40}[^\w\n]{0,19}[ \t:(]){0,3}?(?:\[[ \d.]+m?s\][ \t]*)?)"
+    r"^(?=[^\d\n]{0,80}(?:\d|(?<=no) ))(?P<label>[^\w\n\[]{0,40}(?:[A-Za-z][\w/@-]{0,40}[^\w\n]{0,19}[ \t:(]){0,3}?(?:\[[ \d.]+m?s\][ \t]*)?)"
     rf"(?P<items>{_ITEM}(?:[^\w\n]{{1,20}}(?:(?:and|with) )?{_ITEM})*)"
     r"(?P<rest>[^\w\n]{0,40}(?:(?:in|across|from|found|generated|emitted|reported|finished|time|duration|out|to)\b[^\n]*|\d[^\n]*)?)$",
     re.MULTILINE | re.IGNORECASE,
@@ -137,6 +137,20 @@ _NAMES = tuple(
     )
 )
 """Runners name a failed test on a line of its own: the name, and why where they say it there."""
+_NAME_SIGNS = (
+    "FAIL",
+    "ERROR",
+    "rspec ",
+    "not ok ",
+    "(fail)",
+    "Failed",
+    "failed",
+    "●",
+    "TIMEOUT",
+    "Timeout",
+    "SEGFAULT",
+)
+"""A text without any of these names no failed test: looked for first."""
 _LISTED = tuple(
     late_pattern(pattern, re.MULTILINE)
     for pattern in (
@@ -150,6 +164,8 @@ _LISTED = tuple(
 
 def _failed_tests(text: str, bad: int) -> dict[str, str]:
     """Names of failed tests, with the reason where the runner puts it beside."""
+    if not bad and not any(sign in text for sign in _NAME_SIGNS):
+        return {}
     for pattern in (*_NAMES, *(_LISTED if bad else ())):
         found: dict[str, str] = {}
         for match in pattern.finditer(text):
