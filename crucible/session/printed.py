@@ -24,7 +24,11 @@ _MOVED = late_pattern(
 )
 
 # mise, task and make say what they run and how long it took, package managers which script; a shell where it stands.
-_TRUNCATED = late_pattern(r"^\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.$", re.MULTILINE)
+# The clients' marks, and our dialect's: where lines are missing, and where all that follows is.
+_TRUNCATED = late_pattern(
+    r"^(?:\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|\[… .* left out …\])$", re.MULTILINE
+)
+_NOT_KEPT = late_pattern(r"^\[… (.+) in all; the rest was not kept …\]\s*\Z", re.MULTILINE)
 _BANNER = late_pattern(
     r"""^(?>[ \t]*)(?:
         \[[\w:.@/+-]+\]\ (?:\$\ |Finished\ in\ ).* | (?:Finished|Done)\ in\ [\d.]+\ ?m?s\.? | \$\ \S.*
@@ -105,8 +109,10 @@ def printed(text: str) -> Printed:
         text = _REMINDER.sub("", _MOVED.sub("", text) if moved else text)
         text = _TAGS.sub("", text)
     left_out = 0
-    if "truncated]" in text:
+    if "…]" in text or "truncated]" in text:
         text, left_out = _TRUNCATED.subn("", text)
+        size = _NOT_KEPT.search(text)
+        moved, text = (size[1], text[: size.start()]) if size else (moved, text)
     if any(sign in text for sign in _BANNER_SIGNS):
         text = _BANNER.sub("", text)
     words = _LAST_WORDS.search(text) if any(sign in text for sign in _LAST_SIGNS) else None

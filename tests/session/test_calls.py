@@ -102,6 +102,8 @@ def test_a_long_call_is_cut() -> None:
          "ok  \tshop/cart\t0.1s\n...\n</persisted-output>"), None, "99KB of output"),
         ("Bash go test ./...", ("<persisted-output>\nOutput too large (99KB). Full output saved to: /home/dev/x.txt\n\nPreview (first 2KB):\n"
          "--- FAIL: TestThird (0.00s)\n...\n</persisted-output>"), None, "failed: TestThird"),
+        ("Bash npm run dup", "ok  \tshop/cart\t0.1s\n[… 99KB in all; the rest was not kept …]", None, "99KB of output"),
+        ("Bash go test ./...", "ok  \tshop/cart\t0.1s\n[… 65,000 bytes left out …]\nok  \tshop/web\t0.1s", None, "packages ok"),
         ("Bash git commit -m x && git push", "[main 1a2b3c4] Round totals\n 1 file changed\n create mode 100644 a.py\n", None,
          "1a2b3c4 Round totals"),
         ("Bash cat results.txt", "a\nb\n3 failed, 2 passed in 0.1s\n", None, "3 lines"),
