@@ -303,15 +303,18 @@ def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bo
     told, bad = _tally(counts.tests), counts.tests["failed"] + counts.tests["errors"]
     if not names:
         return Verdict(told if bad or not told else told + counts.took, bad > 0)
-    if not bad:
+    if counts.bad and not bad:
+        told = counts.problems[-1]
+    elif not bad:
         told = f"{len(names)} failed" if is_whole else "failed"
-        told = counts.problems[-1] if counts.bad else told
+    # Who writes `file::test` tells the counts, too: without them the row is told as it stands.
+    told = "FAILED" if not (bad or counts.bad) and "::" in next(iter(names)) else f"{told}:"
     if len(names) == 1:
         [(name, reason)] = names.items()
         reason = reason or _why(text)
-        return Verdict(f"{told}: {name}" + (f" - {reason}" if reason else ""), is_red=True)
+        return Verdict(f"{told} {name}" + (f" - {reason}" if reason else ""), is_red=True)
     for place, name in enumerate(name.partition(".py::")[2] or name for name in names):
-        more = f"{told}{', ' if place else ': '}{name}"
+        more = f"{told}{',' if place else ''} {name}"
         if place and len(more) > RESULT_LIMIT - 3:
             return Verdict(f"{told}, …", is_red=True)
         told = more

@@ -132,7 +132,7 @@ def test_a_result_tells_what_came_of_it(
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("Exit code 1\nok\nFAILED test_limiter.py::test_third - AssertionError", "1 failed: test_limiter.py::test_third - AssertionError"),
+        ("Exit code 1\nok\nFAILED test_limiter.py::test_third - AssertionError", "FAILED test_limiter.py::test_third - AssertionError"),
         ("Exit code 1\nFAILED a\nFAILED b\n=== 2 failed ===", "2 failed: a, b"),
         ("Exit code 1\nretry failed: connection reset", "retry failed: connection reset"),
         ("Exit code 127\nbash: foo: command not found", "bash: foo: command not found"),
