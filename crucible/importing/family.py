@@ -17,6 +17,7 @@ from crucible.session.drafts import ChildNote, Setting, session_of, summary_of
 from crucible.session.merging_head import merged_tasks
 from crucible.session.model import Mode, Prose, Session, Status
 from crucible.session.standing import CLOSED, IDLE_REASON, Client
+from crucible.session.tasks import CLOSED_TASKS
 from crucible.settings import VaultSettings
 
 __all__ = ["Family", "is_inline"]
@@ -160,7 +161,7 @@ def _has_open_tasks(strand: Strand) -> bool | None:
     if strand.note is None:
         return None
     tasks = merged_tasks(strand.note.session.tasks, strand.base.tasks, strand.recorder.draft().tasks)
-    return any(task.status != "completed" for task in tasks)
+    return any(task.status not in CLOSED_TASKS for task in tasks)
 
 
 def _linked(strand: Strand) -> set[str | None]:

@@ -23,6 +23,7 @@ from crucible.importing.resumed import Tickets, who_was_before
 from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
 from crucible.importing.turns import WholeTurns
+from crucible.session.details import Details
 from crucible.session.model import Session
 from crucible.session.recording import Recorder
 from crucible.session.syncing import rows_by_source
@@ -90,6 +91,7 @@ class Folding:
         self._filed = {file.agent for file in transcript.subagents}
         self._project: str | None = None
         self._redact = options.redact or redactor_of(vault.settings.secrets)
+        self._details = Details(vault.settings.details)
         self._turns = WholeTurns()
         self._tickets = Tickets(vault, table)
         self.events = 0
@@ -132,7 +134,7 @@ class Folding:
             self._strands[""] = self._strand("", "", "Work")
         elif note is not None:
             before = who_was_before(note.session)
-            recorder = Recorder(self.transcript.client, joins=True, after=before)
+            recorder = Recorder(self.transcript.client, joins=True, after=before, details=self._details)
             self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
 
     def _check_session(self) -> None:
@@ -280,7 +282,14 @@ class Folding:
         source = source_name(self.transcript.client, self.transcript.native_id, agent)
         note = self._note_of(source)
         mark = _mark_of(note, source)
-        recorder = Recorder(self.transcript.client, agent=agent, kind=kind, work_name=work_name, synced=mark)
+        recorder = Recorder(
+            self.transcript.client,
+            agent=agent,
+            kind=kind,
+            work_name=work_name,
+            synced=mark,
+            details=self._details,
+        )
         return Strand(recorder, source, note, self._open)
 
     def _note_of(self, source: str) -> Note | None:

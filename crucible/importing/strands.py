@@ -137,6 +137,7 @@ class Strand:
             kind=self.kind,
             work_name=old.work_name,
             known_until=lost.known_until,
+            details=old.details,
         )
         new = Strand(recorder, self.source, self.note, open_writer)
         new.title, new.kind, new.call = self.title, self.kind, self.call

@@ -6,10 +6,11 @@ open the place: a place that is asked for may begin a phase.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from crucible.session.calls import call_line, one_line
+from crucible.session.details import Details, detail_of
 from crucible.session.drafts import Call, Delegation, Stretch
 from crucible.session.model import Outcome
 from crucible.session.results import result_line
@@ -23,12 +24,14 @@ OpenPlace: TypeAlias = Callable[[], Stretch]
 
 
 class Calling:
-    """`delegations` is all work that was handed out, in its order."""
+    """`delegations` is all work that was handed out, in its order; `details` says what is shown of calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, details: Details = Details.NONE) -> None:
+        self.details = details
         self.delegations: list[Delegation] = []
         self._calls: dict[str, Call] = {}
         self._delegated: dict[str, Delegation] = {}
+        self._arguments: dict[str, Mapping[str, object]] = {}
 
     @property
     def waiting(self) -> str:
@@ -52,6 +55,8 @@ class Calling:
             return
         call = Call(call_line(event.name, event.arguments, cwd))
         self._calls[event.call] = call
+        if self.details is not Details.NONE:
+            self._arguments[event.call] = event.arguments
         place().add_call(call)
 
     def answer(self, event: ToolReturned, place: OpenPlace) -> None:
@@ -63,13 +68,18 @@ class Calling:
         call = self._calls.get(event.call)
         if call is None:
             # The call was cut away, its result was not: told by what is left of it.
-            call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
+            call = self._calls[event.call] = Call("result")
             place().add_call(call)
         call.outcome = OUTCOMES[event.end]
         if event.end is CallEnd.REJECTED:
             call.result = one_line(event.feedback, 100)
         else:
             call.result = result_line(call.call, event.text, call.outcome, event.details)
+        if self.details is not Details.NONE:
+            arguments = self._arguments.pop(event.call, {})
+            shown = detail_of(self.details, call.call, arguments, event.text, call.outcome)
+            if shown:
+                place().add(shown)
 
     def hand_out(self, event: SubagentStarted, place: OpenPlace) -> None:
         """A subagent was given work, or its id became known."""

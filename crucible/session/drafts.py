@@ -35,6 +35,7 @@ from crucible.session.model import (
 )
 from crucible.session.redacted import redacted_lines
 from crucible.session.standing import Client, Turn, pause_reason, session_status
+from crucible.session.tasks import CLOSED_TASKS
 from crucible.session.titles import UNTITLED, shortened
 
 __all__ = [
@@ -306,7 +307,7 @@ def _status(draft: Draft, setting: Setting) -> Status:
     last = max((time for time in times if time), default=None)
     goes_on = setting.has_open_tasks
     if goes_on is None:
-        goes_on = any(task.status != "completed" for task in draft.tasks)
+        goes_on = any(task.status not in CLOSED_TASKS for task in draft.tasks)
     if setting.client is Client.ENDED and setting.parent is not None:
         last, goes_on = None, False
     return session_status(draft.turn, last, setting.now, setting.idle, setting.client, goes_on=goes_on)

@@ -287,6 +287,7 @@ _READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
     "observation": _read_other,
     "agent_switch": _read_other,
     "plan": _read_other,
+    "tool": _read_other,
     "decision_needed": _read_other,
     "approval_required": _read_other,
     "task_complete": _read_other,

@@ -15,6 +15,7 @@ from typing import assert_never
 from crucible.note.contain import normal
 from crucible.session.calling import Calling
 from crucible.session.calls import one_line
+from crucible.session.details import Details
 from crucible.session.drafts import Delegation, Draft, Stretch
 from crucible.session.findings import Judge
 from crucible.session.model import Callout, Entry, Prose
@@ -81,6 +82,7 @@ class Recorder:
         joins: bool = False,
         after: str = "",
         judge: Judge | None = None,
+        details: Details = Details.NONE,
     ) -> None:
         self.client = client
         self.agent = agent
@@ -93,7 +95,8 @@ class Recorder:
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
-        self._calling = Calling()
+        self.details = details
+        self._calling = Calling(details)
         self._plan = Plan()
         self._usage = Usage()
         self._redactions: Counter[str] = Counter()
@@ -306,9 +309,7 @@ class Recorder:
         said = [*self._held, *prompts]
         self._held = []
         named = prompts[-1] if prompts else said[0]
-        name = prompt_name(named.text) if normal(named.text) else "Picture"
-        self._titles.first_said(prompt_name(named.text, 80) if normal(named.text) else name)
-        phase = self._new_phase(name, said[0].at)
+        phase = self._new_phase(self._titles.prompted(named.text), said[0].at)
         self._started = self._started or phase.started
         phase.entries.extend(intervention(p) for p in said)
         return phase
@@ -355,6 +356,7 @@ class Recorder:
         text = normal(event.text)
         if text:
             self._stretch(event.at).add(Prose(text))
+            self._titles.replied(text)
         if event.final:
             self._turn = Turn.ANSWERED
 

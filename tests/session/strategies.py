@@ -110,6 +110,7 @@ _callout_kinds = st.sampled_from(
         "observation",
         "agent_switch",
         "plan",
+        "tool",
         "decision_needed",
         "approval_required",
         "task_complete",

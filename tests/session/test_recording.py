@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -29,6 +30,7 @@ from crucible.session.model import (
 from crucible.session.reading import read_session
 from crucible.session.recording import Recorder
 from crucible.session.standing import Turn, session_status
+from crucible.session.tasks import read_tasks, render_task
 from crucible.transcript.events import (
     Answered,
     CallEnd,
@@ -129,7 +131,7 @@ def test_adjacent_prose_and_adjacent_calls_are_one_entry() -> None:
 
 def test_a_result_without_its_call_is_kept() -> None:
     told = session(Prompted(at(), "Go"), ToolReturned(at(), "lost-1", "all done", CallEnd.FAILED))
-    assert list(told.calls()) == [ToolCall("? lost-1", "all done", Outcome.FAILED)]
+    assert list(told.calls()) == [ToolCall("result", "all done", Outcome.FAILED)]
 
 
 def test_a_rejection_keeps_the_feedback_twice_and_says_what_was_refused() -> None:
@@ -252,10 +254,49 @@ def test_a_list_written_anew_is_followed_by_the_tasks_content() -> None:
     )
     assert names(told) == ["Go", "A", "B"]
     assert [(t.id, t.content, t.status) for t in told.tasks] == [
-        ("1", "B", "in_progress"),
-        ("2", "A", "completed"),
+        ("2", "B", "in_progress"),
+        ("1", "A", "completed"),
         ("3", "C", "pending"),
     ]
+
+
+def test_a_new_list_erases_nothing_of_the_earlier_one() -> None:
+    def listed(*states: TaskState) -> TasksListed:
+        return TasksListed(at(), states)
+
+    told = session(
+        Prompted(at(), "Go"),
+        listed(TaskState("1", "A", "completed"), TaskState("2", "B", "in_progress"), TaskState("3", "C")),
+        listed(
+            TaskState("1", "D"),
+            TaskState("2", "C", depends_on=("1",)),
+            TaskState("3", "E", depends_on=("1", "2")),
+        ),
+        listed(TaskState("1", "B", "in_progress"), TaskState("2", "D", "completed")),
+        listed(),
+    )
+    assert [(t.id, t.content, t.status, t.depends_on) for t in told.tasks] == [
+        ("1", "A", "completed", ()),
+        ("3", "C", "cancelled", ("4",)),
+        ("5", "E", "cancelled", ("4", "3")),
+        ("2", "B", "cancelled", ()),
+        ("4", "D", "completed", ()),
+    ]
+    assert told.tasks[3].started
+
+
+def test_nothing_waits_for_what_a_later_list_left_out() -> None:
+    told = session(
+        Prompted(at(), "Go"),
+        TasksListed(at(), (TaskState("1", "A", "in_progress"),)),
+        TasksListed(at(), (TaskState("1", "B", "completed"),)),
+        Replied(at(), "Done.", final=True),
+    )
+    assert {task.content: task.status for task in told.tasks} == {"A": "cancelled", "B": "completed"}
+    assert read_tasks(json.dumps([json.loads(render_task(task)) for task in told.tasks]), 0) == (
+        told.tasks,
+        [],
+    )
 
 
 @pytest.mark.parametrize("status", ["deleted", "cancelled"])
@@ -396,8 +437,8 @@ def test_all_versions_of_the_client_take_part_and_each_phase_names_its_own() -> 
     assert told.branch == "main"
 
 
-def test_a_user_s_title_wins_over_the_prompt_and_the_prompt_over_the_client_s() -> None:
-    assert session(Titled(at(), "By AI"), Prompted(at(), "Fix it")).title == "Fix it"
+def test_a_user_s_title_wins_over_the_client_s_and_the_client_s_over_the_prompt() -> None:
+    assert session(Titled(at(), "By AI"), Prompted(at(), "Fix it")).title == "By AI"
     assert session(Prompted(at(), "Fix it"), Titled(at(), "Mine", by_user=True)).title == "Mine"
     assert session(Titled(at(), "By AI"), Replied(at(), "x")).title == "By AI"
     assert session(Replied(at(), "x")).title == "Untitled"
