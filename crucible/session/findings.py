@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from crucible.note.contain import normal_line
 from crucible.note.source import NOWHERE, Lines
 from crucible.session.model import Decision, Entry, Failure, Grounds, Noted, Session, Subagent
 from crucible.transcript.events import Event
 
-__all__ = ["Finding", "Judge", "Kind", "Source", "findings_of"]
+__all__ = ["Finding", "Judge", "Kind", "Source", "findings_of", "is_said_in"]
 
 
 class Kind(StrEnum):
@@ -93,6 +94,17 @@ _TOLD = Grounds(Source.CALLOUT)
 def findings_of(session: Session) -> tuple[Finding, ...]:
     """All findings of a note: those of its phases in their order, then those of the findings block."""
     return (*_of_phases(session), *map(_of_block, session.findings))
+
+
+_TELLING = 20
+"""Characters of a summary that is found inside longer words; a shorter one begins them."""
+
+
+def is_said_in(finding: Finding, words: str) -> bool:
+    """True if a finding's summary quotes these words of a user, whole or cut."""
+    told = normal_line(finding.summary).strip("\"“”'").removesuffix("…").strip()
+    whole = normal_line(words).strip("\"“”'")
+    return bool(told) and (whole.startswith(told) or (len(told) >= _TELLING and told in whole))
 
 
 def _of_phases(session: Session) -> Iterator[Finding]:

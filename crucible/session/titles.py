@@ -11,7 +11,16 @@ from collections.abc import Iterator
 from crucible.note.contain import normal, normal_line
 from crucible.patterns import late_pattern
 
-__all__ = ["RESUMED", "UNTITLED", "Titles", "key_words", "prompt_name", "resumed_name", "shortened"]
+__all__ = [
+    "RESUMED",
+    "UNTITLED",
+    "Titles",
+    "key_words",
+    "prompt_name",
+    "resumed_name",
+    "shortened",
+    "untagged",
+]
 
 UNTITLED = "Untitled"
 RESUMED = "Resumed"
@@ -24,6 +33,7 @@ _FENCE = late_pattern(
     r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 _TAG = late_pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_MARKS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
 _URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
 _PLAN = late_pattern(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
 
@@ -72,6 +82,13 @@ class Titles:
             self._by_user = title or self._by_user
         else:
             self._by_client = self._by_client or title
+
+
+def untagged(text: str) -> str:
+    """A text without what a client wrote before it: `[agent:clock] Is it safe?` is `Is it safe?`."""
+    found = _MARKS.match(text)
+    rest = text[found.end() :] if found else text
+    return rest if rest.strip() else text
 
 
 def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
