@@ -13,11 +13,12 @@ __all__ = ["placed", "said_at"]
 
 def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
     """The findings of a kind that have a callout, each with its moment, in the order of the note."""
-    moments = iter(timeline.moments)
+    at = 0
     for finding in findings_of(timeline.session):
         if finding.kind == kind:
-            moment = next((one for one in moments if _tells(one, finding)), None)
+            moment = next((one for one in timeline.walk(at) if _tells(one, finding)), None)
             if moment is not None:
+                at = moment.at + 1
                 yield finding, moment
 
 

@@ -60,7 +60,7 @@ class Finding:
     """One finding of a note.
 
     `summary` is in the speaker's words, `details` the reason or what followed.  A decision has `alternatives` and `by`, a failure
-    `cause` and `resolution`.  `phase` is the id of the phase in which it stands, "" for the findings block; `lines` are those of
+    `cause` and `resolution`.  `phase` is the id of the phase in which it stands, "" before the first one and for the findings block; `lines` are those of
     the note.  `rows` are the first characters of the transcript's row ids, none where nobody knows.
     """
 
@@ -92,8 +92,8 @@ _TOLD = Grounds(Source.CALLOUT)
 
 
 def findings_of(session: Session) -> tuple[Finding, ...]:
-    """All findings of a note: those of its phases in their order, then those of the findings block."""
-    return (*_of_phases(session), *map(_of_block, session.findings))
+    """All findings of a note: those of its callouts in their order, inline subagents' too, then those of the findings block."""
+    return (*_of_callouts(session), *map(_of_block, session.findings))
 
 
 _TELLING = 20
@@ -107,12 +107,19 @@ def is_said_in(finding: Finding, words: str) -> bool:
     return bool(told) and (whole.startswith(told) or (len(told) >= _TELLING and told in whole))
 
 
-def _of_phases(session: Session) -> Iterator[Finding]:
+def _of_callouts(session: Session) -> Iterator[Finding]:
+    yield from _of_entries(session.preamble, "")
     for phase in session.all_phases():
-        for entry in phase.entries:
-            found = _of_entry(entry, phase.id)
-            if found:
-                yield found
+        yield from _of_entries(phase.entries, phase.id)
+
+
+def _of_entries(entries: Sequence[Entry], phase: str) -> Iterator[Finding]:
+    for entry in entries:
+        found = _of_entry(entry, phase)
+        if found:
+            yield found
+        if isinstance(entry, Subagent):
+            yield from _of_entries(entry.entries, phase)
 
 
 def _of_entry(entry: Entry, phase: str) -> Finding | None:
