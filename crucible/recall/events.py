@@ -21,6 +21,7 @@ from crucible.session.model import (
     Entry,
     Failure,
     Intervention,
+    Noted,
     Phase,
     Prose,
     Session,
@@ -96,6 +97,9 @@ def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Pl
         for entry in phase.entries:
             for said in texts_of(entry):
                 yield teller.tell(phase, said, said.lines if isinstance(entry, Prose) else entry.lines)
+    for item in session.findings:
+        said = Said(_found(item), _joined(item.text, item.details), item.lines)
+        yield teller.tell(Phase(""), said, item.lines)
     if session.summary:
         lines = session.summary_lines
         yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines)
@@ -172,6 +176,14 @@ def _kind(entry: Decision | Failure | Intervention | Callout) -> Kind:
     if isinstance(entry, Intervention):
         return Kind.USER
     return Kind.MILESTONE if entry.kind in ("milestone", "task_complete") else Kind.OBSERVATION
+
+
+def _found(item: Noted) -> Kind:
+    """The kind of an item of the findings block, in which a human may have written any word."""
+    try:
+        return Kind(item.kind)
+    except ValueError:
+        return Kind.OBSERVATION
 
 
 def _text(entry: Decision | Failure | Intervention | Callout) -> str:

@@ -7,17 +7,28 @@ that told them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from crucible.note.contain import normal_line
 from crucible.note.source import NOWHERE, Lines
-from crucible.session.model import Decision, Entry, Failure, Grounds, Noted, Session, Subagent
+from crucible.session.model import (
+    Decision,
+    Entry,
+    Failure,
+    Grounds,
+    Intervention,
+    Noted,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+)
 from crucible.transcript.events import Event
 
-__all__ = ["Finding", "Judge", "Kind", "Source", "findings_of", "is_said_in"]
+__all__ = ["Finding", "Judge", "Kind", "Source", "findings_by_phase", "findings_of", "is_said_in"]
 
 
 class Kind(StrEnum):
@@ -101,10 +112,38 @@ _TELLING = 20
 
 
 def is_said_in(finding: Finding, words: str) -> bool:
-    """True if a finding's summary quotes these words of a user, whole or cut."""
-    told = normal_line(finding.summary).strip("\"“”'").removesuffix("…").strip()
-    whole = normal_line(words).strip("\"“”'")
-    return bool(told) and (whole.startswith(told) or (len(told) >= _TELLING and told in whole))
+    """True if a finding's summary quotes these words, whole or cut."""
+    return _quotes(_bare(finding.summary).removesuffix("…").strip(), _bare(words))
+
+
+def _bare(text: str) -> str:
+    return normal_line(text).strip("\"“”'")
+
+
+def _quotes(told: str, words: str) -> bool:
+    return bool(told) and (words.startswith(told) or (len(told) >= _TELLING and told in words))
+
+
+def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
+    """The findings by the id of their phase; an item of the block by the first phase whose words it quotes, "" where none does."""
+    found: dict[str, list[Finding]] = {}
+    for finding in _of_callouts(session):
+        found.setdefault(finding.phase, []).append(finding)
+    if session.findings:
+        words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
+        for finding in map(_of_block, session.findings):
+            told = _bare(finding.summary).removesuffix("…").strip()
+            saying = (name for name, texts in words.items() if any(_quotes(told, text) for text in texts))
+            found.setdefault(next(saying, ""), []).append(finding)
+    return found
+
+
+def _said(phase: Phase) -> Iterator[str]:
+    for entry in phase.entries:
+        if isinstance(entry, Prose):
+            yield entry.text
+        elif isinstance(entry, Intervention):
+            yield entry.words
 
 
 def _of_callouts(session: Session) -> Iterator[Finding]:
