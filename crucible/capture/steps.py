@@ -1,4 +1,4 @@
-"""A session as one line of steps, in the order of its note, with what its flight recorder knows of each call.
+"""A session as one line of steps, in the order of its note, with what its event log knows of each call.
 
 Owns what every finder walks along: each entry a step, each tool call one of its own.  What an inline subagent did is its own and no step here, nor is
 a note's preamble.
@@ -10,15 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
-from crucible.acts.kinds import plain_words
-from crucible.acts.model import Act, Deed
+from crucible.acts.model import Act
 from crucible.acts.reading import Files, acts_of
-from crucible.acts.shell import take_apart
 from crucible.session.model import Entry, Outcome, Session, ToolCall, ToolCalls
 
-__all__ = ["CHANGES", "SHELLS", "Step", "commands_of", "steps_of"]
+__all__ = ["Step", "steps_of"]
 
-SHELLS = frozenset(
+_SHELLS = frozenset(
     [
         "bash",
         "shell",
@@ -36,7 +34,6 @@ SHELLS = frozenset(
     ]
 )
 """Tools that run commands, in any client; their names in lower case."""
-CHANGES = (Deed.EDIT, Deed.WRITE, Deed.DELETE)
 _SCRIPTS = ("command", "cmd", "script")
 
 
@@ -60,11 +57,6 @@ class Step(NamedTuple):
     def outcome(self) -> Outcome | None:
         """How its call ended; None of any other step."""
         return self.call.outcome if self.call else None
-
-    @property
-    def changes(self) -> bool:
-        """Whether it is a call that changed a file and went well."""
-        return self.outcome is Outcome.OK and any(act.deed in CHANGES for act in self.acts)
 
 
 def steps_of(session: Session, evidence: Evidence) -> list[Step]:
@@ -98,12 +90,6 @@ def _script(call: ToolCall, arguments: Mapping[str, object] | None) -> str:
             return value
         if isinstance(value, list) and value:
             return " ".join(map(str, value[2:] if len(value) == 3 else value))  # `bash -lc SCRIPT`
-    if call.tool.casefold() not in SHELLS:
+    if call.tool.casefold() not in _SHELLS:
         return ""
     return call.call.partition(" ")[2].replace("⏎", "\n")
-
-
-def commands_of(script: str) -> tuple[tuple[str, ...], ...]:
-    """The commands of a script as their own names and words, without what runs them (`uv run`, `npx`)."""
-    parts = (plain_words(part.words) for part in take_apart(script))
-    return tuple(words for words in parts if words)
