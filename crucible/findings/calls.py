@@ -14,15 +14,13 @@ from crucible.acts.kinds import kind_of, plain_words
 from crucible.acts.shell import Part, take_apart
 from crucible.patterns import late_pattern
 
-__all__ = ["Call", "base_name", "is_red", "read_call", "red_lines", "signature"]
+__all__ = ["Call", "base_name", "is_log", "is_red", "read_call", "red_lines", "signature"]
 
 _EDITS = frozenset(
-    "edit multiedit write notebookedit edit_file write_file create_file create replace insert str_replace search_replace"
-    " edit_block str_replace_editor str_replace_based_edit_tool text_editor apply_patch patch".split()
+    ["edit", "multiedit", "write", "notebookedit", "edit_file", "write_file", "create_file", "create", "replace", "insert", "str_replace", "search_replace", "edit_block", "str_replace_editor", "str_replace_based_edit_tool", "text_editor", "apply_patch", "patch"]
 )
 _SHELLS = frozenset(
-    "bash shell exec_command run_shell_command shell_command local_shell local_shell_call container_exec powershell"
-    " execute_command run_command run_in_terminal terminal".split()
+    ["bash", "shell", "exec_command", "run_shell_command", "shell_command", "local_shell", "local_shell_call", "container_exec", "powershell", "execute_command", "run_command", "run_in_terminal", "terminal"]
 )
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
@@ -44,7 +42,7 @@ class Call:
     approach_row: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
-    keys: frozenset[str] = frozenset()
+    keys: tuple[str, ...] = ()
     commits: bool = False
     script: str = field(default="", repr=False)
 
@@ -55,7 +53,9 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments), roots)
     files = tuple(_edited(arguments)) if tool in _EDITS and arguments.get("command") != "view" else ()
-    told = next((base_name(path) for path in files), "") or _text(arguments, "description", "pattern", "title", "url", *_PATHS)
+    told = next((base_name(path) for path in files), "") or _text(
+        arguments, "description", "pattern", "title", "url", *_PATHS
+    )
     return Call(row, name, told[:300], files=_own(files, roots))
 
 
@@ -74,7 +74,15 @@ def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
 
 def _own(files: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
     """Without what a client keeps for itself: files in a dot folder that is in none of the project's folders."""
-    return tuple(path for path in files if path.startswith(roots) or not re.search(r"(?:^|[/\\])\.\w[^/\\]*[/\\]", path)) if roots else files
+    return (
+        tuple(
+            path
+            for path in files
+            if path.startswith(roots) or not re.search(r"(?:^|[/\\])\.\w[^/\\]*[/\\]", path)
+        )
+        if roots
+        else files
+    )
 
 
 def base_name(path: str) -> str:
@@ -85,10 +93,9 @@ def base_name(path: str) -> str:
 # --- commands --------------------------------------------------------------------------------------------------------
 
 _NO_PROGRAM = frozenset(
-    "cd echo printf sleep export true false git ls cat grep egrep find rg head tail sed awk gh which wc sort uniq tr cut mkdir rm cp mv touch"
-    " chmod pwd env set unset source test diff jq tee xargs kill pkill curl open stat du df ps date type command read exit".split()
+    ["cd", "echo", "printf", "sleep", "export", "true", "false", "git", "ls", "cat", "grep", "egrep", "find", "rg", "head", "tail", "sed", "awk", "gh", "which", "wc", "sort", "uniq", "tr", "cut", "mkdir", "rm", "cp", "mv", "touch", "chmod", "pwd", "env", "set", "unset", "source", "test", "diff", "jq", "tee", "xargs", "kill", "pkill", "curl", "open", "stat", "du", "df", "ps", "date", "type", "command", "read", "exit"]
 )
-_RUNNERS = frozenset("mise npm pnpm yarn make just task uv docker poetry bundle bun deno turbo nx".split())
+_RUNNERS = frozenset(["mise", "npm", "pnpm", "yarn", "make", "just", "task", "uv", "docker", "poetry", "bundle", "bun", "deno", "turbo", "nx"])
 """Commands whose second word may be `run`: the third says what runs."""
 _WORD = late_pattern(r"[\w@][\w:@.-]*")
 
@@ -104,10 +111,17 @@ def _script(arguments: Mapping[str, object]) -> str:
 def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
     parts = take_apart(script[:20_000])
     files = tuple(path for part in parts for path in _written(part))[:_MOST]
-    keys = frozenset(key for part in parts if (key := _key(part)))
+    keys = tuple(dict.fromkeys(key for part in parts if (key := _key(part))))[-_MOST:]
     commits = any(_commits(part.words) for part in parts)
     return Call(
-        row, name, script[:300], is_shell=True, files=_own(files, roots), keys=keys, commits=commits, script=script[:4000]
+        row,
+        name,
+        script[:300],
+        is_shell=True,
+        files=_own(files, roots),
+        keys=keys,
+        commits=commits,
+        script=script[:4000],
     )
 
 
@@ -123,7 +137,11 @@ def _written(part: Part) -> Iterator[str]:
 
 def _commits(words: tuple[str, ...]) -> bool:
     """Whether a command brings work that is done into the repository: `git push`, `gh pr create`."""
-    return words[:1] == ("git",) and bool({"commit", "push", "add"} & set(words[1:4])) or words[:2] == ("gh", "pr")
+    return (
+        (words[:1] == ("git",)
+        and bool({"commit", "push", "add"} & set(words[1:4])))
+        or words[:2] == ("gh", "pr")
+    )
 
 
 def _key(part: Part) -> str:
@@ -161,6 +179,17 @@ _LOOKED_AT = 60_000
 def is_red(text: str) -> bool:
     """Whether an output has a line that only a failing run has."""
     return bool(_RED.search(text[-_LOOKED_AT:]))
+
+
+_LOG = late_pattern(
+    r"^[ \t]*(?:[❯$>%] \S|(?:\w*Error|error|fatal|remote|panic|warning): |Traceback \(|={3,} \S|[^\n]{0,30}\b\d{2}:\d{2}:\d{2}\b)",
+    re.MULTILINE,
+)
+
+
+def is_log(text: str) -> bool:
+    """Whether a prompt holds lines of a terminal or a log."""
+    return is_red(text) or bool(_LOG.search(text[:20_000]))
 
 
 def red_lines(text: str, most: int = 5) -> list[str]:

@@ -1,7 +1,7 @@
 """Corrections: the user stops a call or the agent, and says what holds instead.
 
-Owns refusals with words, refusals without words and interruptions that the next prompt explains.  What only the words of a
-prompt suggest is no correction here.
+Owns refusals with words, refusals without words and interruptions that the next prompt explains, and words after which the
+agent owns up to a mistake.  What only the words of a prompt suggest is no correction here.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crucible.findings.calls import Call
+from crucible.findings.replies import concedes
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Said, Story
 from crucible.findings.texts import asks, line
@@ -18,10 +19,9 @@ from crucible.session.model import Noted
 __all__ = ["Corrections", "shown"]
 
 REFUSED = Pattern("refusal with words", Source.REJECTION, 25, 25)
-ASKED = Pattern("refusal with a question", Source.REJECTION, 25, 25)
 WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 25, 25)
 STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 25, 25)
-STEERED = Pattern("words in mid-turn", Source.REPLY, 25, 25)
+CONCEDED = Pattern("the agent concedes", Source.REPLY, 25, 25)
 
 _LONGEST = 400
 """Code points of a prompt that explains a refusal; a longer one, or one of many lines, is a new task."""
@@ -44,6 +44,8 @@ class Corrections:
         self._found: list[_Found] = []
         self._stopped: tuple[Pattern, str, str] | None = None
         self._unanswered: _Found | None = None
+        self._doubt: tuple[str, str, str] | None = None
+        """Words that are a correction only where the agent says so, what they were said to, and their row."""
 
     def _add(self, pattern: Pattern, words: str, what: str, *rows: str) -> None:
         self._unanswered = _Found(pattern, line(words, 400), list(rows), what)
@@ -52,8 +54,10 @@ class Corrections:
     def refused(self, call: Call | None, words: str, row: str) -> None:
         """A call was refused, with or without words."""
         what = f"refused: {shown(call)}" if call else "refused"
-        if words:
-            self._add(ASKED if asks(words) else REFUSED, words, what, row)
+        if asks(words):
+            self._doubt = (words, what, row)
+        elif words:
+            self._add(REFUSED, words, what, row)
         elif call:
             self._stopped = (WORDLESS, what, row)
 
@@ -66,18 +70,20 @@ class Corrections:
 
     def steered(self, text: str, row: str) -> None:
         """The user said something while the agent worked."""
-        if not asks(text):
-            self._add(STEERED, text, "said while it worked", row)
+        if _is_short(text):
+            self._doubt = (text, "said while it worked", row)
 
     def prompted(self) -> None:
         """The prompt after a stop says what holds, unless it is a plan, a long text, or the stopped one again."""
         turn, stopped = self._story.now, self._stopped
-        self._stopped = self._unanswered = None
+        self._stopped = self._unanswered = self._doubt = None
         text = turn.prompt.text
-        if stopped is None or turn.is_plan or turn.is_command or asks(text):
+        if turn.is_plan or turn.is_command or not _is_short(text) or text == self._story.before.prompt.text:
             return
-        if len(text) <= _LONGEST and text.count("\n") < 4 and text != self._story.before.prompt.text:
+        if stopped and not asks(text):
             self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
+        elif self._story.edited:
+            self._doubt = (text, "", turn.prompt.row)
 
     def went_on(self) -> None:
         """The agent works on without a word of the user's: what was stopped explains itself."""
@@ -85,6 +91,10 @@ class Corrections:
 
     def replied(self, said: Said) -> None:
         """What the agent made of it."""
+        if self._doubt and concedes(said.text):
+            words, what, row = self._doubt
+            self._add(CONCEDED, words, what, row)
+        self._doubt = None
         if self._unanswered:
             self._unanswered.then = line(said.text, 200)
             self._unanswered.rows.append(said.row)
@@ -96,11 +106,15 @@ class Corrections:
             Noted(
                 Kind.CORRECTION,
                 f'"{found.words}"',
-                f"{found.what}. Then: {found.then}" if found.then else found.what,
+                ". ".join(filter(None, (found.what, f"Then: {found.then}" if found.then else ""))) or None,
                 found.pattern.on(*found.rows),
             )
             for found in self._found
         ]
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _LONGEST and text.count("\n") < 4
 
 
 def shown(call: Call) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crucible.findings.calls import is_red
-from crucible.findings.replies import is_go_ahead, is_short, picked
+from crucible.findings.calls import is_log
+from crucible.findings.replies import concedes, is_go_ahead, is_short, picked
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Story, Turn
 from crucible.findings.texts import asks, line, options, plan_text, plan_title, proposal, question
@@ -25,7 +25,6 @@ LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 25, 25)
 ANSWERED = Pattern("answered question", Source.QUESTION, 25, 25)
 PICKED = Pattern("picked option", Source.OPTION, 25, 25)
 GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 25, 25)
-SHORT = Pattern("short reply, then edits", Source.REPLY, 25, 25)
 LONGER = Pattern("longer answer, then edits", Source.REPLY, 25, 25)
 ONWARD = Pattern("short reply to a proposal", Source.REPLY, 25, 25)
 INSTEAD = Pattern("refusal with words, then edits", Source.REJECTION, 25, 25)
@@ -96,10 +95,13 @@ class Decisions:
             chosen = " + ".join(offers[mark] for mark in marks)
             rest = "; ".join(each for mark, each in offers.items() if mark not in marks)
             lead = question(offered.text, 200) if asked else ""
-            return _Waiting(PICKED, chosen, rows, f"{lead} — {said}" if lead else said, rest, needs_edit=False)
+            return _Waiting(
+                PICKED, chosen, rows, f"{lead} — {said}" if lead else said, rest, needs_edit=False
+            )
         if asked and short:
-            sure = is_go_ahead(text)
-            return _Waiting(GO_AHEAD if sure else SHORT, f"{proposal(offered.text, 560)} — {said}", rows, needs_edit=not sure)
+            if not is_go_ahead(text):
+                return None
+            return _Waiting(GO_AHEAD, f"{proposal(offered.text, 560)} — {said}", rows, needs_edit=False)
         if asked and len(text) <= 400 and not asks(text):
             return _Waiting(LONGER, line(text, 400), rows, f"asked: {question(offered.text, 200)}")
         if short and not asked and len(offered.text) >= 200 and not self._story.before.edits:
@@ -108,7 +110,12 @@ class Decisions:
 
     def _instruction(self, turn: Turn) -> _Waiting | None:
         """A later prompt that may turn out to be carried out."""
-        if turn.number < 2 or self._story.before.interrupted or self._story.before.refused or is_red(turn.prompt.text):
+        if (
+            turn.number < 2
+            or self._story.before.interrupted
+            or self._story.before.refused
+            or is_log(turn.prompt.text)
+        ):
             return None
         return _Waiting(INSTRUCTED, line(turn.prompt.text, 400), (turn.prompt.row,))
 
@@ -126,13 +133,15 @@ class Decisions:
         if waiting is None:
             return []
         approach = turn.approach if len(turn.approach.text) >= 100 and not turn.red else None
-        if waiting.pattern is INSTRUCTED and approach is None:
+        if waiting.pattern is INSTRUCTED and (approach is None or concedes(turn.first.text)):
             return []
-        return [_settled(waiting, line(approach.text, 450) if approach else "", approach.row if approach else "")]
+        return [
+            _settled(waiting, line(approach.text, 450) if approach else "", approach.row if approach else "")
+        ]
 
     def committed(self) -> None:
-        """What was allowed was a commit, no more."""
-        if self._waiting and self._waiting.pattern in (GO_AHEAD, SHORT):
+        """What was allowed, or asked for, was a commit, no more."""
+        if self._waiting and self._waiting.pattern in (GO_AHEAD, INSTRUCTED):
             self._waiting = None
 
     def ended(self) -> list[Decision]:
@@ -148,7 +157,11 @@ class Decisions:
 def _settled(waiting: _Waiting, approach: str = "", row: str = "") -> Decision:
     reason = " · ".join(part for part in (waiting.reason, approach) if part)
     return Decision(
-        waiting.text, reason or None, waiting.alternatives or None, _USER, waiting.pattern.on(*waiting.rows, row)
+        waiting.text,
+        reason or None,
+        waiting.alternatives or None,
+        _USER,
+        waiting.pattern.on(*waiting.rows, row),
     )
 
 
@@ -156,7 +169,9 @@ def _answered(choice: Choice, row: str) -> Decision:
     """The answer with what was said of it; the others are the alternatives."""
     told = dict(choice.options)
     reasons = [told[name] for name in choice.picked if told.get(name)]
-    others = (f"{name}: {said}" if said else name for name, said in choice.options if name not in choice.picked)
+    others = (
+        f"{name}: {said}" if said else name for name, said in choice.options if name not in choice.picked
+    )
     return Decision(
         f"{line(choice.question, 300)} {line(choice.answer, 400)}",
         line("; ".join(reasons), 400) or None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from crucible.findings.calls import Call, base_name, is_red, red_lines, signature
+from crucible.findings.calls import Call, base_name, is_log, is_red, red_lines, signature
 from crucible.findings.sources import Pattern
 from crucible.findings.story import NOTHING, Said, Story
 from crucible.findings.texts import line
@@ -30,7 +30,6 @@ _MOST = 40
 """Failures that wait for their pass."""
 _CONFLICT = late_pattern(r"^CONFLICT \(.*$", re.MULTILINE)
 _REMOTE = late_pattern(r"^\S.*?Z\s+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
-_PASTED = late_pattern(r"^\s*(?:[❯$>%] \S|Error\b|error:|panic:|Traceback \()", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -38,7 +37,7 @@ class _Run:
     """A command that is red: what it said first, what was said and edited since."""
 
     pattern: Pattern
-    keys: set[str]
+    keys: tuple[str, ...]
     lines: list[str]
     row: str
     signature: frozenset[str]
@@ -78,8 +77,8 @@ class Failures:
         """A prompt may hold a log; what waited for an edit in the turn before is given up."""
         self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
         turn = self._story.now
-        if not turn.is_plan and (is_red(turn.prompt.text) or _PASTED.search(turn.prompt.text)):
-            self._add(_Run(PASTED, set(), [line(turn.prompt.text, 250)], turn.prompt.row, frozenset()))
+        if not turn.is_plan and is_log(turn.prompt.text):
+            self._add(_Run(PASTED, (), [line(turn.prompt.text, 250)], turn.prompt.row, frozenset()))
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """A shell command came back."""
@@ -90,26 +89,27 @@ class Failures:
         if failed or is_red(result.text):
             self._red(call, result, FIXED if failed else PIPED)
             return []
-        return self._settle([run for run in self._open if run.keys & call.keys])
+        return self._settle([run for run in self._open if set(run.keys) & set(call.keys)])
 
     def _red(self, call: Call, result: ToolReturned, pattern: Pattern) -> None:
         lines = red_lines(result.text)
         said = signature(lines)
-        self._story.now.red |= call.keys if not self._story.now.edits else set()
-        same = [run for run in self._open if run.keys & call.keys]
+        if not self._story.now.edits:
+            self._story.now.red = True
+        same = [run for run in self._open if set(run.keys) & set(call.keys)]
         for run in same:
             run.runs += 1
         if any(run.signature & said for run in self._open) or (same and not same[-1].files):
             return
-        self._add(_Run(pattern, set(call.keys), lines, call.row and result.at.row, said))
+        self._add(_Run(pattern, call.keys, lines, result.at.row, said))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Conflicts of a merge, and the log of a run on another machine."""
         text = result.text[-60_000:]
         if found := _CONFLICT.findall(text):
-            self._add(_Run(CONFLICT, {"merge"}, found[:4], result.at.row, frozenset()))
+            self._add(_Run(CONFLICT, ("merge",), found[:4], result.at.row, frozenset()))
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
-            self._add(_Run(REMOTE, {"run"}, found[:4], result.at.row, frozenset()))
+            self._add(_Run(REMOTE, ("remote run",), found[:4], result.at.row, frozenset()))
 
     def _add(self, run: _Run) -> None:
         self._open.append(run)
@@ -121,7 +121,7 @@ class Failures:
 
 
 def _told(run: _Run) -> Failure:
-    key = sorted(run.keys)[0] if run.keys else ""
+    key = run.keys[-1] if run.keys else ""
     cause = run.cause if len(run.cause.text) >= 40 or not run.thought.text else run.thought
     files = ", ".join(list(run.files)[:6])
     passed = f"; passed after {run.runs + 1} runs" if run.pattern in (FIXED, PIPED) else ""

@@ -53,23 +53,40 @@ class OpenEnds:
 
     def noted(self) -> list[Noted]:
         """What is open now."""
-        return [Noted(Kind.OPEN_END, text, details or None, pattern.on(row)) for pattern, text, details, row in self._open()]
+        return [
+            Noted(Kind.OPEN_END, text, details or None, pattern.on(row))
+            for pattern, text, details, row in self._open()
+        ]
 
     def _open(self) -> Iterator[tuple[Pattern, str, str, str]]:
         turn = self._story.now
         if turn.last.text and not turn.worked and asks(turn.last.text):
             yield QUESTION, f"Asked, no answer: {question(turn.last.text, 420)}", "", turn.last.row
         if self._plan:
-            yield PLANNED, f"Planned, not carried out: {plan_title(self._plan[0])}", plan_text(self._plan[0]), self._plan[1]
+            yield (
+                PLANNED,
+                f"Planned, not carried out: {plan_title(self._plan[0])}",
+                plan_text(self._plan[0]),
+                self._plan[1],
+            )
         elif self._is_begun():
             asked = line(turn.prompt.text, 300)
             if asked:
                 yield BEGUN, f"Begun, not finished: {asked}", line(turn.last.text, 200), turn.prompt.row
-        left = [(content, row) for content, status, row in self._tasks.values() if status not in _DONE and content]
-        for content, row in left[:_MOST]:
-            yield LISTED, f"Not done: {line(content, 160)}", "", row
+        left = [
+            (line(content, 160), row)
+            for content, status, row in self._tasks.values()
+            if status not in _DONE and content
+        ]
+        if left:
+            yield LISTED, f"Not ticked: {'; '.join(told for told, _ in left[:_MOST])}", "", left[-1][1]
 
     def _is_begun(self) -> bool:
         """Whether the file ends in a call or in a prompt without an answer."""
         turn = self._story.now
-        return bool(turn.prompt.text) and not turn.is_command and (turn.worked or not turn.last.text) and not turn.last_was_edit
+        return (
+            bool(turn.prompt.text)
+            and not turn.is_command
+            and (turn.worked or not turn.last.text)
+            and not turn.last_was_edit
+        )

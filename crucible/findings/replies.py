@@ -1,24 +1,28 @@
-"""Short replies to an offer: a yes, a no, or which of the options.
+"""Replies: a yes or a no to an offer, which of the options, and whether the agent owns up to a mistake.
 
-The one place in which words decide, and they decide nothing else.  A reply in a language that is not in the table is no
-yes and no no: what it settles then shows in what follows.
+The one place in which words decide, and they decide nothing else.  A language that is not in these two tables loses what only
+they tell; what a short reply settles then shows in what follows.
 """
 
 from __future__ import annotations
 
+import re
 
 from crucible.patterns import late_pattern
 
-__all__ = ["is_go_ahead", "is_short", "picked"]
+__all__ = ["concedes", "is_go_ahead", "is_short", "picked"]
 
 _GO_AHEAD = frozenset(
-    """
-    yes y yeah yep ok okay sure please go do agreed correct right exactly
-    no n nope
-    ja jawohl klar gerne bitte mach nein   oui non vas   si sí no   sim não   да нет   はい いいえ   好 是 不
-    """.split()
+    ["yes", "y", "yeah", "yep", "ok", "okay", "sure", "please", "go", "do", "agreed", "correct", "right", "exactly", "no", "n", "nope", "ja", "jawohl", "klar", "gerne", "bitte", "mach", "nein", "oui", "non", "vas", "si", "sí", "no", "sim", "não", "да", "нет", "はい", "いいえ", "好", "是", "不"]
 )
 """First words that settle an offer, for or against it."""
+_CONCEDES = late_pattern(
+    r"\W*(?:(?:you(?:'|\u2019| a)re (?:absolutely |completely |totally )?right(?! to )|my mistake|I was wrong)"
+    r"|du hast recht|sie haben recht|(?:tu as|vous avez) raison|tienes raz[o\u00f3]n|hai ragione|voc\u00ea tem raz\u00e3o|masz racj\u0119"
+    r"|\u0442\u044b \u043f\u0440\u0430\u0432|\u0432\u044b \u043f\u0440\u0430\u0432\u044b|\u4f60\u8bf4\u5f97\u5bf9|\u304a\u3063\u3057\u3083\u308b\u901a\u308a)",
+    re.IGNORECASE,
+)
+"""What an agent says first when the user has corrected it."""
 _ALL = frozenset({"all", "both", "alle", "beide", "beides", "tous", "todos", "ambos"})
 _WORD = late_pattern(r"\w+")
 SHORT, LONG = 60, 200
@@ -34,6 +38,11 @@ def is_go_ahead(text: str) -> bool:
     """Whether a reply begins with a yes or a no."""
     found = _WORD.search(text)
     return bool(found) and found[0].casefold() in _GO_AHEAD
+
+
+def concedes(text: str) -> bool:
+    """Whether an answer begins by owning up to a mistake."""
+    return bool(_CONCEDES.match(text))
 
 
 def picked(text: str, marks: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from crucible.findings.calls import Call
 from crucible.findings.texts import trimmed
 
-__all__ = ["Said", "Story", "Turn"]
+__all__ = ["NOTHING", "Said", "Story", "Turn"]
 
 _MOST_FILES = 400
 
@@ -31,7 +31,7 @@ class Turn:
     """What a human said, and what the agent made of it.
 
     `closing` is the last text after the last edit, `longest` the longest one after it.  `approach` is what the agent said right
-    before its first edit, `cause` the last text before it with calls between.  `red` holds the keys that failed before the first edit.
+    before its first edit, `cause` the last text before it with calls between.  `red` says that a command failed before its first edit.
     """
 
     prompt: Said = NOTHING
@@ -49,7 +49,7 @@ class Turn:
     edits: int = 0
     edit_row: str = ""
     calls: int = 0
-    red: set[str] = field(default_factory=set)
+    red: bool = False
     interrupted: bool = False
     refused: bool = False
     is_over: bool = False

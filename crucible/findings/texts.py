@@ -29,17 +29,23 @@ __all__ = [
 _HEAD, _TAIL = 9000, 5000
 """Code points of a text that are kept from its start and its end."""
 
-_FENCED = late_pattern(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED = late_pattern(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
 _MARKS = late_pattern(r"\*{1,3}|`|(?:(?<=^)|(?<=\s))#{1,6}(?=\s)|(?<=\s)\|(?=\s)")
 _GAP = late_pattern(r"\n[ \t]*\n")
 _LAYOUT = late_pattern(r"[|>]|-{3,}|={3,}|\*{3,}")
-_ITEM = late_pattern(r"(?P<indent>[ \t]*)(?:[-*•+]|\d{1,2}[.)]|#{2,4})[ \t]+(?P<text>\S.*)")
+_ITEM = late_pattern(r"(?P<indent>[ \t]*)(?P<mark>[-*•+]|\d{1,2}[.)]|#{1,4})[ \t]+(?P<text>\S.*)")
 _SENTENCE_END = late_pattern(r"[.!?](?=\s)")
 
 
 def trimmed(text: str) -> str:
     """A text short enough to be remembered; its middle is what goes."""
-    return text.strip() if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD].strip()}\n\n…\n\n{text[-_TAIL:].strip()}"
+    return (
+        text.strip()
+        if len(text) <= _HEAD + _TAIL
+        else f"{text[:_HEAD].strip()}\n\n…\n\n{text[-_TAIL:].strip()}"
+    )
 
 
 def unfenced(text: str) -> str:
@@ -110,20 +116,29 @@ def options(text: str) -> dict[str, str]:
         found = list(pattern.finditer(text))
         if len(found) >= 2:
             ends = [*(each.start() for each in found[1:]), len(text)]
-            parts = (_GAP.split(text[each.start() : end].strip())[0] for each, end in zip(found, ends, strict=True))
+            parts = (
+                _GAP.split(text[each.start() : end].strip())[0] for each, end in zip(found, ends, strict=True)
+            )
             return {each["mark"]: line(part, 300) for each, part in zip(found, parts, strict=True)}
     return {}
 
 
 def bullets(text: str) -> list[str]:
-    """The items and headings of a text's upper level, each as one line with what stands below it."""
+    """The items of a text's upper level, each as one line with what stands below it; a heading with the text below it, if any."""
     found: list[list[str]] = []
-    for each in unfenced(text).split("\n"):
+    heading = ""
+    for each in filter(str.strip, unfenced(text).split("\n")):
         item = _ITEM.match(each)
-        if item and len(item["indent"]) <= 1:
+        if item and "#" in item["mark"]:
+            heading = item["text"]
+        elif item and (len(item["indent"]) <= 1 or not found):
             found.append([item["text"]])
-        elif item and found:
+            heading = ""
+        elif item:
             found[-1].append(item["text"])
+        elif heading and not _LAYOUT.match(each):
+            found.append([f"{heading}:", each.strip()])
+            heading = ""
     return [told for parts in found if (told := line(" ".join(parts), 260))]
 
 
@@ -145,7 +160,10 @@ def summary(text: str, limit: int) -> str:
 # --- plans -----------------------------------------------------------------------------------------------------------
 
 _HANDED = late_pattern(r"\s*Implement the following plan:?[ \t]*\n", re.IGNORECASE)
-_TITLE = late_pattern(r"^#{1,3}[ \t]+(?:(?:Implementation )?Plan[ \t]*[:\u2013\u2014-][ \t]*)?(\S.*)$", re.MULTILINE | re.IGNORECASE)
+_TITLE = late_pattern(
+    r"^#{1,3}[ \t]+(?:(?:Implementation )?Plan[ \t]*[:\u2013\u2014-][ \t]*)?(\S.*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 def hand_over(text: str) -> str:
