@@ -105,4 +105,4 @@ def _closing(turn: Turn) -> Said:
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in re.findall(r"\w{4,}", text.casefold())}
+    return set(re.findall(r"\w{4,}", text.casefold()))

@@ -37,7 +37,7 @@ def is_short(text: str) -> bool:
 def is_go_ahead(text: str) -> bool:
     """Whether a reply begins with a yes or a no."""
     found = _WORD.search(text)
-    return bool(found) and found[0].casefold() in _GO_AHEAD
+    return found is not None and found[0].casefold() in _GO_AHEAD
 
 
 def concedes(text: str) -> bool:
