@@ -17,10 +17,43 @@ from crucible.patterns import late_pattern
 __all__ = ["Call", "base_name", "is_log", "is_red", "read_call", "red_lines", "signature"]
 
 _EDITS = frozenset(
-    ["edit", "multiedit", "write", "notebookedit", "edit_file", "write_file", "create_file", "create", "replace", "insert", "str_replace", "search_replace", "edit_block", "str_replace_editor", "str_replace_based_edit_tool", "text_editor", "apply_patch", "patch"]
+    [
+        "edit",
+        "multiedit",
+        "write",
+        "notebookedit",
+        "edit_file",
+        "write_file",
+        "create_file",
+        "create",
+        "replace",
+        "insert",
+        "str_replace",
+        "search_replace",
+        "edit_block",
+        "str_replace_editor",
+        "str_replace_based_edit_tool",
+        "text_editor",
+        "apply_patch",
+        "patch",
+    ]
 )
 _SHELLS = frozenset(
-    ["bash", "shell", "exec_command", "run_shell_command", "shell_command", "local_shell", "local_shell_call", "container_exec", "powershell", "execute_command", "run_command", "run_in_terminal", "terminal"]
+    [
+        "bash",
+        "shell",
+        "exec_command",
+        "run_shell_command",
+        "shell_command",
+        "local_shell",
+        "local_shell_call",
+        "container_exec",
+        "powershell",
+        "execute_command",
+        "run_command",
+        "run_in_terminal",
+        "terminal",
+    ]
 )
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
@@ -93,9 +126,82 @@ def base_name(path: str) -> str:
 # --- commands --------------------------------------------------------------------------------------------------------
 
 _NO_PROGRAM = frozenset(
-    ["cd", "echo", "printf", "sleep", "export", "true", "false", "git", "ls", "cat", "grep", "egrep", "find", "rg", "head", "tail", "sed", "awk", "gh", "which", "wc", "sort", "uniq", "tr", "cut", "mkdir", "rm", "cp", "mv", "touch", "chmod", "pwd", "env", "set", "unset", "source", "test", "diff", "jq", "tee", "xargs", "kill", "pkill", "curl", "open", "stat", "du", "df", "ps", "date", "type", "command", "read", "exit"]
+    [
+        "cd",
+        "echo",
+        "printf",
+        "sleep",
+        "export",
+        "true",
+        "false",
+        "git",
+        "ls",
+        "cat",
+        "grep",
+        "egrep",
+        "find",
+        "rg",
+        "head",
+        "tail",
+        "sed",
+        "awk",
+        "gh",
+        "which",
+        "wc",
+        "sort",
+        "uniq",
+        "tr",
+        "cut",
+        "mkdir",
+        "rm",
+        "cp",
+        "mv",
+        "touch",
+        "chmod",
+        "pwd",
+        "env",
+        "set",
+        "unset",
+        "source",
+        "test",
+        "diff",
+        "jq",
+        "tee",
+        "xargs",
+        "kill",
+        "pkill",
+        "curl",
+        "open",
+        "stat",
+        "du",
+        "df",
+        "ps",
+        "date",
+        "type",
+        "command",
+        "read",
+        "exit",
+    ]
 )
-_RUNNERS = frozenset(["mise", "npm", "pnpm", "yarn", "make", "just", "task", "uv", "docker", "poetry", "bundle", "bun", "deno", "turbo", "nx"])
+_RUNNERS = frozenset(
+    [
+        "mise",
+        "npm",
+        "pnpm",
+        "yarn",
+        "make",
+        "just",
+        "task",
+        "uv",
+        "docker",
+        "poetry",
+        "bundle",
+        "bun",
+        "deno",
+        "turbo",
+        "nx",
+    ]
+)
 """Commands whose second word may be `run`: the third says what runs."""
 _WORD = late_pattern(r"[\w@][\w:@.-]*")
 
@@ -137,10 +243,9 @@ def _written(part: Part) -> Iterator[str]:
 
 def _commits(words: tuple[str, ...]) -> bool:
     """Whether a command brings work that is done into the repository: `git push`, `gh pr create`."""
-    return (
-        (words[:1] == ("git",)
-        and bool({"commit", "push", "add"} & set(words[1:4])))
-        or words[:2] == ("gh", "pr")
+    return (words[:1] == ("git",) and bool({"commit", "push", "add"} & set(words[1:4]))) or words[:2] == (
+        "gh",
+        "pr",
     )
 
 
@@ -162,7 +267,7 @@ def _key(part: Part) -> str:
 # --- what came of them -----------------------------------------------------------------------------------------------
 
 _RED = late_pattern(
-    r"^(?:\s*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
+    r"^(?:\[[\w:./-]{1,40}\] )?(?:\s*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
     r"|BUILD FAILED|test result: FAILED|Tests:\s+[1-9]\d* failed|npm ERR!|make(?:\[\d+\])?: \*\*\*|Found [1-9]\d* errors?\b|\s*\u2715 |\u2716 [1-9]"
     r"|ERROR task failed|[\w./-]+:\d+(?::\d+)?: error\b|={3,} .*[1-9]\d* (?:failed|errors?)\b)",
     re.MULTILINE,
@@ -171,6 +276,8 @@ _LINE = late_pattern(
     r"\s*(?:--- FAIL|FAIL\b|FAILED\b|error(?:\[\w+\])?:|error TS|panic:|E  |\u2715|not ok\b|AssertionError|\w*(?:Error|Exception):)"
     r"|\S+\.\w+(?:[:(]\d+){1,2}\)?:"
 )
+_PREFIX = late_pattern(r"^\[[\w:./-]{1,40}\] ")
+"""What a task runner puts before the lines of a task."""
 _EXIT = late_pattern(r"\s*(?:Error: )?Exit code:? -?\d+")
 _VARIES = late_pattern(r"\(?\b\d[\d.]*(?:ms|s)?\b\)?|:\d+")
 _LOOKED_AT = 60_000
@@ -194,7 +301,7 @@ def is_log(text: str) -> bool:
 
 def red_lines(text: str, most: int = 5) -> list[str]:
     """The lines that say what failed; the last lines of an output that marks none."""
-    lines = [each.strip() for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
+    lines = [_PREFIX.sub("", each).strip() for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
     found = [each for each in lines if _LINE.match(each)]
     return (found or [each for each in lines if not _EXIT.match(each)][-most:])[:most]
 

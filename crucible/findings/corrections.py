@@ -15,6 +15,7 @@ from crucible.findings.story import Said, Story
 from crucible.findings.texts import asks, line
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
+from crucible.transcript.events import PromptKind
 
 __all__ = ["Corrections", "shown"]
 
@@ -78,7 +79,7 @@ class Corrections:
         turn, stopped = self._story.now, self._stopped
         self._stopped = self._unanswered = self._doubt = None
         text = turn.prompt.text
-        if turn.is_plan or turn.is_command or not _is_short(text) or text == self._story.before.prompt.text:
+        if turn.kind is not PromptKind.TYPED or not _is_short(text) or text == self._story.before.prompt.text:
             return
         if stopped and not asks(text):
             self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)

@@ -15,7 +15,7 @@ from crucible.findings.story import Story, Turn
 from crucible.findings.texts import asks, line, options, plan_text, plan_title, proposal, question
 from crucible.session.findings import Source
 from crucible.session.model import Decision
-from crucible.transcript.events import Choice, PlanSettled, QuestionsAnswered
+from crucible.transcript.events import Choice, PlanSettled, PromptKind, QuestionsAnswered
 
 __all__ = ["Decisions"]
 
@@ -80,7 +80,9 @@ class Decisions:
         settled = self.ended()
         if plan:
             return settled + self._plan(HANDED_OVER, plan, turn.prompt.row)
-        self._waiting = None if turn.is_command else self._reply(turn) or self._instruction(turn)
+        self._waiting = (
+            None if turn.kind is not PromptKind.TYPED else self._reply(turn) or self._instruction(turn)
+        )
         return settled
 
     def _reply(self, turn: Turn) -> _Waiting | None:

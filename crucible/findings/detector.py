@@ -13,7 +13,7 @@ from crucible.findings.decisions import Decisions
 from crucible.findings.failures import Failures
 from crucible.findings.open_ends import OpenEnds
 from crucible.findings.outcomes import Outcomes
-from crucible.findings.story import Story
+from crucible.findings.story import Said, Story
 from crucible.findings.texts import hand_over
 from crucible.session.model import Decision, Failure, Noted
 from crucible.transcript.events import (
@@ -55,8 +55,16 @@ class Detector:
         """The block as it stands."""
         return (*self._corrections.noted(), *self._outcomes.noted(self._story.now), *self._open_ends.noted())
 
-    def add(self, event: Event) -> Sequence[Decision | Failure]:  # noqa: C901, PLR0912 -- one arm an event
+    def add(self, event: Event) -> Sequence[Decision | Failure]:
         """Take the next event; the callouts that it settles."""
+        settled: list[Decision | Failure] = []
+        held = self._story.held
+        if held and isinstance(event, Replied | ToolUsed):
+            self._story.held = None
+            settled = self._begin(held.text, held.row, PromptKind.COMMAND)
+        return [*settled, *self._add(event)]
+
+    def _add(self, event: Event) -> Sequence[Decision | Failure]:  # noqa: C901, PLR0912 -- one arm an event
         match event:
             case ToolUsed():
                 self._used(event)
@@ -100,9 +108,14 @@ class Detector:
         if event.kind is PromptKind.STEERING:
             self._corrections.steered(text, row)
             return []
-        plan = text if event.kind is PromptKind.PLAN else hand_over(text)
+        self._story.held = Said(text, row) if event.kind is PromptKind.COMMAND else None
+        return [] if self._story.held else self._begin(text, row, event.kind)
+
+    def _begin(self, text: str, row: str, kind: PromptKind) -> list[Decision | Failure]:
+        """A new turn."""
+        plan = text if kind is PromptKind.PLAN else hand_over(text)
         self._outcomes.ended(self._story.now)
-        self._story.prompted(text, row, is_plan=bool(plan), is_command=event.kind is PromptKind.COMMAND)
+        self._story.prompted(text, row, PromptKind.PLAN if plan else kind)
         self._corrections.prompted()
         self._failures.prompted()
         return [*self._decisions.prompted(hand_over(plan) or plan)]

@@ -15,13 +15,12 @@ from crucible.findings.texts import line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Source
 from crucible.session.model import Failure
-from crucible.transcript.events import CallEnd, ToolReturned
+from crucible.transcript.events import CallEnd, PromptKind, ToolReturned
 
 __all__ = ["Failures"]
 
 FIXED = Pattern("red, edit, green", Source.FIX, 25, 25)
 PIPED = Pattern("red by its lines, edit, green", Source.FIX, 25, 25)
-PASSED = Pattern("red, then green without an edit", Source.FIX, 25, 25)
 CONFLICT = Pattern("conflict, then edits", Source.FIX, 25, 25)
 REMOTE = Pattern("red run elsewhere, then edits", Source.FIX, 25, 25)
 PASTED = Pattern("pasted log, then edits", Source.FIX, 25, 25)
@@ -77,7 +76,7 @@ class Failures:
         """A prompt may hold a log; what waited for an edit in the turn before is given up."""
         self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
         turn = self._story.now
-        if not turn.is_plan and is_log(turn.prompt.text):
+        if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
             self._add(_Run(PASTED, (), [line(turn.prompt.text, 250)], turn.prompt.row, frozenset()))
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:

@@ -12,7 +12,7 @@ from crucible.findings.story import Story
 from crucible.findings.texts import asks, line, plan_text, plan_title, question
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
-from crucible.transcript.events import PlanSettled, TaskChanged, TaskState
+from crucible.transcript.events import PlanSettled, PromptKind, TaskChanged, TaskState
 
 __all__ = ["OpenEnds"]
 
@@ -60,6 +60,8 @@ class OpenEnds:
 
     def _open(self) -> Iterator[tuple[Pattern, str, str, str]]:
         turn = self._story.now
+        if turn.kind is PromptKind.TASK:
+            return  # its parent has the result
         if turn.last.text and not turn.worked and asks(turn.last.text):
             yield QUESTION, f"Asked, no answer: {question(turn.last.text, 420)}", "", turn.last.row
         if self._plan:
@@ -70,9 +72,10 @@ class OpenEnds:
                 self._plan[1],
             )
         elif self._is_begun():
-            asked = line(turn.prompt.text, 300)
-            if asked:
-                yield BEGUN, f"Begun, not finished: {asked}", line(turn.last.text, 200), turn.prompt.row
+            told = (
+                plan_title(turn.prompt.text) if turn.kind is PromptKind.PLAN else line(turn.prompt.text, 300)
+            )
+            yield BEGUN, f"Begun, not finished: {told}", line(turn.last.text, 200), turn.prompt.row
         left = [
             (line(content, 160), row)
             for content, status, row in self._tasks.values()
@@ -84,9 +87,7 @@ class OpenEnds:
     def _is_begun(self) -> bool:
         """Whether the file ends in a call or in a prompt without an answer."""
         turn = self._story.now
+        waits = turn.worked and not turn.last_was_edit
         return (
-            bool(turn.prompt.text)
-            and not turn.is_command
-            and (turn.worked or not turn.last.text)
-            and not turn.last_was_edit
+            bool(turn.prompt.text) and turn.kind is not PromptKind.COMMAND and (waits or not turn.last.text)
         )

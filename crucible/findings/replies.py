@@ -13,7 +13,47 @@ from crucible.patterns import late_pattern
 __all__ = ["concedes", "is_go_ahead", "is_short", "picked"]
 
 _GO_AHEAD = frozenset(
-    ["yes", "y", "yeah", "yep", "ok", "okay", "sure", "please", "go", "do", "agreed", "correct", "right", "exactly", "no", "n", "nope", "ja", "jawohl", "klar", "gerne", "bitte", "mach", "nein", "oui", "non", "vas", "si", "sí", "no", "sim", "não", "да", "нет", "はい", "いいえ", "好", "是", "不"]
+    [
+        "yes",
+        "y",
+        "yeah",
+        "yep",
+        "ok",
+        "okay",
+        "sure",
+        "please",
+        "go",
+        "do",
+        "agreed",
+        "correct",
+        "right",
+        "exactly",
+        "no",
+        "n",
+        "nope",
+        "ja",
+        "jawohl",
+        "klar",
+        "gerne",
+        "bitte",
+        "mach",
+        "nein",
+        "oui",
+        "non",
+        "vas",
+        "si",
+        "sí",
+        "no",
+        "sim",
+        "não",
+        "да",
+        "нет",
+        "はい",
+        "いいえ",
+        "好",
+        "是",
+        "不",
+    ]
 )
 """First words that settle an offer, for or against it."""
 _CONCEDES = late_pattern(

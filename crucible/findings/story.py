@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from crucible.findings.calls import Call
 from crucible.findings.texts import trimmed
+from crucible.transcript.events import PromptKind
 
 __all__ = ["NOTHING", "Said", "Story", "Turn"]
 
@@ -36,8 +37,7 @@ class Turn:
 
     prompt: Said = NOTHING
     number: int = 0
-    is_plan: bool = False
-    is_command: bool = False
+    kind: PromptKind = PromptKind.TYPED
     answers: Said = NOTHING
     """The agent's last text before the prompt, when nothing was done after it."""
     first: Said = NOTHING
@@ -68,15 +68,16 @@ class Story:
         self.edited: set[str] = set()
         self.calls: dict[str, Call] = {}
         self._said_now = NOTHING
+        self.held: Said | None = None
+        """A slash command: a turn of its own once the agent works at it."""
 
-    def prompted(self, text: str, row: str, *, is_plan: bool, is_command: bool) -> Turn:
+    def prompted(self, text: str, row: str, kind: PromptKind) -> None:
         """A new turn."""
         old = self.now
         answers = NOTHING if old.worked or old.interrupted else old.last
         self.before = old
-        self.now = Turn(Said(trimmed(text), row), old.number + 1, is_plan, is_command, answers)
+        self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
         self._said_now = NOTHING
-        return self.now
 
     def replied(self, text: str, row: str) -> Said:
         """The agent said something."""
