@@ -14,56 +14,47 @@ from crucible.acts.kinds import kind_of, plain_words
 from crucible.acts.shell import Part, take_apart
 from crucible.patterns import late_pattern
 
-__all__ = ["Call", "base_name", "is_log", "is_red", "read_call", "red_lines", "signature"]
+__all__ = [
+    "Call",
+    "base_name",
+    "is_log",
+    "is_red",
+    "keys_of",
+    "read_call",
+    "red_lines",
+    "signature",
+    "words_of",
+]
 
-_EDITS = frozenset(
-    [
-        "edit",
-        "multiedit",
-        "write",
-        "notebookedit",
-        "edit_file",
-        "write_file",
-        "create_file",
-        "create",
-        "replace",
-        "insert",
-        "str_replace",
-        "search_replace",
-        "edit_block",
-        "str_replace_editor",
-        "str_replace_based_edit_tool",
-        "text_editor",
-        "apply_patch",
-        "patch",
-    ]
+
+def words_of(text: str) -> frozenset[str]:
+    """A table of words."""
+    return frozenset(text.split())
+
+
+_EDITS = words_of(
+    """
+    edit multiedit write notebookedit edit_file write_file create_file create replace insert str_replace
+    search_replace edit_block str_replace_editor str_replace_based_edit_tool text_editor apply_patch patch
+    """
 )
-_SHELLS = frozenset(
-    [
-        "bash",
-        "shell",
-        "exec_command",
-        "run_shell_command",
-        "shell_command",
-        "local_shell",
-        "local_shell_call",
-        "container_exec",
-        "powershell",
-        "execute_command",
-        "run_command",
-        "run_in_terminal",
-        "terminal",
-    ]
+_SHELLS = words_of(
+    """
+    bash shell exec_command run_shell_command shell_command local_shell local_shell_call container_exec powershell
+    execute_command run_command run_in_terminal terminal
+    """
 )
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _MOST = 40
 """Files and keys of one call that are remembered."""
+_LONGEST = 20_000
+"""Code points of a script that are looked at."""
 
 
 @dataclass(slots=True)
 class Call:
-    """A call that was made; `files` are those that it edits, `keys` the commands that it runs.
+    """A call that was made; `files` are those that it edits.
 
     `approach` is what the agent said right before it, with no call in between.
     """
@@ -75,7 +66,6 @@ class Call:
     approach_row: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
     commits: bool = False
     script: str = field(default="", repr=False)
 
@@ -84,7 +74,7 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
     """What a call is about; never raises."""
     tool = name.casefold().replace("-", "_").replace(".", "_")
     if tool in _SHELLS:
-        return _shell(row, name, _script(arguments), roots)
+        return _shell(row, name, _script(arguments)[:_LONGEST], roots)
     files = tuple(_edited(arguments)) if tool in _EDITS and arguments.get("command") != "view" else ()
     told = next((base_name(path) for path in files), "") or _text(
         arguments, "description", "pattern", "title", "url", *_PATHS
@@ -105,17 +95,12 @@ def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
         yield from _PATCHED.findall(_text(arguments, "input", "patch", "patchText", "content"))[:_MOST]
 
 
+_DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
+
+
 def _own(files: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
     """Without what a client keeps for itself: files in a dot folder that is in none of the project's folders."""
-    return (
-        tuple(
-            path
-            for path in files
-            if path.startswith(roots) or not re.search(r"(?:^|[/\\])\.\w[^/\\]*[/\\]", path)
-        )
-        if roots
-        else files
-    )
+    return tuple(path for path in files if path.startswith(roots) or not _DOT_FOLDER.search(path))
 
 
 def base_name(path: str) -> str:
@@ -125,82 +110,17 @@ def base_name(path: str) -> str:
 
 # --- commands --------------------------------------------------------------------------------------------------------
 
-_NO_PROGRAM = frozenset(
-    [
-        "cd",
-        "echo",
-        "printf",
-        "sleep",
-        "export",
-        "true",
-        "false",
-        "git",
-        "ls",
-        "cat",
-        "grep",
-        "egrep",
-        "find",
-        "rg",
-        "head",
-        "tail",
-        "sed",
-        "awk",
-        "gh",
-        "which",
-        "wc",
-        "sort",
-        "uniq",
-        "tr",
-        "cut",
-        "mkdir",
-        "rm",
-        "cp",
-        "mv",
-        "touch",
-        "chmod",
-        "pwd",
-        "env",
-        "set",
-        "unset",
-        "source",
-        "test",
-        "diff",
-        "jq",
-        "tee",
-        "xargs",
-        "kill",
-        "pkill",
-        "curl",
-        "open",
-        "stat",
-        "du",
-        "df",
-        "ps",
-        "date",
-        "type",
-        "command",
-        "read",
-        "exit",
-    ]
+_NO_PROGRAM = words_of(
+    """
+    cd echo printf sleep export true false git ls cat grep egrep find rg head tail sed awk gh which wc sort uniq
+    tr cut mkdir rm cp mv touch chmod pwd env set unset source test diff jq tee xargs kill pkill curl open stat du
+    df ps date type command read exit
+    """
 )
-_RUNNERS = frozenset(
-    [
-        "mise",
-        "npm",
-        "pnpm",
-        "yarn",
-        "make",
-        "just",
-        "task",
-        "uv",
-        "docker",
-        "poetry",
-        "bundle",
-        "bun",
-        "deno",
-        "turbo",
-        "nx",
-    ]
+_RUNNERS = words_of(
+    """
+    mise npm pnpm yarn make just task uv docker poetry bundle bun deno turbo nx
+    """
 )
 """Commands whose second word may be `run`: the third says what runs."""
 _WORD = late_pattern(r"[\w@][\w:@.-]*")
@@ -215,20 +135,26 @@ def _script(arguments: Mapping[str, object]) -> str:
 
 
 def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
-    parts = take_apart(script[:20_000])
-    files = tuple(path for part in parts for path in _written(part))[:_MOST]
-    keys = tuple(dict.fromkeys(key for part in parts if (key := _key(part))))[-_MOST:]
-    commits = any(_commits(part.words) for part in parts)
+    files = (
+        tuple(path for part in take_apart(script) for path in _written(part))
+        if _WRITES.search(script)
+        else ()
+    )
+    commits = bool(_COMMITS.search(script))
     return Call(
         row,
         name,
         script[:300],
         is_shell=True,
-        files=_own(files, roots),
-        keys=keys,
+        files=_own(files[:_MOST], roots),
         commits=commits,
-        script=script[:4000],
+        script=script,
     )
+
+
+_WRITES = late_pattern(r"\bapply_patch\b|\bsed\b[^\n|;&]{0,80} -i|<<")
+_COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh pr|glab mr)\b")
+"""What brings work that is done into the repository."""
 
 
 def _written(part: Part) -> Iterator[str]:
@@ -241,12 +167,9 @@ def _written(part: Part) -> Iterator[str]:
         yield from part.gives
 
 
-def _commits(words: tuple[str, ...]) -> bool:
-    """Whether a command brings work that is done into the repository: `git push`, `gh pr create`."""
-    return (words[:1] == ("git",) and bool({"commit", "push", "add"} & set(words[1:4]))) or words[:2] == (
-        "gh",
-        "pr",
-    )
+def keys_of(call: Call) -> tuple[str, ...]:
+    """By what the commands of a call are known again, in their order."""
+    return tuple(dict.fromkeys(key for part in take_apart(call.script) if (key := _key(part))))[-_MOST:]
 
 
 def _key(part: Part) -> str:

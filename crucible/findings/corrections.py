@@ -19,10 +19,10 @@ from crucible.transcript.events import PromptKind
 
 __all__ = ["Corrections", "shown"]
 
-REFUSED = Pattern("refusal with words", Source.REJECTION, 25, 25)
-WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 25, 25)
-STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 25, 25)
-CONCEDED = Pattern("the agent concedes", Source.REPLY, 25, 25)
+REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
+WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 10, 14)
+STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 7, 10)
+CONCEDED = Pattern("the agent concedes", Source.REPLY, 20, 23)
 
 _LONGEST = 400
 """Code points of a prompt that explains a refusal; a longer one, or one of many lines, is a new task."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crucible.findings.calls import is_log
-from crucible.findings.replies import concedes, is_go_ahead, is_short, picked
+from crucible.findings.replies import LONG, concedes, is_go_ahead, is_short, picked
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Story, Turn
 from crucible.findings.texts import asks, line, options, plan_text, plan_title, proposal, question
@@ -19,16 +19,16 @@ from crucible.transcript.events import Choice, PlanSettled, PromptKind, Question
 
 __all__ = ["Decisions"]
 
-HANDED_OVER = Pattern("plan handed over", Source.PLAN, 25, 25)
-APPROVED = Pattern("approved plan", Source.PLAN, 25, 25)
-LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 25, 25)
-ANSWERED = Pattern("answered question", Source.QUESTION, 25, 25)
-PICKED = Pattern("picked option", Source.OPTION, 25, 25)
-GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 25, 25)
-LONGER = Pattern("longer answer, then edits", Source.REPLY, 25, 25)
-ONWARD = Pattern("short reply to a proposal", Source.REPLY, 25, 25)
-INSTEAD = Pattern("refusal with words, then edits", Source.REJECTION, 25, 25)
-INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 25, 25)
+HANDED_OVER = Pattern("plan handed over", Source.PLAN, 20, 20)
+APPROVED = Pattern("approved plan", Source.PLAN, 3, 3)
+LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)
+ANSWERED = Pattern("answered question", Source.QUESTION, 6, 7)
+PICKED = Pattern("picked option", Source.OPTION, 15, 19)
+GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 45, 52)
+LONGER = Pattern("longer answer, then edits", Source.REPLY, 13, 17)
+ONWARD = Pattern("short reply to a proposal", Source.REPLY, 14, 16)
+INSTEAD = Pattern("refusal with words, then edits", Source.REJECTION, 10, 14)
+INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 36, 58)
 
 _USER = "user"
 
@@ -90,7 +90,8 @@ class Decisions:
         text, offered = turn.prompt.text, turn.answers
         if not offered.text or self._story.before.interrupted:
             return None
-        offers, asked, short = options(offered.text), asks(offered.text), is_short(text)
+        offers = options(offered.text) if len(text) <= LONG else {}
+        asked, short = asks(offered.text), is_short(text)
         marks = picked(text, list(offers)) if asked or len(text.split()) <= 4 else []
         rows, said = (turn.prompt.row, offered.row), f'"{line(text, 120)}"'
         if marks and (asked or short):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from crucible.findings.calls import Call, base_name, is_log, is_red, red_lines, signature
+from crucible.findings.calls import Call, base_name, is_log, is_red, keys_of, red_lines, signature
 from crucible.findings.sources import Pattern
 from crucible.findings.story import NOTHING, Said, Story
 from crucible.findings.texts import line
@@ -19,11 +19,11 @@ from crucible.transcript.events import CallEnd, PromptKind, ToolReturned
 
 __all__ = ["Failures"]
 
-FIXED = Pattern("red, edit, green", Source.FIX, 25, 25)
-PIPED = Pattern("red by its lines, edit, green", Source.FIX, 25, 25)
-CONFLICT = Pattern("conflict, then edits", Source.FIX, 25, 25)
-REMOTE = Pattern("red run elsewhere, then edits", Source.FIX, 25, 25)
-PASTED = Pattern("pasted log, then edits", Source.FIX, 25, 25)
+FIXED = Pattern("red, edit, green", Source.FIX, 28, 29)
+PIPED = Pattern("red by its lines, edit, green", Source.FIX, 22, 24)
+CONFLICT = Pattern("conflict, then edits", Source.FIX, 8, 8)
+REMOTE = Pattern("red run elsewhere, then edits", Source.FIX, 2, 2)
+PASTED = Pattern("pasted log, then edits", Source.FIX, 16, 20)
 
 _MOST = 40
 """Failures that wait for their pass."""
@@ -82,30 +82,31 @@ class Failures:
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """A shell command came back."""
         self._look_elsewhere(call, result)
-        if not call.keys or result.end not in (CallEnd.OK, CallEnd.FAILED):
-            return []
         failed = result.end is CallEnd.FAILED
-        if failed or is_red(result.text):
-            self._red(call, result, FIXED if failed else PIPED)
+        red = failed or is_red(result.text)
+        if result.end not in (CallEnd.OK, CallEnd.FAILED) or not (red or self._open):
             return []
-        return self._settle([run for run in self._open if set(run.keys) & set(call.keys)])
+        keys = keys_of(call)
+        same = [run for run in self._open if set(run.keys) & set(keys)]
+        if keys and red:
+            self._red(keys, same, result, FIXED if failed else PIPED)
+        return self._settle([] if red else same)
 
-    def _red(self, call: Call, result: ToolReturned, pattern: Pattern) -> None:
+    def _red(self, keys: tuple[str, ...], same: list[_Run], result: ToolReturned, pattern: Pattern) -> None:
         lines = red_lines(result.text)
         said = signature(lines)
         if not self._story.now.edits:
             self._story.now.red = True
-        same = [run for run in self._open if set(run.keys) & set(call.keys)]
         for run in same:
             run.runs += 1
         if any(run.signature & said for run in self._open) or (same and not same[-1].files):
             return
-        self._add(_Run(pattern, call.keys, lines, result.at.row, said))
+        self._add(_Run(pattern, keys, lines, result.at.row, said))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Conflicts of a merge, and the log of a run on another machine."""
         text = result.text[-60_000:]
-        if found := _CONFLICT.findall(text):
+        if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
             self._add(_Run(CONFLICT, ("merge",), found[:4], result.at.row, frozenset()))
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
             self._add(_Run(REMOTE, ("remote run",), found[:4], result.at.row, frozenset()))

@@ -16,10 +16,10 @@ from crucible.transcript.events import PlanSettled, PromptKind, TaskChanged, Tas
 
 __all__ = ["OpenEnds"]
 
-QUESTION = Pattern("last question", Source.STATE, 25, 25)
-BEGUN = Pattern("begun, not finished", Source.STATE, 25, 25)
-PLANNED = Pattern("planned, not carried out", Source.STATE, 25, 25)
-LISTED = Pattern("task not ticked", Source.STATE, 25, 25)
+QUESTION = Pattern("last question", Source.STATE, 19, 19)
+BEGUN = Pattern("begun, not finished", Source.STATE, 9, 10)
+PLANNED = Pattern("planned, not carried out", Source.STATE, 4, 4)
+LISTED = Pattern("task not ticked", Source.STATE, 6, 8)
 
 _DONE = frozenset({"completed", "deleted", "cancelled", "done"})
 _MOST = 8
@@ -87,7 +87,10 @@ class OpenEnds:
     def _is_begun(self) -> bool:
         """Whether the file ends in a call or in a prompt without an answer."""
         turn = self._story.now
-        waits = turn.worked and not turn.last_was_edit
+        stops = turn.worked or not turn.last.text
         return (
-            bool(turn.prompt.text) and turn.kind is not PromptKind.COMMAND and (waits or not turn.last.text)
+            bool(turn.prompt.text)
+            and turn.kind is not PromptKind.COMMAND
+            and stops
+            and not turn.last_was_edit
         )

@@ -19,9 +19,9 @@ from crucible.session.model import Noted
 
 __all__ = ["Outcomes", "commits_in"]
 
-CLOSING = Pattern("closing text after edits", Source.SUMMARY, 25, 25)
-COMMIT = Pattern("commit", Source.COMMIT, 25, 25)
-REQUEST = Pattern("pull request", Source.COMMIT, 25, 25)
+CLOSING = Pattern("closing text after edits", Source.SUMMARY, 46, 49)
+COMMIT = Pattern("commit", Source.COMMIT, 36, 36)
+REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
 
 _LIMIT = 650
 _MOST = 30

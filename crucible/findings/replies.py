@@ -10,7 +10,7 @@ import re
 
 from crucible.patterns import late_pattern
 
-__all__ = ["concedes", "is_go_ahead", "is_short", "picked"]
+__all__ = ["LONG", "concedes", "is_go_ahead", "is_short", "picked"]
 
 _GO_AHEAD = frozenset(
     [

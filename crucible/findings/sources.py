@@ -1,7 +1,7 @@
 """How findings are found, and how sure each way is.
 
-The figures are counts on 129 real sessions of one project: how many findings of a pattern were read, and how many were true.
-`docs/findings.md` says how that was done; a pattern below eight in ten is not here.
+Each pattern has the counts that its confidence comes from: how many of its findings on 129 real sessions of one project were read,
+and how many of them were true.  `docs/findings.md` says how; what is true less than six times in ten has no pattern.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ _MARKS = late_pattern(r"\*{1,3}|`|(?:(?<=^)|(?<=\s))#{1,6}(?=\s)|(?<=\s)\|(?=\s)
 _GAP = late_pattern(r"\n[ \t]*\n")
 _LAYOUT = late_pattern(r"[|>]|-{3,}|={3,}|\*{3,}")
 _ITEM = late_pattern(r"(?P<indent>[ \t]*)(?P<mark>[-*•+]|\d{1,2}[.)]|#{1,4})[ \t]+(?P<text>\S.*)")
-_SENTENCE_END = late_pattern(r"[.!?](?=\s)")
+_MOST_ITEMS = 14
 
 
 def trimmed(text: str) -> str:
@@ -55,7 +55,7 @@ def unfenced(text: str) -> str:
 
 def line(text: str, limit: int) -> str:
     """A text as one line of at most `limit` code points, without code blocks and emphasis, cut between words."""
-    said = " ".join(_MARKS.sub("", unfenced(normal(text[: 8 * limit + 2000]))).split())
+    said = " ".join(_MARKS.sub("", unfenced(normal(text[: 4 * limit + 1000]))).split())
     if len(said) <= limit:
         return said
     return said[: limit - 1].rpartition(" ")[0].rstrip(" ,;:") + " …"
@@ -139,7 +139,7 @@ def bullets(text: str) -> list[str]:
         elif heading and not _LAYOUT.match(each):
             found.append([f"{heading}:", each.strip()])
             heading = ""
-    return [told for parts in found if (told := line(" ".join(parts), 260))]
+    return [told for parts in found[:_MOST_ITEMS] if (told := line(" ".join(parts), 260))]
 
 
 def summary(text: str, limit: int) -> str:
