@@ -75,11 +75,10 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
     tool = name.casefold().replace("-", "_").replace(".", "_")
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
-    files = tuple(_edited(arguments)) if tool in _EDITS and arguments.get("command") != "view" else ()
-    told = next((base_name(path) for path in files), "") or _text(
-        arguments, "description", "pattern", "title", "url", *_PATHS
-    )
-    return Call(row, name, told[:300], files=_own(files, roots))
+    if tool in _EDITS and arguments.get("command") != "view":
+        files = tuple(_edited(arguments))
+        return Call(row, name, ", ".join(map(base_name, files[:3]))[:300], files=_own(files, roots))
+    return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
 
 
 def _text(arguments: Mapping[str, object], *names: str) -> str:

@@ -32,7 +32,7 @@ _HEAD, _TAIL = 9000, 5000
 _FENCED = late_pattern(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_MARKS = late_pattern(r"\*{1,3}|`|(?:(?<=^)|(?<=\s))#{1,6}(?=\s)|(?<=\s)\|(?=\s)")
+_HEADING = late_pattern(r"^[ \t]*#{1,6} ", re.MULTILINE)
 _GAP = late_pattern(r"\n[ \t]*\n")
 _LAYOUT = late_pattern(r"[|>]|-{3,}|={3,}|\*{3,}")
 _ITEM = late_pattern(r"(?P<indent>[ \t]*)(?P<mark>[-*•+]|\d{1,2}[.)]|#{1,4})[ \t]+(?P<text>\S.*)")
@@ -55,7 +55,8 @@ def unfenced(text: str) -> str:
 
 def line(text: str, limit: int) -> str:
     """A text as one line of at most `limit` code points, without code blocks and emphasis, cut between words."""
-    said = " ".join(_MARKS.sub("", unfenced(normal(text[: 4 * limit + 1000]))).split())
+    said = unfenced(normal(text[: 4 * limit + 1000])).replace("**", "").replace("`", "")
+    said = " ".join((_HEADING.sub("", said) if "#" in said else said).split())
     if len(said) <= limit:
         return said
     return said[: limit - 1].rpartition(" ")[0].rstrip(" ,;:") + " …"
