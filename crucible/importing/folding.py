@@ -14,6 +14,7 @@ from pathlib import Path
 
 from crucible.agents.marks import OWN_MARK
 from crucible.errors import TranscriptError
+from crucible.findings.detector import Detector
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.family import Family, is_inline
 from crucible.importing.finding import reason_at
@@ -132,7 +133,7 @@ class Folding:
             self._strands[""] = self._strand("", "", "Work")
         elif note is not None:
             before = who_was_before(note.session)
-            recorder = Recorder(self.transcript.client, joins=True, after=before)
+            recorder = Recorder(self.transcript.client, joins=True, after=before, judge=Detector())
             self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
 
     def _check_session(self) -> None:
@@ -280,7 +281,9 @@ class Folding:
         source = source_name(self.transcript.client, self.transcript.native_id, agent)
         note = self._note_of(source)
         mark = _mark_of(note, source)
-        recorder = Recorder(self.transcript.client, agent=agent, kind=kind, work_name=work_name, synced=mark)
+        recorder = Recorder(
+            self.transcript.client, agent=agent, kind=kind, work_name=work_name, synced=mark, judge=Detector()
+        )
         return Strand(recorder, source, note, self._open)
 
     def _note_of(self, source: str) -> Note | None:

@@ -36,6 +36,11 @@ class Calling:
         waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return waiting[-1] if waiting else ""
 
+    def line(self, call: str) -> str:
+        """What a call is told as, "" for one that was never seen."""
+        known, handed = self._calls.get(call), self._delegated.get(call)
+        return known.call if known else handed.title or handed.task if handed else ""
+
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""
         named = (d for d in self.delegations if agent and d.agent == agent)

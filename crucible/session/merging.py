@@ -54,14 +54,13 @@ def merge(
     merged = _Merge(source, note, homes, is_shared=is_shared)
     merged.calls(base, now)
     merged.phases(base, now)
-    last_phase, seen = merged.last_phase, base
-    if is_shared:
-        note, seen = (note, with_standing(note, base, now)) if is_last else (replace(note, status=None), base)
-    return [*merge_head(source, note, seen, now, last_phase=last_phase), *merged.edits]
+    seen = with_standing(note, base, now) if is_shared and is_last else base
+    head = merge_head(source, note, seen, now, last_phase=merged.last_phase, stands=is_last)
+    return [*head, *merged.edits]
 
 
 def _same_story(base: Session, now: Session) -> bool:
-    told = [(each.title, each.phases, each.tasks, each.subagents) for each in (base, now)]
+    told = [(each.title, each.phases, each.tasks, each.findings, each.subagents) for each in (base, now)]
     return told[0] == told[1]
 
 

@@ -8,7 +8,7 @@ grows with the note and not with the transcript.  Making a `Session` of it is `d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -17,21 +17,15 @@ from crucible.session.calling import Calling
 from crucible.session.calls import one_line
 from crucible.session.drafts import Delegation, Draft, Stretch
 from crucible.session.findings import Judge
-from crucible.session.model import Callout, Intervention, Prose
+from crucible.session.model import Callout, Entry, Prose
 from crucible.session.plan import Plan
+from crucible.session.settled import put_to_user, refusal
 from crucible.session.speakers import Speakers, Switch
 from crucible.session.standing import CLOSED, Turn
 from crucible.session.syncing import SyncPoint
 from crucible.session.titles import Titles, prompt_name, resumed_name, shortened
 from crucible.session.usage import Usage
-from crucible.session.wording import (
-    compaction,
-    failure,
-    interruption,
-    intervention,
-    rewinding,
-    whole_seconds,
-)
+from crucible.session.wording import happening, intervention, rewinding, whole_seconds
 from crucible.transcript.events import (
     Answered,
     At,
@@ -197,13 +191,19 @@ class Recorder:
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
         self._redactions.update(secrets or {})
-        if self._fold(event):
+        is_told = self._fold(event)
+        if self._tell(event.at, self._judge.add(event) if self._judge else ()) or is_told:
             self._note_row(event)
             if self._switch:
                 self._switch.name_model(self._usage.first_model)
-        for settled in self._judge.add(event) if self._judge else ():
-            self._stretch(event.at).add(settled)
         self._sync.pass_by(event)
+
+    def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
+        """Add callouts; whether there were any."""
+        told = list(entries)
+        for entry in told:
+            self._stretch(at).add(entry)
+        return bool(told)
 
     def _note_row(self, event: Event) -> None:
         """This row is in the note now."""
@@ -233,7 +233,7 @@ class Recorder:
             case SubagentStarted():
                 self._subagent_started(event)
             case SubagentReturned():
-                self._subagent_returned(event)
+                self._calling.take_back(event, lambda: self._stretch(event.at))
             case UsageCounted():
                 self._usage.count(event, self._work(event.at))
             case TasksListed():
@@ -245,13 +245,16 @@ class Recorder:
             case Answered():
                 self._turn = Turn.ANSWERED
             case Interrupted():
-                self._interrupted(event)
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.INTERRUPTED
             case Compacted():
-                self._stretch(event.at).add(compaction(event))
+                self._tell(event.at, [happening(event)])
             case Rewound():
                 return self._rewound(event)
             case Faulted():
-                self._faulted(event)
+                self._work(event.at)
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.FAULTED
             case ContinuedIn():
                 self._turn, self.moved_to = Turn.MOVED, event.session
             case ContextSeen():
@@ -261,7 +264,7 @@ class Recorder:
             case Resumed():
                 self._resumed(event)
             case QuestionsAnswered() | PlanSettled():
-                return False
+                return self._tell(event.at, put_to_user(event, is_judged=self._judge is not None))
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:
@@ -362,9 +365,9 @@ class Recorder:
 
     def _tool_returned(self, event: ToolReturned) -> None:
         self._calling.answer(event, lambda: self._stretch(event.at))
-        feedback = normal(event.feedback)
-        if feedback:
-            self._stretch(event.at).add(Intervention(feedback))
+        if normal(event.feedback):
+            stretch = self._stretch(event.at)
+            stretch.add(refusal(event, self._calling.line(event.call), stretch.entries[-1:]))
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
@@ -373,18 +376,11 @@ class Recorder:
             self._work(event.at)
         self._calling.hand_out(event, lambda: self._stretch(event.at))
 
-    def _subagent_returned(self, event: SubagentReturned) -> None:
-        self._calling.take_back(event, lambda: self._stretch(event.at))
-
     # --- what happens to a session -----------------------------------------------------------------------------------
 
     def _titled(self, event: Titled) -> bool:
         self._titles.named(one_line(event.title, 120), event.by_user)
         return False
-
-    def _interrupted(self, event: Interrupted) -> None:
-        self._stretch(event.at).add(interruption(event))
-        self._turn = Turn.INTERRUPTED
 
     def _rewound(self, event: Rewound) -> bool:
         if not self._phases:
@@ -394,11 +390,6 @@ class Recorder:
         (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
         self._turn = Turn.ANSWERED
         return True
-
-    def _faulted(self, event: Faulted) -> None:
-        self._work(event.at)
-        self._stretch(event.at).add(failure(event))
-        self._turn = Turn.FAULTED
 
     def _context_seen(self, event: ContextSeen) -> bool:
         if not self._mark:

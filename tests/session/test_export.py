@@ -166,8 +166,8 @@ def test_every_kind_of_entry_has_its_type_and_its_parts() -> None:
         entries=(
             Prose("text", here),
             ToolCalls((call,), here),
-            Decision("chosen", "why", here),
-            Failure("broke", "mended", here),
+            Decision("chosen", "why", lines=here),
+            Failure("broke", "mended", lines=here),
             Intervention("words", "made of it", here),
             Subagent(AgentRef("y"), "haiku", Mode.INLINE, "b", "said", "sum", "task", (inner,), here),
             Callout("milestone", "Title", "text", here),
