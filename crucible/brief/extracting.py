@@ -78,7 +78,7 @@ def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
 
 
 def _told(phase: Phase, found: Sequence[Finding], *, answered_later: bool) -> Iterator[tuple[str, str]]:
-    """A phase's items and their sections: what was found in it, what is open, and of one without findings its last words."""
+    """A phase's items and their sections: what was found in it, what is open, and of one without a result its last words."""
     entries = list(phase.all_entries())
     answer = len(entries) if answered_later else _last_answering(entries)
     items = [item for one in found if (item := _finding_told(one))]
@@ -87,7 +87,8 @@ def _told(phase: Phase, found: Sequence[Finding], *, answered_later: bool) -> It
         section, text = _entry_told(entry)
         if section and not (_asks(entry) and number < answer):
             yield section, text
-    if not items and (outcome := _outcome(phase, entries)):
+    is_told = any(section == _RESULTS for section, _ in items)
+    if not is_told and (outcome := _outcome(phase, entries)):
         yield _RESULTS, outcome
 
 
@@ -134,7 +135,7 @@ def _unresolved(entry: Failure) -> str:
 def _outcome(phase: Phase, entries: Sequence[Entry]) -> str:
     """The last words of a phase, or what it did where nothing was said; "" where its other entries tell.
 
-    Told only of a phase without a finding: of a recorded session, whose transcript nobody has.
+    Told only of a phase without a result among its findings: of a recorded session, whose transcript nobody has.
     """
     name = _gist(phase.name, 10)
     said = next((_last_paragraph(e.text) for e in reversed(entries) if isinstance(e, Prose)), "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from crucible.note.contain import normal_line
 from crucible.note.source import NOWHERE, Lines
@@ -26,7 +26,9 @@ from crucible.session.model import (
     Session,
     Subagent,
 )
-from crucible.transcript.events import Event
+
+if TYPE_CHECKING:
+    from crucible.transcript.events import Event  # who only reads a note needs no transcript
 
 __all__ = ["Finding", "Judge", "Kind", "Source", "findings_by_phase", "findings_of", "is_said_in"]
 

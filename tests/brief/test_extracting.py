@@ -123,7 +123,7 @@ def test_findings_of_the_block_are_told_in_the_phase_that_says_them() -> None:
         "**Results**\n- The import skips empty lines and names the bad row"
     )
     assert extend_brief(found, None, "phase-2").text == (
-        "**Results**\n- The import skips empty lines and names the bad row\n\n"
+        "**Results**\n- The import skips empty lines and names the bad row\n- B: Right.\n\n"
         '**Preferences**\n- "Never use a global."\n\n'
         "**Open questions**\n- Asked, no answer: keep the format?"
     )
