@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -40,7 +41,8 @@ def faults(folder: Path, sessions: int) -> Iterator[str]:
     (folder / ".crucible").mkdir()
     vault = Vault(folder, VaultSettings(fsync=False))
     quoter = Quoter(redact_of(vault.settings.secrets), shortener((HOME,)))
-    for seed, (name, text) in enumerate(session_texts(sessions)):
+    newest = deque(session_texts(40 * sessions), sessions)  # those of the last days before `NOW`
+    for seed, (name, text) in enumerate(newest):
         note = vault.create(name, text.replace("the module", f"{HOME}/src/app.py").encode())
         make_history(vault, note, now=NOW, redact=redact_of(vault.settings.secrets), roots=(HOME,))
         budget = Random(seed).choice((1, 100, 200, 400, 800, 1600, 3200))
