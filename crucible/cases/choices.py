@@ -14,7 +14,7 @@ from crucible.cases.placing import placed
 from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
 from crucible.session.findings import Finding, Kind
-from crucible.session.model import Prose
+from crucible.session.model import Intervention, Prose
 
 __all__ = ["find_choices"]
 
@@ -42,11 +42,18 @@ def _choice(timeline: Timeline, moment: Moment, finding: Finding, outcome: str) 
 
 def _situation(timeline: Timeline, moment: Moment, asked: str, choice: str, others: list[str]) -> str:
     """The goal, what the agent said just before, and the question; a text that names the choice must name the alternatives, too."""
-    before = timeline.moments[moment.at - 1].entry if moment.at else None
-    parts = [timeline.goal_of(moment.phase), before.text if isinstance(before, Prose) else "", asked]
-    return "\n\n".join(part for part in parts if part.strip() and not _tells(part.casefold(), choice, others))
+    earlier = timeline.moments[: moment.at + 1]
+    before = next(
+        (one.entry for one in reversed(earlier[:-1]) if not isinstance(one.entry, Intervention)), None
+    )
+    # A reply that opens its phase is the choice itself; what was asked for stands in a phase before.
+    goals = (timeline.goal_of(one.phase) for one in reversed(earlier))
+    goal = next((one for one in goals if not _tells(one, choice, others)), "")
+    parts = [before.text if isinstance(before, Prose) else "", asked]
+    return "\n\n".join(filter(None, [goal, *(one for one in parts if not _tells(one, choice, others))]))
 
 
 def _tells(text: str, choice: str, others: list[str]) -> bool:
-    is_named = choice.casefold().rstrip(" .") in text
-    return is_named and not (others and all(one.casefold() in text for one in others))
+    words = text.casefold()
+    is_named = choice.casefold().rstrip(" .") in words
+    return is_named and not (others and all(one.casefold() in words for one in others))

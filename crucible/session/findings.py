@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from crucible.note.contain import normal_line
 from crucible.note.source import NOWHERE, Lines
+from crucible.patterns import late_pattern
 from crucible.session.model import (
     Decision,
     Entry,
@@ -115,11 +115,15 @@ _TELLING = 20
 
 def is_said_in(finding: Finding, words: str) -> bool:
     """True if a finding's summary quotes these words, whole or cut."""
-    return _quotes(_bare(finding.summary).removesuffix("…").strip(), _bare(words))
+    return _quotes(_bare(finding.summary), _bare(words))
+
+
+_NO_WORD = late_pattern(r"[\W_]+")
 
 
 def _bare(text: str) -> str:
-    return normal_line(text).strip("\"“”'")
+    """The letters and digits alone: a summary drops marks and blanks."""
+    return _NO_WORD.sub("", text).casefold()
 
 
 def _quotes(told: str, words: str) -> bool:
@@ -134,7 +138,7 @@ def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
     if session.findings:
         words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
         for finding in map(_of_block, session.findings):
-            told = _bare(finding.summary).removesuffix("…").strip()
+            told = _bare(finding.summary)
             saying = (name for name, texts in words.items() if any(_quotes(told, text) for text in texts))
             found.setdefault(next(saying, ""), []).append(finding)
     return found

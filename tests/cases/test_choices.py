@@ -57,6 +57,17 @@ def test_a_text_that_names_all_options_belongs_to_the_situation() -> None:
     assert "Redis, a file per user, or one SQLite file?" in one.situation
 
 
+def test_a_reply_that_opens_its_phase_is_not_the_situation() -> None:
+    reply = "One SQLite file, please"
+    phases = (
+        Phase("A", entries=(GOAL, Prose("Where shall the cache live?")), id="phase-1"),
+        Phase("B", entries=(user(reply), Decision(reply, "asked: Where?")), id="phase-2"),
+    )
+    [case] = find_choices(build_timeline(Session("s", phases=phases), Evidence()))
+    assert isinstance(case.body, Choice)
+    assert case.body.situation == "Add a limiter.\n\nWhere shall the cache live?"
+
+
 def test_two_decisions_are_two_also_of_the_same_words() -> None:
     assert [one.rationale for one in found(Decision("Yes.", "A"), Decision("Yes.", "B"))] == ["A", "B"]
 

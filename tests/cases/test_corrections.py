@@ -51,6 +51,15 @@ def test_a_finding_that_cuts_the_words_names_them_all_the_same() -> None:
     assert one.words == words
 
 
+def test_a_finding_drops_the_marks_of_the_words() -> None:
+    [one] = found(
+        START,
+        (user("No, `limiter.py`\n*is* right."), "So."),
+        findings=(corrected("No, limiter.py is right."),),
+    )
+    assert one.words == "No, `limiter.py`\n*is* right."
+
+
 def test_a_refused_call_is_what_was_unwanted_and_its_words_are_the_correction() -> None:
     refused = call("Bash rm -rf build", "keep it, the cache is there", Outcome.REJECTED)
     told = (corrected("keep it, the cache is there"),)
