@@ -14,6 +14,7 @@ from pathlib import Path
 
 from crucible.agents.marks import OWN_MARK
 from crucible.errors import TranscriptError
+from crucible.findings.detector import Detector
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.family import Family, is_inline
 from crucible.importing.finding import reason_at
@@ -134,7 +135,9 @@ class Folding:
             self._strands[""] = self._strand("", "", "Work")
         elif note is not None:
             before = who_was_before(note.session)
-            recorder = Recorder(self.transcript.client, joins=True, after=before, details=self._details)
+            recorder = Recorder(
+                self.transcript.client, joins=True, after=before, details=self._details, judge=Detector()
+            )
             self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
 
     def _check_session(self) -> None:
@@ -289,6 +292,7 @@ class Folding:
             work_name=work_name,
             synced=mark,
             details=self._details,
+            judge=Detector(),
         )
         return Strand(recorder, source, note, self._open)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from crucible.findings.detector import Detector
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.lost_marks import LastSecond
 from crucible.session.drafts import Draft
@@ -138,6 +139,7 @@ class Strand:
             work_name=old.work_name,
             known_until=lost.known_until,
             details=old.details,
+            judge=Detector(),
         )
         new = Strand(recorder, self.source, self.note, open_writer)
         new.title, new.kind, new.call = self.title, self.kind, self.call

@@ -2,8 +2,7 @@
 
 Owns what is an event, its words and its id.  Pure: where a note lies and how it is read is for `deriving`, which words are
 indexed for `words`.  Of what the note says
-only the list of tasks, which changes all the time, and the brief, which repeats the rest, are no events; nor are findings in words that stand in
-the note already.
+only the list of tasks, which changes all the time, and the brief, which repeats the rest, are no events.
 """
 
 from __future__ import annotations
@@ -12,18 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, assert_never
 
-from crucible.note.contain import normal_line
 from crucible.note.source import NOWHERE, Lines
 from crucible.recall.cards import hash_of
 from crucible.recall.model import Document, Event, Kind
 from crucible.recall.passages import passages_of
-from crucible.session.findings import Kind as Found
 from crucible.session.model import (
     Callout,
     Decision,
     Entry,
     Failure,
     Intervention,
+    Noted,
     Phase,
     Prose,
     Session,
@@ -188,28 +186,18 @@ def _plan(plan: Callout) -> Iterator[Said]:
         yield Said(_kind(plan), title, lines)
 
 
-_FOUND: dict[str, Kind] = {
-    Found.DECISION: Kind.DECISION,
-    Found.CORRECTION: Kind.USER,
-    Found.FAILURE: Kind.ERROR,
-    Found.OUTCOME: Kind.MILESTONE,
-}
-"""The kinds of findings that have one of ours; the others are observations."""
-
-
 def _findings(session: Session) -> Iterator[Said]:
-    """The items of the findings block that say something new."""
-    if not session.findings:
-        return
-    told = "\n".join(_told(entry) for entry in (*session.preamble, *session.all_entries()))
+    """The items of the findings block, each of its own kind, by which one asks for it."""
     for item in session.findings:
-        if item.text.strip('"…') not in told:
-            yield Said(_FOUND.get(item.kind, Kind.OBSERVATION), _joined(item.text, item.details), item.lines)
+        yield Said(_found(item), _joined(item.text, item.details), item.lines)
 
 
-def _told(entry: Entry) -> str:
-    """What people and agents said in it, each text in one line, as items quote it."""
-    return "\n".join(normal_line(said.text) for said in texts_of(entry) if said.kind is not Kind.TOOL)
+def _found(item: Noted) -> Kind:
+    """The kind of an item, in which a human may have written any word."""
+    try:
+        return Kind(item.kind)
+    except ValueError:
+        return Kind.OBSERVATION
 
 
 def _kind(entry: Decision | Failure | Intervention | Callout) -> Kind:

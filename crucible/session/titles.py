@@ -20,6 +20,7 @@ __all__ = [
     "prompt_name",
     "resumed_name",
     "shortened",
+    "untagged",
 ]
 
 UNTITLED = "Untitled"
@@ -34,6 +35,7 @@ _FENCE = late_pattern(
     r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 _TAG = late_pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_MARKS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
 _URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
 _PLAN = late_pattern(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
 
@@ -156,6 +158,13 @@ def _option(text: str, answer: str) -> str:
         if item and picked and item[1].casefold() == picked[1].casefold():
             return f"{picked[1]}. {_sentence(said[item.end() :])}"
     return ""
+
+
+def untagged(text: str) -> str:
+    """A text without what a client wrote before it: `[agent:clock] Is it safe?` is `Is it safe?`."""
+    found = _MARKS.match(text)
+    rest = text[found.end() :] if found else text
+    return rest if rest.strip() else text
 
 
 def prompt_name(prompt: str, limit: int = _LIMIT) -> str:

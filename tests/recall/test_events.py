@@ -17,7 +17,6 @@ from crucible.session.model import (
     Entry,
     Failure,
     Grounds,
-    Intervention,
     Noted,
     Phase,
     Prose,
@@ -95,28 +94,27 @@ def kinds(session: Session) -> list[tuple[Kind, str]]:
     return [(one.event.kind, one.event.text) for one in events_of(session)]
 
 
-def test_items_of_the_findings_block_are_events_of_their_kind_unless_their_words_are_there() -> None:
+def test_items_of_the_findings_block_are_events_of_their_kind() -> None:
     items = (
-        Noted("correction", '"Not the fixtures"', "refused: Edit a.py"),
-        Noted("correction", '"Never  on Fridays"'),
-        Noted("outcome", "Empty lines are skipped"),
-        Noted("outcome", "It works", "since noon"),
+        Noted("correction", '"Never  on Fridays"', "refused: Edit a.py"),
+        Noted("outcome", "It works"),
         Noted("open_end", "When?"),
+        Noted("environment", "make needs Postgres"),
         Noted("failure", "It broke"),
+        Noted("report", "Three callers"),
         Noted("decision", "Tabs"),
+        Noted("odd", "What?"),
     )
-    said = Prose("Now empty lines:\n\nEmpty lines\nare skipped. More.")
-    session = Session(
-        "s", findings=items, phases=(Phase("a", entries=(Intervention("Not the fixtures"), said)),)
-    )
-    assert kinds(session)[:5] == [
-        (Kind.USER, '"Never  on Fridays"'),
-        (Kind.MILESTONE, "It works\nsince noon"),
-        (Kind.OBSERVATION, "When?"),
+    assert kinds(Session("s", findings=items)) == [
+        (Kind.CORRECTION, '"Never  on Fridays"\nrefused: Edit a.py'),
+        (Kind.OUTCOME, "It works"),
+        (Kind.OPEN_END, "When?"),
+        (Kind.ENVIRONMENT, "make needs Postgres"),
         (Kind.ERROR, "It broke"),
+        (Kind.SUBAGENT, "Three callers"),
         (Kind.DECISION, "Tabs"),
+        (Kind.OBSERVATION, "What?"),
     ]
-    assert len(kinds(session)) == 7
 
 
 def test_alternatives_and_causes_are_searched_but_not_what_they_stand_on() -> None:

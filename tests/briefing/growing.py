@@ -1,4 +1,4 @@
-"""Briefings of a vault that grows by one planted session at a time; `python -m tests.briefing.planted [N]` looks at N of them (500), the tests at a few.
+"""Briefings of a vault that grows by one session at a time; `python -m tests.briefing.growing [N]` looks at N of them (500), the tests at a few.
 
 Each is held against a budget of its own: it must be kept, and where the work stands must be there, whatever the budget is.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from random import Random
 
+from benchmarks.vaults import session_texts
 from crucible.briefing.gathering import Supply, Wish, brief
 from crucible.briefing.model import Briefing
 from crucible.briefing.position import last_position
@@ -24,10 +27,11 @@ from crucible.secrets.redacting import redact_of
 from crucible.settings import VaultSettings
 from crucible.tokens import Estimate
 from crucible.vault.store import Vault
-from tests.history.planted import HOME, NOW, plant
 
 __all__ = ["faults"]
 
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+HOME = "/home/dev/shop"
 _FRAME = 60
 """Tokens of what stands around no item: what was left out, and the like."""
 
@@ -37,12 +41,12 @@ def faults(folder: Path, sessions: int) -> Iterator[str]:
     (folder / ".crucible").mkdir()
     vault = Vault(folder, VaultSettings(fsync=False))
     quoter = Quoter(redact_of(vault.settings.secrets), shortener((HOME,)))
-    for seed in range(sessions):
-        planted = plant(seed)
-        note = vault.create(planted.name, planted.text.encode())
+    newest = deque(session_texts(40 * sessions), sessions)  # those of the last days before `NOW`
+    for seed, (name, text) in enumerate(newest):
+        note = vault.create(name, text.replace("the module", f"{HOME}/src/app.py").encode())
         make_history(vault, note, now=NOW, redact=redact_of(vault.settings.secrets), roots=(HOME,))
         budget = Random(seed).choice((1, 100, 200, 400, 800, 1600, 3200))
-        yield from _wrong(planted.name, budget, _briefing(vault, quoter, budget))
+        yield from _wrong(name, budget, _briefing(vault, quoter, budget))
 
 
 def _briefing(vault: Vault, quoter: Quoter, budget: int) -> Briefing:

@@ -1,10 +1,10 @@
-"""Over a growing vault a briefing keeps its budget and always tells where the work stands; `python -m tests.briefing.planted` looks at 500."""
+"""Over a growing vault a briefing keeps its budget and always tells where the work stands; `python -m tests.briefing.growing` looks at 500."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.briefing.planted import faults
+from tests.briefing.growing import faults
 
 
 def test_every_briefing_keeps_its_budget_and_its_position(tmp_path: Path) -> None:
