@@ -19,7 +19,7 @@ from crucible.capture.steps import Step, steps_of
 from crucible.patterns import late_pattern
 from crucible.session import findings
 from crucible.session.findings import Finding, Source, findings_of
-from crucible.session.model import Intervention, Outcome, Phase, Session, ToolCalls
+from crucible.session.model import Intervention, Phase, Session
 
 __all__ = ["detect"]
 
@@ -27,8 +27,9 @@ NO = Evidence()
 """Of a session without an event log."""
 _LONGEST = 160
 """Code points of a title."""
-_PLACE = late_pattern(r"(?m)(?:^|\s)[\w./\\-]+:\d+:\d+:\s")
+_PLACE = late_pattern(r"(?:^|\s)[\w./\\-]+:\d+:\d+:\s")
 """What a compiler or a linter prints: a file, a line and a column."""
+_FILE = late_pattern(r"(?<![\w.@-])[\w.@-]+\.\w{1,12}(?![\w@-])")
 _STATIC = frozenset((Deed.CHECK, Deed.BUILD))
 
 
@@ -68,30 +69,29 @@ def _reasons(one: Finding) -> str:
 
 
 def _failure(one: Finding, phase: Phase | None) -> Candidate:
-    kind = Kind.SELF_CORRECTION if one.source == Source.FIX and not _is_static(one.summary) else Kind.FAILURE
-    found = _candidate(kind, one, one.summary, one.cause)
+    """Its title is the first line of the message; the rest of that is `error`'s."""
+    found = _candidate(Kind.FAILURE, one, one.summary.partition(" / ")[0], one.cause)
+    kind = Kind.SELF_CORRECTION if _is_of_a_run(one) else Kind.FAILURE
+    refused = _refused(phase, one) if phase else ""
     return found._replace(
-        error=one.summary, resolution=one.resolution, corrected=_refused(phase, one) if phase else ""
+        kind=kind, detail=one.cause, error=one.summary, resolution=one.resolution, corrected=refused
     )
 
 
-def _is_static(message: str) -> bool:
-    """Whether a check of the code failed and not the code: a linter's word, or that it does not compile."""
-    checked = kind_of(plain_words(message.partition(": ")[0].split()))
-    return (checked is not None and checked.deed in _STATIC) or _PLACE.search(message) is not None
+def _is_of_a_run(one: Finding) -> bool:
+    """Whether what was run failed, and passed with the first fix; what a linter or a compiler refused was not run."""
+    command, _, message = one.summary.partition(": ")
+    checked = kind_of(plain_words(command.split()))
+    is_static = (checked is not None and checked.deed in _STATIC) or _PLACE.search(message) is not None
+    return one.source == Source.FIX and "; passed after 2 runs" in one.resolution and not is_static
 
 
 def _refused(phase: Phase, one: Finding) -> str:
-    """What the user said when they refused a call between the last failed one and the callout that tells the failure."""
-    words = ""
-    for entry in phase.entries:
-        if entry.lines.first >= one.lines.first:
-            break
-        if isinstance(entry, ToolCalls) and any(call.outcome is Outcome.FAILED for call in entry.calls):
-            words = ""
-        elif isinstance(entry, Intervention) and entry.note:
-            words = entry.words
-    return words
+    """What the user said when they refused to have a file changed, which the fix changed later."""
+    files = set(_FILE.findall(one.resolution))
+    before = (entry for entry in phase.entries if entry.lines.first < one.lines.first)
+    told = (entry for entry in before if isinstance(entry, Intervention) and entry.note)
+    return next((entry.words for entry in told if files & set(_FILE.findall(entry.note or ""))), "")
 
 
 def _candidate(kind: Kind, one: Finding, title: str, detail: str) -> Candidate:

@@ -12,7 +12,7 @@ from crucible.acts.model import Deed
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.steps import Step
 from crucible.patterns import late_pattern
-from crucible.session.model import Outcome, Prose
+from crucible.session.model import Prose
 
 __all__ = ["proofs_in"]
 
@@ -21,7 +21,7 @@ _QUANTITY = late_pattern(
 )
 """A number with a unit; seconds are none, since every run takes some."""
 _END = late_pattern(r"(?<=[.!?])\s+|\n+")
-_MEASURES = frozenset((Deed.RUN, Deed.TEST, Deed.OTHER))
+_MEASURES = (Deed.RUN, Deed.TEST)
 _SHORTEST, _READ = 20, 4000
 """Code points of a sentence that says something, and of a text that is looked at."""
 
@@ -29,18 +29,19 @@ _SHORTEST, _READ = 20, 4000
 def proofs_in(steps: Sequence[Step]) -> Iterator[Candidate]:
     """What commands proved, each with the sentence that says it."""
     for step, behind in pairwise(steps):
-        if not _measures(step) or not isinstance(behind.entry, Prose) or behind.phase != step.phase:
+        command = _measured_by(step)
+        if not command or not isinstance(behind.entry, Prose) or behind.phase != step.phase:
             continue
         printed = _quantities(step.result)
         said = next((one for one in _sentences(behind.entry.text) if _quantities(one) & printed), "")
         if said:
-            detail = f"{step.script} → {step.result[:_READ]}"
-            yield Candidate(Kind.EVIDENCE, 0.9, said, step.phase, behind.line, detail, step.script)
+            detail = f"{command} → {step.result[:_READ]}"
+            yield Candidate(Kind.EVIDENCE, 0.9, said, step.phase, behind.line, detail, command)
 
 
-def _measures(step: Step) -> bool:
-    runs = any(act.deed in _MEASURES for act in step.acts)
-    return bool(step.script) and runs and step.outcome is Outcome.OK
+def _measured_by(step: Step) -> str:
+    """The command that a call ran with success, "" for none."""
+    return next((act.what for act in step.acts if step.passed and act.deed in _MEASURES), "")
 
 
 def _sentences(text: str) -> Iterator[str]:

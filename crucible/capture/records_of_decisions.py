@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crucible.acts.model import Deed
 from crucible.capture.steps import Step
 from crucible.patterns import late_pattern
-from crucible.session.model import Outcome
 
 __all__ = ["is_decision_record", "records_of", "subject_of"]
 
@@ -39,11 +39,12 @@ def is_decision_record(path: str) -> bool:
 
 def records_of(step: Step) -> Iterator[str]:
     """The records that a call made or changed, seen from the project."""
-    if step.outcome is not Outcome.OK:
+    if not step.passed:
         return
     put = [datum.name for act in step.acts for datum in act.writes]
-    made = _PATH.findall(step.result[:1000]) if _TOOL.search(step.script[:400]) else []
-    yield from dict.fromkeys(filter(is_decision_record, (*put, *(path.rstrip(".") for path in made))))
+    is_made = any(_TOOL.search(act.what) for act in step.acts if act.deed is Deed.RUN)
+    made = [path.rstrip(".") for path in _PATH.findall(step.result[:1000])] if is_made else []
+    yield from dict.fromkeys(filter(is_decision_record, (*put, *made)))
 
 
 def subject_of(path: str) -> str:

@@ -86,7 +86,7 @@ def report_of(candidate: Candidate) -> FailureReport:
         error=message if found else command,
         happened=candidate.detail,
         call=command if found else "",
-        resolution=candidate.resolution,
+        resolution=candidate.resolution if candidate.source == Source.CALLOUT else "",
         files=candidate.resolution,
         corrected=candidate.corrected,
     )

@@ -118,6 +118,8 @@ class Saver:
     def _item(self, proposal: Proposal, *, silent: bool) -> Item:
         candidate = proposal.candidate
         title, text = candidate.summary, candidate.detail
+        if candidate.kind in FAILURES:  # its detail is the root cause
+            text = "" if candidate.error == title else candidate.error
         if candidate.kind is Kind.ADR and (told := record_text(self.folder, candidate.file)):
             title, text = told[0] or title, told[1]
         project = normal_line(self.note.session.project or "")
@@ -126,7 +128,7 @@ class Saver:
         return Item(
             KEPT_AS[candidate.kind],
             title,
-            "" if text == failure.root_cause else text,
+            text,
             _tags(candidate, silent=silent),
             Scope.PROJECT if project else Scope.GLOBAL,
             project,

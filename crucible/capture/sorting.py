@@ -129,13 +129,12 @@ def _has_weight(candidate: Candidate) -> bool:
 def told_safely(
     candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True
 ) -> Iterator[Candidate]:
-    """The same in normal form, without secrets and what nobody sees; where it is `strict`, what is about a secret is left out altogether."""
+    """The same in normal form, without secrets and what nobody sees; where it is `strict`, what holds or held a secret is left out altogether."""
     for one in candidates:
-        summary, found = redact(normal(one.summary))
-        if strict and (found or _TAKEN_OUT in summary):
+        if strict and _has_secret(one, redact):
             continue
         yield one._replace(
-            summary=_line(summary, _LONGEST),
+            summary=_line(redact(normal(one.summary))[0], _LONGEST),
             detail=_text(one.detail, redact),
             source=_line(redact(one.source)[0], _LONGEST),
             file=_line(redact(one.file)[0], 4 * _LONGEST),
@@ -143,6 +142,11 @@ def told_safely(
             resolution=_text(one.resolution, redact),
             corrected=_text(one.corrected, redact),
         )
+
+
+def _has_secret(one: Candidate, redact: Redact) -> bool:
+    texts = (one.summary, one.detail, one.error, one.resolution)
+    return any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts if text)
 
 
 def _line(text: str, limit: int) -> str:

@@ -82,12 +82,6 @@ _RULE = (
         "the very same call passed another time",
         lambda facts: bool(facts.call) and facts.call == facts.instead,
     ),
-    _Line(
-        Category.REQUIREMENTS_AMBIG,
-        0.85,
-        "the user had meant something else",
-        lambda facts: facts.corrected or facts.error.startswith("The user doesn't want to"),
-    ),
     _Line(Category.EXTERNAL_DEP, 0.85, "a service outside did not answer as it should", _is_outside),
     _Line(
         Category.EXECUTION_ERROR,
@@ -119,10 +113,10 @@ _RULE = (
     ),
     _Line(
         Category.CONTEXT_MISSING,
-        0.85,
+        0.7,
         "what was there was not looked at",
         _prints(
-            r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|no module named|module not found"
+            r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|could not import|no required module|no module named|module not found"
             r"|\bundefined(?:: | \(type)|\bis not defined\b|\bundeclared\b|has no (?:exported )?(?:member|field|attribute)|cannot import name"
             r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
             r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
@@ -134,6 +128,9 @@ _RULE = (
         0.7,
         "a rule of the project's checks was not known",
         lambda facts: kind_of(facts.call) is LINT or _BY_A_CHECK(facts),
+    ),
+    _Line(
+        Category.REQUIREMENTS_AMBIG, 0.7, "the user had meant something else", lambda facts: facts.corrected
     ),
     _Line(
         Category.EXTERNAL_DEP,
@@ -166,7 +163,7 @@ def readable(text: str, limit: int) -> str:
     return cut(normal_line(UNSEEN.sub("", text[: 4 * limit + 1000])), limit)
 
 
-_FILE = late_pattern(r"(?<![\w/-])[\w./@-]*[\w-]\.[A-Za-z]\w{0,11}\b")
+_FILE = late_pattern(r"(?<![\w./@-])[\w./@-]+\.[A-Za-z]\w{0,11}(?![\w/@-])")
 
 
 def _facts(report: FailureReport) -> _Facts:

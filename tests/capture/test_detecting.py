@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible.acts.evidence import evidence_of
 from crucible.capture.detecting import detect
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
 from crucible.capture.steps import steps_of
+from crucible.flight.reading import Record
+from crucible.session.calls import call_line
 from crucible.session.findings import Source
 from crucible.session.model import (
     AgentRef,
@@ -83,22 +87,28 @@ def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
     ]
 
 
-def test_a_red_run_that_passed_is_a_self_correction_where_its_cause_was_told() -> None:
-    failure = Failure(
-        "pytest: test_refund_rounds, 0.1 off", "fixed in invoice.py, tax.py", "rounded before the tax", FIX
-    )
+def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cause_was_told() -> None:
+    fixed = "fixed in invoice.py, tax.py; passed after 2 runs"
+    failure = Failure("pytest: test_refund_rounds, 0.1 off / 1 failed", fixed, "rounded before the tax", FIX)
     found = _one(*found_in(failure))
     assert (found.kind, found.confidence) == (Kind.SELF_CORRECTION, 0.95)
-    assert (found.detail, found.resolution) == ("rounded before the tax", "fixed in invoice.py, tax.py")
-    assert found_in(Failure("pytest: test_refund_rounds", "fixed in invoice.py", None, FIX)) == []
+    assert (found.summary, found.error) == ("pytest: test_refund_rounds, 0.1 off", failure.text)
+    assert (found.detail, found.resolution) == ("rounded before the tax", fixed)
+    assert found_in(Failure("pytest: test_refund_rounds", fixed, None, FIX)) == []
 
 
 @pytest.mark.parametrize(
-    "message",
-    ["ruff check: 3 errors", "npm run build: failed", "go test: cli/app.go:33:15: undefined: fmt"],
+    ("message", "fixed"),
+    [
+        ("ruff check: 3 errors", "fixed in a.py; passed after 2 runs"),
+        ("npm run build: failed", "fixed in a.py; passed after 2 runs"),
+        ("go test: cli/app.go:33:15: undefined: fmt", "fixed in app.go; passed after 2 runs"),
+        ("pytest: 1 failed", "fixed in a.py; passed after 3 runs"),
+        ("merge: CONFLICT (content): a.py", "fixed in a.py"),
+    ],
 )
-def test_what_a_check_or_a_compiler_refused_is_a_failure_like_any_other(message: str) -> None:
-    assert kinds_of(Failure(message, "fixed in a.py", "the import was gone", FIX)) == [Kind.FAILURE]
+def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(message: str, fixed: str) -> None:
+    assert kinds_of(Failure(message, fixed, "the import was gone", FIX)) == [Kind.FAILURE]
 
 
 def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
@@ -107,15 +117,13 @@ def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
     assert found_in(Failure("The export was empty.")) == []
 
 
-def test_the_words_of_a_user_who_refused_a_call_belong_to_the_failure_behind_it() -> None:
-    red, failure = (
-        failed("Bash pytest", "1 failed"),
-        Failure("pytest: 1 failed", "fixed in a.py", "the other table", FIX),
-    )
-    refused = Intervention("use the other table", "refused: Edit a.py")
-    assert _one(*found_in(red, refused, failure)).corrected == "use the other table"
-    assert _one(*found_in(refused, red, failure)).corrected == ""
-    assert _one(*found_in(red, user("go on"), failure)).corrected == ""
+def test_a_user_refused_to_have_a_file_changed_that_the_fix_changed() -> None:
+    failure = Failure("pytest: 1 failed", "fixed in a.py; passed after 2 runs", "the other table", FIX)
+    refused = Intervention("use the other table", "refused: Edit src/a.py")
+    assert _one(*found_in(refused, failure)).corrected == "use the other table"
+    assert _one(*found_in(failure, refused)).corrected == ""
+    assert _one(*found_in(replace(refused, note="refused: Edit b.py"), failure)).corrected == ""
+    assert _one(*found_in(user("change a.py"), failure)).corrected == ""
 
 
 # --- records of decisions --------------------------------------------------------------------------------------------
@@ -212,6 +220,29 @@ def test_an_address_is_no_call(path: str, content: str) -> None:
 )
 def test_an_api_is_known_by_its_host_or_its_path(line: str) -> None:
     assert _calls("a.py", line) == 1
+
+
+def test_of_a_patch_each_file_has_what_it_holds_afterwards() -> None:
+    patch = """*** Begin Patch
+*** Update File: shop/pay.py
+@@
+-post("https://api.old.com/v1/a")
++post("https://api.stripe.com/v1/refunds")
+*** Update File: shop/ship.py
+@@
+ get("https://api.dhl.com/track")
+*** End Patch
+"""
+    records = [
+        Record(1, "ToolUsed", values={"name": "apply_patch", "call": "a", "arguments": {"input": patch}}),
+        Record(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "done"}),
+    ]
+    line = call_line("apply_patch", {"input": patch})
+    found = found_in(passed(line), evidence=evidence_of(records))
+    assert [one.summary for one in found] == [
+        "pay.py calls api.stripe.com/v1/refunds",
+        "ship.py calls api.dhl.com/track",
+    ]
 
 
 # --- evidence --------------------------------------------------------------------------------------------------------

@@ -92,7 +92,8 @@ def test_the_report_of_a_failure_tells_the_command_apart_from_the_message() -> N
     )
     report = report_of(found)
     assert (report.call, report.error, report.happened) == ("pytest", "1 failed", "rounded too early")
-    assert (report.resolution, report.files) == ("fixed in a.py", "fixed in a.py")
+    assert (report.resolution, report.files) == ("", "fixed in a.py")
+    assert report_of(found._replace(source=Source.CALLOUT)).resolution == "fixed in a.py"
     assert (
         report_of(found._replace(error="It is red")).call,
         report_of(found._replace(error="It is red")).error,

@@ -125,6 +125,6 @@ def test_any_report_gets_an_attribution_in_bounds_or_none(report: FailureReport)
 )
 def test_no_text_makes_it_slow(piece: str) -> None:
     text = piece * (100_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     classify(FailureReport(*[text] * 8))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
