@@ -27,8 +27,8 @@ from crucible.session.model import (
     Subagent,
 )
 
-if TYPE_CHECKING:
-    from crucible.transcript.events import Event  # who only reads a note needs no transcript
+if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
+    from crucible.transcript.events import Event
 
 __all__ = ["Finding", "Judge", "Kind", "Source", "findings_by_phase", "findings_of", "is_said_in"]
 
