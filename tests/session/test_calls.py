@@ -106,6 +106,7 @@ def test_a_long_call_is_cut() -> None:
         ("Bash go test ./...", "ok  \tshop/cart\t0.1s\n[… 65,000 bytes left out …]\nok  \tshop/web\t0.1s", None, "packages ok"),
         ("Bash git commit -m x && git push", "[main 1a2b3c4] Round totals\n 1 file changed\n create mode 100644 a.py\n", None,
          "1a2b3c4 Round totals"),
+        ("Bash ./try.sh", "[main (root-commit) 1a2b3c4] First\nall tried", None, "all tried"),
         ("Bash cat results.txt", "a\nb\n3 failed, 2 passed in 0.1s\n", None, "3 lines"),
         ("Bash gh api x --jq .", '{\n  "a": 1\n}\n', None, "3 lines"),
         ("TaskOutput b1", "<retrieval_status>success</retrieval_status>\n<output>\n2 failed, 3 passed in 0.1s\n</output>", None,
