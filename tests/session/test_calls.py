@@ -147,6 +147,8 @@ def test_a_result_tells_what_came_of_it(
         ("Exit code 1\n[lint] $ ~/shop/tasks/lint\n[lint] ERROR task failed", "exit code 1"),
         ("Exit code 1\npackage shop/cart\n\timports shop/order\n\timports shop/cart: import cycle not allowed",
          "imports shop/cart: import cycle not allowed"),
+        ("Exit code 1\nnpm ERR! code ECONNRESET\nnpm ERR! network read ECONNRESET\nnpm ERR! A complete log of this run can be found in: x",
+         "npm ERR! network read ECONNRESET"),
         ("Exit code 2\nmake: *** [Makefile:3: test] Error 1", "exit code 2"),
         ("Exit code 1\n[lint] $ golangci-lint run\n0 issues.\n[test] ERROR task failed", "exit code 1; 0 issues"),
         ("", "failed"),
