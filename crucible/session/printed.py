@@ -58,7 +58,7 @@ _BANNER_SIGNS = (
 # What a runner adds when a command in it failed: says nothing of the cause.
 _LAST_WORDS = late_pattern(
     r"""^(?>[ \t]*)(?:
-        \[[\w:.@/+-]+\]\ ERROR\ task\ failed | npm\ (?:error|ERR!).* | g?make(?:\[\d+\])?:\ \*\*\*\ .* | exit\ status\ \d+
+        \[[\w:.@/+-]+\]\ ERROR\ task\ failed | npm\ (?:error|ERR!)\ (?:Lifecycle\ |code\ (?:ELIFECYCLE|\d)|errno\ |.*\bExit\ status\b|A\ complete\ log|(?:path|workspace|location|command)\ ).* | g?make(?:\[\d+\])?:\ \*\*\*\ .* | exit\ status\ \d+
         | error:\ Recipe\ .* | task:\ Failed\ to\ run\ task.* | error\ Command\ failed\ with\ exit\ code.*
         | \W*ELIFECYCLE\b.* | mise\ ERROR\b.* | error:\ script\ ".*"\ exited\ with\ code.* | ERROR:\ .*\bexit(?:ed)?\b.*
     )[ \t]*$""",

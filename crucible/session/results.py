@@ -92,7 +92,7 @@ def _ran(command: str, text: str, details: Details) -> str:
     if lines > 2 and (_reads(command) or _DOCUMENT.match(output.text)):
         return _many(lines, "line")
     commit = _COMMIT.search(output.text)
-    if commit:
+    if commit and "git " in command:
         return f"{commit[1]} {commit[2]}"
     return _last(output.text) or (note if isinstance(note, str) else "") or "ok"
 

@@ -103,20 +103,18 @@ class Titles:
             return name
         is_telling = has_content(name)
         self.first_said(prompt_name(prompt, 80) if normal(prompt) else name, is_telling=is_telling)
-        if is_telling:
-            self._topic = name
-            return name
-        question = _question(asked)
-        if not question:
-            return f"{shortened(self._topic, _LIMIT - len(name))}: {name}" if self._topic else name
-        picked = shortened(_option(asked, name) or name, _ANSWERED // 2)
-        return f"{shortened(question, _ANSWERED - len(picked))} {picked}"
+        question = "" if is_telling and not _is_short(name) else _question(asked)
+        before, self._topic = self._topic, name if is_telling else self._topic
+        if question:
+            picked = shortened(_option(asked, name) or name, _ANSWERED // 2)
+            return f"{shortened(question, _ANSWERED - len(picked))} {picked}"
+        return f"{shortened(before, _LIMIT - len(name))}: {name}" if before and not is_telling else name
 
 
 _WORD = late_pattern(r"[^\W\d_][\w'’]*")
 _NAMING = late_pattern(r"(?=\S*[^\W\d])\S*[\w)][./_:\-]\w|[#@]\w|[^\W\d_]\d|[a-z][A-Z]")
 _NO_BLANKS = late_pattern(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_LONG_WORD, _FEW_WORDS = 5, 3
+_LONG_WORD, _FEW_WORDS, _ANSWER_WORDS = 5, 3, 5
 
 
 def has_content(name: str) -> bool:
@@ -129,6 +127,11 @@ def has_content(name: str) -> bool:
     if count > _FEW_WORDS or (words and _NAMING.search(name)):
         return True
     return count == _FEW_WORDS and max(map(len, words)) >= _LONG_WORD
+
+
+def _is_short(name: str) -> bool:
+    """Whether a prompt that comes after a question looks like an answer to it."""
+    return name.count(" ") < _ANSWER_WORDS and not name.endswith("?") and not _NAMING.search(name)
 
 
 _ASKED_IN = 12

@@ -77,13 +77,13 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", ["limiter", "retry"])
-def test_the_same_session_in_three_clients_is_the_same_workflow_but_for_agents_and_figures(
+def test_the_same_session_in_three_clients_is_the_same_workflow_but_for_its_title_agents_and_figures(
     name: str, tmp_path: Path
 ) -> None:
     first, *others = (codify_real(tmp_path, client, name) for client in CLIENTS)
     assert first.incomplete == ()
     for other in others:
-        assert likeness(other.workflow) == likeness(first.workflow)
+        assert likeness(other.workflow)[1:] == likeness(first.workflow)[1:]  # OpenCode has titles of its own
 
 
 @pytest.mark.parametrize("client", CLIENTS)
