@@ -27,9 +27,8 @@ def merge_head(
 
     Unless it `stands`, somebody else worked on the session later, who says where it stands.
     """
-    standing = note if stands else replace(note, status=None)
     return [
-        *_fields(source, standing, base, now, last_phase=last_phase),
+        *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
         *_title(source, note, base, now),
         *set_tasks(source, note, merged_tasks(note.tasks, base.tasks, now.tasks)),
         *merge_findings(source, note, base.findings, now.findings),

@@ -13,7 +13,7 @@ from crucible.note.source import Source, apply_edits
 from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.merging_findings import merge_findings
-from crucible.session.model import Callout, Grounds, Noted, Phase, Prose, Session, Task
+from crucible.session.model import Callout, Decision, Failure, Grounds, Noted, Phase, Prose, Session, Task
 from crucible.session.noted import normal_noted
 from crucible.session.reading import read_session
 from tests.session.strategies import findings
@@ -188,3 +188,18 @@ def test_items_are_compared_as_a_note_keeps_them() -> None:
     text = merged(render_session(note_of()), [], [raw])
     assert read_session(Source(text), "s").findings == (normal_noted(raw),)
     assert merged(text, [raw], [raw]) == text
+
+
+def test_a_callout_that_the_end_of_a_transcript_settled_is_told_once() -> None:
+    """The next import reads that end as the middle, and finds it settled a row later, in the next phase."""
+    chosen = Decision("Tabs\n", "why", grounds=Grounds("reply", 0.5, ("a1", "b2")))
+    other = replace(chosen, grounds=Grounds("reply", 0.5, ("c3",)))
+    fixed = Failure("Broke", "fixed", grounds=Grounds("reply", 0.5, ("a1",)))
+    wrote = Phase("P", entries=(Prose("Said."), chosen, fixed))
+    base = replace(note_of(), synced_to=("c:1",))
+    now = replace(base, synced_to=("c:2",), phases=(*base.phases, Phase("Q", entries=(fixed, chosen, other))))
+    source = Source(render_session(replace(base, phases=(wrote,))))
+    after = apply_edits(source, merge(source, read_session(source, "s"), base, now))
+    told = read_session(after, "s").phases
+    assert told[0].entries == (Prose("Said."), replace(chosen, text="Tabs"), fixed)
+    assert told[1].entries == (replace(other, text="Tabs"),)
