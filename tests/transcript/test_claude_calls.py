@@ -441,6 +441,12 @@ def test_a_notice_without_a_report_takes_none_away() -> None:
     assert [event.text for event in only(read_rows(*later), SubagentReturned)] == ["", "Found it."]
 
 
+def test_a_subagent_that_the_user_stopped_has_no_report() -> None:
+    rows = (assistant(SPAWN), result("[Request interrupted by user for tool use]", "spawn", error=True))
+    event = one(read_rows(*rows), SubagentReturned)
+    assert (event.end, event.text) == (CallEnd.INTERRUPTED, "")
+
+
 def test_a_subagent_that_was_stopped_after_its_report_is_told_so() -> None:
     rows = (assistant(SPAWN), LAUNCHED, *fetched("Found it."), user(notice("killed")), user(notice("killed")))
     ends = [(event.text, event.end) for event in only(read_rows(*rows), SubagentReturned)]

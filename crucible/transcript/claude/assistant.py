@@ -31,6 +31,7 @@ from crucible.transcript.values import Row, arguments_of, as_dict, as_str, count
 __all__ = ["read_assistant"]
 
 _ENDINGS = frozenset({"end_turn", "stop_sequence"})
+_LONG, _SHORT = "ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens"
 _WRITING_TOOLS = frozenset({"Write", "Edit"})
 _NO_WORDS = frozenset({"", "(no content)"})
 _SYNTHETIC = "<synthetic>"
@@ -45,8 +46,7 @@ class _Message(NamedTuple):
     model: str
     stop: str
     own: bool
-    slug: str
-    """The name that the client gave the session's plan."""
+    row: Row
 
 
 def read_assistant(state: State, row: Row, at: At) -> None:
@@ -66,7 +66,7 @@ def read_assistant(state: State, row: Row, at: At) -> None:
         model,
         as_str(raw.get("stop_reason")),
         at.agent == state.agent,
-        as_str(row.get("slug")),
+        row,
     )
     _count(state, raw.get("usage"), message)
     if message.own:
@@ -96,25 +96,35 @@ def _count(state: State, usage: object, message: _Message) -> None:
     if not isinstance(usage, dict) or not message.id:
         return
     get = usage.get
+    parts = get("cache_creation")
+    long, short = (parts.get(_LONG), parts.get(_SHORT)) if isinstance(parts, dict) else (0, 0)
     given = (
         message.model,
         get("input_tokens"),
         get("cache_read_input_tokens"),
         get("output_tokens"),
         get("cache_creation_input_tokens"),
-        get("cache_creation"),
+        long,
+        short,
     )
     # Most rows repeat what the message's last one said.
     if state.usage.get(message.id) == given:
         return
     state.usage[message.id] = given
-    fresh, cached, said, written = map(count, given[1:5])
-    parts = as_dict(given[5])
+    fresh, cached, said, written, long, short = map(count, given[1:])
     # before 2.1.152 some rows had the sum only in its parts
-    written = written or sum(map(count, parts.values()))
-    long = min(count(parts.get("ephemeral_1h_input_tokens")), written)
+    written = written or long + short
     state.out.append(
-        UsageCounted(message.at, message.id, message.model, fresh + written, cached, said, written, long)
+        UsageCounted(
+            message.at,
+            message.id,
+            message.model,
+            fresh + written,
+            cached,
+            said,
+            written,
+            min(long, written),
+        )
     )
 
 
@@ -164,7 +174,7 @@ def _tool_use(state: State, block: Row, message: _Message) -> None:
         state.agents[call] = started
         state.out.append(started)
     if name in _WRITING_TOOLS:
-        state.plan = edited_plan(state.plan, name, arguments, message.slug)
+        state.plan = edited_plan(state.plan, name, arguments, as_str(message.row.get("slug")))
     kept = arguments if name in TASK_TOOLS or name in ASKING_TOOLS else {}
     state.calls[call] = OpenCall(name, kept, facts_of_use(name, arguments))
 

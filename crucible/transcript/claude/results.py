@@ -156,6 +156,8 @@ def _agent_result(state: State, started: SubagentStarted, result: Result) -> Non
         said, _ = content_text(given["content"])
     elif result.end is CallEnd.FAILED:
         said = said.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
+    elif result.end is CallEnd.INTERRUPTED:
+        said = ""
     tokens = count(given.get("totalTokens")) or tokens
     report(state, SubagentReturned(result.at, started.call, agent, said, result.end, tokens))
 
