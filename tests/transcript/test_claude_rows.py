@@ -385,7 +385,7 @@ def test_a_notice_that_came_without_leaving_the_queue_does_not_hold_up_the_next_
 
 
 def test_a_command_alone_in_the_queue_is_no_steering() -> None:
-    for words in ("/exit", " /superpowers:plan\n"):
+    for words in ("/exit", " /docs:plan\n"):
         rows = (ASKED, working(), queue("enqueue", words), queue("remove"))
         assert told(*rows)[1:] == []
         assert one(read_rows(*rows), Injected) == Injected(
