@@ -99,7 +99,7 @@ def test_findings_are_short_and_say_where_they_come_from(told: list[Event]) -> N
         assert len(each.text) < 1400
         assert each.grounds is not None
         assert 0.5 < each.grounds.confidence < 1
-        assert all(0 < len(row) <= 8 for row in each.grounds.rows)
+        assert all(0 < len(row) <= 20 for row in each.grounds.rows)
 
 
 def test_memory_does_not_grow_with_what_is_said() -> None:

@@ -36,4 +36,5 @@ def test_the_page_lists_every_pattern_with_its_counts() -> None:
 def test_confidence_is_what_was_counted_and_never_certain() -> None:
     assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").confidence == 0.75
     assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").rows == ("aaaaaaaa", "b")
+    assert Pattern("x", Source.REPLY, 8, 10).on("prt_1fff0b2c3001abcdefgh").rows == ("prt_1fff0b2c3001abcd",)
     assert all(0.6 <= each.on().confidence < 1 for each in patterns())
