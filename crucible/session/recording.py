@@ -8,7 +8,7 @@ grows with the note and not with the transcript.  Making a `Session` of it is `d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -17,18 +17,18 @@ from crucible.session.calling import Calling
 from crucible.session.calls import one_line
 from crucible.session.drafts import Delegation, Draft, Stretch
 from crucible.session.findings import Judge
-from crucible.session.model import Callout, Entry, Prose
+from crucible.session.model import Callout, Prose
+from crucible.session.placing import Placing
 from crucible.session.plan import Plan
 from crucible.session.settled import put_to_user, refusal
 from crucible.session.speakers import Speakers, Switch
 from crucible.session.standing import CLOSED, Turn
 from crucible.session.syncing import SyncPoint
-from crucible.session.titles import Titles, prompt_name, resumed_name, shortened
+from crucible.session.titles import Titles, prompt_name, resumed_name
 from crucible.session.usage import Usage
 from crucible.session.wording import happening, intervention, rewinding, whole_seconds
 from crucible.transcript.events import (
     Answered,
-    At,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -59,7 +59,7 @@ from crucible.transcript.events import (
 __all__ = ["Recorder"]
 
 
-class Recorder:
+class Recorder(Placing):
     """One native session, or one subagent's work, under recording.
 
     `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
@@ -127,14 +127,6 @@ class Recorder:
         return self._titles.best
 
     @property
-    def place(self) -> str:
-        """The id of the phase or sub-phase that is being recorded: `phase-2.1`; "" before the first."""
-        if not self._phases:
-            return ""
-        parts = self._phases[-1].parts
-        return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
-
-    @property
     def has_work(self) -> bool:
         """Whether anybody said anything worth a note."""
         return bool(self._phases or self.task)
@@ -197,13 +189,6 @@ class Recorder:
             if self._switch:
                 self._switch.name_model(self._usage.first_model)
         self._sync.pass_by(event)
-
-    def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
-        """Add callouts; whether there were any."""
-        told = list(entries)
-        for entry in told:
-            self._stretch(at).add(entry)
-        return bool(told)
 
     def _note_row(self, event: Event) -> None:
         """This row is in the note now."""
@@ -301,24 +286,6 @@ class Recorder:
         self._turn = Turn.UNASKED
         return True
 
-    def _open_phase(self, *prompts: Prompted) -> Stretch:
-        """A phase for the last prompt, and before it what was held."""
-        said = [*self._held, *prompts]
-        self._held = []
-        named = prompts[-1] if prompts else said[0]
-        name = prompt_name(named.text) if normal(named.text) else "Picture"
-        self._titles.first_said(prompt_name(named.text, 80) if normal(named.text) else name)
-        phase = self._new_phase(name, said[0].at)
-        self._started = self._started or phase.started
-        phase.entries.extend(intervention(p) for p in said)
-        return phase
-
-    def _new_phase(self, name: str, at: At) -> Stretch:
-        phase = Stretch(name, self._speakers.now, whole_seconds(at.time))
-        self._plan.forget_start()
-        self._phases.append(phase)
-        return phase
-
     def _resumed(self, event: Resumed) -> None:
         """A phase of its own; commands that were held are told in it.  In a new session of a client, somebody else goes on."""
         is_first, (held, self._held) = not self._phases, (self._held, [])
@@ -331,23 +298,6 @@ class Recorder:
         self._turn = Turn.UNASKED
 
     # --- the agent ---------------------------------------------------------------------------------------------------
-
-    def _work(self, at: At) -> Stretch:
-        """The phase in which the agent is working now."""
-        self._turn = Turn.OPEN
-        if self._held:
-            return self._open_phase()
-        if self._phases:
-            return self._phases[-1]
-        return self._new_phase(self.work_name, at)
-
-    def _stretch(self, at: At) -> Stretch:
-        """Where the next entry goes: a sub-phase once the phase has one."""
-        phase = self._phases[-1] if self._phases and not self._held else self._work(at)
-        started = self._plan.take_start()
-        if started:
-            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, whole_seconds(at.time)))
-        return phase.parts[-1] if phase.parts else phase
 
     def _replied(self, event: Replied) -> None:
         self._work(event.at)

@@ -203,3 +203,15 @@ def test_a_callout_that_the_end_of_a_transcript_settled_is_told_once() -> None:
     told = read_session(after, "s").phases
     assert told[0].entries == (Prose("Said."), replace(chosen, text="Tabs"), fixed)
     assert told[1].entries == (replace(other, text="Tabs"),)
+
+
+def test_a_callout_keeps_the_fold_that_a_human_gave_it_when_it_is_written_again() -> None:
+    def switch(text: str, fold: str = "") -> Session:
+        entry = Callout("agent_switch", "a → b", text, fold=fold)
+        return replace(note_of(), phases=(Phase("P", entries=(entry,)),), synced_to=(f"c:{text}",))
+
+    source = Source(render_session(switch("model x", "+")))
+    after = apply_edits(
+        source, merge(source, read_session(source, "s"), switch("model x"), switch("model y"))
+    )
+    assert "> [!agent_switch]+ a → b\n> model y\n" in after.text
