@@ -144,7 +144,7 @@ def test_memory_does_not_grow_with_what_is_said() -> None:
 )
 def test_long_texts_of_anything_take_no_time(piece: str) -> None:
     text = piece * (120_000 // len(piece))
-    told = [
+    told: list[Event] = [
         events_module.Prompted(At(1), text),
         events_module.Replied(At(2), f"{text}\nShall I?"),
         events_module.Prompted(At(3), "2"),
