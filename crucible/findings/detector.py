@@ -98,6 +98,7 @@ class Detector:
                 self._story.now.worked = True
             case Rewound():
                 self._decisions.stopped()
+                self._story.rewound()
         return ()
 
     def _prompted(self, event: Prompted) -> list[Decision | Failure]:
