@@ -189,9 +189,9 @@ def _key(part: Part) -> str:
 # --- what came of them -----------------------------------------------------------------------------------------------
 
 _RED = late_pattern(
-    r"^(?:\[[\w:./-]{1,40}\] )?(?:\s*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
-    r"|BUILD FAILED|test result: FAILED|Tests:\s+[1-9]\d* failed|npm ERR!|make(?:\[\d+\])?: \*\*\*|Found [1-9]\d* errors?\b|\s*\u2715 |\u2716 [1-9]"
-    r"|ERROR task failed|[\w./-]+:\d+(?::\d+)?: error\b|={3,} .*[1-9]\d* (?:failed|errors?)\b)",
+    r"^(?:\[[\w:./-]{1,40}\] )?(?:[ \t]*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
+    r"|BUILD FAILED|test result: FAILED|Tests:[ \t]+[1-9]\d* failed|npm ERR!|make(?:\[\d+\])?: \*\*\*|Found [1-9]\d* errors?\b|[ \t]*\u2715 |\u2716 [1-9]"
+    r"|ERROR task failed|[\w./-]+:\d+(?::\d+)?: error\b|={3,20} [^\n]{0,200}\b[1-9]\d{0,6} (?:failed|errors?)\b)",
     re.MULTILINE,
 )
 _LINE = late_pattern(
@@ -223,7 +223,7 @@ def is_log(text: str) -> bool:
 
 def red_lines(text: str, most: int = 5) -> list[str]:
     """The lines that say what failed; the last lines of an output that marks none."""
-    lines = [_PREFIX.sub("", each).strip() for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
+    lines = [_PREFIX.sub("", each).strip()[:400] for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
     found = [each for each in lines if _LINE.match(each)]
     return (found or [each for each in lines if not _EXIT.match(each)][-most:])[:most]
 

@@ -14,7 +14,6 @@ from crucible.findings.failures import Failures
 from crucible.findings.open_ends import OpenEnds
 from crucible.findings.outcomes import Outcomes
 from crucible.findings.story import Said, Story
-from crucible.findings.texts import hand_over
 from crucible.session.model import Decision, Failure, Noted
 from crucible.transcript.events import (
     Answered,
@@ -99,6 +98,7 @@ class Detector:
                 self._story.now.worked = True
             case Rewound():
                 self._decisions.stopped()
+                self._story.rewound()
         return ()
 
     def _prompted(self, event: Prompted) -> list[Decision | Failure]:
@@ -113,12 +113,11 @@ class Detector:
 
     def _begin(self, text: str, row: str, kind: PromptKind) -> list[Decision | Failure]:
         """A new turn."""
-        plan = text if kind is PromptKind.PLAN else hand_over(text)
         self._outcomes.ended(self._story.now)
-        self._story.prompted(text, row, PromptKind.PLAN if plan else kind)
+        self._story.prompted(text, row, kind)
         self._corrections.prompted()
         self._failures.prompted()
-        return [*self._decisions.prompted(hand_over(plan) or plan)]
+        return [*self._decisions.prompted(text if kind is PromptKind.PLAN else "")]
 
     def _replied(self, event: Replied) -> list[Decision]:
         if event.text.strip():

@@ -28,7 +28,7 @@ PASTED = Pattern("pasted log, then edits", Source.FIX, 16, 20)
 _MOST = 40
 """Failures that wait for their pass."""
 _CONFLICT = late_pattern(r"^CONFLICT \(.*$", re.MULTILINE)
-_REMOTE = late_pattern(r"^\S.*?Z\s+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
+_REMOTE = late_pattern(r"^\S[^\n]{0,300}?Z[ \t]+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -40,6 +40,7 @@ class _Run:
     lines: list[str]
     row: str
     signature: frozenset[str]
+    turn: int
     runs: int = 1
     cause: Said = NOTHING
     thought: Said = NOTHING
@@ -54,9 +55,10 @@ class Failures:
         self._open: list[_Run] = []
 
     def replied(self, said: Said) -> None:
-        """The last words before the first edit tell the cause."""
+        """What the agent says most of before the first edit tells the cause."""
         for run in self._open:
-            if not run.files or not run.cause.text:
+            fresh = not run.files and run.turn == self._story.now.number
+            if not run.cause.text or (fresh and len(said.text) >= len(run.cause.text)):
                 run.cause = said
 
     def reasoned(self, text: str, row: str) -> None:
@@ -77,7 +79,16 @@ class Failures:
         self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
         turn = self._story.now
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
-            self._add(_Run(PASTED, (), [line(turn.prompt.text, 250)], turn.prompt.row, frozenset()))
+            self._add(
+                _Run(
+                    PASTED,
+                    (),
+                    [line(turn.prompt.text, 250)],
+                    turn.prompt.row,
+                    frozenset(),
+                    self._story.now.number,
+                )
+            )
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """A shell command came back."""
@@ -101,15 +112,19 @@ class Failures:
             run.runs += 1
         if any(run.signature & said for run in self._open) or (same and not same[-1].files):
             return
-        self._add(_Run(pattern, keys, lines, result.at.row, said))
+        self._add(_Run(pattern, keys, lines, result.at.row, said, self._story.now.number))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Conflicts of a merge, and the log of a run on another machine."""
         text = result.text[-60_000:]
         if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
-            self._add(_Run(CONFLICT, ("merge",), found[:4], result.at.row, frozenset()))
+            self._add(
+                _Run(CONFLICT, ("merge",), found[:4], result.at.row, frozenset(), self._story.now.number)
+            )
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
-            self._add(_Run(REMOTE, ("remote run",), found[:4], result.at.row, frozenset()))
+            self._add(
+                _Run(REMOTE, ("remote run",), found[:4], result.at.row, frozenset(), self._story.now.number)
+            )
 
     def _add(self, run: _Run) -> None:
         self._open.append(run)

@@ -30,7 +30,7 @@ _SAME = 0.6
 _CREATES = late_pattern(r"\b(?:gh pr|glab mr) create\b")
 _TITLED = late_pattern(r"""--title[ =](["'])(.+?)\1""")
 _COMMIT = late_pattern(r"^\[([^\]\n]+?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
-_REQUEST = late_pattern(r"^https://\S+/(?:pull|merge_requests)/\d+\s*$", re.MULTILINE)
+_REQUEST = late_pattern(r"^https://\S+/(?:pull|merge_requests)/\d+[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from crucible.session.findings import Source
 from crucible.session.model import Grounds
 
-__all__ = ["ROW", "Pattern"]
+__all__ = ["Pattern"]
 
-ROW = 8
-"""Characters of a row's id that a note keeps."""
+_ROW, _PREFIXED = 8, 20
+"""Characters of a row's id that a note keeps; ids that begin with their kind and the time (`prt_1fff0b2c…`) differ late."""
 
 
 class Pattern(NamedTuple):
@@ -27,5 +27,5 @@ class Pattern(NamedTuple):
 
     def on(self, *rows: str) -> Grounds:
         """The grounds of a finding that stands on these rows."""
-        kept = tuple(dict.fromkeys(row[:ROW] for row in rows if row))
+        kept = tuple(dict.fromkeys(row[: _PREFIXED if "_" in row[:_ROW] else _ROW] for row in rows if row))
         return Grounds(self.source, round((self.true + 1) / (self.read + 2), 2), kept)

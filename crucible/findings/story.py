@@ -79,6 +79,10 @@ class Story:
         self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
         self._said_now = NOTHING
 
+    def rewound(self) -> None:
+        """The last words were taken back: they wait for no answer and offer nothing."""
+        self.now.kind, self.now.last = PromptKind.COMMAND, NOTHING
+
     def replied(self, text: str, row: str) -> Said:
         """The agent said something."""
         turn, said = self.now, Said(trimmed(text), row)

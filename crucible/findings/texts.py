@@ -13,7 +13,6 @@ from crucible.patterns import late_pattern
 __all__ = [
     "asks",
     "bullets",
-    "hand_over",
     "last_line",
     "line",
     "options",
@@ -160,17 +159,10 @@ def summary(text: str, limit: int) -> str:
 
 # --- plans -----------------------------------------------------------------------------------------------------------
 
-_HANDED = late_pattern(r"\s*Implement the following plan:?[ \t]*\n", re.IGNORECASE)
 _TITLE = late_pattern(
     r"^#{1,3}[ \t]+(?:(?:Implementation )?Plan[ \t]*[:\u2013\u2014-][ \t]*)?(\S.*)$",
     re.MULTILINE | re.IGNORECASE,
 )
-
-
-def hand_over(text: str) -> str:
-    """The plan that a prompt hands over, "" when it is no such prompt."""
-    found = _HANDED.match(text)
-    return text[found.end() :].strip() if found else ""
 
 
 def plan_title(plan: str) -> str:

@@ -259,7 +259,9 @@ def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[E
 def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
     block = session.tasks_lines
     if block is NOWHERE:
-        return insert_lines(source, session, preamble_end(source, session), render_tasks(tasks))
+        findings = session.findings_lines
+        above = preamble_end(source, session) if findings is NOWHERE else findings.first
+        return insert_lines(source, session, above, render_tasks(tasks))
     refuse_open(session, block.end)
     if any(problem.code == "broken-tasks" for problem in session.problems):
         raise EditRefused(

@@ -45,11 +45,6 @@ def test_a_plan_is_one_decision_however_often_it_is_told() -> None:
     assert "three seconds" in found.rationale
 
 
-def test_a_prompt_that_hands_a_plan_over_is_one_too() -> None:
-    (found,) = Played().you(f"Implement the following plan:\n\n{PLAN}").decisions
-    assert found.text == "Cache in SQLite"
-
-
 def test_a_refused_plan_decides_nothing() -> None:
     assert not Played().plan(PLAN, approved=False).decisions
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crucible.transcript.events import PromptKind
+from crucible.transcript.events import At, PromptKind, Rewound
 from tests.findings.played import Played
 
 
@@ -44,3 +44,8 @@ def test_what_is_not_committed_is_no_open_end() -> None:
 
 def test_a_subagent_s_task_is_no_open_end() -> None:
     assert not Played().you("explore the hooks", PromptKind.TASK).run("ls").open_ends
+
+
+def test_words_that_were_taken_back_leave_nothing_open() -> None:
+    assert not Played().you("go").agent("Shall I?").tell(Rewound(At(9))).open_ends
+    assert not Played().you("go").run("ls").tell(Rewound(At(9))).open_ends
