@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,15 +21,23 @@ from crucible.importing.finding import reason_at
 from crucible.importing.lost_marks import LastSecond, look_at_last_second
 from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
 from crucible.importing.resumed import Tickets, who_was_before
+from crucible.importing.returns import Returns
 from crucible.importing.sources import SourceTable, source_name
-from crucible.importing.strands import Strand
+from crucible.importing.strands import Strand, mark_of
 from crucible.importing.turns import WholeTurns
 from crucible.session.model import Session
 from crucible.session.recording import Recorder
-from crucible.session.syncing import rows_by_source
 from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
-from crucible.transcript.events import At, Event, Titled, Unknown, Unreadable
+from crucible.transcript.events import (
+    At,
+    Event,
+    SubagentReturned,
+    SubagentStarted,
+    Titled,
+    Unknown,
+    Unreadable,
+)
 from crucible.transcript.files import SubagentFile, Transcript
 from crucible.transcript.redact import redactor_of
 from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
@@ -87,6 +96,7 @@ class Folding:
         self._stack = stack
         self._writers: dict[str, FlightWriter] = {}
         self._strands: dict[str, Strand] = {}
+        self._returns = Returns(transcript.subagents)
         self._filed = {file.agent for file in transcript.subagents}
         self._project: str | None = None
         self._redact = options.redact or redactor_of(vault.settings.secrets)
@@ -158,13 +168,14 @@ class Folding:
 
     def _events(self, agent: str) -> Iterator[Event]:
         events = self.dialect.read(self.transcript, agent)
-        if not agent:
-            events = self._tickets.told(events)
-        return self._turns.until_last_end(events) if self.options.whole_turns and not agent else events
+        if agent:
+            return self._returns.within(agent, events, self._strands[agent].mark)
+        events = self._tickets.told(events)
+        return self._turns.until_last_end(events) if self.options.whole_turns else events
 
     def _tell_lost(self, path: Path, strand: Strand, lost: LastSecond) -> None:
         """Say what a missing mark costs; it costs nothing where the note holds all there is, as of an older copy."""
-        mark = _mark_of(strand.note, strand.source)
+        mark = strand.mark
         if lost.undecided or (mark and strand.has_news):
             gone = f"is gone from here ({mark})" if mark else "is not named in its `synced_to`"
             told = f"the last row in the note {strand.id} {gone}: only later rows are added"
@@ -190,10 +201,31 @@ class Folding:
 
     def _take(self, event: Event, agent: str, strand: Strand) -> None:
         self.events += 1
+        if isinstance(event, SubagentReturned) and event.agent and event.agent == event.at.agent:
+            strand.hear(*self._redact(event))
+            return
         if event.at.agent == agent:
             strand.take(*self._redact(event))
         elif event.at.agent not in self._filed:
             self._inside(event.at.agent).take(*self._redact(event))
+        else:
+            return
+        if isinstance(event, SubagentStarted):
+            self._returns.ask(event)
+        elif isinstance(event, SubagentReturned):
+            self._tell_subagent(event)
+
+    def _tell_subagent(self, event: SubagentReturned) -> None:
+        """A subagent's log may end without its report, or there may be none but what its parent tells."""
+        told = self._returns.take(event)
+        if told is None or told.agent in self._filed:
+            return  # its own file is still to be read
+        if told.agent not in self._strands:
+            asked = self._returns.asked(told)
+            if asked is None:
+                return
+            self._inside(told.agent).hear(*self._redact(replace(asked, at=told.at, agent=told.agent)))
+        self._strands[told.agent].hear(*self._redact(told))
 
     def _told(self, path: Path, rows: list[UnreadableRow], strand: Strand) -> list[UnreadableRow]:
         """Rows as the report tells them: one for a file in which nothing could be read."""
@@ -271,6 +303,8 @@ class Folding:
             for work in other.recorder.delegations:
                 if not work.agent and work.task and work.task.strip() == strand.first_prompt.strip():
                     work.agent = strand.recorder.agent
+                    if told := self._returns.name(work.call, work.agent):
+                        strand.hear(*self._redact(told))
                     return other
         return None
 
@@ -279,8 +313,14 @@ class Folding:
     def _strand(self, agent: str, kind: str, work_name: str) -> Strand:
         source = source_name(self.transcript.client, self.transcript.native_id, agent)
         note = self._note_of(source)
-        mark = _mark_of(note, source)
-        recorder = Recorder(self.transcript.client, agent=agent, kind=kind, work_name=work_name, synced=mark)
+        recorder = Recorder(
+            self.transcript.client,
+            agent=agent,
+            kind=kind,
+            work_name=work_name,
+            synced=mark_of(note, source),
+            cwd=self.trunk.recorder.cwd if agent else "",
+        )
         return Strand(recorder, source, note, self._open)
 
     def _note_of(self, source: str) -> Note | None:
@@ -360,14 +400,6 @@ class Folding:
             started=_written(self.transcript.path),
         )
         return family.sessions()
-
-
-def _mark_of(note: Note | None, source: str) -> str:
-    """The row of a source that a note is synced to, "" when the note does not say."""
-    if note is None:
-        return ""
-    rows = rows_by_source(note.session.sources, note.session.synced_to)
-    return rows.get(source, "").partition(":")[2]
 
 
 def _written(path: Path) -> datetime:

@@ -28,9 +28,9 @@ class ImportOptions:
     `only_project` leaves out sessions of other projects, `only_session` what belongs into other notes than that of this id.  `projects` maps a name to the folders that belong to it.
     `redact` takes the place of the redactor that the vault's settings ask for.  `client` is what is known of the program
     that writes the transcripts; with `whole_turns` a turn that it is still in the middle of is left for the next time.
-    `follows` is the source of the session that this one goes on from, where no transcript tells it, `ended` when the
-    client said that it ended.  `met` is told of each session before it is written: its id ("" when there is nothing to
-    write), its note as it was, and the folder that the client worked in.
+    `follows` is the source of the session that this one goes on from, where no transcript tells it.  `met` is told of each
+    session before it is written: its id ("" when there is nothing to write), its note as it was, and the folder that the
+    client worked in.
     """
 
     now: datetime
@@ -42,7 +42,6 @@ class ImportOptions:
     client: Client = Client.UNKNOWN
     whole_turns: bool = False
     follows: str = ""
-    ended: datetime | None = None
     met: Met | None = None
     only_session: str = ""
 

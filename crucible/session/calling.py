@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from crucible.session.calls import call_line, one_line
+from crucible.session.calls import asks, call_line, one_line
 from crucible.session.drafts import Call, Delegation, Stretch
 from crucible.session.model import Outcome
+from crucible.session.paths import relative
 from crucible.session.results import result_line
 from crucible.session.wording import OUTCOMES
 from crucible.transcript.events import CallEnd, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
@@ -23,9 +24,10 @@ OpenPlace: TypeAlias = Callable[[], Stretch]
 
 
 class Calling:
-    """`delegations` is all work that was handed out, in its order."""
+    """`delegations` is all work that was handed out, in its order, `folder` where the agent stands."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str = "") -> None:
+        self.folder = folder
         self.delegations: list[Delegation] = []
         self._calls: dict[str, Call] = {}
         self._delegated: dict[str, Delegation] = {}
@@ -36,16 +38,22 @@ class Calling:
         waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return waiting[-1] if waiting else ""
 
+    @property
+    def asked(self) -> str:
+        """The question, or the plan, that the last call without a result put to the user, "" for none."""
+        tool, _, words = self.waiting.partition(" ")
+        return words if asks(tool) else ""
+
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""
         named = (d for d in self.delegations if agent and d.agent == agent)
         return self._delegated.get(call) or next(named, None)
 
-    def use(self, event: ToolUsed, cwd: str, place: OpenPlace) -> None:
+    def use(self, event: ToolUsed, place: OpenPlace) -> None:
         """A call; one that hands work out is told as that work alone."""
         if event.call in self._delegated:
             return
-        call = Call(call_line(event.name, event.arguments, cwd))
+        call = Call(call_line(event.name, event.arguments, self.folder))
         self._calls[event.call] = call
         place().add_call(call)
 
@@ -53,7 +61,7 @@ class Calling:
         """A call's result, or the end of delegated work that was told like one."""
         delegation = self._delegated.get(event.call)
         if delegation:
-            delegation.answer(event.text, OUTCOMES[event.end])
+            delegation.answer(relative(event.text, self.folder), OUTCOMES[event.end])
             return
         call = self._calls.get(event.call)
         if call is None:
@@ -64,7 +72,8 @@ class Calling:
         if event.end is CallEnd.REJECTED:
             call.result = one_line(event.feedback, 100)
         else:
-            call.result = result_line(call.call, event.text, call.outcome, event.details)
+            line = result_line(call.call, event.text, call.outcome, event.details)
+            call.result = relative(line, self.folder)
 
     def hand_out(self, event: SubagentStarted, place: OpenPlace) -> None:
         """A subagent was given work, or its id became known."""
@@ -75,7 +84,7 @@ class Calling:
         """A subagent's work came back."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
         found.learn(event.agent, "", "", "")
-        found.answer(event.text, OUTCOMES[event.end])
+        found.answer(relative(event.text, self.folder), OUTCOMES[event.end])
 
     def _delegate(self, call: str, place: OpenPlace) -> Delegation:
         found = Delegation(call)

@@ -45,12 +45,13 @@ def _title(source: Source, note: Session, base: Session, now: Session) -> list[E
 def quieted(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
     """What a session came to without a row more.
 
-    Time alone ends an `active` one, and one whose client was closed; and a client's end may be told late.  A status that
-    a human set is left alone.
+    Time alone ends an `active` one, and a client's end may be told late; a pause of ours may be over when a human ticked its
+    tasks.  A status that a human set is left alone.
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
     late = base.status is Status.PAUSED and _stands_as_written(note, base)
-    if not (untouched or late) or now.status is Status.ACTIVE or now.status is None:
+    is_same = _standing(note, None) == _standing(now, None)
+    if not (untouched or late) or is_same or now.status in (Status.ACTIVE, None):
         return []
     phase = note.phases[-1].id if note.phases else None
     return _set_all(source, note, _standing(now, phase))

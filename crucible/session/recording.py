@@ -20,8 +20,8 @@ from crucible.session.findings import Judge
 from crucible.session.model import Callout, Intervention, Prose
 from crucible.session.plan import Plan
 from crucible.session.speakers import Speakers, Switch
-from crucible.session.standing import CLOSED, Turn
-from crucible.session.syncing import SyncPoint
+from crucible.session.standing import CLOSED, Turn, question_in
+from crucible.session.syncing import HEARD, SyncPoint
 from crucible.session.titles import Titles, prompt_name, resumed_name, shortened
 from crucible.session.usage import Usage
 from crucible.session.wording import (
@@ -35,6 +35,7 @@ from crucible.session.wording import (
 from crucible.transcript.events import (
     Answered,
     At,
+    CallEnd,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -64,6 +65,9 @@ from crucible.transcript.events import (
 
 __all__ = ["Recorder"]
 
+_CLOSING = 2000
+"""Code points of an agent's last words that are kept."""
+
 
 class Recorder:
     """One native session, or one subagent's work, under recording.
@@ -72,7 +76,8 @@ class Recorder:
     without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
     gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
     With `joins`, the whole transcript is an addition to a note that tells nothing of it yet, and `after` who worked there
-    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `last` the time of the last event.
+    before.  `cwd` is where it stands as far as its own log does not say.  `task` is what a subagent was asked for,
+    `moved_to` where the client went on, `last` the time of the last event.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class Recorder:
         known_until: datetime | None = None,
         joins: bool = False,
         after: str = "",
+        cwd: str = "",
         judge: Judge | None = None,
     ) -> None:
         self.client = client
@@ -99,7 +105,7 @@ class Recorder:
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
-        self._calling = Calling()
+        self._calling = Calling(cwd)
         self._plan = Plan()
         self._usage = Usage()
         self._redactions: Counter[str] = Counter()
@@ -108,8 +114,9 @@ class Recorder:
         self._started: datetime | None = None
         self._ended: datetime | None = None
         self._turn = Turn.UNASKED
+        self._said = ""
         self._mark, self._mark_line = "", 0
-        self._cwd = self._branch = ""
+        self._branch = ""
         self._after = after
         self._switch: Switch | None = None
         if joins:
@@ -120,7 +127,7 @@ class Recorder:
     @property
     def cwd(self) -> str:
         """Where the session began."""
-        return self._cwd
+        return self._calling.folder
 
     @property
     def started(self) -> datetime | None:
@@ -173,6 +180,7 @@ class Recorder:
             last=self.last,
             turn=self._turn,
             waiting=self._calling.waiting,
+            question=self._question,
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
@@ -187,6 +195,13 @@ class Recorder:
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
             delegations=tuple(d.frozen() for d in self.delegations),
         )
+
+    @property
+    def _question(self) -> str:
+        """What the agent asked last, when that waits for the user."""
+        if self._turn is Turn.ANSWERED:
+            return question_in(self._said)
+        return self._calling.asked if self._turn is Turn.OPEN else ""
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
@@ -210,7 +225,8 @@ class Recorder:
         self._speakers.hear()
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            self._mark, self._mark_line = self._sync.mark(event), event.at.line
+            own = f"{self._mark.partition(HEARD)[0]}{HEARD}" if self._is_heard(event) else ""
+            self._mark, self._mark_line = f"{own}{self._sync.mark(event)}", event.at.line
         time = whole_seconds(event.at.time)
         if time is None:
             return
@@ -218,6 +234,10 @@ class Recorder:
         self._ended = max(self._ended, time) if self._ended else time
         if self._phases:
             self._phases[-1].touch(time, self._turn in CLOSED)
+
+    def _is_heard(self, event: Event) -> bool:
+        """Whether another log told this event of a subagent's work."""
+        return isinstance(event, SubagentReturned) and bool(self.agent) and event.agent == self.agent
 
     def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
         """Whether the event left anything in the note."""
@@ -231,9 +251,9 @@ class Recorder:
             case ToolReturned():
                 self._tool_returned(event)
             case SubagentStarted():
-                self._subagent_started(event)
+                return self._subagent_started(event)
             case SubagentReturned():
-                self._subagent_returned(event)
+                return self._subagent_returned(event)
             case UsageCounted():
                 self._usage.count(event, self._work(event.at))
             case TasksListed():
@@ -352,13 +372,14 @@ class Recorder:
         text = normal(event.text)
         if text:
             self._stretch(event.at).add(Prose(text))
+            self._said = text[-_CLOSING:]
         if event.final:
             self._turn = Turn.ANSWERED
 
     def _tool_used(self, event: ToolUsed) -> None:
         self._work(event.at)
         self._usage.name_model(event.message, event.model)
-        self._calling.use(event, self._cwd, lambda: self._stretch(event.at))
+        self._calling.use(event, lambda: self._stretch(event.at))
 
     def _tool_returned(self, event: ToolReturned) -> None:
         self._calling.answer(event, lambda: self._stretch(event.at))
@@ -368,13 +389,36 @@ class Recorder:
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
-    def _subagent_started(self, event: SubagentStarted) -> None:
+    def _subagent_started(self, event: SubagentStarted) -> bool:
+        if self.agent and event.agent == self.agent:
+            self.task = normal(event.task)  # of its own log nothing is left
+            return False
         if self.delegation(event.call, event.agent) is None:
             self._work(event.at)
         self._calling.hand_out(event, lambda: self._stretch(event.at))
+        return True
 
-    def _subagent_returned(self, event: SubagentReturned) -> None:
+    def _subagent_returned(self, event: SubagentReturned) -> bool:
+        if self._is_heard(event):
+            return self._is_back(event)
         self._calling.take_back(event, lambda: self._stretch(event.at))
+        return True
+
+    def _is_back(self, event: SubagentReturned) -> bool:
+        """The parent has the result of this very work: what its own log does not tell of it is told here."""
+        if self._turn in CLOSED or event.end is CallEnd.REJECTED:
+            return False
+        text = normal(event.text)
+        if event.end is CallEnd.FAILED:
+            self._faulted(Faulted(event.at, text))
+        elif event.end is CallEnd.INTERRUPTED:
+            self._turn = Turn.INTERRUPTED
+        else:
+            if text and not any(phase.has_said(text) for phase in self._phases):
+                self._work(event.at)
+                self._stretch(event.at).add(Prose(text))
+            self._turn = Turn.ANSWERED
+        return True
 
     # --- what happens to a session -----------------------------------------------------------------------------------
 
@@ -392,7 +436,7 @@ class Recorder:
         # Under what was said last: a `/rewind` that is held is no work.
         phase = self._phases[-1]
         (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
-        self._turn = Turn.ANSWERED
+        self._turn, self._said = Turn.ANSWERED, ""
         return True
 
     def _faulted(self, event: Faulted) -> None:
@@ -402,6 +446,7 @@ class Recorder:
 
     def _context_seen(self, event: ContextSeen) -> bool:
         if not self._mark:
-            self._cwd, self._branch = event.cwd or self._cwd, one_line(event.branch, 200) or self._branch
+            self._calling.folder = event.cwd or self._calling.folder
+            self._branch = one_line(event.branch, 200) or self._branch
         self._speakers.change(event.version)
         return False

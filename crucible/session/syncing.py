@@ -12,7 +12,10 @@ from datetime import datetime
 
 from crucible.transcript.events import Event
 
-__all__ = ["SyncPoint", "rows_by_source", "rows_in_step"]
+__all__ = ["HEARD", "SyncPoint", "rows_by_source", "rows_in_step"]
+
+HEARD = "+"
+"""Stands in a mark between a log's own last row and a row of another log that told of it, a subagent's report say."""
 
 _LENGTH = 8
 
@@ -58,7 +61,7 @@ class SyncPoint:
     __slots__ = ("_known_until", "_line", "_lines", "_synced")
 
     def __init__(self, synced: str = "", known_until: datetime | None = None) -> None:
-        self._synced = synced
+        self._synced = synced.rpartition(HEARD)[2]
         self._known_until = known_until
         self._line = 0
         self._lines: dict[str, int] = {}
