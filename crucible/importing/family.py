@@ -19,6 +19,7 @@ from crucible.session.merging_head import merged_tasks
 from crucible.session.model import Mode, Prose, Session, Status
 from crucible.session.paths import relative
 from crucible.session.reports import summary_of
+from crucible.session.spending import spent_in, spent_lines
 from crucible.session.standing import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
 from crucible.settings import VaultSettings
 
@@ -78,8 +79,8 @@ class Family:
         now = session_of(strand.recorder.draft(), replace(setting, children=after, loose=loose))
         inline = [child for child in children if self._is_inline(child)]
         if base:
-            base = _with_sources(base, [found[child][0] for child in inline if child.note])
-        return base or now, _with_sources(now, [found[child][1] for child in inline])
+            base = _with_inline(base, [found[child][0] for child in inline if child.note])
+        return base or now, _with_inline(now, [found[child][1] for child in inline])
 
     def _setting(self, strand: Strand, children: Sequence[Strand]) -> Setting:
         return Setting(
@@ -165,10 +166,16 @@ def _linked(strand: Strand) -> set[str | None]:
     return {entry.link for entry in strand.note.session.all_entries() if hasattr(entry, "link")}
 
 
-def _with_sources(session: Session, inline: Sequence[Session]) -> Session:
-    """A note names every log that is folded into it."""
+def _with_inline(session: Session, inline: Sequence[Session]) -> Session:
+    """A note names every log that is folded into it, and counts its tokens: they are in no other note."""
+    if not inline:
+        return session
+    whole = (session, *inline)
     return replace(
         session,
-        sources=(*session.sources, *(source for child in inline for source in child.sources)),
-        synced_to=(*session.synced_to, *(row for child in inline for row in child.synced_to)),
+        sources=tuple(source for each in whole for source in each.sources),
+        synced_to=tuple(row for each in whole for row in each.synced_to),
+        tokens_used=sum(each.tokens_used or 0 for each in whole) or None,
+        tokens_cached=sum(each.tokens_cached or 0 for each in whole) or None,
+        usage=spent_lines(spent for each in whole for spent in spent_in(each.usage)),
     )

@@ -225,6 +225,7 @@ class Draft:
     model: str | None
     tokens_used: int
     tokens_cached: int
+    usage: tuple[str, ...]
     redactions: Mapping[str, int]
     tasks: tuple[Task, ...]
     findings: tuple[Noted, ...]
@@ -299,6 +300,7 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         model=draft.model,
         tokens_used=draft.tokens_used or None,
         tokens_cached=draft.tokens_cached or None,
+        usage=draft.usage,
         subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
         parent=setting.parent,
         resume_point=numbered[-1].id if paused and numbered else None,

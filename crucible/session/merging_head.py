@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crucible.note.source import NOWHERE, Edit, Source
+from crucible.note.wikilinks import without_links
 from crucible.session.editing import set_field, set_tasks
 from crucible.session.fields import format_time, link_to, subagent_value
 from crucible.session.markup import render_title
 from crucible.session.model import Session, Status, SubagentRef, Task, Value
 from crucible.session.redacted import counted_by_rule, redacted_more
+from crucible.session.spending import spent_more
 from crucible.session.syncing import rows_by_source, rows_in_step
 
 __all__ = ["counted", "merge_head", "merged_tasks", "quieted"]
@@ -78,6 +80,7 @@ def _fields(
     wanted["model"] = _chosen(note.model, base.model, now.model)
     wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
     wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
+    wanted["usage"] = _usage(note, base, now)
     wanted["redactions"] = counted(note.redactions, base.redactions, now.redactions)
     wanted["redacted"] = _redacted(note.redacted, base.redacted, now.redacted)
     known = {str(agent) for agent in (*base.participants, *note.participants)}
@@ -123,6 +126,13 @@ def counted(note: int | None, base: int | None, now: int | None) -> int | None:
     if note is None or note == base:
         return now if note == base else None
     return max(0, note + (now or 0) - (base or 0))
+
+
+def _usage(note: Session, base: Session, now: Session) -> Value:
+    """Tokens by day and model grow as counts do; a note that has none though it was written stays without."""
+    if base.usage == now.usage or (base.usage and not note.usage):
+        return note.properties.get("usage")
+    return [without_links(line) for line in spent_more(note.usage, base.usage, now.usage)]
 
 
 def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> Value:

@@ -188,6 +188,7 @@ class Recorder:
             model=self._usage.first_model if self.is_guest else self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
+            usage=self._usage.lines,
             redactions=dict(self._redactions),
             tasks=self._plan.tasks(),
             findings=self._judge.noted() if self._judge else (),
