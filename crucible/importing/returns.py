@@ -66,7 +66,7 @@ class Returns:
         """
         waiting = list(self._results.get(agent, ()))
         own, heard, _ = mark.partition(HEARD)
-        line, row = 0, ""
+        line, row = 1, ""
         for event in events:
             is_later = isinstance(event, Prompted) and event.at.agent == agent
             is_known = bool(heard) and row.startswith(own) and not event.at.row.startswith(own or "-")
