@@ -19,7 +19,7 @@ from crucible.flight.recorder import FlightWriter
 from crucible.importing.family import Family, is_inline
 from crucible.importing.finding import reason_at
 from crucible.importing.lost_marks import LastSecond, look_at_last_second
-from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
+from crucible.importing.report import Importing, ImportOptions, UnreadableRow, told_rows
 from crucible.importing.resumed import Tickets, who_was_before
 from crucible.importing.returns import Returns
 from crucible.importing.sources import SourceTable, source_name
@@ -195,7 +195,8 @@ class Folding:
                 self.outcome.unknown_rows[event.type] += not again
             self._take(event, agent, strand)
         if not again:
-            self.outcome.unreadable += self._told(path, unreadable, strand)
+            is_ours = strand.saw_rows or self.dialect.sniff(path)
+            self.outcome.unreadable += told_rows(path, unreadable, "" if is_ours else self.dialect.NAME)
         if strand.overflowed and strand.id:
             self._keep_whole(agent)
 
@@ -226,20 +227,6 @@ class Folding:
                 return
             self._inside(told.agent).hear(*self._redact(replace(asked, at=told.at, agent=told.agent)))
         self._strands[told.agent].hear(*self._redact(told))
-
-    def _told(self, path: Path, rows: list[UnreadableRow], strand: Strand) -> list[UnreadableRow]:
-        """Rows as the report tells them: one for a file in which nothing could be read."""
-        if not strand.saw_rows and not self.dialect.sniff(path):
-            first = (
-                rows[0]
-                if rows
-                else UnreadableRow(path, 1, "empty" if _is_empty(path) else "no row of it is known")
-            )
-            return [UnreadableRow(path, first.line, f"no {self.dialect.NAME} transcript: {first.reason}")]
-        if len(rows) > ROWS_PER_FILE:
-            more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
-            return [*rows[:ROWS_PER_FILE], more]
-        return rows
 
     def _keep_whole(self, agent: str) -> None:
         """Whole events of a file with so much before the first word that they were not held."""
@@ -404,7 +391,3 @@ class Folding:
 
 def _written(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
-
-
-def _is_empty(path: Path) -> bool:
-    return path.stat().st_size == 0

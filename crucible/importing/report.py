@@ -13,7 +13,7 @@ from crucible.session.standing import Client
 from crucible.transcript.redact import Redactor
 from crucible.vault.store import Note
 
-__all__ = ["ImportOptions", "ImportReport", "Importing", "Met", "UnreadableRow"]
+__all__ = ["ImportOptions", "ImportReport", "Importing", "Met", "UnreadableRow", "told_rows"]
 
 Met: TypeAlias = "Callable[[str, Note | None, str], None]"
 
@@ -104,3 +104,15 @@ class Importing:
             self.sessions,
             dict(self.redacted),
         )
+
+
+def told_rows(path: Path, rows: list[UnreadableRow], wanted: str) -> list[UnreadableRow]:
+    """Rows of a file as the report tells them: one where it is no transcript of the client that was `wanted`."""
+    if wanted:
+        reason = "empty" if path.stat().st_size == 0 else "no row of it is known"
+        first = rows[0] if rows else UnreadableRow(path, 1, reason)
+        return [UnreadableRow(path, first.line, f"no {wanted} transcript: {first.reason}")]
+    if len(rows) > ROWS_PER_FILE:
+        more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
+        return [*rows[:ROWS_PER_FILE], more]
+    return rows

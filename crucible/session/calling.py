@@ -14,6 +14,7 @@ from crucible.session.drafts import Call, Delegation, Stretch
 from crucible.session.model import Outcome
 from crucible.session.paths import relative
 from crucible.session.results import result_line
+from crucible.session.standing import Turn, question_in
 from crucible.session.wording import OUTCOMES
 from crucible.transcript.events import CallEnd, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
 
@@ -24,10 +25,11 @@ OpenPlace: TypeAlias = Callable[[], Stretch]
 
 
 class Calling:
-    """`delegations` is all work that was handed out, in its order, `folder` where the agent stands."""
+    """`delegations` is all work that was handed out, in its order, `folder` where the agent stands, `last_words` its last text."""
 
     def __init__(self, folder: str = "") -> None:
         self.folder = folder
+        self.last_words = ""
         self.delegations: list[Delegation] = []
         self._calls: dict[str, Call] = {}
         self._delegated: dict[str, Delegation] = {}
@@ -38,11 +40,12 @@ class Calling:
         waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return waiting[-1] if waiting else ""
 
-    @property
-    def asked(self) -> str:
-        """The question, or the plan, that the last call without a result put to the user, "" for none."""
+    def question(self, turn: Turn) -> str:
+        """What the agent asked last, when that waits for the user: a call's question or plan, or its last words; "" for nothing."""
+        if turn is Turn.ANSWERED:
+            return question_in(self.last_words)
         tool, _, words = self.waiting.partition(" ")
-        return words if asks(tool) else ""
+        return words if turn is Turn.OPEN and asks(tool) else ""
 
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""

@@ -17,10 +17,11 @@ from crucible.session.calling import Calling
 from crucible.session.calls import one_line
 from crucible.session.drafts import Delegation, Draft, Stretch
 from crucible.session.findings import Judge
+from crucible.session.hearing import is_heard, turn_after
 from crucible.session.model import Callout, Intervention, Prose
 from crucible.session.plan import Plan
 from crucible.session.speakers import Speakers, Switch
-from crucible.session.standing import CLOSED, Turn, question_in
+from crucible.session.standing import CLOSED, Turn
 from crucible.session.syncing import HEARD, SyncPoint
 from crucible.session.titles import Titles, prompt_name, resumed_name, shortened
 from crucible.session.usage import Usage
@@ -35,7 +36,6 @@ from crucible.session.wording import (
 from crucible.transcript.events import (
     Answered,
     At,
-    CallEnd,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -64,9 +64,6 @@ from crucible.transcript.events import (
 )
 
 __all__ = ["Recorder"]
-
-_CLOSING = 2000
-"""Code points of an agent's last words that are kept."""
 
 
 class Recorder:
@@ -114,7 +111,6 @@ class Recorder:
         self._started: datetime | None = None
         self._ended: datetime | None = None
         self._turn = Turn.UNASKED
-        self._said = ""
         self._mark, self._mark_line = "", 0
         self._branch = ""
         self._after = after
@@ -180,7 +176,7 @@ class Recorder:
             last=self.last,
             turn=self._turn,
             waiting=self._calling.waiting,
-            question=self._question,
+            question=self._calling.question(self._turn),
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
@@ -196,13 +192,6 @@ class Recorder:
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
             delegations=tuple(d.frozen() for d in self.delegations),
         )
-
-    @property
-    def _question(self) -> str:
-        """What the agent asked last, when that waits for the user."""
-        if self._turn is Turn.ANSWERED:
-            return question_in(self._said)
-        return self._calling.asked if self._turn is Turn.OPEN else ""
 
     # --- folding -----------------------------------------------------------------------------------------------------
 
@@ -226,7 +215,7 @@ class Recorder:
         self._speakers.hear()
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            own = f"{self._mark.partition(HEARD)[0]}{HEARD}" if self._is_heard(event) else ""
+            own = f"{self._mark.partition(HEARD)[0]}{HEARD}" if is_heard(event, self.agent) else ""
             self._mark, self._mark_line = f"{own}{self._sync.mark(event)}", event.at.line
         time = whole_seconds(event.at.time)
         if time is None:
@@ -235,10 +224,6 @@ class Recorder:
         self._ended = max(self._ended, time) if self._ended else time
         if self._phases:
             self._phases[-1].touch(time, self._turn in CLOSED)
-
-    def _is_heard(self, event: Event) -> bool:
-        """Whether another log told this event of a subagent's work."""
-        return isinstance(event, SubagentReturned) and bool(self.agent) and event.agent == self.agent
 
     def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
         """Whether the event left anything in the note."""
@@ -373,7 +358,7 @@ class Recorder:
         text = normal(event.text)
         if text:
             self._stretch(event.at).add(Prose(text))
-            self._said = text[-_CLOSING:]
+            self._calling.last_words = text
         if event.final:
             self._turn = Turn.ANSWERED
 
@@ -391,7 +376,7 @@ class Recorder:
             self._turn = Turn.OPEN
 
     def _subagent_started(self, event: SubagentStarted) -> bool:
-        if self.agent and event.agent == self.agent:
+        if is_heard(event, self.agent):
             self.task = normal(event.task)  # of its own log nothing is left
             return False
         if self.delegation(event.call, event.agent) is None:
@@ -400,25 +385,11 @@ class Recorder:
         return True
 
     def _subagent_returned(self, event: SubagentReturned) -> bool:
-        if self._is_heard(event):
-            return self._is_back(event)
+        if is_heard(event, self.agent):
+            turn = turn_after(event, self._turn, self._phases, lambda: self._stretch(event.at))
+            self._turn = turn or self._turn
+            return turn is not None
         self._calling.take_back(event, lambda: self._stretch(event.at))
-        return True
-
-    def _is_back(self, event: SubagentReturned) -> bool:
-        """The parent has the result of this very work: what its own log does not tell of it is told here."""
-        if self._turn in CLOSED or event.end is CallEnd.REJECTED:
-            return False
-        text = normal(event.text)
-        if event.end is CallEnd.FAILED:
-            self._faulted(Faulted(event.at, text))
-        elif event.end is CallEnd.INTERRUPTED:
-            self._turn = Turn.INTERRUPTED
-        else:
-            if text and not any(phase.has_said(text) for phase in self._phases):
-                self._work(event.at)
-                self._stretch(event.at).add(Prose(text))
-            self._turn = Turn.ANSWERED
         return True
 
     # --- what happens to a session -----------------------------------------------------------------------------------
@@ -437,7 +408,7 @@ class Recorder:
         # Under what was said last: a `/rewind` that is held is no work.
         phase = self._phases[-1]
         (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
-        self._turn, self._said = Turn.ANSWERED, ""
+        self._turn, self._calling.last_words = Turn.ANSWERED, ""
         return True
 
     def _faulted(self, event: Faulted) -> None:

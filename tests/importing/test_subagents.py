@@ -171,6 +171,28 @@ def test_a_file_that_comes_after_its_report_is_not_lost(vault: Vault, trunk: Pat
     assert bytes_of(vault) == before
 
 
+def test_a_report_that_the_parent_fetched_is_one_too(vault: Vault, trunk: Path) -> None:
+    launched = result("Async agent launched successfully.", "c1", raw={"isAsync": True, "agentId": AGENT})
+    output = f'[Tool: Read] {{"file_path":"a.py"}}\n\n--- RESULT ---\n{REPORT}'
+
+    def fetch(call: str, status: str) -> list[Row]:
+        task = {"task_id": AGENT, "task_type": "local_agent", "status": status, "output": output}
+        return [assistant(use("TaskOutput", call, task_id=AGENT)), result(output, call, raw={"task": task})]
+
+    done = assistant(text("In limiter.py."), stop="end_turn")
+    rows = [*asked(), launched, *fetch("t1", "running")]
+    write_rows(trunk, rows)
+    run_import(vault, trunk)
+    (note,) = notes_of(vault).values()
+    assert callout(note.session).summary is None
+    write_rows(trunk, [*rows, *fetch("t2", "completed"), *fetch("t3", "completed"), done])
+    run_import(vault, trunk)
+    parent, child = sessions(vault)
+    assert (last_prose(child), child.status) == (REPORT.strip(), Status.COMPLETED)
+    assert (callout(parent).summary, callout(parent).link) == (SUMMARY, child.id)
+    assert notes_of(vault)[child.id].source.text.count("nobody locks it") == 1
+
+
 def test_a_subagent_that_could_not_start_is_a_failure_with_its_message(vault: Vault, trunk: Path) -> None:
     told = "Agent type 'explorer' not found. Available agents: Explore, Plan"
     failed = [result(told, "c1", error=True), assistant(text("I look myself."), stop="end_turn")]

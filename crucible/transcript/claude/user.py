@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from crucible.transcript.claude.background import fetched_report
 from crucible.transcript.claude.calls import (
     TASK_TOOLS,
     call_end,
@@ -244,6 +245,7 @@ def _result(state: State, block: Row, raw: object, at: At) -> None:
         _agent_result(state, started, result)
     if started is None or end is CallEnd.REJECTED:
         state.out.append(ToolReturned(at, call, text, end, feedback, _facts(opened, result)))
+        state.out.extend(fetched_report(state, raw, at))
     if opened is not None and opened.name in TASK_TOOLS and end is CallEnd.OK:
         state.out.extend(task_events(at, opened.name, opened.kept, raw, text))
 
