@@ -116,7 +116,7 @@ class Family:
         )
 
     def _summary(self, last: Prose) -> str | None:
-        return summary_of(relative(last.text, self._trunk.recorder.cwd))
+        return summary_of(relative(last.text, self._trunk.recorder.calling.folder))
 
 
 def _as_written(strand: Strand, setting: Setting) -> Session | None:

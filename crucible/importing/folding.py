@@ -263,7 +263,7 @@ class Folding:
 
     def _subagent_strand(self, file: SubagentFile) -> Strand:
         parent = self._parent_of(file.call, file.agent)
-        work = parent.recorder.delegation(file.call, file.agent) if parent else None
+        work = parent.recorder.calling.delegation(file.call, file.agent) if parent else None
         kind = self._clean(file.kind) or (work.kind if work else "")
         title = (self._clean(file.description) or (work.title if work else "")).rstrip(" .")
         strand = self._strand(file.agent, kind, title or kind or "Work")
@@ -276,7 +276,7 @@ class Folding:
         return event.title if isinstance(event, Titled) else ""
 
     def _parent_of(self, call: str, agent: str) -> Strand | None:
-        found = (s for s in self._strands.values() if s.recorder.delegation(call, agent))
+        found = (s for s in self._strands.values() if s.recorder.calling.delegation(call, agent))
         return next((strand for strand in found if strand.recorder.agent != agent), None)
 
     def _find_parents(self) -> None:
@@ -287,7 +287,7 @@ class Folding:
     def _by_task(self, strand: Strand) -> Strand | None:
         """A subagent that nothing names is known by its task's words."""
         for other in self._strands.values():
-            for work in other.recorder.delegations:
+            for work in other.recorder.calling.delegations:
                 if not work.agent and work.task and work.task.strip() == strand.first_prompt.strip():
                     work.agent = strand.recorder.agent
                     if told := self._returns.name(work.call, work.agent):
@@ -306,7 +306,7 @@ class Folding:
             kind=kind,
             work_name=work_name,
             synced=mark_of(note, source),
-            cwd=self.trunk.recorder.cwd if agent else "",
+            cwd=self.trunk.recorder.calling.folder if agent else "",
         )
         return Strand(recorder, source, note, self._open)
 
@@ -338,7 +338,7 @@ class Folding:
     def _check_wanted(self, trunk: Strand) -> None:
         if OWN_MARK in trunk.first_prompt:
             raise LeftOutError("own")
-        self._project = self._clean(project_of(trunk.recorder.cwd, self.options.projects)) or None
+        self._project = self._clean(project_of(trunk.recorder.calling.folder, self.options.projects)) or None
         if self.options.only_project is not None and self._project != self.options.only_project:
             raise LeftOutError("project")
 

@@ -215,7 +215,7 @@ class _Run:
                 )
                 folding.fold()
             if self.options.met:
-                self.options.met(folding.trunk.id, folding.trunk.note, folding.trunk.recorder.cwd)
+                self.options.met(folding.trunk.id, folding.trunk.note, folding.trunk.recorder.calling.folder)
             moved_to = folding.trunk.recorder.moved_to
             if self.options.follows:
                 self.moves.append((self.options.follows, folding.trunk.source))

@@ -149,7 +149,7 @@ class Strand:
             kind=self.kind,
             work_name=old.work_name,
             known_until=lost.known_until,
-            cwd=old.cwd,
+            cwd=old.calling.folder,
         )
         new = Strand(recorder, self.source, self.note, open_writer)
         new.title, new.kind, new.call = self.title, self.kind, self.call

@@ -47,6 +47,11 @@ class Calling:
         tool, _, words = self.waiting.partition(" ")
         return words if turn is Turn.OPEN and asks(tool) else ""
 
+    def line(self, call: str) -> str:
+        """What a call is told as, "" for one that was never seen."""
+        known, handed = self._calls.get(call), self._delegated.get(call)
+        return known.call if known else handed.title or handed.task if handed else ""
+
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""
         named = (d for d in self.delegations if agent and d.agent == agent)

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from crucible.note.source import NOWHERE, Lines
 from crucible.session.model import Decision, Entry, Failure, Grounds, Noted, Session, Subagent
-from crucible.transcript.events import Event
+
+if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
+    from crucible.transcript.events import Event
 
 __all__ = ["Finding", "Judge", "Kind", "Source", "findings_of"]
 

@@ -12,7 +12,7 @@ from crucible.session.calling import OpenPlace
 from crucible.session.drafts import Stretch
 from crucible.session.model import Prose
 from crucible.session.standing import CLOSED, Turn
-from crucible.session.wording import failure
+from crucible.session.wording import happening
 from crucible.transcript.events import CallEnd, Event, Faulted, SubagentReturned, SubagentStarted
 
 __all__ = ["is_heard", "turn_after"]
@@ -31,7 +31,7 @@ def turn_after(
         return None
     text = normal(event.text)
     if event.end is CallEnd.FAILED:
-        place().add(failure(Faulted(event.at, text)))
+        place().add(happening(Faulted(event.at, text)))
         return Turn.FAULTED
     if event.end is CallEnd.INTERRUPTED:
         return Turn.INTERRUPTED

@@ -1,4 +1,4 @@
-"""The three-way merge of what stands above the phases: frontmatter, title, tasks.
+"""The three-way merge of what stands above the phases: frontmatter, title, tasks, findings.
 
 Owns, key by key, whether the transcript or the human has the last word.  Phases are `merging`'s.
 """
@@ -13,6 +13,7 @@ from crucible.note.wikilinks import without_links
 from crucible.session.editing import set_field, set_tasks
 from crucible.session.fields import format_time, link_to, subagent_value
 from crucible.session.markup import render_title
+from crucible.session.merging_findings import merge_findings
 from crucible.session.model import Session, Status, SubagentRef, Task, Value
 from crucible.session.redacted import counted_by_rule, redacted_more
 from crucible.session.spending import spent_more
@@ -22,13 +23,17 @@ __all__ = ["counted", "merge_head", "merged_tasks", "quieted"]
 
 
 def merge_head(
-    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None
+    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None, stands: bool = True
 ) -> list[Edit]:
-    """`last_phase` is the id that the last phase of `now` will have in the note."""
+    """`last_phase` is the id that the last phase of `now` will have in the note.
+
+    Unless it `stands`, somebody else worked on the session later, who says where it stands.
+    """
     return [
-        *_fields(source, note, base, now, last_phase=last_phase),
+        *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
         *_title(source, note, base, now),
         *set_tasks(source, note, merged_tasks(note.tasks, base.tasks, now.tasks)),
+        *merge_findings(source, note, base.findings, now.findings),
     ]
 
 

@@ -182,15 +182,16 @@ class Subagent:
 
 @dataclass(frozen=True, slots=True)
 class Callout:
-    """Any other callout that means something: milestone, observation, agent_switch, the inbox kinds, abstract.
+    """Any other callout that means something: milestone, observation, agent_switch, plan, the inbox kinds, abstract.
 
-    `kind` is in lower case; `title` is the text after the marker ("" when there is none).
+    `kind` is in lower case; `title` is the text after the marker ("" when there is none), `fold` its `+`, `-` or "".
     """
 
     kind: str
     title: str = ""
     text: str = ""
     lines: Lines = field(default=NOWHERE, compare=False)
+    fold: str = ""
 
 
 Entry: TypeAlias = Prose | ToolCalls | Decision | Failure | Intervention | Subagent | Callout

@@ -8,31 +8,25 @@ grows with the note and not with the transcript.  Making a `Session` of it is `d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import assert_never
 
 from crucible.note.contain import normal
 from crucible.session.calling import Calling
 from crucible.session.calls import one_line
-from crucible.session.drafts import Delegation, Draft, Stretch
+from crucible.session.drafts import Draft, Stretch
 from crucible.session.findings import Judge
 from crucible.session.hearing import is_heard, turn_after
-from crucible.session.model import Callout, Intervention, Prose
+from crucible.session.model import Callout, Entry, Prose
 from crucible.session.plan import Plan
+from crucible.session.settled import put_to_user, refusal
 from crucible.session.speakers import Speakers, Switch
 from crucible.session.standing import CLOSED, Turn
-from crucible.session.syncing import HEARD, SyncPoint
+from crucible.session.syncing import SyncPoint
 from crucible.session.titles import Titles, prompt_name, resumed_name, shortened
 from crucible.session.usage import Usage
-from crucible.session.wording import (
-    compaction,
-    failure,
-    interruption,
-    intervention,
-    rewinding,
-    whole_seconds,
-)
+from crucible.session.wording import happening, intervention, rewinding, whole_seconds
 from crucible.transcript.events import (
     Answered,
     At,
@@ -73,8 +67,8 @@ class Recorder:
     without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
     gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
     With `joins`, the whole transcript is an addition to a note that tells nothing of it yet, and `after` who worked there
-    before.  `cwd` is where it stands as far as its own log does not say.  `task` is what a subagent was asked for,
-    `moved_to` where the client went on, `last` the time of the last event.
+    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `started` the time of the first event
+    that is in the note, `last` that of the last event of all.
     """
 
     def __init__(
@@ -102,13 +96,13 @@ class Recorder:
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
-        self._calling = Calling(cwd)
+        self.calling = Calling(cwd)
         self._plan = Plan()
         self._usage = Usage()
         self._redactions: Counter[str] = Counter()
         self._speakers = Speakers(client, kind if agent else "")
         self._titles = Titles()
-        self._started: datetime | None = None
+        self.started: datetime | None = None
         self._ended: datetime | None = None
         self._turn = Turn.UNASKED
         self._mark, self._mark_line = "", 0
@@ -119,16 +113,6 @@ class Recorder:
             self.base = self.draft()
 
     # --- what others may ask -----------------------------------------------------------------------------------------
-
-    @property
-    def cwd(self) -> str:
-        """Where the session began."""
-        return self._calling.folder
-
-    @property
-    def started(self) -> datetime | None:
-        """When the first event that is in the note happened."""
-        return self._started
 
     @property
     def title(self) -> str:
@@ -158,25 +142,16 @@ class Recorder:
         """Whether the row of `synced` was seen."""
         return self._sync.found
 
-    def delegation(self, call: str, agent: str) -> Delegation | None:
-        """The work handed out by a call, or to a subagent of that id."""
-        return self._calling.delegation(call, agent)
-
-    @property
-    def delegations(self) -> list[Delegation]:
-        """All work that was handed out, in its order."""
-        return self._calling.delegations
-
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
         return Draft(
             title=self.title,
-            started=self._started,
+            started=self.started,
             ended=self._ended,
             last=self.last,
             turn=self._turn,
-            waiting=self._calling.waiting,
-            question=self._calling.question(self._turn),
+            waiting=self.calling.waiting,
+            question=self.calling.question(self._turn),
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
@@ -190,7 +165,7 @@ class Recorder:
             findings=self._judge.noted() if self._judge else (),
             task=self.task,
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
-            delegations=tuple(d.frozen() for d in self.delegations),
+            delegations=tuple(d.frozen() for d in self.calling.delegations),
         )
 
     # --- folding -----------------------------------------------------------------------------------------------------
@@ -202,25 +177,31 @@ class Recorder:
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
         self._redactions.update(secrets or {})
-        if self._fold(event):
+        is_told = self._fold(event)
+        if self._tell(event.at, self._judge.add(event) if self._judge else ()) or is_told:
             self._note_row(event)
             if self._switch:
                 self._switch.name_model(self._usage.first_model)
-        for settled in self._judge.add(event) if self._judge else ():
-            self._stretch(event.at).add(settled)
         self._sync.pass_by(event)
+
+    def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
+        """Add callouts; whether there were any."""
+        told = list(entries)
+        for entry in told:
+            self._stretch(at).add(entry)
+        return bool(told)
 
     def _note_row(self, event: Event) -> None:
         """This row is in the note now."""
         self._speakers.hear()
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            own = f"{self._mark.partition(HEARD)[0]}{HEARD}" if is_heard(event, self.agent) else ""
-            self._mark, self._mark_line = f"{own}{self._sync.mark(event)}", event.at.line
+            own = self._mark if is_heard(event, self.agent) else None
+            self._mark, self._mark_line = self._sync.mark(event, own), event.at.line
         time = whole_seconds(event.at.time)
         if time is None:
             return
-        self._started = self._started or time
+        self.started = self.started or time
         self._ended = max(self._ended, time) if self._ended else time
         if self._phases:
             self._phases[-1].touch(time, self._turn in CLOSED)
@@ -251,23 +232,27 @@ class Recorder:
             case Answered():
                 self._turn = Turn.ANSWERED
             case Interrupted():
-                self._interrupted(event)
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.INTERRUPTED
             case Compacted():
-                self._stretch(event.at).add(compaction(event))
+                self._tell(event.at, [happening(event)])
             case Rewound():
                 return self._rewound(event)
             case Faulted():
-                self._faulted(event)
+                self._work(event.at)
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.FAULTED
             case ContinuedIn():
                 self._turn, self.moved_to = Turn.MOVED, event.session
             case ContextSeen():
                 return self._context_seen(event)
             case Titled():
-                return self._titled(event)
+                self._titles.named(one_line(event.title, 120), event.by_user)
+                return False
             case Resumed():
                 self._resumed(event)
             case QuestionsAnswered() | PlanSettled():
-                return False
+                return self._tell(event.at, put_to_user(event, is_judged=self._judge is not None))
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:
@@ -312,7 +297,7 @@ class Recorder:
         name = prompt_name(named.text) if normal(named.text) else "Picture"
         self._titles.first_said(prompt_name(named.text, 80) if normal(named.text) else name)
         phase = self._new_phase(name, said[0].at)
-        self._started = self._started or phase.started
+        self.started = self.started or phase.started
         phase.entries.extend(intervention(p) for p in said)
         return phase
 
@@ -358,20 +343,20 @@ class Recorder:
         text = normal(event.text)
         if text:
             self._stretch(event.at).add(Prose(text))
-            self._calling.last_words = text
+            self.calling.last_words = text
         if event.final:
             self._turn = Turn.ANSWERED
 
     def _tool_used(self, event: ToolUsed) -> None:
         self._work(event.at)
         self._usage.name_model(event.message, event.model)
-        self._calling.use(event, lambda: self._stretch(event.at))
+        self.calling.use(event, lambda: self._stretch(event.at))
 
     def _tool_returned(self, event: ToolReturned) -> None:
-        self._calling.answer(event, lambda: self._stretch(event.at))
-        feedback = normal(event.feedback)
-        if feedback:
-            self._stretch(event.at).add(Intervention(feedback))
+        self.calling.answer(event, lambda: self._stretch(event.at))
+        if normal(event.feedback):
+            stretch = self._stretch(event.at)
+            stretch.add(refusal(event, self.calling.line(event.call), stretch.entries[-1:]))
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
@@ -379,9 +364,9 @@ class Recorder:
         if is_heard(event, self.agent):
             self.task = normal(event.task)  # of its own log nothing is left
             return False
-        if self.delegation(event.call, event.agent) is None:
+        if self.calling.delegation(event.call, event.agent) is None:
             self._work(event.at)
-        self._calling.hand_out(event, lambda: self._stretch(event.at))
+        self.calling.hand_out(event, lambda: self._stretch(event.at))
         return True
 
     def _subagent_returned(self, event: SubagentReturned) -> bool:
@@ -389,18 +374,10 @@ class Recorder:
             turn = turn_after(event, self._turn, self._phases, lambda: self._stretch(event.at))
             self._turn = turn or self._turn
             return turn is not None
-        self._calling.take_back(event, lambda: self._stretch(event.at))
+        self.calling.take_back(event, lambda: self._stretch(event.at))
         return True
 
     # --- what happens to a session -----------------------------------------------------------------------------------
-
-    def _titled(self, event: Titled) -> bool:
-        self._titles.named(one_line(event.title, 120), event.by_user)
-        return False
-
-    def _interrupted(self, event: Interrupted) -> None:
-        self._stretch(event.at).add(interruption(event))
-        self._turn = Turn.INTERRUPTED
 
     def _rewound(self, event: Rewound) -> bool:
         if not self._phases:
@@ -408,17 +385,12 @@ class Recorder:
         # Under what was said last: a `/rewind` that is held is no work.
         phase = self._phases[-1]
         (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
-        self._turn, self._calling.last_words = Turn.ANSWERED, ""
+        self._turn, self.calling.last_words = Turn.ANSWERED, ""
         return True
-
-    def _faulted(self, event: Faulted) -> None:
-        self._work(event.at)
-        self._stretch(event.at).add(failure(event))
-        self._turn = Turn.FAULTED
 
     def _context_seen(self, event: ContextSeen) -> bool:
         if not self._mark:
-            self._calling.folder = event.cwd or self._calling.folder
+            self.calling.folder = event.cwd or self.calling.folder
             self._branch = one_line(event.branch, 200) or self._branch
         self._speakers.change(event.version)
         return False

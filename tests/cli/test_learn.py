@@ -709,12 +709,14 @@ def program(tmp_path: Path, script: str) -> str:
     return shlex.join([sys.executable, str(path)])
 
 
-def test_rules_say_where_a_failure_comes_from_and_how_sure_they_are(cru: Cru, vault: Vault) -> None:
+def test_without_an_agent_a_failure_has_a_category_only_where_its_facts_suffice(
+    cru: Cru, vault: Vault
+) -> None:
     result = cru("session", "learn", "--all", "--type", "puzzle", "--export", "markdown", "--judge")
     assert "no agent is configured" in result.stderr
     text = kept(vault, "puzzle").read_text(encoding="utf-8")
-    assert "judge: rules" in text
-    assert "confidence: 0." in text
+    assert "AssertionError" in text
+    assert "category:" not in text
 
 
 def test_an_agent_judges_once_and_its_word_stays(cru: Cru, vault: Vault, tmp_path: Path) -> None:

@@ -343,7 +343,7 @@ def test_rejected_interrupted_and_unanswered_calls_have_marks_of_their_own(
     run_import(place, write_rows(session_file(tmp_path), rows))
     (note,) = notes_of(place).values()
     assert "- `Edit a.py` → 🚫 Use the other file\n" in note.source.text
-    assert '> [!user]\n> "Use the other file"\n' in note.source.text
+    assert '> [!user]\n> "Use the other file" - refused: Edit a.py\n' in note.source.text
     assert "- `Bash sleep 9` → ⏹ Sibling tool call errored\n" in note.source.text
     assert "- `Bash sleep 8` → ⏳\n" in note.source.text
     session = note.session

@@ -11,7 +11,19 @@ from crucible.note.source import Source
 from crucible.recall.events import events_of, texts_of
 from crucible.recall.model import Kind
 from crucible.session.markup import render_session
-from crucible.session.model import Entry, Phase, Prose, Session, ToolCalls
+from crucible.session.model import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Grounds,
+    Intervention,
+    Noted,
+    Phase,
+    Prose,
+    Session,
+    ToolCalls,
+)
 from crucible.session.reading import read_session
 from tests.session.strategies import entry_lists, sessions
 
@@ -46,7 +58,17 @@ def test_no_word_of_an_entry_is_lost(session: Session) -> None:
             # By whatever name an entry keeps its text.
             kept = [
                 getattr(entry, name, None)
-                for name in ("rationale", "resolution", "words", "note", "summary", "task")
+                for name in (
+                    "rationale",
+                    "alternatives",
+                    "cause",
+                    "resolution",
+                    "words",
+                    "note",
+                    "summary",
+                    "task",
+                    "text",
+                )
             ]
             if getattr(entry, "kind", "") != "abstract":
                 assert {word for text in kept if text for word in _WORD.findall(text)} <= told
@@ -67,6 +89,54 @@ def test_words_said_twice_are_two_events_of_the_same_words_always() -> None:
     ids = [one.event.id for one in events_of(session)]
     shorter = replace(session, phases=(Phase("a", entries=(entry, entry)),))
     assert [one.event.id for one in events_of(shorter)] == [ids[0], ids[2]]
+
+
+def kinds(session: Session) -> list[tuple[Kind, str]]:
+    return [(one.event.kind, one.event.text) for one in events_of(session)]
+
+
+def test_items_of_the_findings_block_are_events_of_their_kind_unless_their_words_are_there() -> None:
+    items = (
+        Noted("correction", '"Not the fixtures"', "refused: Edit a.py"),
+        Noted("correction", '"Never  on Fridays"'),
+        Noted("outcome", "Empty lines are skipped"),
+        Noted("outcome", "It works", "since noon"),
+        Noted("open_end", "When?"),
+        Noted("failure", "It broke"),
+        Noted("decision", "Tabs"),
+    )
+    said = Prose("Now empty lines:\n\nEmpty lines\nare skipped. More.")
+    session = Session(
+        "s", findings=items, phases=(Phase("a", entries=(Intervention("Not the fixtures"), said)),)
+    )
+    assert kinds(session)[:5] == [
+        (Kind.USER, '"Never  on Fridays"'),
+        (Kind.MILESTONE, "It works\nsince noon"),
+        (Kind.OBSERVATION, "When?"),
+        (Kind.ERROR, "It broke"),
+        (Kind.DECISION, "Tabs"),
+    ]
+    assert len(kinds(session)) == 7
+
+
+def test_alternatives_and_causes_are_searched_but_not_what_they_stand_on() -> None:
+    grounds = Grounds("reply", 0.5, ("abcd1234",))
+    entries = (Decision("A", "b", "c", "user", grounds), Failure("D", "f", "e", grounds))
+    assert kinds(Session("s", phases=(Phase("a", entries=entries),))) == [
+        (Kind.DECISION, "A\nRationale: b\nAlternatives: c"),
+        (Kind.ERROR, "D\nCause: e\nResolution: f"),
+    ]
+
+
+def test_a_plan_is_searched_passage_by_passage() -> None:
+    plan = Callout("plan", "approved: Cache", "One file.\n\nNo server.", fold="-")
+    assert kinds(Session("s", phases=(Phase("a", entries=(plan,)),))) == [
+        (Kind.OBSERVATION, "approved: Cache\nOne file."),
+        (Kind.OBSERVATION, "No server."),
+    ]
+    assert kinds(Session("s", phases=(Phase("a", entries=(Callout("plan", "left"),)),))) == [
+        (Kind.OBSERVATION, "left")
+    ]
 
 
 def test_prose_is_an_agents() -> None:

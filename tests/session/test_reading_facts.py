@@ -618,6 +618,7 @@ def test_the_kinds_that_mean_something() -> None:
                 "milestone",
                 "observation",
                 "agent_switch",
+                "plan",
                 "decision_needed",
                 "approval_required",
                 "task_complete",

@@ -132,11 +132,11 @@ def test_a_result_without_its_call_is_kept() -> None:
     assert list(told.calls()) == [ToolCall("? lost-1", "all done", Outcome.FAILED)]
 
 
-def test_a_rejection_keeps_the_feedback_twice() -> None:
+def test_a_rejection_keeps_the_feedback_twice_and_says_what_was_refused() -> None:
     told = session(Prompted(at(), "Go"), used("c1"), ToolReturned(at(), "c1", "…", CallEnd.REJECTED, "Use b"))
     assert told.phases[0].entries[1:] == (
         ToolCalls((ToolCall("Bash make", "Use b", Outcome.REJECTED),)),
-        Intervention("Use b"),
+        Intervention("Use b", "refused: Bash make"),
     )
 
 
@@ -317,7 +317,7 @@ def test_a_rejected_subagent_keeps_the_words_and_not_the_client_s_sentence() -> 
     )
     assert told.phases[0].entries[1:] == (
         Subagent(AgentRef("Explore"), text="Look around\nThe user rejected it."),
-        Intervention("Do it yourself"),
+        Intervention("Do it yourself", "refused: Look around"),
     )
 
 

@@ -20,6 +20,7 @@ from tests.importing.places import LATER, bytes_of, make_vault, notes_of
 from tests.transcript.codex_building import CODEX, event, meta, only, response, said, tokens, write
 
 NAMES = ("limiter", "retry", "shapes")
+EVENTS = (*NAMES, "asked", "steered")
 GOLDEN = CODEX / "golden"
 
 
@@ -40,7 +41,7 @@ def run(vault: Vault, *paths: Path, now: datetime = LATER) -> ImportReport:
     return import_transcripts(vault, DIALECTS["codex"], paths, options=ImportOptions(now))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENTS)
 def test_real_rollouts_give_the_events_that_are_written_down(name: str) -> None:
     path = GOLDEN / f"{name}.json"
     if os.environ.get("CRUCIBLE_GOLDEN"):
@@ -49,11 +50,11 @@ def test_real_rollouts_give_the_events_that_are_written_down(name: str) -> None:
     assert json.loads(golden(name)) == json.loads(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENTS)
 def test_no_row_of_a_real_rollout_is_unknown_or_unreadable(name: str) -> None:
     told = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
     events = [event for log in told.values() for event in log]
-    assert len(events) > 40
+    assert len(events) > 15
     assert not [event for event in events if event["event"] in {"Unknown", "Unreadable"}]
 
 

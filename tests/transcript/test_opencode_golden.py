@@ -19,7 +19,7 @@ from tests.transcript.test_golden import as_json
 GOLDEN = DATA.parent / "golden" / "import-opencode"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "asked"])
 def test_real_databases_give_the_events_that_are_written_down(name: str) -> None:
     path = DATA / "golden" / f"opencode-{name}.json"
     found = {session: [as_json(event) for event in events] for session, events in told(REAL / name).items()}
@@ -46,7 +46,7 @@ def test_real_databases_give_the_notes_that_are_written_down(tmp_path: Path) -> 
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "asked"])
 def test_no_row_of_a_real_database_is_unknown_or_unreadable(name: str) -> None:
     assert not [event for events in told(REAL / name).values() for event in only(events, Unknown, Unreadable)]
 
