@@ -459,6 +459,8 @@ def test_a_second_half_in_two_imports_is_the_whole_whatever_a_human_did(
     assert got.subagents == wanted.subagents
     if edit != "ticked":  # what a human ticked does not wait
         assert (got.status, got.pause_reason) == (wanted.status, wanted.pause_reason)
+    else:  # and it waits again when that is taken back
+        together(halves)
     before = bytes_of(halves.vault)
     together(halves)
     assert bytes_of(halves.vault) == before
