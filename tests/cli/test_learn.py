@@ -79,7 +79,7 @@ def kept(vault: Vault, type_: str) -> Path:
 
 def test_without_an_export_cases_are_counted_by_type(cru: Cru) -> None:
     found = counts(cru("session", "learn", "--all", "--format", "json"))
-    assert found == {"puzzle": 4, "correction": 4, "decision": 6, "delegation": 6, "workflow": 12, "all": 32}
+    assert found == {"puzzle": 4, "correction": 4, "decision": 6, "delegation": 6, "workflow": 10, "all": 30}
     table = cru("session", "learn", "--all")
     assert table.stdout.splitlines()[0].split()[:3] == ["type", "cases", "verified"]
     assert "10 sessions looked at" in table.stderr
@@ -278,14 +278,14 @@ def test_files_are_told_as_json(cru: Cru, tmp_path: Path) -> None:
         "session", "learn", "--all", "--export", "jsonl", "-o", tmp_path / "o.jsonl", "--format", "json"
     )
     told = json.loads(result.stdout)
-    assert told["rows"] == told["files"][0]["rows"] == 32
+    assert told["rows"] == told["files"][0]["rows"] == 30
     assert Path(told["card"]).is_file()
 
 
 def test_a_pipe_that_closes_early_is_no_failure_of_ours(cru_process: CruProcess, vault: Vault) -> None:
     done = cru_process("--vault", vault.root, "session", "learn", "--all", "--export", "jsonl")
     assert done.returncode == 0
-    assert len(done.stdout.splitlines()) == 32
+    assert len(done.stdout.splitlines()) == 30
     line = shlex.join(
         [sys.executable, "-m", "crucible", "--vault", str(vault.root), "session", "learn", "--all"]
     )
@@ -316,13 +316,13 @@ def test_rows_made_by_many_processes_are_those_of_one(
 def test_notes_are_written_once_and_then_as_they_were(cru: Cru, vault: Vault) -> None:
     first = cru("session", "learn", "--all", "--export", "markdown")
     assert first.exit_code == 0
-    assert len(first.stdout.splitlines()) == 32
+    assert len(first.stdout.splitlines()) == 30
     assert (vault.root / "Cases.base").is_file()
     again = cru("session", "learn", "--all", "--export", "markdown", "--format", "json")
     assert {name: len(paths) for name, paths in json.loads(again.stdout).items()} == {
         "new": 0,
         "replaced": 0,
-        "same": 32,
+        "same": 30,
         "left": 0,
     }
     assert cru("cases", "check").exit_code == 0
@@ -406,7 +406,7 @@ def test_a_note_that_was_moved_or_renamed_is_its_case_still(
     path.rename(path.parent / place.format(path.stem))
     before = {one: one.read_bytes() for one in path.parent.rglob("*.md")}
     rows = export(cru, "--all")
-    assert len(rows) == (31 if review == "reject" else 32)
+    assert len(rows) == (29 if review == "reject" else 30)
     assert sum(row["metadata"]["review"] == "accepted" for row in rows) == (review == "accept")
     cru("session", "learn", "--all", "--export", "markdown")
     assert {one: one.read_bytes() for one in path.parent.rglob("*.md")} == before
@@ -443,7 +443,7 @@ def test_a_note_that_is_not_understood_is_named_and_the_rest_exported(cru: Cru, 
     assert "left out" in result.stderr
     # What a human made of it is not known, so what its session tells is not taken instead.
     rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert len(rows) == 31
+    assert len(rows) == 29
     assert path.stem not in ids(rows)
 
 
@@ -492,7 +492,7 @@ def test_of_two_sessions_of_one_name_the_first_counts_and_the_other_is_named(cru
     assert result.exit_code == 3
     assert f"zz/{path.name}" in result.stderr
     assert [json.loads(line) for line in result.stdout.splitlines()] == before
-    for word in ("32 cases new", "0 cases new, 0 replaced"):
+    for word in ("30 cases new", "0 cases new, 0 replaced"):
         assert word in cru("session", "learn", "--all", "--export", "markdown").stderr
 
 
@@ -501,7 +501,7 @@ def test_a_session_that_cannot_be_read_is_named_and_the_rest_exported(cru: Cru, 
     result = cru("session", "learn", "--all", "--export", "jsonl")
     assert result.exit_code == 3
     assert "2026-11-23-broken" in result.stderr
-    assert len(result.stdout.splitlines()) == 32
+    assert len(result.stdout.splitlines()) == 30
 
 
 def test_what_is_no_note_does_not_stop_the_rest(cru: Cru, vault: Vault) -> None:
@@ -793,7 +793,7 @@ def test_an_agent_that_never_answers_is_left_alone_soon(cru: Cru) -> None:
     assert result.exit_code == 3
     assert result.stderr.count("not refined") == 2
     assert "not asked again" in result.stderr
-    assert len(result.stdout.splitlines()) == 32
+    assert len(result.stdout.splitlines()) == 30
 
 
 def test_a_note_of_whole_events_outlives_them(cru: Cru, vault: Vault) -> None:
