@@ -41,7 +41,6 @@ from crucible.session.joining import holds_others
 from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.model import Session, Status
-from crucible.session.standing import CLOSED_REASON
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.files import Transcript
 from crucible.vault import files
@@ -216,7 +215,7 @@ class _Run:
                 )
                 folding.fold()
             if self.options.met:
-                self.options.met(folding.trunk.id, folding.trunk.note, folding.trunk.recorder.cwd)
+                self.options.met(folding.trunk.id, folding.trunk.note, folding.trunk.recorder.calling.folder)
             moved_to = folding.trunk.recorder.moved_to
             if self.options.follows:
                 self.moves.append((self.options.follows, folding.trunk.source))
@@ -249,7 +248,7 @@ class _Run:
             if folding.trunk.saw_rows or folding.transcript.follows:
                 self.outcome.empty.append(folding.transcript.path)
             return False
-        if any(s.has_news or s.note is None or s.is_waiting(self.options.client) for s in strands):
+        if any(s.has_news or s.note is None or s.is_waiting for s in strands):
             return True
         self.outcome.unchanged += [s.id for s in strands if not folding.is_inline(s)]
         return False
@@ -352,5 +351,5 @@ def _facts(session: Session) -> Facts:
         initial_agent=switches[0] if switches else None,
         agent_switches=switches or None,
         project=session.project,
-        ended_cleanly=session.status is Status.COMPLETED or session.pause_reason == CLOSED_REASON,
+        ended_cleanly=session.status is Status.COMPLETED,
     )

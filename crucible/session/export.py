@@ -4,7 +4,7 @@ Owns the shape, which only grows: a key is never renamed or dropped.  Times are 
 and are `[first, last]` (null for what stands in no note), what is unknown is null.
 
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
-    subagents[session agent model tokens] parent continues continued_by resume_point pause_reason sources synced_to
+    usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens] parent continues continued_by resume_point pause_reason sources synced_to
     redactions redacted tags aliases properties{every frontmatter key}
     tasks[id content status priority depends_on started completed …] findings[kind text details source confidence rows lines]
     preamble[entry] phases[phase] summary problems[code line message]
@@ -39,6 +39,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.session.spending import KINDS, Spent, spent_in
 
 __all__ = ["export_phase", "export_problem", "export_session", "export_time"]
 
@@ -71,6 +72,7 @@ def _head(session: Session) -> _Plain:
         "model": session.model,
         "tokens_used": session.tokens_used,
         "tokens_cached": session.tokens_cached,
+        "usage": [_spent(spent) for spent in spent_in(session.usage)],
         "subagents": [_subagent_ref(s) for s in session.subagents],
         "parent": session.parent,
         "continues": session.continues,
@@ -122,6 +124,11 @@ def export_problem(problem: Problem) -> _Plain:
 
 def _lines(lines: Lines) -> list[int] | None:
     return None if lines == NOWHERE else [lines.first + 1, lines.end]
+
+
+def _spent(spent: Spent) -> _Plain:
+    counts = {kind: spent.tokens.get(kind, 0) for kind in KINDS}
+    return {"day": spent.day or None, "model": spent.model or None, **counts}
 
 
 def _subagent_ref(ref: SubagentRef) -> _Plain:

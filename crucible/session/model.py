@@ -275,7 +275,7 @@ class SubagentRef:
 class Session:
     """A whole session note.
 
-    `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
+    `usage` tells tokens by day and model, in the texts of `session.spending`.  `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
     as it was read, known or not.  `problems` is what was untidy, with lines.  `format` says by which escapes the note is written: it is
     no part of what it says.
     """
@@ -291,6 +291,7 @@ class Session:
     model: str | None = None
     tokens_used: int | None = None
     tokens_cached: int | None = None
+    usage: tuple[str, ...] = ()
     subagents: tuple[SubagentRef, ...] = ()
     parent: str | None = None
     continues: str | None = None

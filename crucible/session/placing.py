@@ -33,7 +33,7 @@ class Placing:
     _plan: Plan
     _speakers: Speakers
     _titles: Titles
-    _started: datetime | None
+    started: datetime | None
     _turn: Turn
 
     @property
@@ -50,7 +50,7 @@ class Placing:
         self._held = []
         named = prompts[-1] if prompts else said[0]
         phase = self._new_phase(self._titles.prompted(named.text), said[0].at)
-        self._started = self._started or phase.started
+        self.started = self.started or phase.started
         phase.entries.extend(intervention(p) for p in said)
         return phase
 

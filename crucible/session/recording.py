@@ -16,8 +16,9 @@ from crucible.note.contain import normal
 from crucible.session.calling import Calling
 from crucible.session.calls import one_line
 from crucible.session.details import Details
-from crucible.session.drafts import Delegation, Draft, Stretch
+from crucible.session.drafts import Draft, Stretch
 from crucible.session.findings import Judge
+from crucible.session.hearing import is_heard, turn_after
 from crucible.session.model import Callout, Prose
 from crucible.session.placing import Placing
 from crucible.session.plan import Plan
@@ -67,7 +68,8 @@ class Recorder(Placing):
     without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
     gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
     With `joins`, the whole transcript is an addition to a note that tells nothing of it yet, and `after` who worked there
-    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `last` the time of the last event.
+    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `started` the time of the first event
+    that is in the note, `last` that of the last event of all.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Recorder(Placing):
         known_until: datetime | None = None,
         joins: bool = False,
         after: str = "",
+        cwd: str = "",
         judge: Judge | None = None,
         details: Details = Details.NONE,
     ) -> None:
@@ -96,33 +99,23 @@ class Recorder(Placing):
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
         self.details = details
-        self._calling = Calling(details)
+        self.calling = Calling(cwd, details)
         self._plan = Plan()
         self._usage = Usage()
         self._redactions: Counter[str] = Counter()
         self._speakers = Speakers(client, kind if agent else "")
         self._titles = Titles()
-        self._started: datetime | None = None
+        self.started: datetime | None = None
         self._ended: datetime | None = None
         self._turn = Turn.UNASKED
         self._mark, self._mark_line = "", 0
-        self._cwd = self._branch = ""
+        self._branch = ""
         self._after = after
         self._switch: Switch | None = None
         if joins:
             self.base = self.draft()
 
     # --- what others may ask -----------------------------------------------------------------------------------------
-
-    @property
-    def cwd(self) -> str:
-        """Where the session began."""
-        return self._cwd
-
-    @property
-    def started(self) -> datetime | None:
-        """When the first event that is in the note happened."""
-        return self._started
 
     @property
     def title(self) -> str:
@@ -144,24 +137,16 @@ class Recorder(Placing):
         """Whether the row of `synced` was seen."""
         return self._sync.found
 
-    def delegation(self, call: str, agent: str) -> Delegation | None:
-        """The work handed out by a call, or to a subagent of that id."""
-        return self._calling.delegation(call, agent)
-
-    @property
-    def delegations(self) -> list[Delegation]:
-        """All work that was handed out, in its order."""
-        return self._calling.delegations
-
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
         return Draft(
             title=self.title,
-            started=self._started,
+            started=self.started,
             ended=self._ended,
             last=self.last,
             turn=self._turn,
-            waiting=self._calling.waiting,
+            waiting=self.calling.waiting,
+            question=self.calling.question(self._turn),
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
@@ -169,12 +154,13 @@ class Recorder(Placing):
             model=self._usage.first_model if self.is_guest else self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
+            usage=self._usage.lines,
             redactions=dict(self._redactions),
             tasks=self._plan.tasks(),
             findings=self._judge.noted() if self._judge else (),
             task=self.task,
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
-            delegations=tuple(d.frozen() for d in self.delegations),
+            delegations=tuple(d.frozen() for d in self.calling.delegations),
         )
 
     # --- folding -----------------------------------------------------------------------------------------------------
@@ -198,11 +184,12 @@ class Recorder(Placing):
         self._speakers.hear()
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            self._mark, self._mark_line = self._sync.mark(event), event.at.line
+            own = self._mark if is_heard(event, self.agent) else None
+            self._mark, self._mark_line = self._sync.mark(event, own), event.at.line
         time = whole_seconds(event.at.time)
         if time is None:
             return
-        self._started = self._started or time
+        self.started = self.started or time
         self._ended = max(self._ended, time) if self._ended else time
         if self._phases:
             self._phases[-1].touch(time, self._turn in CLOSED)
@@ -219,9 +206,9 @@ class Recorder(Placing):
             case ToolReturned():
                 self._tool_returned(event)
             case SubagentStarted():
-                self._subagent_started(event)
+                return self._subagent_started(event)
             case SubagentReturned():
-                self._calling.take_back(event, lambda: self._stretch(event.at))
+                return self._subagent_returned(event)
             case UsageCounted():
                 self._usage.count(event, self._work(event.at))
             case TasksListed():
@@ -248,7 +235,8 @@ class Recorder(Placing):
             case ContextSeen():
                 return self._context_seen(event)
             case Titled():
-                return self._titled(event)
+                self._titles.named(one_line(event.title, 120), event.by_user)
+                return False
             case Resumed():
                 self._resumed(event)
             case QuestionsAnswered() | PlanSettled():
@@ -309,32 +297,41 @@ class Recorder(Placing):
         if text:
             self._stretch(event.at).add(Prose(text))
             self._titles.replied(text)
+            self.calling.last_words = text
         if event.final:
             self._turn = Turn.ANSWERED
 
     def _tool_used(self, event: ToolUsed) -> None:
         self._work(event.at)
         self._usage.name_model(event.message, event.model)
-        self._calling.use(event, self._cwd, lambda: self._stretch(event.at))
+        self.calling.use(event, lambda: self._stretch(event.at))
 
     def _tool_returned(self, event: ToolReturned) -> None:
-        self._calling.answer(event, lambda: self._stretch(event.at))
+        self.calling.answer(event, lambda: self._stretch(event.at))
         if normal(event.feedback):
             stretch = self._stretch(event.at)
-            stretch.add(refusal(event, self._calling.line(event.call), stretch.entries[-1:]))
+            stretch.add(refusal(event, self.calling.line(event.call), stretch.entries[-1:]))
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
-    def _subagent_started(self, event: SubagentStarted) -> None:
-        if self.delegation(event.call, event.agent) is None:
+    def _subagent_started(self, event: SubagentStarted) -> bool:
+        if is_heard(event, self.agent):
+            self.task = normal(event.task)  # of its own log nothing is left
+            return False
+        if self.calling.delegation(event.call, event.agent) is None:
             self._work(event.at)
-        self._calling.hand_out(event, lambda: self._stretch(event.at))
+        self.calling.hand_out(event, lambda: self._stretch(event.at))
+        return True
+
+    def _subagent_returned(self, event: SubagentReturned) -> bool:
+        if is_heard(event, self.agent):
+            turn = turn_after(event, self._turn, self._phases, lambda: self._stretch(event.at))
+            self._turn = turn or self._turn
+            return turn is not None
+        self.calling.take_back(event, lambda: self._stretch(event.at))
+        return True
 
     # --- what happens to a session -----------------------------------------------------------------------------------
-
-    def _titled(self, event: Titled) -> bool:
-        self._titles.named(one_line(event.title, 120), event.by_user)
-        return False
 
     def _rewound(self, event: Rewound) -> bool:
         if not self._phases:
@@ -342,11 +339,12 @@ class Recorder(Placing):
         # Under what was said last: a `/rewind` that is held is no work.
         phase = self._phases[-1]
         (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
-        self._turn = Turn.ANSWERED
+        self._turn, self.calling.last_words = Turn.ANSWERED, ""
         return True
 
     def _context_seen(self, event: ContextSeen) -> bool:
         if not self._mark:
-            self._cwd, self._branch = event.cwd or self._cwd, one_line(event.branch, 200) or self._branch
+            self.calling.folder = event.cwd or self.calling.folder
+            self._branch = one_line(event.branch, 200) or self._branch
         self._speakers.change(event.version)
         return False

@@ -481,7 +481,10 @@ def test_a_report_that_comes_later_goes_into_the_callout(place: Vault, tmp_path:
     write_rows(trunk.with_suffix("") / "subagents" / f"agent-{agent}.jsonl", inner)
     assert run_import(place, trunk).updated == (parent, child)
     (work,) = [e for e in notes_of(place)[parent].session.all_entries() if isinstance(e, Subagent)]
-    assert (work.link, work.summary) == (child, "It is in a.py.")
+    assert (work.link, work.summary) == (
+        child,
+        "it is there.",
+    )  # the report as the subagent's own note has it
 
 
 def test_a_subagent_without_a_notice_is_known_by_its_task(place: Vault, tmp_path: Path) -> None:

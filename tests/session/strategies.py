@@ -221,6 +221,7 @@ def sessions() -> st.SearchStrategy[Session]:
         model=some_text,
         tokens_used=some_count,
         tokens_cached=some_count,
+        usage=st.lists(texts, max_size=2).map(tuple),
         subagents=st.lists(subagent, max_size=2).map(tuple),
         parent=st.none() | ids,
         resume_point=st.none() | st.just("phase-1"),

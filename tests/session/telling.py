@@ -107,7 +107,11 @@ def _any_event() -> st.SearchStrategy[Event]:
             st.none() | _states | st.sampled_from(["deleted", "cancelled"]),
         ),
         st.builds(
-            UsageCounted, here, st.sampled_from(["u1", "u2", "u3"]), st.just("m"), *[st.integers(1, 99)] * 3
+            UsageCounted,
+            here,
+            st.sampled_from(["u1", "u2", "u3"]),
+            st.sampled_from(["m", "m-2"]) | line,
+            *[st.integers(1, 99)] * 5,
         ),
         st.builds(Answered, here),
         st.builds(Interrupted, here, st.booleans()),

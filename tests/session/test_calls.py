@@ -25,7 +25,7 @@ CWD = "/home/dev/shop"
         ("Bash", {"command": "ls  -la", "description": "List"}, "Bash ls -la"),
         ("Bash", {"command": "cd a\n  make\n"}, "Bash cd a⏎make"),
         ("Read", {"file_path": "/home/dev/shop/src/a.py", "limit": 5}, "Read src/a.py"),
-        ("Read", {"file_path": "/home/dev/shopping/a.py"}, "Read /home/dev/shopping/a.py"),
+        ("Read", {"file_path": "/home/dev/shopping/a.py"}, "Read ~/shopping/a.py"),
         ("Read", {"file_path": "/etc/hosts"}, "Read /etc/hosts"),
         ("Edit", {"old_string": "a", "file_path": "a.py", "new_string": "b"}, "Edit a.py"),
         ("Grep", {"pattern": "def .*", "path": "/home/dev/shop/src", "glob": "*.py"}, "Grep def .* src *.py"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from crucible.note.source import Source
-from crucible.session.drafts import ChildNote, session_of, summary_of
+from crucible.session.drafts import ChildNote, session_of
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
@@ -384,22 +384,6 @@ def test_a_subagent_s_task_is_no_human_s_word() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("report", "summary"),
-    [
-        ("Found. Summary: use monotonic.", "use monotonic."),
-        ("# Report\n\n**Summary:** one\ntwo\n\nthree", "one two"),
-        ("# Report\n\nFirst words.\n\nMore.", "First words."),
-        ("Summary: a\n\nSummary: b", "b"),
-        ("", None),
-        ("---\n\n```\ncode\n```", "code"),
-        ("x" * 400, "x" * 299 + "…"),
-    ],
-)
-def test_a_report_is_told_by_its_summary_or_its_first_paragraph(report: str, summary: str | None) -> None:
-    assert summary_of(report) == summary
-
-
 # --- totals ----------------------------------------------------------------------------------------------------------
 
 
@@ -501,6 +485,23 @@ def test_a_transcript_without_times_is_not_active() -> None:
         ([used("c1")], Status.PAUSED, "no result of Bash make"),
         ([used("c1"), Interrupted(at())], Status.PAUSED, "interrupted by the user"),
         ([Answered(at()), Injected(at(), "x"), Titled(at(), "x")], Status.COMPLETED, None),
+        ([Replied(at(), "Done. Commit?", final=True)], Status.PAUSED, "asked: Commit?"),
+        ([Replied(at(), "Done. Commit?", final=True), Rewound(at(), 1)], Status.COMPLETED, None),
+        (
+            [ToolUsed(at(), "q", "AskUserQuestion", {"questions": [{"question": "Which one?"}]})],
+            Status.PAUSED,
+            "asked: Which one?",
+        ),
+        (
+            [ToolUsed(at(), "p", "ExitPlanMode", {"plan": "# Cache in SQLite\n\nAll of it"})],
+            Status.PAUSED,
+            "asked: Cache in SQLite",
+        ),
+        (
+            [TasksListed(at(), (TaskState("1", "A", "completed"), TaskState("2", "B"))), Answered(at())],
+            Status.PAUSED,
+            "1 open task: B",
+        ),
     ],
 )
 def test_how_a_transcript_ends_is_told(last: list[Event], status: Status, reason: str | None) -> None:

@@ -146,7 +146,8 @@ def test_a_part_and_then_the_rest_is_the_whole(tmp_path: Path, name: str, rows: 
 def test_an_import_while_the_session_runs_leaves_it_active(tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault")
     run(vault, CODEX / "retry", now=datetime(2026, 11, 21, 21, 17, tzinfo=UTC))
-    assert {note.session.status for note in notes_of(vault).values()} == {Status.ACTIVE}
+    told = {(note.session.parent is None, note.session.status) for note in notes_of(vault).values()}
+    assert told == {(True, Status.ACTIVE), (False, Status.COMPLETED)}  # what a subagent did is done
 
 
 def classic_rows() -> list[dict[str, object]]:

@@ -41,7 +41,7 @@ _ENDS = {
     "killed": CallEnd.INTERRUPTED,
     "stopped": CallEnd.INTERRUPTED,
 }
-_LOGGED_CALL = re.compile(r"^\[Tool: [^\]\n]+\] .*\n?", re.MULTILINE)
+_LOGGED_CALL = re.compile(r"^(?:\[Tool: [^\]\n]+\] .*|--- RESULT ---)\n?", re.MULTILINE)
 _GONE = OpenCall("", {}, {})
 
 
