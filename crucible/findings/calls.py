@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from crucible.acts.kinds import kind_of, plain_words
 from crucible.acts.shell import Part, take_apart
@@ -70,9 +71,14 @@ class Call:
     script: str = field(default="", repr=False)
 
 
+@lru_cache(maxsize=256)
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_").replace(".", "_")
+
+
 def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> Call:
     """What a call is about; never raises."""
-    tool = name.casefold().replace("-", "_").replace(".", "_")
+    tool = _plain(name)
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
     if tool in _EDITS and arguments.get("command") != "view":

@@ -34,6 +34,7 @@ from crucible.transcript.events import (
     TasksListed,
     ToolReturned,
     ToolUsed,
+    UsageCounted,
 )
 
 __all__ = ["Detector"]
@@ -56,9 +57,13 @@ class Detector:
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
         """Take the next event; the callouts that it settles."""
-        settled: list[Decision | Failure] = []
+        if isinstance(event, UsageCounted):  # a quarter of all events
+            return ()
         held = self._story.held
-        if held and isinstance(event, Replied | ToolUsed):
+        if not held:
+            return self._add(event)
+        settled: list[Decision | Failure] = []
+        if isinstance(event, Replied | ToolUsed):
             self._story.held = None
             settled = self._begin(held.text, held.row, PromptKind.COMMAND)
         return [*settled, *self._add(event)]

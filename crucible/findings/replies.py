@@ -12,49 +12,11 @@ from crucible.patterns import late_pattern
 
 __all__ = ["LONG", "concedes", "is_go_ahead", "is_short", "picked"]
 
-_GO_AHEAD = frozenset(
-    [
-        "yes",
-        "y",
-        "yeah",
-        "yep",
-        "ok",
-        "okay",
-        "sure",
-        "please",
-        "go",
-        "do",
-        "agreed",
-        "correct",
-        "right",
-        "exactly",
-        "no",
-        "n",
-        "nope",
-        "ja",
-        "jawohl",
-        "klar",
-        "gerne",
-        "bitte",
-        "mach",
-        "nein",
-        "oui",
-        "non",
-        "vas",
-        "si",
-        "sí",
-        "no",
-        "sim",
-        "não",
-        "да",
-        "нет",
-        "はい",
-        "いいえ",
-        "好",
-        "是",
-        "不",
-    ]
-)
+_YES_OR_NO = """
+    yes y yeah yep ok okay sure please go do agreed correct right exactly    no n nope
+    ja jawohl klar gerne bitte mach nein    oui non vas    si sí no    sim não    да нет    はい いいえ    好 是 不
+"""
+_GO_AHEAD = frozenset(_YES_OR_NO.split())
 """First words that settle an offer, for or against it."""
 _CONCEDES = late_pattern(
     r"\W*(?:(?:you(?:'|\u2019| a)re (?:absolutely |completely |totally )?right(?! to )|my mistake|I was wrong)"
