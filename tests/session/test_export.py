@@ -90,6 +90,7 @@ def test_a_full_session_is_exported_whole() -> None:
         "model": "opus",
         "tokens_used": 1,
         "tokens_cached": 2,
+        "usage": [],
         "subagents": [{"session": "b", "agent": "explorer", "model": "haiku", "tokens": 3}],
         "parent": "p",
         "continues": "c",
