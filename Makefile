@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 DEMO   := build/demo-vault
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench recall-eval soak kills mutants docs docs-check build clean
+.PHONY: help demo test test-all e2e learn-e2e coverage lint format types bench real recall-eval soak kills mutants docs docs-check build clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -92,6 +92,9 @@ types: $(VENV)/.installed-dev ## Check types
 
 bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows)
 	$(BIN)/python benchmarks/run.py $(BENCH)
+
+real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL=FOLDER; LABELS and SCORER measure it, READ=PATTERN shows fifty)
+	$(BIN)/python -m benchmarks.real_sessions
 
 recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the questions of tests/recall_eval (RECALL_EVAL=--misses shows where it fails)
 	$(BIN)/python -m tests.recall_eval.report $(RECALL_EVAL)

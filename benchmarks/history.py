@@ -1,9 +1,8 @@
-"""Saving history: how long it takes beside one parse of the note, and what of 500 sessions is in it."""
+"""Saving history: how long it takes beside one parse of the note."""
 
 from __future__ import annotations
 
 import statistics
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,35 +15,15 @@ from crucible.secrets.redacting import redact_of
 from crucible.session.markup import render_session
 from crucible.session.model import AgentRef, Session, Status
 from crucible.vault.store import Vault
-from tests.history.planted import Count, check
 
 __all__ = ["measure"]
 
-SESSIONS = 500
 _NOW = datetime(2026, 11, 22, tzinfo=UTC)
 _NAME = "2026-11-21-known"
 
 
 def measure(scratch: Path) -> list[Figure]:
-    return [*_contents(), *_speed(scratch / "history")]
-
-
-def _contents() -> list[Figure]:
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / ".crucible").mkdir()
-        vault = Vault(Path(folder))
-        vault.settings = vault.settings._replace(fsync=False)
-        for seed in range(SESSIONS):
-            check(vault, seed, count)
-    detail = f"{count.planted} of them in {SESSIONS} sessions, each told twice with a human's edit between"
-    share = 100 * (count.planted - len(count.missing)) / count.planted
-    name = "history: planted decisions, open questions, unfinished tasks and blockers that are told"
-    return [
-        Figure(name, share, 100, "%", at_least=True, detail=detail),
-        Figure("history: questions told as open though they were answered", len(count.answered), None, ""),
-        Figure("history: texts with an absolute path", len(count.paths), 0, ""),
-    ]
+    return _speed(scratch / "history")
 
 
 def _speed(folder: Path) -> list[Figure]:

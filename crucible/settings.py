@@ -81,7 +81,8 @@ _CONFIG = """\
 [sessions]
 # folder = "sessions"         # where session notes live, seen from the vault; any depth of subfolders
 # subagents = "link"          # how a subagent's work is kept: link, embed or inline
-# idle_minutes = 60           # a session that is quiet for longer is paused, an imported one that is done completed
+# idle_minutes = 60           # a session that is quiet for longer is no longer active
+# details = "none"            # what notes show of calls beside their lines, folded: none, diffs (of edits), all (outputs too)
 
 [writing]
 # fsync = true                # wait for the disk on every write
@@ -213,6 +214,7 @@ class VaultSettings(NamedTuple):
     asks: tuple[Ask, ...] = ()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
+    details: str = "none"
 
 
 class AgentSettings(NamedTuple):
@@ -331,6 +333,7 @@ def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_not
         resume=resume,
         knowledge=_knowledge(table, lifecycle.capacity),
         secrets=secrets,
+        details=table.free("sessions.details", "none", one_of("none", "diffs", "all")),
         unknown=table.rest(),
         asks=tuple(table.asks),
         warnings=table.warnings(),

@@ -21,7 +21,8 @@ BLOCKS = (
     "```a`b", "```&#116;asks", "```session\\-toon", "- ```", "- ```tasks", "1. ```py", "1) ~~~", "2. ```", "*   ~~~", "- a",
     "+ b", "1. c", "2) d", "10. e", "- [ ] todo", "- [x] # done", "- # head", "1. ## head", "- > # head", "- ---", "- `Bash ls` → ok",
     "**Tool calls:**", "**Tool calls:** ", "- **Tool calls:**", "started:: x", "ended :: y", "tokens::1",
-    "Rationale: x", "Resolution:", "Summary:", "Summary\\:", "Task:", "mode: link", "mode: inline",
+    "Rationale: x", "Resolution:", "Summary:", "Summary\\:", "Task:", "Alternatives: x", "By: user", "By\\:", "Cause: x",
+    "Source: reply, 0.9", "Source: reply, 0.9, rows a b", "Details: x", "  Details: x", "- outcome: x (reply, 0.9)", "> [!findings]-", "> [!plan]-", "mode: link", "mode: inline",
     "due:: x", "x y :: z", "= this", "    = this", "    $= x", "```button", "```dataviewjs", "~~~ meta-bind", "* [?] x", "[a]: /url", "[a`b]: /url", "[a", "b]: /url 'c'", "[^1]: note", "[[x]]: /y", "<!--", "-->", "<script>", "</script>",
     "<div>", "<?php", "<![CDATA[", "<!DOCTYPE x>", "<pre", "%%", "$$", "^block-id", "title: x", "...",
 )
@@ -33,7 +34,7 @@ INLINE = (
     "<http://x.y>", "<1`@a.b>", "<x@y.z>", "http://x.y/", "https://x.y/`", "www.x.y/", "ftp://a\\", "://", ":", "::", "@agent",
     "@claude-code@2.1", "#tag", "#dev", "started:: x", "[ended:: y]", "(tokens:: 3)", "Rationale: x", "Summary:", '" - ',
     '" \\- ', '" -', '"', "'", "`", "``", "```", "`a`", "`<b>`", "`[[x]]`", "``a`b``", "`a|b`", "`a\\`", "\\`", "|", "\\|", "\\",
-    "\\\\", "\\\\\\", "\\[", "\\<", "&lt;", "&#35;", "*", "**", "_", "~~", "==", "^id", "{{x}}", "→", "->", "❌", "⏎", "…",
+    "\\\\", "\\\\\\", "\\[", "\\<", "(reply, 0.9)", "(reply, 0.9\\)", "(last state, 1, row a)", ", 0.5, rows a b)", "outcome: x", "Details: x", "&lt;", "&#35;", "*", "**", "_", "~~", "==", "^id", "{{x}}", "→", "->", "❌", "⏎", "…",
     "<%", "<%*", "<%+", "%>", "< %", "`= x`", "` $= y`", "`INPUT[x]`", "`button-a`", "`dice: 1`", "&lt;", "&#58;", "[a:: b]", "(a::", "`(a::b[`",
     "obsidian://x", "[l](x.md)", "[l](https://x.y/#z)", "javascript:x", "file:///x", "📅 2026-01-01", ": :", "^[x]", "$y", "#t", "###t", "^b", "word", "a", "std::vector", "100%", "é", "😀", "1", "-", "#", "=", " ", "  ", "\t", "     ", "\xa0", "\u3000",
     "\u2028", "\u2029", "\x85", "\x0c", "\x0b", "\x00", "\x1c", "\x7f", "\ufeff", "\u202e", "\u2066", "\u200b", "\ufffe",

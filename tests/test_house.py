@@ -39,7 +39,7 @@ FLOORS = [
     {"note", "transcript"},
     {"session", "workflow"},
     {"vault", "flight", "index", "installing"},
-    {"acts", "bookmarks", "brief", "recall", "knowledge", "history", "tasks", "inbox"},
+    {"acts", "bookmarks", "brief", "findings", "recall", "knowledge", "history", "tasks", "inbox"},
     {
         "importing",
         "checking",

@@ -55,7 +55,7 @@ def test_every_default_is_shown_in_a_new_file() -> None:
         if (" = " in line or "[" in line) and not line.startswith("#   ")
     )
     assert tomllib.loads(said) == {
-        "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60},
+        "sessions": {"folder": "sessions", "subagents": "link", "idle_minutes": 60, "details": "none"},
         "writing": {"fsync": True, "lock_seconds": 10},
         "flight": {
             "track": False,

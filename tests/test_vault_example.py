@@ -31,7 +31,8 @@ from crucible.knowledge.keeping import items_by_id, load_items
 from crucible.note.source import Source
 from crucible.note.wikilinks import find_links, heading_key
 from crucible.session.entries import CALLOUT_KINDS
-from crucible.session.model import Mode, Outcome, Status, Subagent
+from crucible.session.model import Callout, Decision, Failure, Mode, Outcome, Status, Subagent
+from crucible.session.noted import FINDINGS
 from crucible.session.reading import read_session
 from crucible.settings import VaultSettings
 from crucible.transcript.dialects import DIALECTS
@@ -47,6 +48,7 @@ TRANSCRIPTS = ROOT / "tests" / "data" / "transcripts" / "claude-code"
 LIMITER, RETRY = "2026-11-21-add-rate-limiter-project", "2026-11-21-fix-retry-bug-app-py"
 AVATARS, UPGRADE = "2026-11-20-move-avatars-to-object-storage", "2026-11-19-upgrade-the-database"
 SEARCH, UNTIDY = "2026-11-18-choose-a-search-index", "2026-11-17-tidy-the-readme"
+BOOKS = "2026-11-16-import-books-from-csv"
 WORKFLOW = "add-a-rate-limiter-to-this-project"
 CASES = {
     f"{LIMITER}-write-test-tokenbucket-puzzle-c670da6f": "accept",
@@ -82,7 +84,7 @@ def import_real(vault: Vault) -> ImportReport:
 
 
 def test_the_example_holds_the_notes_it_is_known_for() -> None:
-    assert len(NOTES) == 23
+    assert len(NOTES) == 24
 
 
 @pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
@@ -112,6 +114,7 @@ def test_the_list_shows_the_sessions_newest_first(copied: Vault) -> None:
         (UPGRADE, "failed", "shop", 0),
         (SEARCH, "completed", "bookshelf", 0),
         (UNTIDY, "completed", "bookshelf", 2),
+        (BOOKS, "completed", "bookshelf", 0),
     ]
 
 
@@ -263,6 +266,30 @@ def test_work_of_subagents_is_kept_in_all_three_ways(example: Vault) -> None:
     assert modes == set(Mode)
 
 
+def test_what_cru_found_in_a_session_says_by_what(example: Vault) -> None:
+    session = example.load(BOOKS).session
+    assert [(item.kind, item.grounds is None) for item in session.findings] == [
+        ("correction", False),
+        ("outcome", False),
+        ("open_end", False),
+        ("environment", True),
+    ]
+    entries = list(session.all_entries())
+    plans = [entry for entry in entries if isinstance(entry, Callout) and entry.kind == "plan"]
+    assert [(plan.title.partition(":")[0], plan.fold) for plan in plans] == [
+        ("rejected", "-"),
+        ("approved", "-"),
+    ]
+    (decision,) = (entry for entry in entries if isinstance(entry, Decision))
+    (failure,) = (entry for entry in entries if isinstance(entry, Failure))
+    assert decision.alternatives
+    assert decision.by
+    assert decision.grounds
+    assert failure.cause
+    assert failure.resolution
+    assert failure.grounds
+
+
 def test_tasks_wait_for_each_other(example: Vault) -> None:
     tasks = example.load(SEARCH).session.tasks
     assert [(task.id, task.depends_on) for task in tasks] == [
@@ -277,7 +304,9 @@ def test_every_link_of_the_start_note_leads_somewhere(example: Vault) -> None:
     source = Source.from_bytes((EXAMPLE / "Start here.md").read_bytes())
     links = LinkTable(map(example.relative, example.note_paths()))
     named = [link.target for link in find_links(source)]
-    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY, f"workflows/{WORKFLOW}", *CASES} < set(named)
+    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY, BOOKS, f"workflows/{WORKFLOW}", *CASES} < set(
+        named
+    )
     for target in named:
         assert links.resolve(target, "Start here.md").path or (EXAMPLE / target).exists(), target
 
@@ -375,7 +404,8 @@ def test_the_table_of_cases_names_properties_that_notes_have(example: Vault) -> 
     base = yaml.safe_load((EXAMPLE / "Cases.base").read_bytes())
     known = {key for path in (EXAMPLE / "cases").iterdir() for key in example.read(path).session.properties}
     for view in base["views"]:
-        assert set(view["order"]) - {"file.name"} <= known
+        # where the facts of a failure do not suffice it has no category
+        assert set(view["order"]) - {"file.name", "category"} <= known
         assert {sort["property"] for sort in view["sort"]} <= known
 
 
@@ -459,7 +489,7 @@ def test_nothing_derived_is_kept() -> None:
 def test_every_callout_kind_has_a_colour_and_an_icon() -> None:
     css = (EXAMPLE / ".obsidian" / "snippets" / "crucible.css").read_text(encoding="utf-8")
     rules = dict(re.findall(r'\.callout\[data-callout="(\w+)"\] \{([^}]*--callout-icon[^}]*)\}', css))
-    assert set(rules) == CALLOUT_KINDS
+    assert set(rules) == {*CALLOUT_KINDS, FINDINGS}
     for kind, rule in rules.items():
         # Obsidian 1.13 wants a CSS colour here; older ones wanted `255, 0, 0`.
         assert re.search(r"--callout-color: #[0-9a-f]{6};", rule), kind
@@ -481,7 +511,8 @@ def test_the_table_of_sessions_names_properties_that_notes_have(example: Vault) 
     known = {key for path in example.session_paths() for key in example.read(path).session.properties}
     for view in views.values():
         assert view["type"] == "table"
-        assert set(view["order"]) - {"file.name"} <= known
+        # where the facts of a failure do not suffice it has no category
+        assert set(view["order"]) - {"file.name", "category"} <= known
         assert {sort["property"] for sort in view["sort"]} <= known
 
 

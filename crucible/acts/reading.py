@@ -22,7 +22,7 @@ from crucible.patterns import late_pattern
 from crucible.session.calls import call_line
 from crucible.session.model import Outcome, ToolCall
 
-__all__ = ["Files", "acts_of"]
+__all__ = ["SHELLS", "Files", "acts_of"]
 
 
 class _Call(NamedTuple):
@@ -298,6 +298,8 @@ _BY_NAME: Mapping[_Teller, str] = {
 _TELLERS: Mapping[str, _Teller] = {
     name: teller for teller, names in _BY_NAME.items() for name in names.split()
 }
+SHELLS = frozenset(_BY_NAME[_shell].split())
+"""The tools that run commands, in any client; their names in lower case."""
 _FALLBACK: Mapping[_Teller, Deed] = {
     _read: Deed.READ,
     _write: Deed.WRITE,

@@ -88,7 +88,9 @@ VERBS: Mapping[str, Mapping[str, Kind]] = {
     "ninja": {"test": TEST}, "pre-commit": {"run": LINT}, "trunk": {"check": LINT, "build": BUILD}, "air": {}, "meson": {"test": TEST}, "hardhat": {"test": TEST, "compile": BUILD}, "forge": {"test": TEST, "build": BUILD},
 }  # fmt: skip
 """Commands whose word says it."""
-RUN_TASKS = frozenset({"make", "gmake", "just", "ninja", "task", "invoke", "tox", "nox", "turbo", "nx"})
+RUN_TASKS = frozenset(
+    {"make", "gmake", "just", "ninja", "task", "mise", "invoke", "tox", "nox", "turbo", "nx"}
+)
 """Commands whose words are a project's own tasks."""
 
 LANGUAGES = {

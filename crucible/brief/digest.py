@@ -7,13 +7,13 @@ Read leniently, since people correct it: a line in no section is their own words
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from crucible.brief.model import count_words, cut_words
 from crucible.patterns import late_pattern
 
-__all__ = ["SECTIONS", "Digest", "Said", "prefers", "read_digest", "render_digest"]
+__all__ = ["SECTIONS", "Digest", "Said", "read_digest", "render_digest"]
 
 SECTIONS = ("Decisions", "Results", "Preferences", "Open questions")
 """In the order in which they stand and are kept when it gets tight."""
@@ -32,9 +32,6 @@ _READ = 50_000
 _HEAD = late_pattern(r"[ \t]*\*\*(.+?):?\*\*:?[ \t]*$")
 _ITEM = late_pattern(r"[ \t]*[-*+][ \t]+(.*)")
 _EARLIER = late_pattern(r"… and (\d{1,9}) earlier$")
-_PREFERS = late_pattern(
-    r"\b(?:always|never|must|prefer\w*|don['’]?t|do not|instead|rather|should|only|avoid|want|like|please keep|no)\b",
-)
 _BLANKS = late_pattern(r"\s+")
 
 
@@ -76,11 +73,6 @@ class Digest:
             return
         self._added.add(item)
         self.items[section].append(item)
-
-
-def prefers(item: str) -> bool:
-    """Whether words sound like a wish that holds for what follows, too."""
-    return bool(_PREFERS.search(item.casefold()))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -162,13 +154,13 @@ def _rooms(needed: dict[str, int], room: int) -> dict[str, int]:
 
 def _fitted(digest: Digest, name: str, room: int) -> list[str]:
     every, earlier = digest.items[name], digest.earlier.get(name, 0)
-    items = _newest(every, max(room, 0), _rank(name), least=2)  # a mark and a word: more cannot fit
+    items = _newest(every, max(room, 0), least=2)  # a mark and a word: more cannot fit
     earlier += len(every) - len(items)
     for words in _STEPS:
         short = [_cut_item(item, words) for item in items]
         if _size(lines := _lines(name, short, earlier)) <= room:
             return lines
-    kept = _newest(short, room - _size(_lines(name, (), len(items) + earlier)), _rank(name))
+    kept = _newest(short, room - _size(_lines(name, (), len(items) + earlier)))
     return _lines(name, kept, earlier + len(items) - len(kept)) if kept else []
 
 
@@ -178,21 +170,9 @@ def _cut_item(item: str, words: int) -> str:
     return f'{short}"' if short != item and item[:1] == '"' == item[-1:] else short
 
 
-def _rank(name: str) -> Callable[[str], bool]:
-    """What is left out last, however old."""
-    return prefers if name == "Preferences" else (lambda _: False)
-
-
-def _newest(items: Sequence[str], room: int, matters: Callable[[str], bool], least: int = 0) -> list[str]:
-    """The items that fit, the newest of those that matter before others, in their order.
-
-    With `least` each is taken to need so many words, instead of those that it has.
-    """
-    order = sorted(range(len(items)), key=lambda at: (matters(items[at]), at), reverse=True)
-    kept = set[int]()
-    for at in order:
-        room -= least or 1 + count_words(items[at])
-        if room < 0:
-            break
-        kept.add(at)
-    return [item for at, item in enumerate(items) if at in kept]
+def _newest(items: Sequence[str], room: int, least: int = 0) -> list[str]:
+    """The newest items that fit; with `least` each is taken to need so many words, instead of those that it has."""
+    first = len(items)
+    while first and (room := room - (least or 1 + count_words(items[first - 1]))) >= 0:
+        first -= 1
+    return list(items[first:])

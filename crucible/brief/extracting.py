@@ -1,6 +1,6 @@
-"""A brief without a model: what phases came to, picked from their entries by fixed rules.
+"""A brief without a model: what phases came to, by the session's findings.
 
-Owns what is worth telling and in which few words.  Everything is told as something that was said or done, never as
+Owns which findings are told and in which few words.  Everything is told as something that was said or done, never as
 something to do: a brief is for reference.
 """
 
@@ -13,6 +13,7 @@ from crucible.brief.digest import Digest, Said, read_digest, render_digest
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.note.contain import cut, normal_line, whole_fences
 from crucible.patterns import late_pattern
+from crucible.session.findings import Finding, Kind, findings_by_phase
 from crucible.session.model import (
     Callout,
     Decision,
@@ -23,7 +24,6 @@ from crucible.session.model import (
     Phase,
     Prose,
     Session,
-    Subagent,
     ToolCalls,
 )
 
@@ -62,8 +62,12 @@ def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
         return Brief(render_digest(digest, room_for(covers)), covers)
     answer = _last_answer(session)
     _settle(session, digest, end, answer)
+    found = findings_by_phase(session)
     for at in range(start, end):
-        for section, item in _told(session.phases[at], answered_later=at < answer):
+        phase = session.phases[at]
+        own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
+        rest = found.get("", ()) if at + 1 == len(session.phases) else ()
+        for section, item in _told(phase, [*own, *rest], answered_later=at < answer):
             digest.add(section, item)
     _add_tasks(session, digest)
     covers = covering(session.phases[end - 1])
@@ -73,35 +77,45 @@ def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
 # --- what a phase tells ----------------------------------------------------------------------------------------------
 
 
-def _told(phase: Phase, *, answered_later: bool) -> Iterator[tuple[str, str]]:
-    """A phase's items and their sections, in its order; last what it came to."""
+def _told(phase: Phase, found: Sequence[Finding], *, answered_later: bool) -> Iterator[tuple[str, str]]:
+    """A phase's items and their sections: what was found in it, what is open, and of one without a result its last words."""
     entries = list(phase.all_entries())
     answer = len(entries) if answered_later else _last_answering(entries)
+    items = [item for one in found if (item := _finding_told(one))]
+    yield from items
     for number, entry in enumerate(entries):
-        section, item = _entry_told(entry)
+        section, text = _entry_told(entry)
         if section and not (_asks(entry) and number < answer):
-            yield section, item
-    outcome = _outcome(phase, entries)
-    if outcome:
+            yield section, text
+    is_told = any(section == _RESULTS for section, _ in items)
+    if not is_told and (outcome := _outcome(phase, entries)):
         yield _RESULTS, outcome
-    question = "" if answered_later else _last_question(entries)
-    if question:
-        yield _QUESTIONS, question
+
+
+def _finding_told(one: Finding) -> tuple[str, str] | None:
+    match one.kind:
+        case Kind.DECISION:
+            why = f" (why: {_gist(one.details, 14)})" if one.details else ""
+            return _DECISIONS, _gist(one.summary, 24) + why
+        case Kind.FAILURE:
+            return _RESULTS, f"Mended: {_gist(one.summary, 14)} → {_gist(one.resolution, 14)}"
+        case Kind.REPORT:
+            return _RESULTS, f"{one.by.partition('@')[0]}: {_gist(one.summary, 20)}"
+        case Kind.OUTCOME | Kind.ENVIRONMENT:
+            return _RESULTS, _gist(one.summary, 24)
+        case Kind.CORRECTION:
+            words = one.summary.strip("\"“”'")
+            return _WISHES, f'"{_gist(words, 20)}"'
+        case Kind.OPEN_END:
+            return _QUESTIONS, _gist(one.summary, 20)
+        case _:
+            return None
 
 
 def _entry_told(entry: Entry) -> tuple[str, str]:
     match entry:
-        case Decision():
-            why = f" (why: {_gist(entry.rationale, 14)})" if entry.rationale else ""
-            return _DECISIONS, _gist(entry.text, 24) + why
         case Failure(resolution=None | ""):
             return _QUESTIONS, _unresolved(entry)
-        case Failure():
-            return _RESULTS, f"Mended: {_gist(entry.text, 14)} → {_gist(entry.resolution or '', 14)}"
-        case Intervention():
-            return _WISHES, f'"{_gist(entry.words, 20)}"'
-        case Subagent(summary=str() as summary):
-            return _RESULTS, f"{entry.agent.name}: {_gist(summary, 20)}"
         case Callout() if entry.kind in _ASKS:
             return _QUESTIONS, f"Asked: {_titled(entry)}"
         case Callout() if entry.kind in _DONE:
@@ -119,7 +133,10 @@ def _unresolved(entry: Failure) -> str:
 
 
 def _outcome(phase: Phase, entries: Sequence[Entry]) -> str:
-    """The last words of a phase, or what it did where nothing was said; "" where its other entries tell."""
+    """The last words of a phase, or what it did where nothing was said; "" where its other entries tell.
+
+    Told only of a phase without a result among its findings: of a recorded session, whose transcript nobody has.
+    """
     name = _gist(phase.name, 10)
     said = next((_last_paragraph(e.text) for e in reversed(entries) if isinstance(e, Prose)), "")
     if said:
@@ -165,24 +182,6 @@ def _last_answering(entries: Sequence[Entry]) -> int:
     return next((at for at in range(len(entries) - 1, -1, -1) if _answers(entries[at])), -1)
 
 
-def _last_question(entries: Sequence[Entry]) -> str:
-    """The question with which a phase ends, "" for none."""
-    spoken = [entry for entry in entries if isinstance(entry, Prose | Intervention)]
-    if not spoken or not isinstance(spoken[-1], Prose):
-        return ""
-    said = _last_paragraph(spoken[-1].text)
-    return f"Asked: {_gist(_last_sentence(said), 20)}" if said.endswith(("?", "？")) else ""
-
-
-_SENTENCE_END = late_pattern(r"[.!?…][ \t\n]+|[。！？]")
-
-
-def _last_sentence(text: str) -> str:
-    """The last sentence of a text that ends in a mark."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, len(text) - 1)]
-    return text[ends[-1] :] if ends else text
-
-
 def _settle(session: Session, digest: Digest, end: int, answer: int) -> None:
     """Take out questions that stand in the note and are answered, errors that are mended.  What people asked themselves stays."""
     questions = digest.items[_QUESTIONS]
@@ -202,9 +201,6 @@ def _settled(phase: Phase, *, answered_later: bool) -> Iterator[str]:
             yield _unresolved(entry)
         elif _asks(entry) and number < answer:
             yield _entry_told(entry)[1]
-    question = _last_question(entries) if answered_later else ""
-    if question:
-        yield question
 
 
 # --- few words -------------------------------------------------------------------------------------------------------

@@ -334,7 +334,7 @@ def _may_repeat(section: Section, item: Item) -> bool:
 
 
 _LEADS = late_pattern(
-    r"\A(?:Decided|Reached|Done|Unresolved error|error|decision needed|approval required|task complete|Next: [A-Z][a-z ]+|Next): "
+    r"\A(?:Decided|Corrected|Reached|Done|Known|Unresolved error|error|decision needed|approval required|task complete|Next: [A-Z][a-z ]+|Next): "
 )
 _BEHIND = late_pattern(
     r" (?:Why: |\(why: |→ )| \(inferred\)| \(task [^()]*\)\Z| \(\d{4}-\d\d-\d\d[^\s()]*\)\Z| \([^\s()]+\.[0-9a-f]{6}(?:-\d+)?\)\Z|; (?:waits for|recall:) "

@@ -132,6 +132,10 @@ def _newest(lines: Sequence[Line], most: int) -> Sequence[Line]:
 def _of_events(events: Sequence[Event]) -> Iterator[_Line]:
     for rank, lead, kinds, most in (
         (Rank.DECISION, "Decided: ", ("decision",), _DECISIONS),
+        (Rank.DECISION, "Corrected: ", ("correction",), _DECISIONS),
+        (Rank.TODO, NEXT, ("open_end",), _NEXT),
+        (Rank.LESSON, "Done: ", ("outcome",), _DONE),
+        (Rank.LESSON, "Known: ", ("environment",), _DONE),
         (Rank.LESSON, "Reached: ", ("milestone", "task_complete", "checkpoint"), _REACHED),
         (Rank.LESSON, "Error: ", ("error",), _ERRORS),
     ):

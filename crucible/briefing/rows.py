@@ -17,11 +17,12 @@ from crucible.index.schema import UNDATED, Row, shard_of
 from crucible.index.view import View
 from crucible.lifecycle_settings import BriefingSettings
 from crucible.patterns import late_pattern
+from crucible.session.findings import Kind
 
 __all__ = ["Event", "Happened", "Known", "begun", "find_rows", "has_news", "has_sessions", "since", "time_of"]
 
-_EVENTS = ("decision", "error", "milestone", "task_complete", "checkpoint")
-"""Kinds of callouts that are told."""
+_EVENTS = frozenset((*(kind.value for kind in Kind), "error", "milestone", "task_complete", "checkpoint"))
+"""Kinds of findings and callouts that are told."""
 _SESSIONS = 3
 """Sessions whose events are told."""
 _PLAIN = late_pattern(r"[A-Za-z0-9._-]+\Z")
@@ -35,7 +36,7 @@ _ASKING = 10
 
 
 class Event(NamedTuple):
-    """A callout: its kind, its text as the index has it, whether it still waits for somebody, and of a decision why, where that was looked up."""
+    """A callout or an item of the findings block: its kind, its text as the index has it, whether it still waits for somebody, and of a decision why, where that was looked up."""
 
     kind: str
     text: str

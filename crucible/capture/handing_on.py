@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from crucible.errors import CrucibleError, NoteExists
-from crucible.history.walking import placed_entries
 from crucible.note.contain import normal, normal_line
 from crucible.secrets import Redact
-from crucible.session.model import Decision, Phase, Session, Task
+from crucible.session.findings import Kind, findings_of
+from crucible.session.model import Phase, Session, Task
 from crucible.tasks.annotations import Shelf, annotate, read_annotation
 from crucible.tasks.creating import shelf_of
 from crucible.tasks.flowing import Flowed, dependents_of, flow_down, flows, note_choice
@@ -66,10 +66,10 @@ def _untold(task: OpenTask, flowed: Flowed) -> Iterator[str]:
 
 def _choices(session: Session, task: Task, redact: Redact) -> Iterator[Choice]:
     spans = zip(session.all_phases(), _ends(session), strict=True)
-    ours = {number for number, (phase, end) in enumerate(spans) if _is_during(phase, end, task)}
-    for at, entry in placed_entries(session):
-        if at in ours and isinstance(entry, Decision) and normal_line(entry.text):
-            yield Choice(normal_line(redact(entry.text)[0]), normal(redact(entry.rationale or "")[0]))
+    ours = {phase.id for phase, end in spans if _is_during(phase, end, task)}
+    for one in findings_of(session):
+        if one.kind == Kind.DECISION and one.phase in ours and normal_line(one.summary):
+            yield Choice(normal_line(redact(one.summary)[0]), normal(redact(one.details)[0]))
 
 
 def _ends(session: Session) -> Iterator[datetime | None]:

@@ -17,9 +17,9 @@ from crucible.bookmarks.keeping import load_bookmarks
 from crucible.capture.asking import Answer, Ask, Offer, Proposal
 from crucible.capture.detecting import detect
 from crucible.capture.friction import Budget, Interaction, budget_of
-from crucible.capture.model import Candidate, Kind
+from crucible.capture.model import Candidate
 from crucible.capture.records import Known, Remembered, State, append_states, captures_of, load_known, spend
-from crucible.capture.routing import Judge
+from crucible.capture.routing import FAILURES, Judge
 from crucible.capture.saving import Kept, Saver
 from crucible.capture.silent import keep_all
 from crucible.capture.sorting import Sorted, deserves_question, minutes_of, sort_out, told_safely
@@ -290,8 +290,8 @@ def _ways_to_pay(
     if when is When.TASK:
         yield put, (Interaction.MID_SESSION_PROMPT,)
         return
-    failures = tuple(one for one in put if one.candidate.kind is Kind.FAILURE)
-    others = tuple(one for one in put if one.candidate.kind is not Kind.FAILURE)
+    failures = tuple(one for one in put if one.candidate.kind in FAILURES)
+    others = tuple(one for one in put if one.candidate.kind not in FAILURES)
     if failures and others:
         yield put, (Interaction.CAPTURE_PROMPT, Interaction.FAILURE_REVIEW)
     if others:

@@ -25,13 +25,16 @@ class Kind(StrEnum):
     FAILURE = "failure"
     PATTERN = "pattern"
     EVIDENCE = "evidence"
+    CORRECTION = "correction"
+    """What the user took back, and what holds instead."""
+    OBSERVATION = "observation"
 
 
 class Candidate(NamedTuple):
     """Something worth keeping: `confidence` is from 0 to 1, `line` counts from 1 in the note's file, `phase` is the phase's id.
 
-    `summary` is one line, `detail` some more, `source` how it was found (a callout, a call, a trigger word, a path).  `file` is that of a
-    decision record, seen from the project, "" otherwise.  For a failure `error` and `resolution` say what an attribution needs.
+    `summary` is one line, `detail` some more, `source` how it was found: a finding's source, a path, code, or the command that measured it.  `file` is that
+    of a decision record, seen from the project, "" otherwise.  For a failure `error`, `resolution` and `corrected` say what an attribution needs.
     """
 
     kind: Kind
@@ -44,3 +47,4 @@ class Candidate(NamedTuple):
     file: str = ""
     error: str = ""
     resolution: str = ""
+    corrected: str = ""

@@ -17,9 +17,11 @@ from crucible.knowledge.model import Attribution, FailureReport
 from crucible.knowledge.routing import Route, route
 from crucible.lifecycle_settings import CaptureSettings
 from crucible.secrets.scanner import Redact
+from crucible.session.findings import Source
 from crucible.settings import VaultSettings
 
 __all__ = [
+    "FAILURES",
     "Judge",
     "Way",
     "by_rules",
@@ -29,13 +31,14 @@ __all__ = [
     "way_of",
 ]
 
-_OF_FAILURES = {Route.CAPTURE: "silent", Route.PROPOSE: "ask", Route.SKIP: "drop"}
+FAILURES = frozenset((Kind.FAILURE, Kind.SELF_CORRECTION))
+"""What is attributed before it is decided what becomes of it."""
 _SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
 _MOST_JUDGED = 8
 """Failures that a model is asked about in one go; rules take the rest."""
 
-Judge: TypeAlias = "Callable[[FailureReport], Attribution]"
-"""Who says where a failure comes from; never raises for what a failure or a model says."""
+Judge: TypeAlias = "Callable[[FailureReport], Attribution | None]"
+"""Who says where a failure comes from, None for nobody knows; never raises for what a failure or a model says."""
 
 
 class Way(StrEnum):
@@ -48,7 +51,7 @@ class Way(StrEnum):
 
 
 def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Way:
-    """What becomes of it; a failure without an attribution is dropped.
+    """What becomes of it; a failure of which nobody can say where it comes from has no `attribution`.
 
     Nothing is kept unasked that is less sure than what may be asked about.
     """
@@ -61,9 +64,13 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
 
 
 def _wished(candidate: Candidate, attribution: Attribution | None) -> Way:
-    if candidate.kind is not Kind.FAILURE:
-        return Way.SILENT if candidate.kind in _SILENT else Way.ASK
-    return Way.DROP if attribution is None else Way(_OF_FAILURES[route(attribution)])
+    """Kept is what was told outright, what acts prove, and a failure that knowledge would surely have prevented."""
+    found = route(attribution) if attribution else None
+    if found is Route.SKIP:
+        return Way.DROP
+    if found is Route.CAPTURE or candidate.source == Source.CALLOUT:
+        return Way.SILENT
+    return Way.SILENT if candidate.kind in _SILENT and found is None else Way.ASK
 
 
 def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
@@ -73,16 +80,19 @@ def is_preselected(candidate: Candidate, attribution: Attribution | None = None)
 
 
 def report_of(candidate: Candidate) -> FailureReport:
-    """A failure as knowledge judges it."""
+    """A failure as knowledge judges it; a finding's summary begins with the command that failed: `pytest: test_refund_rounds, 0.1 off`."""
+    command, found, message = (candidate.error or candidate.summary).partition(": ")
     return FailureReport(
-        error=candidate.error or candidate.summary,
-        happened=candidate.summary if candidate.error else "",
-        context=candidate.detail,
-        resolution=candidate.resolution,
+        error=message if found else command,
+        happened=candidate.detail,
+        call=command if found else "",
+        resolution=candidate.resolution if candidate.source == Source.CALLOUT else "",
+        files=candidate.resolution,
+        corrected=candidate.corrected,
     )
 
 
-def by_rules(report: FailureReport) -> Attribution:
+def by_rules(report: FailureReport) -> Attribution | None:
     """The judge where no model is configured."""
     return classify(report)
 
@@ -95,7 +105,7 @@ def judge_of(asker: Asker, settings: VaultSettings, redact: Redact) -> Judge:
     template = judging.find_template(settings)
     left = _MOST_JUDGED
 
-    def judge(report: FailureReport) -> Attribution:
+    def judge(report: FailureReport) -> Attribution | None:
         nonlocal left
         if left <= 0:
             return classify(report)

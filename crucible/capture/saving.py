@@ -16,6 +16,7 @@ from crucible.bookmarks.fields import is_inner_path
 from crucible.capture.asking import Proposal
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.records import Remembered, State
+from crucible.capture.routing import FAILURES
 from crucible.errors import CrucibleError, UsageError
 from crucible.knowledge.adding import Added, Choice, Outcome, add_item, provenance_in
 from crucible.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
@@ -38,6 +39,8 @@ KEPT_AS: Mapping[Kind, ItemType] = MappingProxyType(
         Kind.FAILURE: ItemType.FAILURE,
         Kind.PATTERN: ItemType.PATTERN,
         Kind.EVIDENCE: ItemType.EVIDENCE,
+        Kind.CORRECTION: ItemType.FAILURE,
+        Kind.OBSERVATION: ItemType.OBSERVATION,
     }
 )
 """The type of item that each kind of candidate becomes."""
@@ -115,10 +118,13 @@ class Saver:
     def _item(self, proposal: Proposal, *, silent: bool) -> Item:
         candidate = proposal.candidate
         title, text = candidate.summary, candidate.detail
+        if candidate.kind in FAILURES:  # its detail is the root cause
+            text = "" if candidate.error == title else candidate.error
         if candidate.kind is Kind.ADR and (told := record_text(self.folder, candidate.file)):
             title, text = told[0] or title, told[1]
         project = normal_line(self.note.session.project or "")
         evidence = candidate.kind is Kind.EVIDENCE
+        failure = _failure(candidate, proposal.attribution)
         return Item(
             KEPT_AS[candidate.kind],
             title,
@@ -128,7 +134,7 @@ class Saver:
             project,
             source=self._source(candidate, Origin.VERIFIED if evidence else Origin.SESSION),
             confidence=min(1.0, max(0.0, candidate.confidence)),
-            failure=_failure(candidate, proposal.attribution),
+            failure=failure,
             verification=self._verification(candidate) if evidence else Verification(),
         )
 
@@ -159,23 +165,23 @@ def _came_of(added: Added) -> tuple[State, str]:
 def _tags(candidate: Candidate, *, silent: bool) -> tuple[str, ...]:
     told = (
         "adr" if candidate.kind is Kind.ADR else "",
-        "self-correction" if candidate.kind is Kind.SELF_CORRECTION else "",
+        candidate.kind.value.replace("_", "-")
+        if candidate.kind in (Kind.SELF_CORRECTION, Kind.CORRECTION)
+        else "",
         UNASKED if silent else "",
     )
     return tuple(filter(None, told))
 
 
 def _failure(candidate: Candidate, attribution: Attribution | None) -> Failure:
-    if KEPT_AS[candidate.kind] is not ItemType.FAILURE:
+    """The cause in the session's words; a model's where one was asked."""
+    if candidate.kind not in FAILURES:
         return Failure()
     if attribution is None:
-        return Failure(root_cause=candidate.error, resolution=candidate.resolution)
-    return Failure(
-        attribution.category,
-        attribution.root_cause,
-        attribution.preventable_with,
-        candidate.resolution,
-    )
+        return Failure(root_cause=candidate.detail, resolution=candidate.resolution)
+    told = candidate.detail if attribution.judge == "rules" else ""
+    cause = told or attribution.root_cause
+    return Failure(attribution.category, cause, attribution.preventable_with, candidate.resolution)
 
 
 def record_text(folder: Path | None, file: str) -> tuple[str, str] | None:

@@ -14,11 +14,10 @@ from crucible.bookmarks.model import Bookmark
 from crucible.capture.asking import Proposal
 from crucible.capture.model import PROMPTED, Candidate, Kind
 from crucible.capture.records import Known, Remembered, State, key_of
-from crucible.capture.routing import Judge, Way, by_rules, is_preselected, report_of, way_of
+from crucible.capture.routing import FAILURES, Judge, Way, by_rules, is_preselected, report_of, way_of
 from crucible.history.worked import QUIET, worked
-from crucible.knowledge.classifying import readable
 from crucible.lifecycle_settings import CaptureSettings
-from crucible.note.contain import cut, normal
+from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import UNSEEN
 from crucible.secrets.scanner import Redact
 from crucible.session.model import Phase, Session, Status
@@ -93,7 +92,7 @@ def _placed(
 ) -> tuple[str, Proposal]:
     """In which group it belongs, "" for none."""
     attribution = None
-    if candidate.kind is Kind.FAILURE and candidate.confidence >= settings.min_confidence:
+    if candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence:
         attribution = (judge or by_rules)(report_of(candidate))
     proposal = Proposal(key, candidate, is_preselected(candidate, attribution), attribution)
     if before and before.state is State.APPROVED and not before.silent:
@@ -113,7 +112,7 @@ def deserves_question(found: Sorted) -> bool:
 
     A decision record needs no question: it is kept.
     """
-    if any(one.candidate.kind is Kind.FAILURE for one in (*found.silent, *found.asked)):
+    if any(one.candidate.kind in FAILURES for one in (*found.silent, *found.asked)):
         return bool(found.asked)
     return sum(_has_weight(one.candidate) for one in found.asked) >= _FEWEST
 
@@ -130,19 +129,28 @@ def _has_weight(candidate: Candidate) -> bool:
 def told_safely(
     candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True
 ) -> Iterator[Candidate]:
-    """The same in normal form, without secrets and what nobody sees; where it is `strict`, what is about a secret is left out altogether."""
+    """The same in normal form, without secrets and what nobody sees; where it is `strict`, what holds or held a secret is left out altogether."""
     for one in candidates:
-        summary, found = redact(normal(one.summary))
-        if strict and (found or _TAKEN_OUT in summary):
+        if strict and _has_secret(one, redact):
             continue
         yield one._replace(
-            summary=readable(summary, _LONGEST),
+            summary=_line(redact(normal(one.summary))[0], _LONGEST),
             detail=_text(one.detail, redact),
-            source=readable(redact(one.source)[0], _LONGEST),
-            file=readable(redact(one.file)[0], 4 * _LONGEST),
+            source=_line(redact(one.source)[0], _LONGEST),
+            file=_line(redact(one.file)[0], 4 * _LONGEST),
             error=_text(one.error, redact),
             resolution=_text(one.resolution, redact),
+            corrected=_text(one.corrected, redact),
         )
+
+
+def _has_secret(one: Candidate, redact: Redact) -> bool:
+    texts = (one.summary, one.detail, one.error, one.resolution)
+    return any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts if text)
+
+
+def _line(text: str, limit: int) -> str:
+    return cut(normal_line(UNSEEN.sub("", text)), limit)
 
 
 def _text(text: str, redact: Redact) -> str:

@@ -1,4 +1,4 @@
-"""A session as one line of steps, in the order of its note, with what its flight recorder knows of each call.
+"""A session as one line of steps, in the order of its note, with what its event log knows of each call.
 
 Owns what every finder walks along: each entry a step, each tool call one of its own.  What an inline subagent did is its own and no step here, nor is
 a note's preamble.
@@ -10,43 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
-from crucible.acts.kinds import plain_words
-from crucible.acts.model import Act, Deed
-from crucible.acts.reading import Files, acts_of
-from crucible.acts.shell import take_apart
+from crucible.acts.files import Files
+from crucible.acts.model import Act
+from crucible.acts.reading import acts_of
 from crucible.session.model import Entry, Outcome, Session, ToolCall, ToolCalls
 
-__all__ = ["CHANGES", "SHELLS", "Step", "commands_of", "steps_of"]
-
-SHELLS = frozenset(
-    [
-        "bash",
-        "shell",
-        "exec_command",
-        "run_shell_command",
-        "shell_command",
-        "local_shell",
-        "local_shell_call",
-        "container.exec",
-        "powershell",
-        "execute_command",
-        "run_command",
-        "run_in_terminal",
-        "terminal",
-    ]
-)
-"""Tools that run commands, in any client; their names in lower case."""
-CHANGES = (Deed.EDIT, Deed.WRITE, Deed.DELETE)
-_SCRIPTS = ("command", "cmd", "script")
+__all__ = ["Step", "steps_of"]
 
 
 class Step(NamedTuple):
-    """One entry, or one call of a list of calls; `at` is its place from 0, `line` the note's from 1.
+    """One entry, or one call of a list of calls; `line` is the note's from 1, `result` a call's whole text where it was recorded, else as the note cuts it."""
 
-    `result` is a call's whole text where it was recorded, else as the note cuts it; `script` the command of a shell's call, "" of any other.
-    """
-
-    at: int
     phase: str
     line: int
     entry: Entry
@@ -54,23 +28,17 @@ class Step(NamedTuple):
     acts: tuple[Act, ...] = ()
     arguments: Mapping[str, object] | None = None
     result: str = ""
-    script: str = ""
 
     @property
-    def outcome(self) -> Outcome | None:
-        """How its call ended; None of any other step."""
-        return self.call.outcome if self.call else None
-
-    @property
-    def changes(self) -> bool:
-        """Whether it is a call that changed a file and went well."""
-        return self.outcome is Outcome.OK and any(act.deed in CHANGES for act in self.acts)
+    def passed(self) -> bool:
+        """Whether it is a call that went well."""
+        return self.call is not None and self.call.outcome is Outcome.OK
 
 
 def steps_of(session: Session, evidence: Evidence) -> list[Step]:
     """Every step of every phase."""
     files = Files(evidence.roots, names_only=True)
-    return [step._replace(at=at) for at, step in enumerate(_walk(session, evidence, files))]
+    return list(_walk(session, evidence, files))
 
 
 def _walk(session: Session, evidence: Evidence, files: Files) -> Iterator[Step]:
@@ -78,32 +46,15 @@ def _walk(session: Session, evidence: Evidence, files: Files) -> Iterator[Step]:
         for entry in phase.entries:
             if isinstance(entry, ToolCalls):
                 for call in entry.calls:
-                    yield _called(phase.id, entry, call, evidence, files)
+                    whole = evidence.result(call)
+                    yield Step(
+                        phase.id,
+                        call.lines.first + 1,
+                        entry,
+                        call,
+                        acts_of(call, evidence, files),
+                        evidence.arguments(call),
+                        call.result if whole is None else whole,
+                    )
             else:
-                yield Step(0, phase.id, entry.lines.first + 1, entry)
-
-
-def _called(phase: str, entry: ToolCalls, call: ToolCall, evidence: Evidence, files: Files) -> Step:
-    arguments, whole = evidence.arguments(call), evidence.result(call)
-    acts = acts_of(call, evidence, files)
-    return Step(
-        0, phase, call.lines.first + 1, entry, call, acts, arguments, call.result if whole is None else whole, _script(call, arguments),
-    )  # fmt: skip
-
-
-def _script(call: ToolCall, arguments: Mapping[str, object] | None) -> str:
-    for name in _SCRIPTS:
-        value = (arguments or {}).get(name)
-        if isinstance(value, str):
-            return value
-        if isinstance(value, list) and value:
-            return " ".join(map(str, value[2:] if len(value) == 3 else value))  # `bash -lc SCRIPT`
-    if call.tool.casefold() not in SHELLS:
-        return ""
-    return call.call.partition(" ")[2].replace("⏎", "\n")
-
-
-def commands_of(script: str) -> tuple[tuple[str, ...], ...]:
-    """The commands of a script as their own names and words, without what runs them (`uv run`, `npx`)."""
-    parts = (plain_words(part.words) for part in take_apart(script))
-    return tuple(words for words in parts if words)
+                yield Step(phase.id, entry.lines.first + 1, entry)

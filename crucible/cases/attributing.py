@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from crucible.acts.evidence import Evidence
+from crucible.acts.files import Files
+from crucible.acts.model import Deed
+from crucible.acts.reading import acts_of
 from crucible.agents.asking import Asker
 from crucible.cases.model import Call, Case, Fault, Puzzle, Role, Turn
 from crucible.knowledge.classifying import classify
@@ -16,16 +20,19 @@ from crucible.knowledge.judging import judge_fully
 from crucible.knowledge.model import Attribution, FailureReport
 from crucible.note.contain import cut, normal_line
 from crucible.rendering import Renderer
+from crucible.session.calls import call_line
+from crucible.session.model import ToolCall
 
 __all__ = ["attribute", "judge_case", "report_of"]
 
 _LONGEST_CALL = 500
+_PUTS = (Deed.WRITE, Deed.EDIT)
 _FIRST = ("command", "cmd", "script", "input", "file_path", "filePath", "path", "pattern", "query", "url")
 """Arguments that say most of a call, the best one first."""
 
 
 def attribute(case: Case) -> Case:
-    """The case with what the rules attribute its failure to; as it is where it tells of no failure of the agent's."""
+    """The case with what the rule attributes its failure to, if anything; as it is where it tells of no failure of the agent's."""
     report = report_of(case)
     return case if report is None else _with(case, classify(report))
 
@@ -47,7 +54,7 @@ def judge_case(
     return _with(case, came.attribution), came.problem
 
 
-def _with(case: Case, found: Attribution) -> Case:
+def _with(case: Case, found: Attribution | None) -> Case:
     assert isinstance(case.body, Puzzle)  # noqa: S101  nothing else has a report
     return replace(case, body=replace(case.body, attribution=found))
 
@@ -66,6 +73,7 @@ def report_of(case: Case) -> FailureReport | None:
         tool=failed.name if failed else "",
         call=call,
         resolution=_resolution(case, puzzle, call),
+        files="\n".join(_changed(puzzle)),
     )
 
 
@@ -105,7 +113,7 @@ def _said_of(tried: tuple[Turn, ...]) -> str:
     return "\n".join(one.text for one in behind if one.role is Role.ASSISTANT and one.text.strip())
 
 
-# --- what mended it --------------------------------------------------------------------------------------------------
+# --- what fixed it --------------------------------------------------------------------------------------------------
 
 
 def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
@@ -119,3 +127,11 @@ def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
     if len(lines) == 1 and lines[0].split()[:1] == program and lines[0] != call:
         return lines[0]
     return puzzle.expected
+
+
+def _changed(puzzle: Puzzle) -> Iterator[str]:
+    """The files that the solution wrote or changed."""
+    files = Files((), names_only=True)
+    for call in (one for turn in puzzle.solution for one in turn.calls):
+        line = ToolCall(call_line(call.name, call.arguments))
+        yield from (act.what for act in acts_of(line, Evidence(), files) if act.deed in _PUTS)

@@ -47,8 +47,7 @@ _RUN = late_pattern(r"`{3,}")
 class Message:
     """One message.
 
-    `answers` are those of its calls, in their order, None where there is none; `taught` is what is to be learnt; `words` are the user's own, without what
-    is quoted beside them.
+    `answers` are those of its calls, in their order, None where there is none; `taught` is what is to be learnt.
     """
 
     role: Role
@@ -56,7 +55,6 @@ class Message:
     taught: bool = False
     calls: list[Call] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
-    words: str = ""
 
     @property
     def is_answered(self) -> bool:
@@ -109,7 +107,7 @@ class _Making:
             if turn.role is Role.SYSTEM and not self.messages:
                 self.messages.append(Message(Role.SYSTEM, turn.text))
             elif turn.role is Role.USER:
-                self._user(turn.text, turn.text)
+                self._user(turn.text)
             else:
                 self._user(quoted("The system said", turn.text))
 
@@ -137,12 +135,12 @@ class _Making:
         if not waiting:
             self._waiting.pop(key, None)
 
-    def _user(self, text: str, words: str = "") -> None:
+    def _user(self, text: str) -> None:
         last = self.messages[-1] if self.messages else None
         if last is None or last.role is not Role.USER:
             last = Message(Role.USER, "")
             self.messages.append(last)
-        last.text, last.words = _joined(last.text, text), _joined(last.words, words)
+        last.text = _joined(last.text, text)
 
 
 def _joined(one: str, other: str) -> str:

@@ -1,22 +1,22 @@
 """Delegations: work that was given away, what came back, and whether it was taken up.
 
-Owns what shows that a result was used: the parent's later words or work say of it what nobody had said before, or name it; it was not where
-the parent says so, or nothing came back.
+Owns what shows that a result was used: the parent's later words or work say of it what nobody had said before.  It was not where nothing came
+back; else nobody knows.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
-from crucible.acts.words import said, untagged
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, CaseType, Delegation
 from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
+from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.model import Intervention, Prose, Session, Subagent
+from crucible.session.titles import untagged
 
 __all__ = ["find_delegations"]
 
@@ -26,18 +26,7 @@ _BEFORE = 6
 """Moments before it whose words are no news."""
 _ENOUGH = 2
 """Words that only the result had said, in what the parent says or does later."""
-
-_UNUSED = late_pattern(
-    r"\b(?:(?:does|did)(?:n['’]t| not) help|(?:leave|leaving|put|set) (?:it|that|this) aside|won['’]t (?:follow|use|take)|will not (?:follow|use)"
-    r"|came? to nothing|came back (?:empty|without)|not (?:useful|helpful|what i (?:needed|asked))|(?:ignor|discard|reject|dismiss)\w* (?:the|its|that|this)"
-    r"|(?<!of )the (?:sub-?)?agent (?:failed|died|crashed|gave up)|(?:do|look|check|find|answer)\w* (?:\w+ ){0,3}(?:it |that )?myself|for myself|answers? another question)\b",
-    re.IGNORECASE,
-)
-_NAMED = late_pattern(
-    r"\b(?:sub-?agent|reviewer|explorer|researcher)(?:['’]s)? \w+|\b(?:as|per|according to|following|from|given|with) (?:the|its|that|their) (?:\w+ )?(?:report|review|findings?|recommendation|measurement"
-    r"|summary|answer|analysis|research|result|advice|audit)\b|\bthe (?:report|review|research|measurement|analysis|audit|findings?) (?:is right|says?|shows?|found|finds|suggests?|recommends?|tells)\b",
-    re.IGNORECASE,
-)
+_LONGEST = 300
 
 
 def find_delegations(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
@@ -101,20 +90,13 @@ def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bo
     known = content_words(task) | _said_before(timeline, moment)
     news, names = content_words(result) - known, _names_in(result) - _names_in(task)
     seen: set[str] = set()
-    is_alone = True
     for later in timeline.moments[moment.at + 1 : moment.at + 1 + _LATER]:
         if isinstance(later.entry, Intervention):
             break
-        is_alone = is_alone and not isinstance(later.entry, Subagent)
         text = later.entry.text if isinstance(later.entry, Prose) else _made(later)
-        if isinstance(later.entry, Prose):
-            if is_alone and not seen and _UNUSED.search(text):
-                return False, said(text)
-            if _NAMED.search(text):
-                return True, said(text)
         seen |= news & content_words(text)
         if len(seen) >= min(_ENOUGH, len(news) or _ENOUGH) or names & _names_in(text):
-            return True, said(text)
+            return True, cut(normal_line(text), _LONGEST)
     return None, ""
 
 

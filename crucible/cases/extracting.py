@@ -18,7 +18,7 @@ from crucible.cases.puzzles import find_puzzles
 from crucible.cases.timeline import Timeline, build_timeline
 from crucible.cases.trajectories import find_trajectories
 from crucible.secrets.scanner import Redact
-from crucible.session.model import Failure, Outcome, Session, Subagent
+from crucible.session.model import Session, Subagent
 
 __all__ = ["extract"]
 
@@ -28,23 +28,16 @@ def extract(
     children: Mapping[str, Session | None],
     evidence: Callable[[str], Evidence],
     redact: Redact,
-    parent: Session | None = None,
 ) -> tuple[Case, ...]:
     """The cases of a session: the same ones in the same order for the same note and records.
 
-    `children` are its subagents' sessions by id, None where a note is gone; others among them do not count.  `parent` is the session whose subagent
-    it is: what failed here may have been mended there.  `evidence` gives what the records of a session say, by its id, anew each time.
+    `children` are its subagents' sessions by id, None where a note is gone; others among them do not count.  `evidence` gives what the records of a
+    session say, by its id, anew each time.
     """
     timeline = build_timeline(session, evidence(session.id))
     own = {link: children.get(link) for link in _links(timeline)}
-    above = (
-        build_timeline(parent, evidence(parent.id)) if parent is not None and _has_failed(timeline) else None
-    )
     finisher = Finisher(redact)
-    below = (build_timeline(child, evidence(child.id)) for child in own.values() if child is not None)
-    found = sorted(
-        _found(timeline, above, below, own), key=lambda case: case.place.line
-    )  # a stable order within a line
+    found = sorted(_found(timeline, own), key=lambda case: case.place.line)  # a stable order within a line
     return tuple(map(finisher.finish, distinct(found)))
 
 
@@ -54,18 +47,8 @@ def _links(timeline: Timeline) -> Iterator[str]:
             yield moment.entry.link
 
 
-def _has_failed(timeline: Timeline) -> bool:
-    return any(one.outcome is Outcome.FAILED or isinstance(one.entry, Failure) for one in timeline.moments)
-
-
-def _found(
-    timeline: Timeline,
-    above: Timeline | None,
-    below: Iterator[Timeline],
-    children: Mapping[str, Session | None],
-) -> Iterator[Case]:
-    """Of every type; `below` are made only where they are asked for."""
-    yield from find_puzzles(timeline, above, below)
+def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
+    yield from find_puzzles(timeline)
     yield from find_corrections(timeline)
     yield from find_choices(timeline)
     yield from find_delegations(timeline, children)

@@ -164,12 +164,11 @@ class Gatherer:
         """The cases of a session, which is called what its file is, as everywhere; its records have the name that it tells."""
         links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
         children = {link: self._known(link) for link in links}
-        parent = self._known(session.parent) if session.parent else None
 
         def evidence(id_: str) -> Evidence:
             return load_evidence(self._vault.root, session.id if id_ == name else id_)
 
-        return extract(replace(session, id=name), children, evidence, self._redact, parent)
+        return extract(replace(session, id=name), children, evidence, self._redact)
 
     # --- from its cases' notes ----------------------------------------------------------------------------------------
 

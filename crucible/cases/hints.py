@@ -5,15 +5,15 @@ Owns their words.  The last one is not the answer: it says where the answer was 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from crucible.acts.model import Deed
-from crucible.acts.words import said
-from crucible.cases.faults import message_of
 from crucible.cases.timeline import Moment
-from crucible.patterns import late_pattern
+from crucible.note.contain import cut, normal_line
+from crucible.patterns import ANSI, late_pattern
 
-__all__ = ["hints_for"]
+__all__ = ["hints_for", "message_of"]
 
 _TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid"
@@ -23,6 +23,16 @@ _PLACE = late_pattern(
 )
 _LINE = 120
 _MANY = 3
+_EXIT = late_pattern(
+    r"\A\s*(?:Error:\s*)?(?:Command failed with )?exit code:? (-?\d+)\.?[ \t]*\n?", re.IGNORECASE
+)
+_WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
+
+
+def message_of(text: str) -> str:
+    """A result without colours, the client's own words around it, and the exit code before it."""
+    bare = ANSI.sub("", text) if "\x1b" in text else text
+    return _EXIT.sub("", _WRAPPED.sub("", bare), count=1).strip()
 
 
 def hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
@@ -34,10 +44,10 @@ def _of_message(failure: str) -> Iterator[str]:
     lines = [line.strip() for line in message_of(failure[:8000]).split("\n") if line.strip()]
     telling = [line for line in lines if _TELLING.search(line[:400])]
     if len(lines) > 1 and telling:
-        yield f"The line that tells most: {said(telling[-1], _LINE)}"
+        yield f"The line that tells most: {_line(telling[-1])}"
     found = list(_PLACE.finditer(failure[:8000]))
     if found:
-        yield f"The message points to {said(found[-1]['file'], _LINE)}, line {found[-1]['line']}."
+        yield f"The message points to {_line(found[-1]['file'])}, line {found[-1]['line']}."
 
 
 def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
@@ -55,6 +65,10 @@ def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
 
 
 def _names(names: Iterable[str]) -> str:
-    told = list(dict.fromkeys(said(name, _LINE) for name in names if name))
+    told = list(dict.fromkeys(_line(name) for name in names if name))
     more = f" and {len(told) - _MANY} more" if len(told) > _MANY else ""
     return ", ".join(told[:_MANY]) + more
+
+
+def _line(text: str) -> str:
+    return cut(normal_line(text), _LINE)

@@ -17,7 +17,6 @@ from crucible.cases.model import (
     CaseType,
     Correction,
     Difficulty,
-    Fault,
     Place,
     Puzzle,
     Trajectory,
@@ -42,15 +41,11 @@ def make_case(
     body: Body,
     anchor: str,
     *,
-    fault: Fault = Fault.AGENT,
     verification: Verification | None = None,
-    difficulty: Difficulty | None = None,
-    complete: bool = True,
 ) -> Case:
     """The case of a body, not yet `measured`.
 
-    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands.  `complete` is False where it tells of
-    another session's calls, too, and not all that those were given is known.
+    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands.
     """
     session, phase = timeline.session, timeline.phase_of(moment.at)
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)
@@ -68,10 +63,9 @@ def make_case(
         started=phase.started or above.started or session.started,
         tools=tuple(sorted({call.name for turn in turns for call in turn.calls})),
         tags=tuple(tag for tag in session.tags if tag != "session"),
-        difficulty=difficulty or difficulty_of(turns),
-        fault=fault,
+        difficulty=difficulty_of(turns),
         verification=verification or Verification(),
-        complete=timeline.complete and complete,
+        complete=timeline.complete,
         problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
     )
 

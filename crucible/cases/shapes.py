@@ -19,9 +19,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import zip_longest
 
-from crucible.acts.words import untagged
 from crucible.cases.chat import (
     Message,
     Row,
@@ -31,7 +29,6 @@ from crucible.cases.chat import (
     spoken,
     without_marks,
 )
-from crucible.cases.corrections import is_taken_back
 from crucible.cases.lessons import REFUSED, Lesson, lesson_of
 from crucible.cases.model import Case, Puzzle, Role
 from crucible.patterns import late_pattern
@@ -162,20 +159,11 @@ _SHAPES: dict[Shape, Callable[[Lesson], Row | None]] = {
 
 
 def _worth_learning(lesson: Lesson) -> list[Message]:
-    """The conversation, up to the last message that is taught: none of a call that failed, nor what a user then took back."""
+    """The conversation, up to the last message that is taught: none of a call that failed."""
     messages = conversation(lesson.before, lesson.right)
     failed = {turn.answers for turn in lesson.right if turn.failed}
-    work: list[Message] = []
-    for message, after in zip_longest(messages, messages[1:]):
-        if message.role is Role.USER:
-            reply = after.text if after and after.role is Role.ASSISTANT else ""
-            is_said = message.words and any(one.taught for one in work)  # and no tool's, which is quoted
-            if is_said and is_taken_back(untagged(message.words), None, reply):
-                for one in work:
-                    one.taught = False
-            work = []
-        elif message.role is Role.ASSISTANT:
-            work.append(message)
+    for message in messages:
+        if message.role is Role.ASSISTANT:
             message.taught = message.taught and not any(call.id in failed for call in message.calls)
     last = max((at for at, one in enumerate(messages) if one.taught), default=-1)
     return messages[: last + 1]

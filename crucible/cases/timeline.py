@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.model import Act
-from crucible.acts.reading import Files, acts_of
-from crucible.acts.words import is_chatter, untagged
-from crucible.cases.faults import SHELLS
+from crucible.acts.reading import SHELLS, Files, acts_of
 from crucible.cases.model import Call, Role, Turn
 from crucible.session.model import (
     Callout,
@@ -29,6 +28,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.session.titles import untagged
 
 __all__ = ["Moment", "Timeline", "build_timeline", "exchange_of", "turns_of"]
 
@@ -77,7 +77,7 @@ class Timeline:
         return self.phases[self.moments[at].phase]
 
     def goal_of(self, phase: str) -> str:
-        """What a phase, by its id, was to reach: the words that opened it or the nearest one before that say more than "go on".
+        """What a phase, by its id, was to reach: the words that opened it or the nearest one before, if more than two.
 
         Without any, the task that a subagent was given, the phase's name, or the session's title.
         """
@@ -141,15 +141,13 @@ def _task(session: Session) -> str:
 
 
 def _opening(phase: Phase) -> str:
-    """The words at a phase's beginning, of one prompt or of several in a row, that ask for something."""
-    asked: list[str] = []
-    for entry in phase.entries:
-        if not isinstance(entry, Intervention):
-            break
-        words = untagged(entry.words)
-        if not is_chatter(words):
-            asked.append(words)
-    return "\n\n".join(asked)
+    """The words at a phase's beginning, of one prompt or of several in a row; too few ("go on") ask for nothing new."""
+    opening = takewhile(lambda entry: isinstance(entry, Intervention), phase.entries)
+    asked = [entry.words for entry in opening if isinstance(entry, Intervention)]
+    return "\n\n".join(words for words in asked if len(words.split()) > _FEW)
+
+
+_FEW = 2
 
 
 # --- turns -----------------------------------------------------------------------------------------------------------

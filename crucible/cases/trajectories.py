@@ -10,6 +10,7 @@ from itertools import groupby
 
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, CaseType, Trajectory
+from crucible.cases.placing import said_at
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after
 from crucible.session.model import Callout, Outcome, Phase, Status
@@ -18,14 +19,26 @@ __all__ = ["find_trajectories"]
 
 
 def find_trajectories(timeline: Timeline) -> Iterator[Case]:
-    """The workflows of a session: each whole phase, and behind them the whole session where it has several and ended well."""
+    """The workflows of a session: each whole phase whose work was not corrected, then the whole session if all its phases are such."""
     parts = [list(group) for _, group in groupby(timeline.moments, key=_top)]
     is_ended = timeline.session.status is Status.COMPLETED
-    whole = [part for part in parts if _is_done(timeline, part, is_last=part is parts[-1])]
+    corrected = _corrected(timeline)
+    whole = [
+        part
+        for part in parts
+        if _top(part[0]) not in corrected and _is_done(timeline, part, is_last=part is parts[-1])
+    ]
     for part in whole:
         yield _case(timeline, part, whole=is_ended and len(parts) == 1)
     if is_ended and len(parts) > 1 and len(whole) == len(parts):
         yield _case(timeline, list(timeline.moments), whole=True)
+
+
+def _corrected(timeline: Timeline) -> set[str]:
+    """The phases with work that the user corrected, there or at the beginning of a later one."""
+    before = (timeline.moments[:at] for at in said_at(timeline))
+    last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
+    return {_top(moment) for moment in last if moment}
 
 
 def _top(moment: Moment) -> str:

@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterable
 
 from crucible.acts.model import Deed
-from crucible.acts.words import said
-from crucible.cases.attempts import attempt_of
 from crucible.cases.model import Verification
 from crucible.cases.timeline import Moment, Timeline
+from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
 
@@ -101,7 +100,7 @@ def verification_after(timeline: Timeline, at: int, until: int | None = None) ->
 
 def verified_by(moment: Moment) -> Verification:
     """A call that passed, as a proof; nothing where no command was run, or a test that ran nothing."""
-    is_proof = attempt_of(moment).script and not _is_empty(moment)
+    is_proof = _deeds(moment) & {*_PROOFS, Deed.RUN} and not _is_empty(moment)
     return Verification(command_of(moment)) if is_proof else Verification()
 
 
@@ -121,12 +120,16 @@ def command_of(moment: Moment) -> str:
         *ran,
     ]
     line = moment.call.call.partition(" ")[2] if moment.call else ""
-    return said(proofs[0] if proofs and proofs[0] else line.replace("⏎", " "), _LONGEST)
+    return _line(proofs[0] if proofs and proofs[0] else line.replace("⏎", " "))
 
 
 def _run_in(moments: Iterable[Moment]) -> str:
     commands = (act.what for moment in moments for act in moment.acts if act.deed is Deed.RUN)
-    return next((said(one, _LONGEST) for one in commands if one and not one.startswith(_SHOWS)), "")
+    return next((_line(one) for one in commands if one and not one.startswith(_SHOWS)), "")
+
+
+def _line(text: str) -> str:
+    return cut(normal_line(text), _LONGEST)
 
 
 def _deeds(moment: Moment) -> set[Deed]:

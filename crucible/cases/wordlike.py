@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from crucible.patterns import late_pattern
 
-__all__ = ["alike", "content_words"]
+__all__ = ["content_words"]
 
 _WORD = late_pattern(r"[^\W_]+")
 _SMALL_WORDS = (
@@ -35,8 +35,3 @@ def content_words(text: str) -> frozenset[str]:
     """The stems of the words of a text, of its first 4,000 characters, that say something."""
     words = _WORD.findall(text[:4000].casefold())
     return frozenset(_stem(word) for word in words if word not in _SMALL)
-
-
-def alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """The part of the smaller one's words that both have, from 0 to 1; 0 where one has none."""
-    return len(one & other) / min(len(one), len(other)) if one and other else 0.0

@@ -78,7 +78,7 @@ def capture(
 ) -> None:
     """Find what is worth keeping of a session.
 
-    Kept at once are files of decisions (ADRs), claims that a command proved, mistakes that an agent corrected itself, and failures that
+    Kept at once are decisions and fixed errors that somebody told outright, files of decisions (ADRs), what a command measured, runs that passed with the first fix, and failures that
     knowledge would surely have prevented. About the rest you are asked on a terminal: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere it is listed,
     and --accept keeps what you name. What you answered is not proposed again.
 

@@ -34,8 +34,8 @@ _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
     "kinds",
     multiple=True,
     metavar="KIND",
-    type=click.Choice([one.value for one in Kind]),
-    help=f"Only these, and the sessions in which such were found; may be repeated: {', '.join(Kind)}.",
+    type=click.Choice([*(one.value for one in Kind), "failure", "report"]),
+    help=f"Only these, and the sessions in which such were found; may be repeated: {', '.join(Kind)}; failure is error, report subagent.",
 )
 @click.option(
     "--session",

@@ -17,6 +17,7 @@ from crucible.cli.opening import find_note, load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import clean_line, say, say_problems, write, write_document, write_json
 from crucible.cli.session_ref import SESSION
+from crucible.cli.showing_findings import findings_document, write_findings
 from crucible.cli.terminal import console_for, draw, draw_phase
 from crucible.errors import CrucibleError
 from crucible.note.source import Source
@@ -38,9 +39,16 @@ class _Asked(NamedTuple):
 @click.command
 @click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1, required=True)
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
+@click.option(
+    "--findings",
+    is_flag=True,
+    help="Only the findings: decisions, corrections, failures, outcomes, open ends, reports.",
+)
 @format_option("terminal", "markdown", "json")
 @click.pass_context
-def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, format_: str) -> None:
+def show(
+    ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool
+) -> None:
     """Show sessions: rendered for a terminal, as their exact Markdown, or as JSON.
 
     ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
@@ -54,11 +62,14 @@ def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, f
       cru session show 2026-11-21-add-rate-limiter
       cru session show 2026-11-21-add --phase 2.1
       cru session show 2026-11-21-add --format json
+      cru session show 2026-11-21-add --findings
       cru session list --since 7d --format paths -0 | xargs -0r cru session show
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    write_all = _WRITERS[format_]
+    if findings and format_ == "markdown":
+        raise click.UsageError("--findings has no markdown; use terminal or json")
+    write_all = (_FINDINGS_WRITERS if findings else _WRITERS)[format_]
     if len(sessions) == 1:
         note = load_note(vault, sessions[0])
         write_all(door, vault, [_asked(note, wanted)], several=False)
@@ -115,6 +126,22 @@ def _write_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool)
         _say_problems(vault, note)
 
 
+def _write_findings(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    for number, (note, phase) in enumerate(each):
+        if several:
+            write("\n" * bool(number) + f"==> {vault.relative(note.path)} <==")
+        write_findings(note, phase)
+        _say_problems(vault, note)
+
+
+def _write_findings_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    found = list(each)
+    values = [findings_document(note, phase) for note, phase in found]
+    write_json(values if several else values[0])
+    for note, _phase_shown in found:
+        _say_problems(vault, note)
+
+
 def _write_markdown(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
     for note, phase in each:
         text = _markdown(note, phase)
@@ -141,4 +168,8 @@ _WRITERS: Mapping[str, Callable[..., None]] = {
     "terminal": _write_terminal,
     "json": _write_json,
     "markdown": _write_markdown,
+}
+_FINDINGS_WRITERS: Mapping[str, Callable[..., None]] = {
+    "terminal": _write_findings,
+    "json": _write_findings_json,
 }

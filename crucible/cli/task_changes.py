@@ -36,7 +36,8 @@ from crucible.recall.model import Event, Recall
 from crucible.record.tasking import TaskWriter
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of
-from crucible.session.model import Decision, Status
+from crucible.session.findings import Kind, findings_of
+from crucible.session.model import Status
 from crucible.session.tasks import TASK_PICKED
 from crucible.tasks.annotations import annotate as write_annotation
 from crucible.tasks.annotations import change_annotation, read_annotation
@@ -274,8 +275,7 @@ def _logged(
             writer.tell_found(found, ident, TAG, [normal_line(redact(word)[0]) for word in applies_to])
         return writer.warnings
     recorder = record.open(opened.owner.id, vault=vault, redact=redact, **recording_place())
-    entries = (entry for phase in session.all_phases() for entry in phase.all_entries())
-    known = {normal_line(entry.text) for entry in entries if isinstance(entry, Decision)}
+    known = {normal_line(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION}
     if choice.summary and choice.summary not in known:
         recorder.decision(choice.summary, rationale=choice.rationale or None)
     if found:

@@ -21,12 +21,15 @@ from crucible.cli.embeds import View
 from crucible.cli.output import clean, clean_line, given_width
 from crucible.note.wikilinks import heading_key
 from crucible.session.export import export_time
+from crucible.session.grounds import render_grounds
 from crucible.session.model import (
     Callout,
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
+    Noted,
     Outcome,
     Phase,
     Prose,
@@ -51,6 +54,7 @@ _KINDS = {
     "milestone": "yellow",
     "observation": "cyan",
     "agent_switch": "bright_black",
+    "plan": "cyan",
     "decision_needed": "yellow",
     "approval_required": "yellow",
     "task_complete": "green",
@@ -104,6 +108,8 @@ def _note(view: View) -> _Drawn:
     yield from _entries(session.preamble, view)
     if session.tasks:
         yield _tasks(session.tasks)
+    if session.findings:
+        yield _findings(session.findings)
     for phase in session.phases:
         yield from _phase(phase, view)
     if session.summary:
@@ -154,6 +160,19 @@ def _tasks(tasks: Iterable[Task]) -> ConsoleRenderable:
         lines.append(clean_line(f"{task.id}. {task.content}{waits}") + "\n")
     lines.rstrip()
     return Panel(lines, title=_plain("tasks"), title_align="left", border_style="bright_black")
+
+
+def _findings(items: Iterable[Noted]) -> ConsoleRenderable:
+    lines = Text()
+    for item in items:
+        lines.append(f"{clean_line(item.kind)}: ", "bold")
+        lines.append(clean_line(item.text))
+        grounds = render_grounds(item.grounds)
+        lines.append(f" ({grounds})\n" if grounds else "\n", "dim")
+        if item.details:
+            lines.append(f"  {clean_line(item.details)}\n", "dim")
+    lines.rstrip()
+    return Panel(lines, title=_plain("findings"), title_align="left", border_style="bright_black")
 
 
 def _phase(phase: Phase, view: View) -> _Drawn:
@@ -221,9 +240,11 @@ def _entry(entry: Entry) -> ConsoleRenderable:
         case ToolCalls():
             return Padding(Text("\n").join(_call(c) for c in entry.calls), (0, 0, 1, 2))
         case Decision():
-            return _callout("decision", "", entry.text, ("Rationale", entry.rationale))
+            said = {"Rationale": entry.rationale, "Alternatives": entry.alternatives, "By": entry.by}
+            return _callout("decision", "", entry.text, said, entry.grounds)
         case Failure():
-            return _callout("error", "", entry.text, ("Resolution", entry.resolution))
+            said = {"Cause": entry.cause, "Resolution": entry.resolution}
+            return _callout("error", "", entry.text, said, entry.grounds)
         case Intervention():
             return _panel("user", "", [Text(clean(f'"{entry.words}"')), *_labelled("", entry.note)])
         case Subagent():
@@ -256,10 +277,18 @@ def _subagent(entry: Subagent) -> ConsoleRenderable:
     return _panel("subagent", f"@{entry.agent}{model}", parts)
 
 
-def _callout(kind: str, title: str, text: str, *labels: tuple[str, str | None]) -> ConsoleRenderable:
+def _callout(
+    kind: str,
+    title: str,
+    text: str,
+    labels: Mapping[str, str | None] | None = None,
+    grounds: Grounds | None = None,
+) -> ConsoleRenderable:
     parts: list[ConsoleRenderable] = [Markdown(clean(text))] if text else []
-    for label, said in labels:
+    for label, said in (labels or {}).items():
         parts += _labelled(label, said)
+    if grounds:
+        parts.append(_plain(render_grounds(grounds), "dim"))
     if not parts:  # a box would be empty
         style = _KINDS.get(kind, "white")
         return Padding(_plain(f"{kind} {title}".rstrip(), f"bold {style}"), (0, 0, 1, 2))

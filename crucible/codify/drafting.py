@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.model import Act, Deed
-from crucible.acts.words import is_correction, untagged
 from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.stretches import Figured, Node, Stretch, fold
 from crucible.codify.telling import Teller
 from crucible.codify.titling import Names, slug_of, tidy_name, work_name
 from crucible.note.contain import normal_line
 from crucible.session.model import AgentRef, Session
-from crucible.session.titles import prompt_name, shortened
+from crucible.session.titles import prompt_name, shortened, untagged
 from crucible.workflow.model import Datum, Grade, RunStatus
 
 __all__ = ["Drafted", "draft_session"]
@@ -53,16 +52,13 @@ def draft_session(
 
 
 def _worth_telling(nodes: Sequence[Node]) -> Sequence[Node]:
-    """Without phases in which a user only asked something or took something back, and nothing was done; never none."""
+    """Without phases in which a user only said something and nothing was done; never none."""
     return [node for node in nodes if not _is_talk(node)] or nodes[:1]
 
 
 def _is_talk(node: Node) -> bool:
     remarks = node.opening.remarks
-    asked = [remark.text for remark in remarks if remark.kind is RemarkKind.ASKED]
-    if node.parts or not asked or len(asked) < len(remarks):
-        return False
-    return all(text.endswith(("?", "？")) or is_correction(text) for text in asked)
+    return not node.parts and bool(remarks) and all(one.kind is RemarkKind.ASKED for one in remarks)
 
 
 class _Drafter:

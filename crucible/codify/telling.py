@@ -1,6 +1,6 @@
 """A session's entries as nodes: phases, sub-phases and subagents' work, each with what was done and said in it.
 
-Owns what of an entry counts, which words correct which work, how deep steps go and that no subagent is read twice.  What is
+Owns what of an entry counts, which work a correction is about, how deep steps go and that no subagent is read twice.  What is
 noise is `stretches`'.
 """
 
@@ -15,21 +15,11 @@ from crucible.acts.files import Files
 from crucible.acts.model import Act
 from crucible.acts.reading import acts_of
 from crucible.acts.touching import leads_out
-from crucible.acts.words import (
-    answers_in,
-    chosen_in,
-    corrected_by,
-    forbidden_in,
-    gist,
-    is_chatter,
-    is_correction,
-    said,
-    untagged,
-)
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.stretches import NOISE, PROVING, Figured, Node, Stretch
-from crucible.note.contain import slug
+from crucible.note.contain import cut, normal_line, slug
 from crucible.session.endings import part_ending
+from crucible.session.findings import Finding, Kind, findings_of, is_said_in
 from crucible.session.model import (
     Callout,
     Decision,
@@ -45,15 +35,16 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
-from crucible.session.titles import UNTITLED, prompt_name
+from crucible.session.titles import UNTITLED, prompt_name, untagged
 from crucible.workflow.model import key_of
 
 __all__ = ["DEEPEST", "Teller"]
 
 DEEPEST = 4
 """Levels of steps below the first: a heading has six marks at most, and the first step has two."""
-_ASKS = frozenset({"AskUserQuestion", "question", "request_user_input", "ask_user"})
-"""The tools with which an agent puts a choice to the user."""
+_FEW = 2
+"""Words of a user that name no work: `go on`, `yes please`, `thanks`."""
+_LONGEST = 300
 _STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 
 
@@ -69,6 +60,7 @@ class Teller:
         self._files = Files()
         self._seen = {session.id}
         self._people = 0
+        self._corrections: dict[str, list[Finding]] = {}
         self.whole = True
 
     def phases(self) -> list[Node]:
@@ -128,9 +120,15 @@ class Teller:
                     for call in entry.calls:
                         self._call(told, call)
                 case Intervention():
-                    _words(told, entry.words)
+                    _words(told, entry.words, is_correction=self._is_correction(told.session, entry.words))
                 case _:
                     _remark(told.node.stretch(), entry)
+
+    def _is_correction(self, session: Session, words: str) -> bool:
+        if session.id not in self._corrections:
+            found = [one for one in findings_of(session) if one.kind == Kind.CORRECTION]
+            self._corrections[session.id] = found
+        return any(is_said_in(one, words) for one in self._corrections[session.id])
 
     def _call(self, told: _Told, call: ToolCall) -> None:
         stretch = told.node.stretch()
@@ -140,9 +138,6 @@ class Teller:
             stretch.is_critical = True
         if any(act.deed not in NOISE for act in acts):
             stretch.last_failed = call.outcome is not Outcome.OK
-        if call.tool in _ASKS and call.outcome is Outcome.OK:
-            for text in answers_in(call.call.partition(" ")[2], told.evidence.result(call) or call.result):
-                stretch.hear(Remark(RemarkKind.DECIDED, text))
         for act in acts:
             _proof(stretch, act, call)
 
@@ -165,7 +160,7 @@ class Teller:
         node.opening.is_open = ended is not Outcome.OK
         node.opening.is_critical = ended in _STOPPED
         if task:
-            node.opening.hear(Remark(RemarkKind.ASKED, said(task)))
+            node.opening.hear(Remark(RemarkKind.ASKED, _line(task)))
         below = _Told(node, told.depth + 1, told.evidence, child or told.session, [])
         if child is None:
             self._entries(below, entry.entries)
@@ -257,32 +252,38 @@ class _Told:
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _words(told: _Told, words: str) -> None:
-    """A user's words: where a phase begins they are what it is about; what they take back is said of what they correct."""
+def _words(told: _Told, words: str, *, is_correction: bool) -> None:
+    """A user's words: where a phase begins they are what it is about; a correction also stands with the work that it corrects."""
     node = told.node
     is_first = not node.parts and not node.opening.remarks
-    if is_chatter(words):
+    wrong = told.corrected() if is_correction else None
+    if wrong is None and len(words.split()) <= _FEW:
         return
     stretch = node.opening if is_first else node.stretch()
-    wrong = told.corrected() if is_correction(words) else None
-    for text in corrected_by(words) if wrong else forbidden_in(words):
-        (wrong or stretch).hear(Remark(RemarkKind.DO_NOT, text))
-    if stretch is not wrong or forbidden_in(words):  # else they stand there in quotes already
-        stretch.hear(Remark(RemarkKind.ASKED, said(untagged(words))))
+    if wrong:
+        # In quotes they cannot be read as their opposite.
+        wrong.hear(Remark(RemarkKind.DO_NOT, f'repeat what was corrected: "{_line(words)}"'))
+    if stretch is not wrong:
+        stretch.hear(Remark(RemarkKind.ASKED, _line(untagged(words))))
+
+
+def _line(text: str, limit: int = _LONGEST) -> str:
+    return cut(normal_line(text), limit)
+
+
+def _gist(text: str) -> str:
+    return _line(text).rstrip(".; ")
 
 
 def _remark(stretch: Stretch, entry: Entry) -> None:
     match entry:
         case Decision():
-            stretch.hear(Remark(RemarkKind.DECIDED, gist(entry.text), gist(entry.rationale or "")))
+            stretch.hear(Remark(RemarkKind.DECIDED, _gist(entry.text), _gist(entry.rationale or "")))
         case Failure():
             stretch.is_critical |= not entry.resolution
             stretch.is_open |= not entry.resolution
-            mended = f"mended by: {gist(entry.resolution)}" if entry.resolution else ""
-            stretch.hear(Remark(RemarkKind.LEARNED, "; ".join(filter(None, (gist(entry.text), mended)))))
-        case Prose():
-            for chosen, why in chosen_in(entry.text):
-                stretch.hear(Remark(RemarkKind.DECIDED, chosen, why))
+            mended = f"mended by: {_gist(entry.resolution)}" if entry.resolution else ""
+            stretch.hear(Remark(RemarkKind.LEARNED, "; ".join(filter(None, (_gist(entry.text), mended)))))
         case Callout():
             stretch.is_critical |= entry.title == "Interrupted"
         case _:
@@ -297,9 +298,9 @@ def _proof(stretch: Stretch, act: Act, call: ToolCall) -> None:
         stretch.hear(Remark(RemarkKind.RUN, act.what))
     if act.outcome is Outcome.FAILED:
         stretch.is_critical = True
-        result = said(call.result, 160)
+        result = _line(call.result, 160)
         stretch.hear(
-            Remark(RemarkKind.LEARNED, f"{said(act.what, 80)} failed{f': {result}' if result else ''}")
+            Remark(RemarkKind.LEARNED, f"{_line(act.what, 80)} failed{f': {result}' if result else ''}")
         )
 
 
@@ -326,17 +327,13 @@ def _phase_name(phase: Phase) -> str:
     """A phase's own name; one without words is named by what was asked in it."""
     name = untagged(phase.name)
     words = _first_words(phase)
-    return (
-        prompt_name(untagged(words))
-        if words and (name == UNTITLED or not any(map(str.isalnum, name)))
-        else name
-    )
+    return prompt_name(words) if words and (name == UNTITLED or not any(map(str.isalnum, name))) else name
 
 
 def _goes_on(phase: Phase) -> bool:
-    """Whether a phase was opened by words that only say "go on", and is named by them."""
+    """Whether a phase was opened by words too few to name work, and is named by them."""
     words = _first_words(phase)
-    return bool(words) and is_chatter(words) and key_of(prompt_name(words)) == key_of(phase.name)
+    return 0 < len(words.split()) <= _FEW and key_of(prompt_name(words)) == key_of(phase.name)
 
 
 def _is_task(session: Session, phase: Phase) -> bool:

@@ -7,7 +7,7 @@ has no records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,11 +16,12 @@ from pathlib import Path
 import orjson
 
 from crucible.flight.archive import archived_lines, archived_meta, joined_meta
-from crucible.flight.meta import load_own_meta, with_counts
+from crucible.flight.lines import last_lines
+from crucible.flight.meta import COUNTS, load_own_meta, with_counts
 from crucible.flight.order import Line, after_archived, folder_lines
 from crucible.flight.place import OWN_FIELDS, archive_path, flight_folder
 
-__all__ = ["Flight", "Record", "load_flight", "load_meta", "read_records"]
+__all__ = ["Flight", "Record", "last_time", "load_flight", "load_meta", "read_records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,22 @@ def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
     with _lines(vault_root, session_id) as lines:
         written = Counter(line.path.name for line in lines if line.number)
     return joined_meta(archived, meta, written)
+
+
+def last_time(vault_root: Path, session_id: str, but: Container[str] = ()) -> datetime | None:
+    """When the last thing happened that was kept whole, records of the types in `but` aside; only the files' ends are read."""
+    folder = flight_folder(vault_root, session_id)
+    return max(filter(None, (_last_in(folder / name, but) for name in COUNTS)), default=None)
+
+
+def _last_in(path: Path, but: Container[str]) -> datetime | None:
+    with suppress(OSError), path.open("rb") as file:
+        for line in last_lines(file.fileno()):
+            with suppress(ValueError, KeyError, TypeError):
+                record = _record(orjson.loads(line))
+                if record.time and record.type not in but:
+                    return record.time
+    return None
 
 
 @contextmanager

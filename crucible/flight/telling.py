@@ -120,6 +120,13 @@ def _task(values: Mapping[str, object]) -> str:
     return f"task {values.get('id') or '?'}: {', '.join(said) or 'changed'}"
 
 
+def _answers(values: Mapping[str, object]) -> str:
+    """Questions that the agent put, with the answers."""
+    choices = values.get("choices")
+    asked = [each for each in choices if isinstance(each, Mapping)] if isinstance(choices, list) else []
+    return "; ".join(f"{each.get('question')} {each.get('answer') or '-'}" for each in asked) or "-"
+
+
 def _context(values: Mapping[str, object]) -> str:
     told = [f"{key} {values[key]}" for key in ("cwd", "branch", "version") if values.get(key)]
     return ", ".join(told) or _fields(values)
@@ -155,6 +162,7 @@ _TOLD: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "tasks": _task_list,
     "TasksListed": _task_list,
     "TaskChanged": _task,
+    "QuestionsAnswered": _answers,
     "ContextSeen": _context,
     "Resumed": _resumed,
 }

@@ -1,59 +1,40 @@
-"""A session's history without a model: picked from its note by fixed rules.
+"""A session's history without a model: its findings, tasks and milestones.
 
-Owns what is told, and in which few words of ours.  Every decision, open question and unfinished task of the note is told; of what was done, what
-a reader would want to know first.  Nothing is said that does not stand in the session.
+Owns what is told, and in which few words of ours.  Every decision, correction, open question and unfinished task of the note is told; of what was done
+the newest.  Nothing is said that is not in the session.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from crucible.acts.evidence import Evidence
 from crucible.brief.model import cut_words
-from crucible.history.inferring import inferred_decisions
-from crucible.history.likeness import Alikes
 from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, shortened_entry
-from crucible.history.questions import open_questions, words_of
 from crucible.history.shortening import shortener
 from crucible.history.touched import modified_files, used_skills
-from crucible.history.walking import Placed, line_of, placed_entries
+from crucible.history.walking import line_of, placed_entries
 from crucible.history.worked import worked
 from crucible.patterns import late_pattern
-from crucible.session.model import (
-    Callout,
-    Decision,
-    Failure,
-    Intervention,
-    Phase,
-    Prose,
-    Session,
-    Subagent,
-    Task,
-)
+from crucible.session.findings import Finding, Kind, findings_of
+from crucible.session.model import Callout, Session, Task
 from crucible.session.model import Entry as NoteEntry
 from crucible.session.tasks import is_task_news
-from crucible.session.waiting import names_item
+from crucible.session.waiting import DONE, Answers, wanted_of
 
-__all__ = ["INFERRED", "PAUSED", "compose_entry"]
+__all__ = ["CORRECTED", "PAUSED", "compose_entry", "open_questions"]
 
 PAUSED = "Paused: "
 """What begins the line that says why a session rests."""
 
-INFERRED = "(inferred)"
-"""What stands behind a decision that was found in free words."""
+CORRECTED = "Corrected: "
+"""What begins the line of a user's correction."""
 
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _DONE = frozenset(("milestone", "task_complete"))
 _MOST_DONE = 40
 """Results that are told beside the tasks, the newest."""
-_MOST_PHASES = 8
-_MOST_INFERRED = 40
-_BLOCKED = late_pattern(
-    r"^[ \t>*_-]*block(?:ed|ers?)[*_]*[ \t]*(?:by\b[ \t]*)?:[*_ \t]*(\S.*)$",
-    re.IGNORECASE | re.MULTILINE,
-)
 _PARAGRAPH = late_pattern(r"\n[ \t]*\n")
 _LETTER = late_pattern(r"\w")
 _NO_EVIDENCE = Evidence()
@@ -76,7 +57,7 @@ def compose_entry(
     its subagents' sessions: what was decided there, and what is open, is told here.  `time_worked` is known where bookmarks were looked at, too;
     else the note alone tells it.
     """
-    entries = tuple(placed_entries(session))
+    entries, findings = tuple(placed_entries(session)), findings_of(session)
     lasted = worked(session) if time_worked is None else time_worked
     shorten = shortener((*evidence.roots, *roots))
     return shortened_entry(
@@ -94,10 +75,10 @@ def compose_entry(
             files_modified=modified_files(entries, evidence),
             captures=captures,
             tokens=session.tokens_used,
-            done=(*_finished_tasks(session), *_results(session, entries)),
-            decisions=(*_decided(session, entries), *_of_children(children, _decisions)),
-            questions=(*open_questions(entries), *_of_children(children, open_questions)),
-            further=(*_unfinished(session), *_blockers(session, entries, blockers)),
+            done=(*_finished_tasks(session), *_results(session, [one.entry for one in entries], findings)),
+            decisions=(*_decided(findings), *_of_children(children)),
+            questions=(*open_questions(session), *(line for child in children for line in _asked(child))),
+            further=(*_unfinished(session), *_blockers(session, blockers)),
         ),
         shorten,
     )
@@ -115,45 +96,43 @@ def _is_started(task: Task) -> bool:
 # --- what was decided and done ---------------------------------------------------------------------------------------
 
 
-def _decisions(entries: Sequence[Placed]) -> Iterator[Line]:
-    for _, entry in entries:
-        if isinstance(entry, Decision):
-            yield Line(entry.text, entry.rationale or "", line_of(entry))
+def _decided(findings: Sequence[Finding]) -> Iterator[Line]:
+    """What was decided, then what the user corrected."""
+    yield from (_line(one, one.summary) for one in findings if one.kind == Kind.DECISION)
+    yield from (_line(one, f"{CORRECTED}{one.summary}") for one in findings if one.kind == Kind.CORRECTION)
 
 
-def _decided(session: Session, entries: Sequence[Placed]) -> list[Line]:
-    """What was noted as decided, and then what was only said to be, marked so, where it is nothing else than that."""
-    noted = list(_decisions(entries))
-    known = Alikes(words_of(f"{one.text} {one.why}") for one in noted)
-    said: dict[str, Line] = {}
-    for text, line in _said(session, entries):
-        for one in inferred_decisions(text):
-            words = words_of(one.text)
-            if words and not any(2 * len(words & other) >= len(words) for other in known.near(words)):
-                said.setdefault(one.text.casefold(), Line(f"{one.text} {INFERRED}", one.why, line))
-    return [*noted, *list(said.values())[-_MOST_INFERRED:]]
+def _line(finding: Finding, text: str) -> Line:
+    return Line(text, finding.details, max(0, finding.lines.first + 1))
 
 
-def _said(session: Session, entries: Sequence[Placed]) -> Iterator[tuple[str, int]]:
-    yield from ((entry.text, line_of(entry)) for _, entry in entries if isinstance(entry, Prose))
-    if session.summary:
-        yield session.summary, max(0, session.summary_lines.first + 1)
-
-
-def _of_children(
-    children: Sequence[Session], read: Callable[[Sequence[Placed]], Iterator[Line]]
-) -> Iterator[Line]:
-    """With whose it is; its line is one of another note.
-
-    What it was told, and what it said to its parent, asks no human, and answers nothing but what it names.
-    """
+def _of_children(children: Sequence[Session]) -> Iterator[Line]:
+    """Subagents' decisions, each with whose it is; a line number would be one of another note."""
     for child in children:
-        for line in read([one for one in placed_entries(child) if _is_own(one.entry)]):
-            yield Line(f"{line.text} (subagent {child.title or child.id})", line.why)
+        for one in findings_of(child):
+            if one.kind == Kind.DECISION:
+                yield Line(_of_child(one.summary, child), one.details)
 
 
-def _is_own(entry: NoteEntry) -> bool:
-    return not isinstance(entry, Prose | Intervention) or names_item(entry)
+def _asked(child: Session) -> Iterator[Line]:
+    return (Line(_of_child(line.text, child)) for line in open_questions(child))
+
+
+def _of_child(text: str, child: Session) -> str:
+    return f"{text} (subagent {child.title or child.id})"
+
+
+def open_questions(session: Session) -> Iterator[Line]:
+    """Questions to a human and errors that nothing settled, then open ends."""
+    entries = [one.entry for one in placed_entries(session)]
+    answers = Answers(entries)
+    for at, entry in enumerate(entries):
+        kind, text = wanted_of(entry) or (DONE, "")
+        if kind != DONE and not answers.settles(at):
+            yield Line(f"Unresolved: {text}" if kind == "error" else text, line=line_of(entry))
+    for one in findings_of(session):
+        if one.kind == Kind.OPEN_END:
+            yield _line(one, one.summary)
 
 
 def _finished_tasks(session: Session) -> Iterator[Line]:
@@ -163,14 +142,14 @@ def _finished_tasks(session: Session) -> Iterator[Line]:
             yield Line(f"{task.content} (task {task.id})", line=line)
 
 
-def _results(session: Session, entries: Sequence[Placed]) -> list[Line]:
-    """What callouts tell of results, and the summary; what the phases ended with where there is nothing of these."""
-    told = [line for _, entry in entries if (line := _result(entry))]
+def _results(session: Session, entries: Sequence[NoteEntry], findings: Sequence[Finding]) -> list[Line]:
+    """Milestones, what was fixed and reported in the order of the note, then outcomes and the summary."""
+    told = [line for entry in entries if (line := _milestone(entry))]
+    told += [line for one in findings if (line := _result(one))]
+    told.sort(key=lambda line: line.line)
+    told += [_line(one, one.summary) for one in findings if one.kind == Kind.OUTCOME]
     if session.summary:
         told.append(Line(_first_paragraph(session.summary), line=max(0, session.summary_lines.first + 1)))
-    elif not told:
-        told = [line for phase in session.phases if (line := _outcome(phase))]
-        return _newest(told, _MOST_PHASES)
     return _newest(told, _MOST_DONE)
 
 
@@ -181,27 +160,21 @@ def _newest(lines: list[Line], most: int) -> list[Line]:
     return [Line(f"… {count:,} earlier {'result' if count == 1 else 'results'}"), *lines[-most:]]
 
 
-def _result(entry: object) -> Line | None:
-    match entry:
-        case Callout(kind=kind) if kind in _DONE:
-            if is_task_news(entry.text):  # the list of tasks tells it
-                return None
-            return Line(_gist(_titled(entry), 60), line=line_of(entry))
-        case Failure(resolution=str() as resolution) if resolution.strip():
-            return Line(f"Mended: {_gist(entry.text, 40)} → {_gist(resolution, 40)}", line=line_of(entry))
-        case Subagent(summary=str() as summary) if summary.strip():
-            return Line(f"{entry.agent.name}: {_gist(summary, 40)}", line=line_of(entry))
-        case _:
-            return None
+def _milestone(entry: NoteEntry) -> Line | None:
+    if not isinstance(entry, Callout) or entry.kind not in _DONE or is_task_news(entry.text):
+        return None  # the list of tasks tells its own news
+    return Line(_gist(_titled(entry), 60), line=line_of(entry))
 
 
-def _outcome(phase: Phase) -> Line | None:
-    """The last words of a phase."""
-    prose = [entry for entry in phase.all_entries() if isinstance(entry, Prose)]
-    said = next((text for entry in reversed(prose) if (text := _last_paragraph(entry.text))), "")
-    if not said or said.endswith(("?", "？")):
+def _result(finding: Finding) -> Line | None:
+    if finding.kind == Kind.FAILURE:
+        cause = f" ({_gist(finding.cause, 40)})" if finding.cause else ""
+        text = f"Mended: {_gist(finding.summary, 40)}{cause} → {_gist(finding.resolution, 40)}"
+    elif finding.kind == Kind.REPORT:
+        text = f"{finding.by.partition('@')[0]}: {_gist(finding.summary, 40)}"
+    else:
         return None
-    return Line(f"{_gist(phase.name, 12)}: {_gist(said, 40)}", line=phase.lines.first + 1)
+    return Line(text, line=max(0, finding.lines.first + 1))
 
 
 def _titled(entry: Callout) -> str:
@@ -214,10 +187,6 @@ def _gist(text: str, words: int) -> str:
 
 def _first_paragraph(text: str) -> str:
     return _gist(next(filter(_LETTER.search, _PARAGRAPH.split(text)), ""), 80)
-
-
-def _last_paragraph(text: str) -> str:
-    return next(filter(_LETTER.search, reversed(_PARAGRAPH.split(text[-4000:]))), "").strip()
 
 
 # --- what comes next -------------------------------------------------------------------------------------------------
@@ -239,13 +208,7 @@ def _verb(task: Task) -> str:
     return known.get(task.status, f"To do ({task.status[:20]})")
 
 
-def _blockers(session: Session, entries: Sequence[Placed], told: Sequence[str]) -> Iterator[Line]:
-    for text in told:
-        yield Line(f"Blocked: {text}")
-    for _, entry in entries:
-        if isinstance(entry, Prose) and ("lock" in entry.text or "LOCK" in entry.text):
-            for found in _BLOCKED.finditer(entry.text):
-                before = entry.text.count("\n", 0, found.start())
-                yield Line(f"Blocked: {found[1]}", line=line_of(entry) and line_of(entry) + before)
+def _blockers(session: Session, told: Sequence[str]) -> Iterator[Line]:
+    yield from (Line(f"Blocked: {text}") for text in told)
     if session.pause_reason:
         yield Line(f"{PAUSED}{session.pause_reason}")

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from crucible.acts.kinds import type_of
 from crucible.history.model import Entry, Line, tidy_entry, tidy_line
 from crucible.history.notes import HEADINGS, read_items
-from crucible.history.questions import words_of
 from crucible.patterns import late_pattern
+from crucible.session.waiting import words_of
 
 __all__ = ["Grounds", "Refused", "judge_answer", "missing_of", "tells"]
 

@@ -62,8 +62,8 @@ class Memory(NamedTuple):
     """A decision, a lesson or something to do, each text in one line and without secrets.
 
     `why` is a decision's reason, a lesson's cure, "" where nobody said.  `at` is when it was said, of what is `done` when that was seen.  `phase` is
-    a phase's id.  `source` says where it was found: `callout`, `summary`, `prose`, `history`, `error`, `correction`, `knowledge`, `task`, `question`.
-    What rules or a model took for a decision is `inferred`.  `compacted` is a summary that stands for all lines of a todo that is done.
+    a phase's id.  `source` says where it was found: a decision's own source, else `error`, `correction`, `environment`, `history`, `knowledge`, `task`, `question`.
+    What only a model said is `inferred`.  `compacted` is a summary that stands for all lines of a todo that is done.
     """
 
     id: str

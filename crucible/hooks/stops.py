@@ -18,7 +18,7 @@ from crucible.flight.spooled import Spooled
 from crucible.hooks.log import complain
 from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session
-from crucible.session.standing import DIED_REASON, Client
+from crucible.session.standing import Client
 from crucible.vault.store import Note, Vault
 
 __all__ = ["Met", "mark_stop"]
@@ -53,7 +53,7 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: Met, now: dat
             return
         reasons = [] if is_same else _finished(met, fresh.session)
         if why and (spooled.left != left or _has_grown(met, fresh.session)):
-            reasons += [] if is_same and _is_told(vault, fresh.session, why) else _stopped(why, fresh.session)
+            reasons += [] if is_same and _is_told(vault, fresh.session, why) else [why]
         redact = redact_of(vault.settings.secrets)
         for place, reason in enumerate(reasons):
             # Bookmarks are told apart by their time.
@@ -78,17 +78,13 @@ def _has_grown(met: Met, session: Session) -> bool:
 
 
 def _is_told(vault: Vault, session: Session, why: Why) -> bool:
-    """Whether the last bookmark says the same: who opens a session, and does nothing in it, changes nothing."""
+    """Whether the last bookmark says the same: who opens a session, and does nothing in it, changes nothing.
+
+    Whoever looks for a client long after its end may take it for dead.
+    """
     last = latest(vault.root, session.id)
     phase = session.phases[-1].id if session.phases else ""
-    return last is not None and last.why is why and last.phase.partition(".")[0] == phase
-
-
-def _stopped(why: Why, session: Session) -> list[Why]:
-    """Whoever looks for a client long after its end may take it for dead: then the note says something else."""
-    if why is Why.DIED and not (session.pause_reason or "").startswith(DIED_REASON):
-        return []
-    return [why]
+    return last is not None and last.why in (why, Why.ENDED) and last.phase.partition(".")[0] == phase
 
 
 def _folder(cwd: str) -> Path | None:

@@ -175,10 +175,7 @@ def _has_new_start(spooled: Spooled) -> bool:
 def _finish(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]
 ) -> None:
-    """Mark a session that died; look at one that is over a last time, since rows may come in behind its end.
-
-    One that its client ended is looked at until it has been quiet for the idle time, which may complete it.
-    """
+    """Mark a session that died; look at one that is over a last time, since rows may come in behind its end."""
     client = _client_of(spooled)
     if client is Client.RUNNING:
         return
@@ -187,10 +184,10 @@ def _finish(
         if spooled.left == _MISSING and age > _GIVEN_UP_SECONDS:
             retire(vault.root, spooled)
         return
-    idle = vault.settings.idle_minutes * 60 if client is Client.ENDED else 0
-    if age <= idle and not _has_late_rows(vault.root, spooled):
+    is_quiet = age > _QUIET_SECONDS
+    if client is Client.ENDED and not is_quiet and not _has_late_rows(vault.root, spooled):
         return
-    if _try(vault, user, spooled, tried, stopped) and age > max(_QUIET_SECONDS, idle):
+    if _try(vault, user, spooled, tried, stopped) and is_quiet:
         retire(vault.root, spooled)
 
 
@@ -245,7 +242,6 @@ def _write_down(
         client=client,
         whole_turns=whole_turns,
         follows=source_name(spooled.client, before) if before else "",
-        ended=_ended(spooled),
         met=met.take,
     )
     report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
@@ -253,12 +249,6 @@ def _write_down(
     mark_stop(vault, spooled, client, met, now)
     stopped += stopped_now(vault, spooled, client, met)
     return _is_done(vault, report)
-
-
-def _ended(spooled: Spooled) -> datetime | None:
-    """When the client said that it ended."""
-    times = [line.time for line in spooled.lines if line.event == "SessionEnd"]
-    return datetime.fromtimestamp(times[-1], UTC) if times else None
 
 
 def _tell_missing(vault: Vault, spooled: Spooled) -> bool:

@@ -7,16 +7,21 @@ Nothing is read or written here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from crucible.importing.report import ImportOptions
 from crucible.importing.strands import Strand
-from crucible.session.drafts import ChildNote, Setting, session_of, summary_of
+from crucible.session.drafts import ChildNote, Draft, Setting, session_of
+from crucible.session.joining import as_guest
 from crucible.session.merging_head import merged_tasks
 from crucible.session.model import Mode, Prose, Session, Status
-from crucible.session.standing import CLOSED, IDLE_REASON, Client
+from crucible.session.paths import relative
+from crucible.session.reports import summary_of
+from crucible.session.spending import spent_in, spent_lines
+from crucible.session.standing import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
+from crucible.session.tasks import CLOSED_TASKS
 from crucible.settings import VaultSettings
 
 __all__ = ["Family", "is_inline"]
@@ -67,15 +72,16 @@ class Family:
         after = {c.recorder.agent: self._child(c, found[c][1]) for c in children}
         before = {c.recorder.agent: self._child(c, found[c][0]) for c in children if c.note}
         loose = tuple(c.recorder.agent for c in children if c.parent is None and c.id not in _linked(strand))
-        base, client = _as_written(strand, replace(setting, children=before))
-        known = client in (Client.DIED, Client.ENDED)
-        if known and setting.client is Client.UNKNOWN and not strand.has_news:
-            setting = replace(setting, client=client)  # who knows nothing of the client takes back nothing
+        base = _as_written(strand, replace(setting, children=before))
+        if setting.client is Client.UNKNOWN and not strand.has_news and _is_at_rest(base):
+            setting = replace(
+                setting, client=Client.ENDED
+            )  # who knows nothing of the client takes back nothing
         now = session_of(strand.recorder.draft(), replace(setting, children=after, loose=loose))
         inline = [child for child in children if self._is_inline(child)]
         if base:
-            base = _with_sources(base, [found[child][0] for child in inline if child.note])
-        return base or now, _with_sources(now, [found[child][1] for child in inline])
+            base = _with_inline(base, [found[child][0] for child in inline if child.note])
+        return base or now, _with_inline(now, [found[child][1] for child in inline])
 
     def _setting(self, strand: Strand, children: Sequence[Strand]) -> Setting:
         return Setting(
@@ -88,20 +94,9 @@ class Family:
             title=strand.title,
             started=self._started,
             calls={child.call: child.recorder.agent for child in children if child.call},
-            client=self._client_of(strand),
-            since=self._options.ended or _saved(strand),
-            has_open_tasks=_has_open_tasks(strand),
+            client=self._options.client,
+            open_tasks=_open_tasks(strand),
         )
-
-    def _client_of(self, strand: Strand) -> Client:
-        """A subagent that gave its answer has ended, whatever became of its client."""
-        told = self._options.client
-        over = (
-            strand is not self._trunk
-            and told is not Client.UNKNOWN
-            and strand.recorder.draft().turn in CLOSED
-        )
-        return Client.ENDED if over else told
 
     def _is_inline(self, strand: Strand) -> bool:
         return is_inline(strand, self._trunk, self._settings.subagents)
@@ -116,51 +111,54 @@ class Family:
             strand.kind,
             session.model,
             session.tokens_used,
-            summary_of(prose[-1].text) if prose and session.status == "completed" else None,
+            self._summary(prose[-1]) if prose and session.status is Status.COMPLETED else None,
             tuple(session.all_entries()) if inline else (),
             strand.recorder.task,
         )
 
+    def _summary(self, last: Prose) -> str | None:
+        return summary_of(relative(last.text, self._trunk.recorder.calling.folder))
 
-def _as_written(strand: Strand, setting: Setting) -> tuple[Session | None, Client]:
-    """What the note held when it was last written to, None when there is none, and what was known of the client then.
 
-    Whether the client ran then, had ended or had died, nobody wrote down: the note's own status tells.
+def _as_written(strand: Strand, setting: Setting) -> Session | None:
+    """What the note held when it was last written to, None when there is none.
+
+    Whether the client ran then, nobody wrote down: the note's own status tells.  A standing that is ours counts as written,
+    though its tasks may have been ticked since, or an older version wrote it by another rule.
     """
     if strand.note is None:
-        return None, setting.client
-    note, draft = strand.note.session, strand.base
-    told = (note.status, note.pause_reason)
-    if told == (Status.PAUSED, IDLE_REASON):
-        # Not an import wrote that, but we did, and of the client we knew nothing.
-        quiet = session_of(draft, replace(setting, client=Client.UNKNOWN))
-        return replace(quiet, status=note.status, ended=None, pause_reason=IDLE_REASON), Client.UNKNOWN
-    for tried in _tried(setting):
-        base = session_of(draft, tried)
-        if (base.status, base.pause_reason) == told:
-            return base, tried.client
-    return session_of(draft, setting), setting.client
+        return None
+    note = strand.note.session
+    client = Client.RUNNING if note.status is Status.ACTIVE else Client.ENDED
+    base = session_of(strand.base, replace(setting, client=client))
+    if not _is_ours(note, strand.base):
+        return base
+    return replace(base, status=note.status, ended=note.ended, pause_reason=note.pause_reason)
 
 
-def _tried(setting: Setting) -> Iterator[Setting]:
-    """What may have been known when the note was written, the likeliest first; a client that has ended had just done so."""
-    yield setting
-    for client in Client:
-        yield replace(setting, client=client)
-    yield replace(setting, client=Client.ENDED, since=setting.now)
+def _is_ours(note: Session, written: Draft) -> bool:
+    """Whether an import may have written the note's standing when it wrote `written`."""
+    if note.status is Status.PAUSED:
+        return is_our_reason(note.pause_reason)
+    ended = Status.FAILED if written.turn is Turn.FAULTED else Status.COMPLETED
+    return written.turn in CLOSED and (note.status, note.ended) == (ended, written.ended)
 
 
-def _saved(strand: Strand) -> datetime | None:
-    """When the note was last written to, by anybody."""
-    return datetime.fromtimestamp(strand.note.stamp.mtime_ns / 1e9, UTC) if strand.note else None
+def _is_at_rest(base: Session | None) -> bool:
+    """Whether a note says that its client is gone; a pause for the idle time is no knowledge of that."""
+    return base is not None and base.status is not Status.ACTIVE and base.pause_reason != IDLE_REASON
 
 
-def _has_open_tasks(strand: Strand) -> bool | None:
-    """Whether something is to be done still, as the note will say it: a human may tick a task, too.  None without a note."""
+def _open_tasks(strand: Strand) -> tuple[str, ...] | None:
+    """What is to be done still, as the note will say it: a human may tick a task, too.  None without a note."""
     if strand.note is None:
         return None
-    tasks = merged_tasks(strand.note.session.tasks, strand.base.tasks, strand.recorder.draft().tasks)
-    return any(task.status != "completed" for task in tasks)
+    note, drafts = strand.note.session, (strand.base, strand.recorder.draft())
+    base, now = (Session("", sources=(strand.source,), tasks=draft.tasks) for draft in drafts)
+    if strand.recorder.is_guest:
+        base, now = as_guest(note, base, now)
+    tasks = merged_tasks(note.tasks, base.tasks, now.tasks)
+    return tuple(task.content for task in tasks if task.status not in CLOSED_TASKS)
 
 
 def _linked(strand: Strand) -> set[str | None]:
@@ -169,10 +167,16 @@ def _linked(strand: Strand) -> set[str | None]:
     return {entry.link for entry in strand.note.session.all_entries() if hasattr(entry, "link")}
 
 
-def _with_sources(session: Session, inline: Sequence[Session]) -> Session:
-    """A note names every log that is folded into it."""
+def _with_inline(session: Session, inline: Sequence[Session]) -> Session:
+    """A note names every log that is folded into it, and counts its tokens: they are in no other note."""
+    if not inline:
+        return session
+    whole = (session, *inline)
     return replace(
         session,
-        sources=(*session.sources, *(source for child in inline for source in child.sources)),
-        synced_to=(*session.synced_to, *(row for child in inline for row in child.synced_to)),
+        sources=tuple(source for each in whole for source in each.sources),
+        synced_to=tuple(row for each in whole for row in each.synced_to),
+        tokens_used=sum(each.tokens_used or 0 for each in whole) or None,
+        tokens_cached=sum(each.tokens_cached or 0 for each in whole) or None,
+        usage=spent_lines(spent for each in whole for spent in spent_in(each.usage)),
     )

@@ -8,28 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from crucible.agents.marks import OWN_MARK
 from crucible.errors import TranscriptError
+from crucible.findings.detector import Detector
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.family import Family, is_inline
 from crucible.importing.finding import reason_at
 from crucible.importing.lost_marks import LastSecond, look_at_last_second
-from crucible.importing.report import ROWS_PER_FILE, Importing, ImportOptions, UnreadableRow
+from crucible.importing.report import Importing, ImportOptions, UnreadableRow, told_rows
 from crucible.importing.resumed import Tickets, who_was_before
+from crucible.importing.returns import Returns
 from crucible.importing.sources import SourceTable, source_name
-from crucible.importing.strands import Strand
+from crucible.importing.strands import Strand, mark_of
 from crucible.importing.turns import WholeTurns
+from crucible.session.details import Details
 from crucible.session.model import Session
 from crucible.session.recording import Recorder
 from crucible.session.refreshing import Said
-from crucible.session.syncing import rows_by_source
 from crucible.session.titles import UNTITLED, key_words
 from crucible.transcript.dialects import Dialect
-from crucible.transcript.events import At, Event, Titled, Unknown, Unreadable
+from crucible.transcript.events import (
+    At,
+    Event,
+    SubagentReturned,
+    SubagentStarted,
+    Titled,
+    Unknown,
+    Unreadable,
+)
 from crucible.transcript.files import SubagentFile, Transcript
 from crucible.transcript.redact import redactor_of
 from crucible.vault.naming import LONGEST_ID, new_session_id, slugify
@@ -88,9 +99,11 @@ class Folding:
         self._stack = stack
         self._writers: dict[str, FlightWriter] = {}
         self._strands: dict[str, Strand] = {}
+        self._returns = Returns(transcript.subagents)
         self._filed = {file.agent for file in transcript.subagents}
         self._project: str | None = None
         self._redact = options.redact or redactor_of(vault.settings.secrets)
+        self._details = Details(vault.settings.details)
         self._turns = WholeTurns()
         self._tickets = Tickets(vault, table)
         self.events = 0
@@ -133,7 +146,9 @@ class Folding:
             self._strands[""] = self._strand("", "", "Work")
         elif note is not None:
             before = who_was_before(note.session)
-            recorder = Recorder(self.transcript.client, joins=True, after=before)
+            recorder = Recorder(
+                self.transcript.client, joins=True, after=before, details=self._details, judge=Detector()
+            )
             self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
 
     def _check_session(self) -> None:
@@ -159,13 +174,14 @@ class Folding:
 
     def _events(self, agent: str) -> Iterator[Event]:
         events = self.dialect.read(self.transcript, agent)
-        if not agent:
-            events = self._tickets.told(events)
-        return self._turns.until_last_end(events) if self.options.whole_turns and not agent else events
+        if agent:
+            return self._returns.within(agent, events, self._strands[agent].mark)
+        events = self._tickets.told(events)
+        return self._turns.until_last_end(events) if self.options.whole_turns else events
 
     def _tell_lost(self, path: Path, strand: Strand, lost: LastSecond) -> None:
         """Say what a missing mark costs; it costs nothing where the note holds all there is, as of an older copy."""
-        mark = _mark_of(strand.note, strand.source)
+        mark = strand.mark
         if lost.undecided or (mark and strand.has_news):
             gone = f"is gone from here ({mark})" if mark else "is not named in its `synced_to`"
             told = f"the last row in the note {strand.id} {gone}: only later rows are added"
@@ -185,30 +201,38 @@ class Folding:
                 self.outcome.unknown_rows[event.type] += not again
             self._take(event, agent, strand)
         if not again:
-            self.outcome.unreadable += self._told(path, unreadable, strand)
+            is_ours = strand.saw_rows or self.dialect.sniff(path)
+            self.outcome.unreadable += told_rows(path, unreadable, "" if is_ours else self.dialect.NAME)
         if strand.overflowed and strand.id:
             self._keep_whole(agent)
 
     def _take(self, event: Event, agent: str, strand: Strand) -> None:
         self.events += 1
+        if isinstance(event, SubagentReturned) and event.agent and event.agent == event.at.agent:
+            strand.hear(*self._redact(event))
+            return
         if event.at.agent == agent:
             strand.take(*self._redact(event))
         elif event.at.agent not in self._filed:
             self._inside(event.at.agent).take(*self._redact(event))
+        else:
+            return
+        if isinstance(event, SubagentStarted):
+            self._returns.ask(event)
+        elif isinstance(event, SubagentReturned):
+            self._tell_subagent(event)
 
-    def _told(self, path: Path, rows: list[UnreadableRow], strand: Strand) -> list[UnreadableRow]:
-        """Rows as the report tells them: one for a file in which nothing could be read."""
-        if not strand.saw_rows and not self.dialect.sniff(path):
-            first = (
-                rows[0]
-                if rows
-                else UnreadableRow(path, 1, "empty" if _is_empty(path) else "no row of it is known")
-            )
-            return [UnreadableRow(path, first.line, f"no {self.dialect.NAME} transcript: {first.reason}")]
-        if len(rows) > ROWS_PER_FILE:
-            more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
-            return [*rows[:ROWS_PER_FILE], more]
-        return rows
+    def _tell_subagent(self, event: SubagentReturned) -> None:
+        """A subagent's log may end without its report, or there may be none but what its parent tells."""
+        told = self._returns.take(event)
+        if told is None or told.agent in self._filed:
+            return  # its own file is still to be read
+        if told.agent not in self._strands:
+            asked = self._returns.asked(told)
+            if asked is None:
+                return
+            self._inside(told.agent).hear(*self._redact(replace(asked, at=told.at, agent=told.agent)))
+        self._strands[told.agent].hear(*self._redact(told))
 
     def _keep_whole(self, agent: str) -> None:
         """Whole events of a file with so much before the first word that they were not held."""
@@ -245,7 +269,7 @@ class Folding:
 
     def _subagent_strand(self, file: SubagentFile) -> Strand:
         parent = self._parent_of(file.call, file.agent)
-        work = parent.recorder.delegation(file.call, file.agent) if parent else None
+        work = parent.recorder.calling.delegation(file.call, file.agent) if parent else None
         kind = self._clean(file.kind) or (work.kind if work else "")
         title = (self._clean(file.description) or (work.title if work else "")).rstrip(" .")
         strand = self._strand(file.agent, kind, title or kind or "Work")
@@ -258,7 +282,7 @@ class Folding:
         return event.title if isinstance(event, Titled) else ""
 
     def _parent_of(self, call: str, agent: str) -> Strand | None:
-        found = (s for s in self._strands.values() if s.recorder.delegation(call, agent))
+        found = (s for s in self._strands.values() if s.recorder.calling.delegation(call, agent))
         return next((strand for strand in found if strand.recorder.agent != agent), None)
 
     def _find_parents(self) -> None:
@@ -269,9 +293,11 @@ class Folding:
     def _by_task(self, strand: Strand) -> Strand | None:
         """A subagent that nothing names is known by its task's words."""
         for other in self._strands.values():
-            for work in other.recorder.delegations:
+            for work in other.recorder.calling.delegations:
                 if not work.agent and work.task and work.task.strip() == strand.first_prompt.strip():
                     work.agent = strand.recorder.agent
+                    if told := self._returns.name(work.call, work.agent):
+                        strand.hear(*self._redact(told))
                     return other
         return None
 
@@ -280,8 +306,16 @@ class Folding:
     def _strand(self, agent: str, kind: str, work_name: str) -> Strand:
         source = source_name(self.transcript.client, self.transcript.native_id, agent)
         note = self._note_of(source)
-        mark = _mark_of(note, source)
-        recorder = Recorder(self.transcript.client, agent=agent, kind=kind, work_name=work_name, synced=mark)
+        recorder = Recorder(
+            self.transcript.client,
+            agent=agent,
+            kind=kind,
+            work_name=work_name,
+            synced=mark_of(note, source),
+            cwd=self.trunk.recorder.calling.folder if agent else "",
+            details=self._details,
+            judge=Detector(),
+        )
         strand = Strand(recorder, source, note, self._open)
         strand.said = Said() if note and self.options.refresh else None
         return strand
@@ -314,7 +348,7 @@ class Folding:
     def _check_wanted(self, trunk: Strand) -> None:
         if OWN_MARK in trunk.first_prompt:
             raise LeftOutError("own")
-        self._project = self._clean(project_of(trunk.recorder.cwd, self.options.projects)) or None
+        self._project = self._clean(project_of(trunk.recorder.calling.folder, self.options.projects)) or None
         if self.options.only_project is not None and self._project != self.options.only_project:
             raise LeftOutError("project")
 
@@ -365,17 +399,5 @@ class Folding:
         return family.sessions()
 
 
-def _mark_of(note: Note | None, source: str) -> str:
-    """The row of a source that a note is synced to, "" when the note does not say."""
-    if note is None:
-        return ""
-    rows = rows_by_source(note.session.sources, note.session.synced_to)
-    return rows.get(source, "").partition(":")[2]
-
-
 def _written(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
-
-
-def _is_empty(path: Path) -> bool:
-    return path.stat().st_size == 0

@@ -42,7 +42,6 @@ from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.model import Session, Status
 from crucible.session.refreshing import refresh
-from crucible.session.standing import CLOSED_REASON
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.files import Transcript
 from crucible.vault import files
@@ -217,7 +216,7 @@ class _Run:
                 )
                 folding.fold()
             if self.options.met:
-                self.options.met(folding.trunk.id, folding.trunk.note, folding.trunk.recorder.cwd)
+                self.options.met(folding.trunk.id, folding.trunk.note, folding.trunk.recorder.calling.folder)
             moved_to = folding.trunk.recorder.moved_to
             if self.options.follows:
                 self.moves.append((self.options.follows, folding.trunk.source))
@@ -250,8 +249,7 @@ class _Run:
             if folding.trunk.saw_rows or folding.transcript.follows:
                 self.outcome.empty.append(folding.transcript.path)
             return False
-        client = self.options.client
-        if any(s.has_news or s.note is None or s.said or s.is_waiting(client) for s in strands):
+        if any(s.has_news or s.note is None or s.said or s.is_waiting for s in strands):
             return True
         self.outcome.unchanged += [s.id for s in strands if not folding.is_inline(s)]
         return False
@@ -362,5 +360,5 @@ def _facts(session: Session) -> Facts:
         initial_agent=switches[0] if switches else None,
         agent_switches=switches or None,
         project=session.project,
-        ended_cleanly=session.status is Status.COMPLETED or session.pause_reason == CLOSED_REASON,
+        ended_cleanly=session.status is Status.COMPLETED,
     )

@@ -13,7 +13,7 @@ from crucible.session.standing import Client
 from crucible.transcript.redact import Redactor
 from crucible.vault.store import Note
 
-__all__ = ["ImportOptions", "ImportReport", "Importing", "Met", "UnreadableRow"]
+__all__ = ["ImportOptions", "ImportReport", "Importing", "Met", "UnreadableRow", "told_rows"]
 
 Met: TypeAlias = "Callable[[str, Note | None, str], None]"
 
@@ -28,9 +28,9 @@ class ImportOptions:
     `only_project` leaves out sessions of other projects, `only_session` what belongs into other notes than that of this id.  `projects` maps a name to the folders that belong to it.
     `redact` takes the place of the redactor that the vault's settings ask for.  `client` is what is known of the program
     that writes the transcripts; with `whole_turns` a turn that it is still in the middle of is left for the next time.
-    `follows` is the source of the session that this one goes on from, where no transcript tells it, `ended` when the
-    client said that it ended.  With `refresh` notes of older versions get what this one writes.  `met` is told of each session before it is written: its id ("" when there is nothing to
-    write), its note as it was, and the folder that the client worked in.
+    `follows` is the source of the session that this one goes on from, where no transcript tells it.  With `refresh` notes of
+    older versions get what this one writes.  `met` is told of each session before it is written: its id ("" when there is
+    nothing to write), its note as it was, and the folder that the client worked in.
     """
 
     now: datetime
@@ -42,7 +42,6 @@ class ImportOptions:
     client: Client = Client.UNKNOWN
     whole_turns: bool = False
     follows: str = ""
-    ended: datetime | None = None
     met: Met | None = None
     only_session: str = ""
     refresh: bool = False
@@ -106,3 +105,15 @@ class Importing:
             self.sessions,
             dict(self.redacted),
         )
+
+
+def told_rows(path: Path, rows: list[UnreadableRow], wanted: str) -> list[UnreadableRow]:
+    """Rows of a file as the report tells them: one where it is no transcript of the client that was `wanted`."""
+    if wanted:
+        reason = "empty" if path.stat().st_size == 0 else "no row of it is known"
+        first = rows[0] if rows else UnreadableRow(path, 1, reason)
+        return [UnreadableRow(path, first.line, f"no {wanted} transcript: {first.reason}")]
+    if len(rows) > ROWS_PER_FILE:
+        more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
+        return [*rows[:ROWS_PER_FILE], more]
+    return rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from crucible.findings.detector import Detector
 from crucible.flight.recorder import FlightWriter
 from crucible.importing.lost_marks import LastSecond
 from crucible.session.drafts import Draft
@@ -16,23 +17,12 @@ from crucible.session.joining import holds_others, place_in
 from crucible.session.model import Status
 from crucible.session.recording import Recorder
 from crucible.session.refreshing import Said
-from crucible.session.standing import CLOSED_REASON, IDLE_REASON, Client
-from crucible.transcript.events import (
-    Event,
-    Injected,
-    Prompted,
-    Replied,
-    SubagentReturned,
-    SubagentStarted,
-    Titled,
-    ToolReturned,
-    ToolUsed,
-    Unknown,
-    Unreadable,
-)
+from crucible.session.standing import is_our_reason
+from crucible.session.syncing import rows_by_source
+from crucible.transcript.events import Event, Prompted, Unknown, Unreadable
 from crucible.vault.store import Note
 
-__all__ = ["Strand"]
+__all__ = ["Strand", "mark_of"]
 
 OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
 """Gives a strand its id, and a writer unless nothing may be written."""
@@ -68,6 +58,11 @@ class Strand:
         self.said: Said | None = None
 
     @property
+    def mark(self) -> str:
+        """The row that its note is synced to, "" when that does not say."""
+        return mark_of(self.note, self.source)
+
+    @property
     def base(self) -> Draft:
         """What the note holds of this log; all of it when nothing came after."""
         return self.recorder.base or self.recorder.draft()
@@ -82,7 +77,7 @@ class Strand:
         recorder = self.recorder
         recorder.add(event, secrets)
         if self.said:
-            _remember(self.said, event)
+            self.said.add(event)
         if isinstance(event, Unknown | Unreadable):
             return
         self.saw_rows = True
@@ -95,6 +90,14 @@ class Strand:
             self._write(event, self._place())
         elif self.note is None:
             self._hold(event)
+
+    def hear(self, event: Event, secrets: Mapping[str, int]) -> None:
+        """Record what another log tells of this one; whole it is kept there."""
+        self.recorder.add(event, secrets)
+        if self.said:
+            self.said.hear(event)
+        if not self._opened and (self.has_news if self.note else self.recorder.has_work):
+            self._begin()
 
     def keep(self, event: Event) -> None:
         """Keep an event whole and know its place; what is kept already is not kept twice."""
@@ -130,19 +133,19 @@ class Strand:
         if self._writer:
             self._writer.write(event, place, self.source)
 
-    def is_waiting(self, client: Client) -> bool:
+    @property
+    def is_waiting(self) -> bool:
         """Whether the note's status may change without a row more; not when this is an older copy of what it tells.
 
-        One that says `active` waits for time to pass, and so does one that we paused; one that was `paused` when its
-        client died waits for a late word of its end.
+        One that says `active` waits for its client's end, or for time to pass.  A pause of ours ends when a human ticks its
+        tasks, or was for a reason that is none any more.
         """
         if self.note is None or self.ends_before:
             return False
         session = self.note.session
-        if session.status is Status.PAUSED:
-            waits = client is Client.UNKNOWN and session.pause_reason in (CLOSED_REASON, IDLE_REASON)
-            return waits or client is Client.ENDED
-        return session.status is Status.ACTIVE
+        return session.status is Status.ACTIVE or (
+            session.status is Status.PAUSED and is_our_reason(session.pause_reason)
+        )
 
     def again(self, open_writer: OpenWriter, lost: LastSecond) -> Strand:
         """The same log from its start, with what is later than all that the note tells as its news."""
@@ -153,6 +156,9 @@ class Strand:
             kind=self.kind,
             work_name=old.work_name,
             known_until=lost.known_until,
+            cwd=old.calling.folder,
+            details=old.details,
+            judge=Detector(),
         )
         new = Strand(recorder, self.source, self.note, open_writer)
         new.title, new.kind, new.call, new.said = self.title, self.kind, self.call, self.said
@@ -160,18 +166,8 @@ class Strand:
         return new
 
 
-def _remember(said: Said, event: Event) -> None:
-    match event:
-        case Injected():
-            said.inject(event.text)
-        case Prompted() | Replied() | ToolReturned() | SubagentReturned():
-            said.add(event.text)
-        case SubagentStarted():
-            said.add(event.title)
-            said.add(event.task)
-        case Titled():
-            said.add(event.title)
-        case ToolUsed():
-            said.add(" ".join([event.name, *(str(value) for value in event.arguments.values())]))
-        case _:
-            pass
+def mark_of(note: Note | None, source: str) -> str:
+    """The row of a source that a note is synced to, "" when the note does not say."""
+    if note is None:
+        return ""
+    return rows_by_source(note.session.sources, note.session.synced_to).get(source, "").partition(":")[2]

@@ -20,6 +20,7 @@ from crucible.note.contain import FORMAT
 from crucible.note.frontmatter import find_frontmatter_span
 from crucible.note.source import Source
 from crucible.note.wikilinks import Link, find_links, find_property_links
+from crucible.session.findings import Kind, findings_of
 from crucible.session.model import (
     Callout,
     Decision,
@@ -117,9 +118,10 @@ def rows_of(note: Note, path: str) -> NoteRows:
 def _rows_of(note: Note, session: Session, path: str) -> NoteRows:
     cell = cell_of_path(path)
     started = None if session.started is None else utc(session.started)
+    decided = _decisions(session)
     tables: dict[str, list[Cells]] = {
-        "sessions": [_session_row(session, note.name, cell, started)],
-        "phases": [_phase_row(phase, cell) for phase in session.all_phases()],
+        "sessions": [_session_row(session, note.name, cell, started, decided.total())],
+        "phases": [_phase_row(phase, cell, decided) for phase in session.all_phases()],
         "participants": list(_participants(session, cell)),
         "callouts": list(_callouts(session, cell)),
         "links": [_link_row(note, link, kind, cell) for kind, link in _links(note)],
@@ -155,7 +157,7 @@ def _whole(cells: Cells) -> Cells:
     )
 
 
-def _session_row(session: Session, name: str, path: str, started: str | None) -> Cells:
+def _session_row(session: Session, name: str, path: str, started: str | None, decided: int) -> Cells:
     length = session.duration()
     phases = list(session.all_phases())
     agents = [*session.participants, *(phase.agent for phase in phases if phase.agent)]
@@ -174,7 +176,7 @@ def _session_row(session: Session, name: str, path: str, started: str | None) ->
         session.tokens_used,
         session.tokens_cached,
         len(session.phases),
-        *_counts(session.all_entries()),
+        *_counts(session.all_entries(), decided),
         _id_in(session.parent),
         session.branch,
         join_list(session.tags) or None,
@@ -186,12 +188,17 @@ def _session_row(session: Session, name: str, path: str, started: str | None) ->
     )
 
 
-def _counts(entries: Iterable[Entry]) -> tuple[int, int, int, int, int]:
+def _decisions(session: Session) -> Counter[str]:
+    """How many decisions each phase has, by its id."""
+    return Counter(one.phase for one in findings_of(session) if one.kind == Kind.DECISION)
+
+
+def _counts(entries: Iterable[Entry], decisions: int) -> tuple[int, int, int, int, int]:
     """Tool calls, failed ones, decisions, errors, words of a human."""
     found = list(entries)
     calls = [call for entry in found if isinstance(entry, ToolCalls) for call in entry.calls]
     count = Counter(map(type, found))
-    return len(calls), _failed(calls), count[Decision], count[Failure], count[Intervention]
+    return len(calls), _failed(calls), decisions, count[Failure], count[Intervention]
 
 
 def _failed(calls: Iterable[ToolCall]) -> int:
@@ -221,7 +228,7 @@ def _lowered(names: Iterable[str | None]) -> str | None:
     return join_list(sorted({name.lower() for name in names if name})) or None
 
 
-def _phase_row(phase: Phase, path: str) -> Cells:
+def _phase_row(phase: Phase, path: str, decisions: Counter[str]) -> Cells:
     length = phase.ended - phase.started if phase.started and phase.ended else None
     return (
         path,
@@ -234,7 +241,7 @@ def _phase_row(phase: Phase, path: str) -> Cells:
         phase.status,
         None if length is None else round(length.total_seconds() * 1000),
         phase.tokens,
-        *_counts(phase.all_entries()),
+        *_counts(phase.all_entries(), sum(decisions[part.id] for part in (phase, *phase.subphases))),
     )
 
 
@@ -260,6 +267,8 @@ def _callouts(session: Session, path: str) -> Iterator[Cells]:
                 first = entry.lines.first
                 waits = int(waiting[first]) if first in waiting else None
                 yield path, first + 1, phase_id or None, kind, waits, text[:CALLOUT_LENGTH]
+    for one in session.findings:
+        yield path, one.lines.first + 1, None, one.kind, None, one.text[:CALLOUT_LENGTH]
 
 
 def _said(entry: Decision | Failure | Intervention | Subagent | Callout) -> tuple[str, str]:

@@ -33,7 +33,7 @@ __all__ = [
     "split_list",
 ]
 
-SCHEMA = 3
+SCHEMA = 4
 """Raised whenever a table's columns or their meaning change; an index of another number is built anew."""
 
 UNDATED = "undated"

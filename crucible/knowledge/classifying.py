@@ -1,56 +1,161 @@
-"""What a failure is attributed to, by rules: what the report bears witness of, weighed.
+"""Where a failure comes from, by one rule over its facts.
 
-Owns how sure it is, and the words for the cause and for what would have prevented it.  What speaks for a cause is `evidence`'s, how much
-it weighs `weights`'.  Nothing is asked, and nothing is read but the report.
+Owns the rule: the first line of `_RULE` that holds says the category, and where none holds nobody knows.  It looks at what failed, at marks that programs
+print (error codes, usage messages, missing names), at the files that fixed it, and at whether a human stepped in; never at what anybody said.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from crucible.knowledge.evidence import Evidence, bounded, evidence
+from crucible.acts.kinds import is_test_file, kind_of, plain_words, type_of
+from crucible.acts.toolchains import LINT
 from crucible.knowledge.model import PREVENTABLE, Attribution, Category, FailureReport
-from crucible.knowledge.weights import scores
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import UNSEEN, late_pattern
 
-__all__ = ["LONGEST", "SURE", "attributed", "classify", "readable"]
-
-SURE = 0.6
-"""Less confidence than this means “not sure”."""
+__all__ = ["LONGEST", "classify", "readable"]
 
 LONGEST = 400
 """Code points of a cause, and of what would have prevented it."""
-
-_SHARPNESS = 1.2
-"""What scores are multiplied by before they become chances: of reports that were not fitted to, what is said with 0.85 is right at least as often."""
-
-_SUREST = 0.98
-"""Rules are never surer."""
-
-_SHORT = 160
+_READ = 4000
+"""Code points of a part of a report that are looked at: its head and its tail."""
 
 
-def classify(report: FailureReport) -> Attribution:
-    """Where the failure comes from; `confidence` under `SURE` is a guess, which a report without any sign always is."""
-    signs, features = evidence(report)
-    return attributed(report, signs, scores(features))
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the rule looks at: the message, the words of the failed call and of the call that did it instead, and the files that the fix changed."""
+
+    error: str
+    call: tuple[str, ...]
+    instead: tuple[str, ...]
+    files: frozenset[str]
+    corrected: bool
 
 
-def attributed(
-    report: FailureReport, signs: Iterable[Evidence], scored: Mapping[Category, float]
-) -> Attribution:
-    """The attribution that scores make, told by the strongest sign of its category."""
-    best = max(Category, key=lambda one: scored[one])
-    spread = sum(math.exp((score - scored[best]) * _SHARPNESS) for score in scored.values())
-    telling = max(
-        (sign for sign in signs if sign.says), key=lambda sign: sign.weights.get(best, 0.0), default=None
-    )
-    says = telling.says if telling and telling.weights.get(best, 0.0) > 0 else _OF_NO_SIGN[best]
-    prevented = _preventable_with(best, report) if PREVENTABLE[best] else ""
-    return Attribution(best, _root_cause(says, report), prevented, round(min(_SUREST, 1 / spread), 2))
+class _Line(NamedTuple):
+    category: Category
+    confidence: float
+    says: str
+    holds: Callable[[_Facts], bool]
+
+
+def _prints(pattern: str) -> Callable[[_Facts], bool]:
+    compiled = late_pattern(pattern, re.IGNORECASE | re.MULTILINE)
+    return lambda facts: compiled.search(facts.error) is not None
+
+
+_LOCAL = late_pattern(r"\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1)\b")
+_MANIFEST = late_pattern(
+    r"(?:requirements|constraints)[\w.-]*\.txt|(?:go|package|Cargo|composer|pubspec|mix|uv|poetry|yarn|pnpm-lock|package-lock|Gemfile|Pipfile|Podfile)"
+    r"(?:\.(?:mod|sum|json|toml|lock|yaml|exs))+|Gemfile|pyproject\.toml|pom\.xml|build\.gradle(?:\.kts)?|\.gitmodules"
+)
+_OUTSIDE = _prints(
+    r"\b(?:ECONNRESET|ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b|could not resolve host|name resolution|\bconnection (?:refused|reset|timed out)"
+    r"|\brate.?limit|too ?many ?requests|quota exceeded|bad gateway|service unavailable|gateway time-?out|certificate (?:has expired|verify failed)"
+    r"|\b(?:HTTP|status|code|error)\W{1,3}(?:code\W{1,3})?(?:429|50[0-4])\b|\b50[0-4] (?:server error|bad|service|gateway)"
+)
+
+
+_BY_A_CHECK = _prints(
+    r"^\S+:\d+:\d+: .*(?: \([a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|^\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
+)
+"""A place in a file and the name of the check's rule: `a.go:3:1: ... (errcheck)`, `a.py:3: ... [attr-defined]`, `a.py:3:1: F401 ...`."""
+
+
+def _is_outside(facts: _Facts) -> bool:
+    return _OUTSIDE(facts) and not _LOCAL.search(facts.error)
+
+
+def _is_called_otherwise(facts: _Facts) -> bool:
+    """The same program passed with other words."""
+    return bool(facts.call and facts.instead) and facts.call[0] == facts.instead[0]
+
+
+_RULE = (
+    _Line(
+        Category.EXECUTION_ERROR,
+        0.9,
+        "the very same call passed another time",
+        lambda facts: bool(facts.call) and facts.call == facts.instead,
+    ),
+    _Line(Category.EXTERNAL_DEP, 0.85, "a service outside did not answer as it should", _is_outside),
+    _Line(
+        Category.EXECUTION_ERROR,
+        0.85,
+        "the machine lacked something, or something else was running",
+        _prints(
+            r"\b(?:ENOSPC|EMFILE|ENFILE|ENOMEM|EADDRINUSE|ETXTBSY|EAGAIN|EBUSY)\b|no space left|too many open files|address already in use"
+            r"|out of memory|cannot allocate memory|resource temporarily unavailable|\bSIG(?:KILL|SEGV|ABRT|HUP|TERM)\b|\bkilled\b|exit (?:code|status) 1(?:34|37|39|43)\b"
+            r"|\.lock'?: file exists|database is locked|\bdeadlock|command not found"
+        ),
+    ),
+    _Line(
+        Category.KNOWLEDGE_GAP,
+        0.85,
+        "the interface is another one than was assumed",
+        _prints(
+            r"\bdeprecated\b|\b(?:is|was|has been|were) removed\b|no longer supported|unexpected keyword argument|\bcannot be called from\b"
+        ),
+    ),
+    _Line(
+        Category.TOOL_MISUSE,
+        0.85,
+        "the tool was not called as it has to be",
+        _prints(
+            r"^usage:|\b(?:unknown|unrecognized|illegal|invalid) (?:option|flag|switch|shorthand|argument|choice|predicate)"
+            r"|unexpected argument|no such option|flag provided but not defined|\bsyntax error near|unexpected EOF|unterminated"
+            r"|paths must precede|error parsing flag|\bEISDIR\b|must be absolute|invalid arguments|^<tool_use_error>(?!file does not exist)"
+        ),
+    ),
+    _Line(
+        Category.CONTEXT_MISSING,
+        0.7,
+        "what was there was not looked at",
+        _prints(
+            r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|could not import|no required module|no module named|module not found"
+            r"|\bundefined(?:: | \(type)|\bis not defined\b|\bundeclared\b|has no (?:exported )?(?:member|field|attribute)|cannot import name"
+            r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
+            r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
+        ),
+    ),
+    _Line(Category.TOOL_MISUSE, 0.85, "the same program, called otherwise, did it", _is_called_otherwise),
+    _Line(
+        Category.KNOWLEDGE_GAP,
+        0.7,
+        "a rule of the project's checks was not known",
+        lambda facts: kind_of(facts.call) is LINT or _BY_A_CHECK(facts),
+    ),
+    _Line(
+        Category.REQUIREMENTS_AMBIG, 0.7, "the user had meant something else", lambda facts: facts.corrected
+    ),
+    _Line(
+        Category.EXTERNAL_DEP,
+        0.7,
+        "a dependency was the cause",
+        lambda facts: bool(facts.files) and all(_MANIFEST.fullmatch(file) for file in facts.files),
+    ),
+    _Line(
+        Category.CONTEXT_MISSING,
+        0.7,
+        "the tests said something else than the code does",
+        lambda facts: bool(facts.files) and all(map(is_test_file, facts.files)),
+    ),
+)
+"""From top to bottom; the surest signs come first."""
+
+
+def classify(report: FailureReport) -> Attribution | None:
+    """Where the failure comes from; None where the facts do not suffice."""
+    facts = _facts(report)
+    for line in _RULE:
+        if line.holds(facts):
+            prevented = _preventable_with(report) if PREVENTABLE[line.category] else ""
+            return Attribution(line.category, _root_cause(line.says, report), prevented, line.confidence)
+    return None
 
 
 def readable(text: str, limit: int) -> str:
@@ -58,81 +163,34 @@ def readable(text: str, limit: int) -> str:
     return cut(normal_line(UNSEEN.sub("", text[: 4 * limit + 1000])), limit)
 
 
-# --- in words --------------------------------------------------------------------------------------------------------
-
-_OF_NO_SIGN: Mapping[Category, str] = {
-    Category.REQUIREMENTS_AMBIG: "the wish was understood otherwise than it was meant",
-    Category.KNOWLEDGE_GAP: "how this works was not known",
-    Category.TOOL_MISUSE: "the tool was not called as it has to be",
-    Category.CONTEXT_MISSING: "what was there was not looked at",
-    Category.EXECUTION_ERROR: "chance, or the machine",
-    Category.EXTERNAL_DEP: "something outside did not work",
-}
-_TELLING = late_pattern(
-    r"error|exception|fatal|fail|denied|not |no |unknown|invalid|cannot|can't|unexpected|killed|timed",
-    re.IGNORECASE,
-)
-_FILE = late_pattern(
-    r"(?<![\w/.-])(?:[\w.-]+/)*(?:README|CONTRIBUTING|CHANGELOG|AGENTS|CLAUDE|GEMINI|Makefile|Dockerfile|justfile|\.env[\w.]*|\.nvmrc|[\w-]+"
-    r"\.(?:md|toml|json|ya?ml|lock|cfg|ini|txt|rst|py|tsx?|jsx?|go|rs|rb|java|kt|sql|sh|c|h|cpp|cs|php|swift|gradle|xml))\b(?:\.md)?"
-)
+_FILE = late_pattern(r"(?<![\w./@-])[\w./@-]+\.[A-Za-z]\w{0,11}(?![\w/@-])")
 
 
-def _root_cause(says: str, report: FailureReport) -> str:
-    """`says`, the line of the message that tells most, and the call."""
-    cause = f"{says}: “{_telling_line(report.error)}”"
-    if report.call.strip():
-        cause += f", at “{readable(report.call, _SHORT // 2)}”"
-    if report.happened.strip():
-        cause += f" ({readable(report.happened, _SHORT).rstrip('.')})"
-    return cut(cause, LONGEST)
-
-
-def _telling_line(error: str) -> str:
-    lines = [line for line in bounded(error).split("\n") if line.strip()]
-    told = [line for line in lines if _TELLING.search(line)]
-    return readable((told or lines or [""])[0], _SHORT)
-
-
-def _preventable_with(category: Category, report: FailureReport) -> str:
-    """What would have had to be known or looked at."""
-    mended = readable(report.resolution, _SHORT * 2)
-    if category is Category.CONTEXT_MISSING:
-        return _to_look_at(report, mended)
-    if category is Category.TOOL_MISUSE:
-        program = readable(_called(report), 40) or "the tool"
-        how = (
-            mended
-            or f"its help, read before the call, says what it takes; not “{_telling_line(report.error)}”"
-        )
-        return f"knowing how {program} is called: {how}"
-    return (
-        f"knowing: {mended}"
-        if mended
-        else f"a note of what “{_telling_line(report.error)}” means and what to do instead"
+def _facts(report: FailureReport) -> _Facts:
+    call = plain_words(report.call[:_READ].split())
+    instead = plain_words(report.resolution[:_READ].strip(" `").split())
+    named = {path.rpartition("/")[2] for path in _FILE.findall(report.files[:_READ])}
+    return _Facts(
+        _bounded(report.error),
+        call,
+        instead,
+        frozenset(filter(type_of, named)),
+        bool(report.corrected.strip()),
     )
 
 
-def _called(report: FailureReport) -> str:
-    """What was called: of a shell the first program behind `cd` and settings, else the tool, since its words are what it was given."""
-    if report.tool and report.tool.casefold() not in _SHELLS:
-        return report.tool
-    words = [word for word in _BEFORE_IT.sub("", bounded(report.call)).split() if not _SET.match(word)]
-    return (words or [report.tool])[0]
+def _bounded(text: str) -> str:
+    """Head and tail of a long text."""
+    return text if len(text) <= _READ else f"{text[: _READ // 2]}\n{text[-_READ // 2 :]}"
 
 
-_SHELLS = frozenset(
-    "bash shell sh zsh powershell exec_command run_shell_command shell_command local_shell execute_command run_command run_in_terminal terminal".split()  # noqa: SIM905
-)
-_BEFORE_IT = late_pattern(r"^\s*(?:(?:cd|export|source|set)\s[^\n;&]*(?:&&|;|\n)\s*)+")
-_SET = late_pattern(r"[A-Za-z_]\w*=")
+def _root_cause(says: str, report: FailureReport) -> str:
+    """What was told as the cause, else the line of the rule and the message."""
+    told = readable(report.happened, LONGEST)
+    return told or cut(f"{says}: “{readable(report.error, LONGEST)}”", LONGEST)
 
 
-def _to_look_at(report: FailureReport, mended: str) -> str:
-    told = "\n".join(bounded(part) for part in (report.happened, report.context, report.resolution))
-    files = list(dict.fromkeys(_FILE.findall(told)))[:3]
-    if files:
-        return f"having read {readable(', '.join(files), _SHORT)}" + (f": {mended}" if mended else "")
-    if mended:
-        return f"having looked first: {mended}"
-    return "a look at the files, the directory and what was said before, first"
+def _preventable_with(report: FailureReport) -> str:
+    """What would have had to be known."""
+    told = readable(report.resolution, LONGEST) or readable(report.happened, LONGEST)
+    return cut(f"knowing: {told}", LONGEST) if told else ""

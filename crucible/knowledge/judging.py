@@ -1,7 +1,7 @@
 """Having a model say where a failure comes from.
 
 Owns what it is asked, what an answer must be, how often it is asked, and that there is an attribution whatever happens: an answer
-that is refused twice leaves the rules' (`classifying`), which then says so.  Who is asked is the caller's.  Whether knowledge could
+that is refused twice leaves the rule's (`classifying`), if it has one.  Who is asked is the caller's.  Whether knowledge could
 have prevented it is never the model's to say: the category's table does.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.objects import objects_in
@@ -31,7 +31,6 @@ __all__ = [
     "VARIABLES",
     "Judged",
     "find_template",
-    "judge",
     "judge_fully",
 ]
 
@@ -67,12 +66,12 @@ _SHOWN = 4000
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of it: the model's attribution, or the rules' with the `problem` that kept the model's from its place.
+    """What came of it: the model's attribution, or the rule's, None where it knows none, with the `problem` that kept the model's from its place.
 
     `answers` are all that were given.
     """
 
-    attribution: Attribution
+    attribution: Attribution | None
     problem: str = ""
     answers: tuple[Answer, ...] = ()
 
@@ -80,14 +79,6 @@ class Judged:
 def find_template(settings: VaultSettings) -> Renderer:
     """The prompt's template: the vault's own `.crucible/templates/attribution.md.j2` if the user accepted it, else the built-in one."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
-
-
-def judge(report: FailureReport, asker: Asker, redact: Callable[[str], tuple[str, object]]) -> Attribution:
-    """`judge_fully` with our own template; where the rules had to do it, `judge` is “rules” and why."""
-    came = judge_fully(report, asker=asker, redact=redact)
-    if not came.problem:
-        return came.attribution
-    return replace(came.attribution, judge=f"rules ({came.problem})")
 
 
 def judge_fully(
@@ -137,7 +128,9 @@ def _told(report: FailureReport) -> str:
         "what was being done": report.context,
         "tool": report.tool,
         "call": report.call,
-        "what mended it": report.resolution,
+        "what fixed it": report.resolution,
+        "files that the fix changed": report.files,
+        "what the user said to it": report.corrected,
     }
     return "\n".join(f"[{label}]\n{_indented(text)}" for label, text in parts.items() if text.strip())
 

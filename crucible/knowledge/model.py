@@ -1,7 +1,7 @@
 """Why something failed: a report of a failure, and what it is attributed to.
 
 Owns the categories and which of them knowledge could have prevented, after the user's learning plan.  Deciding on one is
-`classifying`'s by rules and `judging`'s by a model.
+`classifying`'s by a rule and `judging`'s by a model.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class FailureReport:
     """What is known of a failure; all but `error` may be empty.
 
     `happened` says in words what went wrong, `error` is the exact message, `context` what was being done (the goal, the step, the
-    user's words), `tool` and `call` the tool call that failed in one line, `resolution` what mended it.
+    user's words), `tool` and `call` the tool call that failed in one line, `resolution` what fixed it: words, or the call that passed instead.
+    `files` are those that the fix changed, `corrected` the user's words where they stepped in.
     """
 
     error: str
@@ -52,6 +53,8 @@ class FailureReport:
     tool: str = ""
     call: str = ""
     resolution: str = ""
+    files: str = ""
+    corrected: str = ""
 
 
 @dataclass(frozen=True, slots=True)

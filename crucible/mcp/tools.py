@@ -49,7 +49,19 @@ Query = Annotated[
 Kinds = Annotated[
     list[
         Literal[
-            "user", "agent", "tool", "decision", "error", "subagent", "milestone", "observation", "knowledge"
+            "user",
+            "agent",
+            "tool",
+            "decision",
+            "error",
+            "subagent",
+            "milestone",
+            "observation",
+            "knowledge",
+            "correction",
+            "outcome",
+            "open_end",
+            "environment",
         ]
     ]
     | None,

@@ -202,15 +202,17 @@ def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> s
     )
 
 
-def contain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "") -> str:
+def contain_line(
+    text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = ""
+) -> str:
     """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`.
 
-    `before` is foreign text that precedes it on the same line.
+    `before` is foreign text that precedes it on the same line or in the same block, `after` what follows it there.
     """
     for rule in extra:
         text = rule.compiled()[0](text)
     text = seal_inline(text, form)
-    return text if form < FORMAT else seal_shown(text, before)
+    return text if form < FORMAT else seal_shown(text, before, after)
 
 
 def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:

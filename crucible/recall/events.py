@@ -21,6 +21,7 @@ from crucible.session.model import (
     Entry,
     Failure,
     Intervention,
+    Noted,
     Phase,
     Prose,
     Session,
@@ -92,10 +93,12 @@ def document_of(
 def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Placed]:
     """Every event, in the order of the note."""
     teller = _Teller(session, recorded)
-    for phase in (Phase("", entries=session.preamble), *session.all_phases()):
-        for entry in phase.entries:
-            for said in texts_of(entry):
-                yield teller.tell(phase, said, said.lines if isinstance(entry, Prose) else entry.lines)
+    above = Phase("", entries=session.preamble)
+    yield from teller.tell_phase(above)
+    for said in _findings(session):
+        yield teller.tell(above, said, said.lines)
+    for phase in session.all_phases():
+        yield from teller.tell_phase(phase)
     if session.summary:
         lines = session.summary_lines
         yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines)
@@ -113,6 +116,11 @@ class _Teller:
         self._alone = str(session.participants[0]) if len(session.participants) == 1 else ""
         self._counts: dict[tuple[Kind, str], int] = {}
         self._taken: set[str] = set()
+
+    def tell_phase(self, phase: Phase) -> Iterator[Placed]:
+        for entry in phase.entries:
+            for said in texts_of(entry):
+                yield self.tell(phase, said, said.lines if isinstance(entry, Prose) else entry.lines)
 
     def tell(self, phase: Phase, said: Said, lines: Lines) -> Placed:
         session = self._session
@@ -152,16 +160,44 @@ def texts_of(entry: Entry) -> Iterator[Said]:
         # The running brief says again, in fewer words, what stands below it.
         return
     elif isinstance(entry, Prose):
-        yield from _passages(entry)
+        yield from _passages(Kind.AGENT, entry.text, entry.lines.first)
+    elif isinstance(entry, Callout) and entry.kind == "plan":
+        yield from _plan(entry)
     elif text := _text(entry):
         yield Said(_kind(entry), text, entry.lines)
 
 
-def _passages(prose: Prose) -> Iterator[Said]:
-    lines, first = prose.text.split("\n"), prose.lines.first
-    for start, end in passages_of(prose.text):
+def _passages(kind: Kind, text: str, first: int) -> Iterator[Said]:
+    """`first` is the note's line on which the text begins, -1 for none."""
+    lines = text.split("\n")
+    for start, end in passages_of(text):
         where = Lines(first + start, first + end) if first >= 0 else NOWHERE
-        yield Said(Kind.AGENT, "\n".join(lines[start:end]), where)
+        yield Said(kind, "\n".join(lines[start:end]), where)
+
+
+def _plan(plan: Callout) -> Iterator[Said]:
+    """Its title with its first passage, then the others."""
+    first = plan.lines.first + 1 if plan.lines.first >= 0 else -1
+    title, lines = plan.title, plan.lines
+    for said in _passages(_kind(plan), plan.text, first):
+        yield said._replace(text=_joined(title, said.text), lines=lines if title else said.lines)
+        title = ""
+    if title:
+        yield Said(_kind(plan), title, lines)
+
+
+def _findings(session: Session) -> Iterator[Said]:
+    """The items of the findings block, each of its own kind, by which one asks for it."""
+    for item in session.findings:
+        yield Said(_found(item), _joined(item.text, item.details), item.lines)
+
+
+def _found(item: Noted) -> Kind:
+    """The kind of an item, in which a human may have written any word."""
+    try:
+        return Kind(item.kind)
+    except ValueError:
+        return Kind.OBSERVATION
 
 
 def _kind(entry: Decision | Failure | Intervention | Callout) -> Kind:
@@ -176,9 +212,10 @@ def _kind(entry: Decision | Failure | Intervention | Callout) -> Kind:
 
 def _text(entry: Decision | Failure | Intervention | Callout) -> str:
     if isinstance(entry, Decision):
-        return _labelled(entry.text, "Rationale", entry.rationale)
+        text = _labelled(entry.text, "Rationale", entry.rationale)
+        return _labelled(text, "Alternatives", entry.alternatives)
     if isinstance(entry, Failure):
-        return _labelled(entry.text, "Resolution", entry.resolution)
+        return _labelled(_labelled(entry.text, "Cause", entry.cause), "Resolution", entry.resolution)
     if isinstance(entry, Intervention):
         return _joined(entry.words, entry.note)
     if isinstance(entry, Callout):

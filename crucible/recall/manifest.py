@@ -28,7 +28,7 @@ __all__ = [
     "meta_of",
 ]
 
-SCHEMA = 3
+SCHEMA = 4
 """Raised whenever what is indexed, or how, changes; an index of another number is built anew."""
 
 SIDES = ("events", "sessions")

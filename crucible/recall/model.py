@@ -44,6 +44,15 @@ class Kind(StrEnum):
     MILESTONE = "milestone"
     OBSERVATION = "observation"
     KNOWLEDGE = "knowledge"
+    CORRECTION = "correction"
+    OUTCOME = "outcome"
+    OPEN_END = "open_end"
+    ENVIRONMENT = "environment"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Kind | None:
+        """By the names that findings have: a failure is an error, a report what a subagent brought back."""
+        return {"failure": cls.ERROR, "report": cls.SUBAGENT}.get(str(value))
 
 
 @dataclass(frozen=True, slots=True)

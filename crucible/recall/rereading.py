@@ -23,7 +23,9 @@ __all__ = ["events_of_card"]
 
 _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
 _MARKS = "❌🚫⏹⏳"
-_LABEL = late_pattern(r"\n\n(?=(?:Rationale|Resolution|Summary): )")
+_LABEL = late_pattern(r"\n\n(?=(?:Rationale|Alternatives|Cause|Resolution|Summary): )")
+_UNTOLD = late_pattern(r"(?:\n{1,2}By:[^\n]*)?(?:\n{1,2}Source:[^\n]*)?\Z")
+"""The last lines of a decision's or an error's callout: who chose, and what it stands on."""
 _LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re.MULTILINE)
 """The lines of a subagent's callout that are not its words."""
 _QUOTE = late_pattern(r"^> ?")
@@ -93,6 +95,7 @@ def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: in
         yield f"{event.agent}\n{rest}" if rest else event.agent
     else:
         title = lines[0].partition("]")[2].lstrip("+-").strip()
+        body = _UNTOLD.sub("", body) if event.kind in (Kind.DECISION, Kind.ERROR) else body
         text = uncontain(_LABEL.sub("\n", body), form=form)
         yield f"{uncontain_line(title, form=form)}\n{text}".strip("\n") if title else text
 

@@ -7,12 +7,13 @@ session has ended all the same.  Whoever has more to do at a session's end (a hi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
 from crucible.bookmarks.model import Why
 from crucible.errors import CrucibleError
 from crucible.flight.meta import Facts, save_meta
+from crucible.flight.reading import last_time
 from crucible.record.bookmarking import Remark, keep_bookmark, keep_brief
 from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import tell_parent
@@ -27,7 +28,7 @@ __all__ = ["END_STEPS", "EndStep", "Ended", "end_session", "pause_session"]
 
 
 class Ended(NamedTuple):
-    """A session whose note says that it has ended, for the steps that follow."""
+    """A session whose note says that it has ended, at `now`, for the steps that follow."""
 
     writer: Writer
     status: Status
@@ -58,6 +59,9 @@ def _tell_brief(ended: Ended) -> str:
         keep_brief(ended.writer, ended.now)
     return ""
 
+
+_TOLD = frozenset(("pause", "end"))
+"""Records that tell where a session stands: nobody is at work then."""
 
 END_STEPS: tuple[EndStep, ...] = (_close_flight, _tell_parent, _tell_brief)
 
@@ -93,10 +97,14 @@ def end_session(
     clean: Cleaning,
     when: datetime,
     *,
+    ended: datetime | None = None,
     steps: Sequence[EndStep] = END_STEPS,
 ) -> list[str]:
-    """The note is ended: its status, its summary, its last phase; then a bookmark, and the steps.  Returns what they did."""
-    said, now = clean.optional(summary), whole_second(when)
+    """The note is ended: its status, its summary, its last phase; then a bookmark, and the steps.  Returns what they did.
+
+    It is told at `when`; without `ended` the session ends at the last thing that happened in it.
+    """
+    said, now = clean.optional(summary), whole_second(ended or _last_sign(writer, when))
     parent: str | None = None
 
     def plan(standing: Standing) -> Addition:
@@ -111,8 +119,20 @@ def end_session(
     writer.keep("end", {"content": said, "status": str(status)}, when, phase)
     if parent is None:  # nobody goes on with a subagent's work
         keep_bookmark(writer, Why.ENDED, when)
-    ended = Ended(writer, status, said, parent, now)
-    return [line for step in steps if (line := _taken(step, ended))]
+    over = Ended(writer, status, said, parent, now)
+    return [line for step in steps if (line := _taken(step, over))]
+
+
+def _last_sign(writer: Writer, now: datetime) -> datetime:
+    """When a session that ends now was last at work: now while it goes on, else the last time that its note and events know."""
+    if writer.has_written:
+        return now
+    session = writer.vault.read(writer.path).session
+    times = [session.started, last_time(writer.vault.root, writer.id, _TOLD)]
+    times += [time for phase in session.all_phases() for time in (phase.started, phase.ended)]
+    last = max((time for time in times if time and time <= now), default=now)
+    idle = timedelta(minutes=writer.vault.settings.idle_minutes)
+    return now if session.status is Status.ACTIVE and now - last < idle else last
 
 
 def _taken(step: EndStep, ended: Ended) -> str:

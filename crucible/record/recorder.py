@@ -248,10 +248,15 @@ class Recorder(Verbs):
         return pause_session(self._writer, reason, self._cleaning(), self._when(at), said, reopens=reopens)
 
     def end(self, summary: str = "", *, failed: bool = False, at: datetime | None = None) -> list[str]:
-        """Complete the session, or let it have failed; returns what the steps that follow an end did, a line each."""
+        """Complete the session, or let it have failed; returns what the steps that follow an end did, a line each.
+
+        One that nobody was at work in for the idle time ended when the last thing happened in it, unless you say when.
+        """
         status = Status.FAILED if failed else Status.COMPLETED
         said = summary or self.summary or ""
-        return end_session(self._writer, status, said, self._cleaning(), self._when(at))
+        return end_session(
+            self._writer, status, said, self._cleaning(), self._when(at), ended=at and aware(at)
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -116,6 +116,11 @@ class Writer:
         """The note after our last write, and where its last phase was."""
         self._turn = threading.Lock()
 
+    @property
+    def has_written(self) -> bool:
+        """Whether this very writer added something to the note."""
+        return self._last is not None
+
     def cleaning(self) -> Cleaning:
         """For the texts of one write."""
         return Cleaning(self.redact)

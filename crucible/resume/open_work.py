@@ -1,25 +1,23 @@
-"""What of a session is not done: tasks, errors, questions, blockers, each with its phase.
+"""What of a session holds or is not done: decisions, corrections, tasks, errors, questions, blockers, each with its phase.
 
-Owns what counts as open.  How it is shown, and how much of it, is `parts`'.
+Owns what counts as open.  Findings say what was decided and corrected.  How it is shown, and how much of it, is `parts`'.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from crucible.bookmarks.model import Bookmark
-from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent
-from crucible.session.model import Callout, Decision, Failure, Intervention, Prose, Session, Task
+from crucible.session.findings import Finding, Kind, findings_of, is_said_in
+from crucible.session.model import Callout, Failure, Intervention, Session, Task
 
 __all__ = ["NumberedTask", "OpenWork", "Said", "find_open_work", "task_at_work"]
 
 _CLOSED = ("completed", "cancelled", "deleted")
 """As bookmarks have it; only the first is ours, the others are what people and agents write."""
 _ASKS = ("decision_needed", "approval_required")
-_ASKED = late_pattern(r"[?？؟][\s*_~`\"'”’)\]]*$")
-_PARAGRAPHS = late_pattern(r"\n[ \t]*\n")
-_NEWEST = 2000
 
 
 class NumberedTask(NamedTuple):
@@ -37,9 +35,12 @@ class Said(NamedTuple):
 
 
 class OpenWork(NamedTuple):
-    """What is to be known of before going on; each list in the order of the note."""
+    """What is to be known of before going on; each list in the order of the note.
 
-    decisions: tuple[tuple[str, Decision], ...]
+    `decisions` holds the user's corrections, too, behind what was decided.
+    """
+
+    decisions: tuple[tuple[str, Finding], ...]
     tasks: tuple[NumberedTask, ...]
     errors: tuple[tuple[str, Failure], ...]
     questions: tuple[Said, ...]
@@ -57,7 +58,7 @@ def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
         if task.status not in _CLOSED
     )
     blockers = tuple(Said(bookmark.phase, text) for text in bookmark.blockers) if bookmark else ()
-    return OpenWork(tuple(extent.of(Decision)), tasks, errors, _questions(extent), blockers)
+    return OpenWork((*_decided(extent), *_corrected(extent)), tasks, errors, _questions(extent), blockers)
 
 
 def task_at_work(session: Session) -> NumberedTask | None:
@@ -70,23 +71,31 @@ def task_at_work(session: Session) -> NumberedTask | None:
     return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)
 
 
+def _decided(extent: Extent) -> Iterator[tuple[str, Finding]]:
+    for one in findings_of(extent.session):
+        if one.kind == Kind.DECISION:
+            yield one.phase or "start", one
+
+
+def _corrected(extent: Extent) -> Iterator[tuple[str, Finding]]:
+    """The corrections whose words are told of; where all of the session is, the others too."""
+    words = list(extent.of(Intervention))
+    for one in findings_of(extent.session):
+        if one.kind == Kind.CORRECTION:
+            phase = next((phase for phase, said in words if is_said_in(one, said.words)), "")
+            if phase or not extent.later:
+                yield phase or "start", one
+
+
 def _questions(extent: Extent) -> tuple[Said, ...]:
-    """What was asked after the last word of a human's."""
+    """What was asked after the last word of a human's, and where all of the session is told of its open ends."""
     placed = (*extent.head, *extent.entries)
     answered = max((at for at, one in enumerate(placed) if isinstance(one.entry, Intervention)), default=-1)
-    since = placed[answered + 1 :]
-    found = [
+    asked = [
         Said(one.phase, "\n".join(filter(None, (one.entry.title, one.entry.text))))
-        for one in since
+        for one in placed[answered + 1 :]
         if isinstance(one.entry, Callout) and one.entry.kind in _ASKS
     ]
-    words = [one for one in since if isinstance(one.entry, Prose) and one.phase != "start"]
-    if words and isinstance(words[-1].entry, Prose) and (question := _last_question(words[-1].entry.text)):
-        found.append(Said(words[-1].phase, question))
-    return tuple(found)
-
-
-def _last_question(text: str) -> str:
-    """The last paragraph, when it asks something; "" else."""
-    paragraph = _PARAGRAPHS.split(text[-_NEWEST:].strip())[-1]
-    return paragraph if _ASKED.search(paragraph) else ""
+    last = extent.phase.id if extent.phase else ""
+    found = () if extent.later else findings_of(extent.session)
+    return (*asked, *(Said(last, one.summary) for one in found if one.kind == Kind.OPEN_END))

@@ -17,7 +17,8 @@ from crucible.resume.model import Drift, FileChange, Material
 from crucible.resume.open_work import NumberedTask, OpenWork, Said, task_at_work
 from crucible.resume.window import phase_line, subagent_line
 from crucible.session.fields import parse_time
-from crucible.session.model import Callout, Decision, Intervention, Prose, Session, Subagent
+from crucible.session.findings import Finding, Kind
+from crucible.session.model import Callout, Intervention, Prose, Session, Subagent
 from crucible.vault.walk import note_name
 
 __all__ = [
@@ -41,21 +42,28 @@ _STATUSES = {"pending": "open", "in_progress": "in progress"}
 
 
 def decisions_part(work: OpenWork, limit: int | None) -> str:
-    """Every decision with its rationale, whole, or in a line of about `limit` characters each."""
+    """Every decision and correction with its reason, whole, or in a line of about `limit` characters each."""
     if limit is not None:
         return fence(f"- {phase}: {_decided(decision, limit)}" for phase, decision in work.decisions)
     blocks: list[str] = []
     for phase, decision in work.decisions:
-        blocks.append(labelled(f"{phase} decision", decision.text, _WHOLE))
-        if decision.rationale:
-            blocks.append(labelled("rationale", decision.rationale, _WHOLE))
+        blocks.append(labelled(f"{phase} {decision.kind}", decision.summary, _WHOLE))
+        if decision.details:
+            blocks.append(labelled(_WHY[decision.kind], decision.details, _WHOLE))
     return fence(blocks)
 
 
-def _decided(decision: Decision, limit: int) -> str:
-    why = quote_line(decision.rationale or "", limit)
-    text = quote_line(decision.text, max(limit * 2 // 3, limit - len(why)))
-    return f"{text} (rationale: {quote_line(why, max(limit // 3, limit - len(text)))})" if why else text
+_WHY: Mapping[str, str] = {Kind.DECISION: "rationale", Kind.CORRECTION: "of what"}
+
+
+def _decided(decision: Finding, limit: int) -> str:
+    why = quote_line(decision.details, limit)
+    text = quote_line(decision.summary, max(limit * 2 // 3, limit - len(why)))
+    return (
+        f"{text} ({_WHY[decision.kind]}: {quote_line(why, max(limit // 3, limit - len(text)))})"
+        if why
+        else text
+    )
 
 
 def errors_part(work: OpenWork, limit: int | None) -> str:

@@ -19,7 +19,8 @@ from crucible.patterns import late_pattern
 from crucible.session.entries import CALLOUT_KINDS, read_calls, read_entry
 from crucible.session.fields import parse_time
 from crucible.session.headings import read_heading, read_title
-from crucible.session.model import AgentRef, Entry, Phase, Prose, Task, ToolCalls
+from crucible.session.model import AgentRef, Entry, Noted, Phase, Prose, Task, ToolCalls
+from crucible.session.noted import FINDINGS, read_findings
 from crucible.session.tasks import read_tasks
 
 __all__ = ["FIELD", "Body"]
@@ -83,8 +84,9 @@ class Body:
         self.flat = flat  # no sections, no tasks: the body of an inline subagent
         self.problems: list[Problem] = []
         self.title = ""
-        self.title_lines = self.tasks_lines = self.summary_lines = NOWHERE
+        self.title_lines = self.tasks_lines = self.findings_lines = self.summary_lines = NOWHERE
         self.tasks: tuple[Task, ...] = ()
+        self.findings: tuple[Noted, ...] = ()
         self.summary: str | None = None
         self.preamble = self.section = _Section("", -1)
         self.preamble_end = len(lines)
@@ -265,6 +267,11 @@ class Body:
 
     def _read_quote(self, block: Block) -> None:
         raw = read_callout(self.lines[block.first : block.end])
+        if raw and raw.kind == FINDINGS and self._holds_findings(block):
+            self._flush()
+            self.findings_lines = Lines(block.first, block.end)
+            self.findings = read_findings(raw, block.first, self.form)
+            return
         entry = None
         if raw and raw.kind in CALLOUT_KINDS:
             entry = read_entry(raw, Lines(block.first, block.end), self.form, _read_entries)
@@ -274,6 +281,16 @@ class Body:
         self._flush()
         self.section.entries.append(entry)
         self._close_entry(block.end)
+
+    def _holds_findings(self, block: Block) -> bool:
+        if self.section is not self.preamble or self.flat:
+            return False
+        if self.findings_lines is NOWHERE:
+            return True
+        self.problems.append(
+            Problem("second-findings", block.first + 1, "a second findings block; kept as text")
+        )
+        return False
 
     def _read_tool_list(self, tools: Block, block: Block) -> None:
         calls, taken = read_calls(self.lines[block.first : block.end], block.first, self.form)

@@ -6,13 +6,16 @@ open the place: a place that is asked for may begin a phase.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from crucible.session.calls import call_line, one_line
+from crucible.session.calls import asks, call_line, one_line
+from crucible.session.details import Details, detail_of
 from crucible.session.drafts import Call, Delegation, Stretch
 from crucible.session.model import Outcome
+from crucible.session.paths import relative
 from crucible.session.results import result_line
+from crucible.session.standing import Turn, question_in
 from crucible.session.wording import OUTCOMES
 from crucible.transcript.events import CallEnd, SubagentReturned, SubagentStarted, ToolReturned, ToolUsed
 
@@ -23,12 +26,19 @@ OpenPlace: TypeAlias = Callable[[], Stretch]
 
 
 class Calling:
-    """`delegations` is all work that was handed out, in its order."""
+    """`delegations` is all work that was handed out, in its order, `folder` where the agent stands, `last_words` its last text.
 
-    def __init__(self) -> None:
+    `details` says what is shown of calls.
+    """
+
+    def __init__(self, folder: str = "", details: Details = Details.NONE) -> None:
+        self.folder = folder
+        self.last_words = ""
+        self.details = details
         self.delegations: list[Delegation] = []
         self._calls: dict[str, Call] = {}
         self._delegated: dict[str, Delegation] = {}
+        self._arguments: dict[str, Mapping[str, object]] = {}
 
     @property
     def waiting(self) -> str:
@@ -36,35 +46,55 @@ class Calling:
         waiting = [call.call for call in self._calls.values() if call.outcome is Outcome.PENDING]
         return waiting[-1] if waiting else ""
 
+    def question(self, turn: Turn) -> str:
+        """What the agent asked last, when that waits for the user: a call's question or plan, or its last words; "" for nothing."""
+        if turn is Turn.ANSWERED:
+            return question_in(self.last_words)
+        tool, _, words = self.waiting.partition(" ")
+        return words if turn is Turn.OPEN and asks(tool) else ""
+
+    def line(self, call: str) -> str:
+        """What a call is told as, "" for one that was never seen."""
+        known, handed = self._calls.get(call), self._delegated.get(call)
+        return known.call if known else handed.title or handed.task if handed else ""
+
     def delegation(self, call: str, agent: str) -> Delegation | None:
         """The work handed out by a call, or to a subagent of that id."""
         named = (d for d in self.delegations if agent and d.agent == agent)
         return self._delegated.get(call) or next(named, None)
 
-    def use(self, event: ToolUsed, cwd: str, place: OpenPlace) -> None:
+    def use(self, event: ToolUsed, place: OpenPlace) -> None:
         """A call; one that hands work out is told as that work alone."""
         if event.call in self._delegated:
             return
-        call = Call(call_line(event.name, event.arguments, cwd))
+        call = Call(call_line(event.name, event.arguments, self.folder))
         self._calls[event.call] = call
+        if self.details is not Details.NONE:
+            self._arguments[event.call] = event.arguments
         place().add_call(call)
 
     def answer(self, event: ToolReturned, place: OpenPlace) -> None:
         """A call's result, or the end of delegated work that was told like one."""
         delegation = self._delegated.get(event.call)
         if delegation:
-            delegation.answer(event.text, OUTCOMES[event.end])
+            delegation.answer(relative(event.text, self.folder), OUTCOMES[event.end])
             return
         call = self._calls.get(event.call)
         if call is None:
             # The call was cut away, its result was not: told by what is left of it.
-            call = self._calls[event.call] = Call(f"? {one_line(event.call, 60)}".rstrip())
+            call = self._calls[event.call] = Call("result")
             place().add_call(call)
         call.outcome = OUTCOMES[event.end]
         if event.end is CallEnd.REJECTED:
             call.result = one_line(event.feedback, 100)
         else:
-            call.result = result_line(call.call, event.text, call.outcome, event.details)
+            line = result_line(call.call, event.text, call.outcome, event.details)
+            call.result = relative(line, self.folder)
+        if self.details is not Details.NONE:
+            arguments = self._arguments.pop(event.call, {})
+            shown = detail_of(self.details, call.call, arguments, event.text, call.outcome)
+            if shown:
+                place().add(shown)
 
     def hand_out(self, event: SubagentStarted, place: OpenPlace) -> None:
         """A subagent was given work, or its id became known."""
@@ -75,7 +105,7 @@ class Calling:
         """A subagent's work came back."""
         found = self.delegation(event.call, event.agent) or self._delegate(event.call, place)
         found.learn(event.agent, "", "", "")
-        found.answer(event.text, OUTCOMES[event.end])
+        found.answer(relative(event.text, self.folder), OUTCOMES[event.end])
 
     def _delegate(self, call: str, place: OpenPlace) -> Delegation:
         found = Delegation(call)

@@ -14,8 +14,9 @@ from typing import TypeAlias
 from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.markup import CALL_LIMIT
+from crucible.session.paths import relative
 
-__all__ = ["Arguments", "call_line", "one_line"]
+__all__ = ["Arguments", "asks", "call_line", "one_line"]
 
 Arguments: TypeAlias = Mapping[str, object]
 _Teller: TypeAlias = Callable[[Arguments, str], str]
@@ -23,6 +24,8 @@ _Teller: TypeAlias = Callable[[Arguments, str], str]
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
+_READ = 8000
+"""Code points of arguments that are looked at."""
 _COMMANDS = ("command", "cmd")
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "dir_path")
 _TELLING = (
@@ -43,10 +46,15 @@ def one_line(text: str, limit: int) -> str:
 
 
 def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
-    """The tool's name, a blank and its arguments; a path below `cwd` is told from there on."""
+    """The tool's name, a blank and its arguments; paths are told as seen from `cwd`."""
     tool = re.sub(r"[\s`]+", "_", one_line(name, 80)) or "tool"
     told = _CALLS.get(name, _told)(arguments, cwd)
-    return one_line(f"{tool} {told}", CALL_LIMIT)
+    return one_line(f"{tool} {relative(told[:_READ], cwd)}", CALL_LIMIT)
+
+
+def asks(tool: str) -> bool:
+    """Whether a call of this tool waits for what the user says: a question, a plan."""
+    return _CALLS.get(tool) in (_questions, _plan)
 
 
 def _told(arguments: Arguments, cwd: str) -> str:

@@ -6,16 +6,14 @@ project and the notes of its subagents are known.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from crucible.note.contain import slug
-from crucible.patterns import late_pattern
 from crucible.session.calls import one_line
-from crucible.session.endings import ENDINGS
+from crucible.session.endings import ending
 from crucible.session.model import (
     AgentRef,
     Entry,
@@ -34,7 +32,9 @@ from crucible.session.model import (
     ToolCalls,
 )
 from crucible.session.redacted import redacted_lines
-from crucible.session.standing import Client, Turn, pause_reason, session_status
+from crucible.session.reports import summary_of
+from crucible.session.standing import CLOSED, Client, Turn, open_end, pause_reason, session_status
+from crucible.session.tasks import CLOSED_TASKS
 from crucible.session.titles import UNTITLED, shortened
 
 __all__ = [
@@ -46,10 +46,9 @@ __all__ = [
     "Stretch",
     "Work",
     "session_of",
-    "summary_of",
 ]
 
-SUMMARY_LIMIT = 300
+_TASK_LIMIT = 300
 
 
 @dataclass(slots=True)
@@ -65,7 +64,7 @@ class Call:
 class Work:
     """Delegated work in a draft: a subagent callout whose link is not known yet.
 
-    `call` is the client's id of the call, `agent` of the subagent; each may be "".
+    `call` is the client's id of the call, `agent` of the subagent; each may be "".  `fault` says what went wrong.
     """
 
     call: str
@@ -75,6 +74,7 @@ class Work:
     task: str = ""
     summary: str | None = None
     outcome: Outcome = Outcome.PENDING
+    fault: str | None = None
 
 
 @dataclass(slots=True)
@@ -88,6 +88,7 @@ class Delegation:
     task: str = ""
     summary: str | None = None
     outcome: Outcome = Outcome.PENDING
+    fault: str | None = None
 
     def learn(self, agent: str, kind: str, title: str, task: str) -> None:
         """Take what is not empty."""
@@ -99,12 +100,19 @@ class Delegation:
     def answer(self, text: str, outcome: Outcome) -> None:
         """The work came back."""
         self.outcome = outcome
-        # What comes with a rejection is the client's own sentence; the user's words are told apart.
-        self.summary = self.summary if outcome is Outcome.REJECTED else summary_of(text) or self.summary
+        said = summary_of(text)
+        if outcome is Outcome.FAILED:
+            self.fault = said
+        elif (
+            outcome is not Outcome.REJECTED
+        ):  # what comes with that is the client's own sentence; the user's words are told apart
+            self.summary, self.fault = said or self.summary, None
 
     def frozen(self) -> Work:
         """As it stands now."""
-        return Work(self.call, self.agent, self.kind, self.title, self.task, self.summary, self.outcome)
+        return Work(
+            self.call, self.agent, self.kind, self.title, self.task, self.summary, self.outcome, self.fault
+        )
 
 
 _Open: TypeAlias = "list[str] | list[Call] | Delegation | Entry"
@@ -140,6 +148,13 @@ class Stretch:
             before.append(entry.text)
         else:
             self.entries.append([entry.text])
+
+    def has_said(self, text: str) -> bool:
+        """Whether its prose holds a text, blanks aside."""
+        told = "".join(text.split())
+        said = (entry for entry in self.entries if isinstance(entry, list) and isinstance(entry[0], str))
+        texts = ("".join("".join(map(str, entry)).split()) for entry in said)
+        return any(told in each for each in texts) or any(part.has_said(text) for part in self.parts)
 
     def add_call(self, call: Call) -> None:
         """A call joins the calls just before it."""
@@ -194,7 +209,8 @@ class Draft:
     """A recorded session before it has an id.
 
     `ended` is the time of the last event that it tells, `last` of the last event of all; `mark` is the last row in it,
-    `waiting` a call without a result, `redactions` the secrets taken out by rule.
+    `waiting` a call without a result, `question` what the agent asked last and nobody answered, `redactions` the secrets
+    taken out by rule.
     """
 
     title: str
@@ -203,12 +219,14 @@ class Draft:
     last: datetime | None
     turn: Turn
     waiting: str
+    question: str
     mark: str
     branch: str
     participants: tuple[AgentRef, ...]
     model: str | None
     tokens_used: int
     tokens_cached: int
+    usage: tuple[str, ...]
     redactions: Mapping[str, int]
     tasks: tuple[Task, ...]
     findings: tuple[Noted, ...]
@@ -236,8 +254,8 @@ class Setting:
     """What a transcript does not say: names, the clock, the user's choices.
 
     `children` holds subagents' notes by their id, `calls` ids by the call that a transcript does not tell them of,
-    `loose` those that no call in the transcript leads to.  `client` is what is known of the program that wrote it, `since`
-    when it was last heard of beside the transcript.  `has_open_tasks` takes the place of what the draft's tasks say.
+    `loose` those that no call in the transcript leads to.  `client` is what is known of the program that wrote it.
+    `open_tasks` takes the place of what the draft's tasks say.
     """
 
     id: str
@@ -252,8 +270,7 @@ class Setting:
     calls: Mapping[str, str] = field(default_factory=dict)
     loose: tuple[str, ...] = ()
     client: Client = Client.UNKNOWN
-    since: datetime | None = None
-    has_open_tasks: bool | None = None
+    open_tasks: tuple[str, ...] | None = None
 
     def agent_of(self, work: Work) -> str:
         """The subagent that did a work, "" while unknown."""
@@ -262,7 +279,8 @@ class Setting:
 
 def session_of(draft: Draft, setting: Setting) -> Session:
     """The session that a note will hold."""
-    status = _status(draft, setting)
+    waits = open_end(draft.question, _open_tasks(draft, setting)) if setting.parent is None else ""
+    status = _status(draft, setting, waits=bool(waits))
     phases = [_phase(phase, setting) for phase in draft.phases]
     loose = tuple(_callout(Work("", agent), setting) for agent in setting.loose)
     phases = _with_loose(phases, loose)
@@ -283,10 +301,11 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         model=draft.model,
         tokens_used=draft.tokens_used or None,
         tokens_cached=draft.tokens_cached or None,
+        usage=draft.usage,
         subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
         parent=setting.parent,
         resume_point=numbered[-1].id if paused and numbered else None,
-        pause_reason=pause_reason(draft.turn, draft.waiting, setting.client) if paused else None,
+        pause_reason=pause_reason(draft.turn, draft.waiting, waits) if paused else None,
         sources=(setting.source,),
         synced_to=(f"{client}:{draft.mark}",) if draft.mark else (),
         redactions=sum(draft.redactions.values()) or None,
@@ -300,16 +319,17 @@ def session_of(draft: Draft, setting: Setting) -> Session:
     )
 
 
-def _status(draft: Draft, setting: Setting) -> Status:
-    """A client's end is a sign of life, and ends a subagent's work at once: nobody goes on with it."""
-    times = [draft.last, setting.since if setting.client is Client.ENDED else None]
-    last = max((time for time in times if time), default=None)
-    goes_on = setting.has_open_tasks
-    if goes_on is None:
-        goes_on = any(task.status != "completed" for task in draft.tasks)
-    if setting.client is Client.ENDED and setting.parent is not None:
-        last, goes_on = None, False
-    return session_status(draft.turn, last, setting.now, setting.idle, setting.client, goes_on=goes_on)
+def _open_tasks(draft: Draft, setting: Setting) -> tuple[str, ...]:
+    if setting.open_tasks is not None:
+        return setting.open_tasks
+    return tuple(task.content for task in draft.tasks if task.status not in CLOSED_TASKS)
+
+
+def _status(draft: Draft, setting: Setting, *, waits: bool) -> Status:
+    """A subagent that came to an end is at rest, whatever its client does: nobody goes on with its work."""
+    is_over = setting.parent is not None and draft.turn in CLOSED
+    client = Client.ENDED if is_over else setting.client
+    return session_status(draft.turn, draft.last, setting.now, setting.idle, client, waits=waits)
 
 
 def _phase(phase: DraftPhase, setting: Setting) -> Phase:
@@ -344,10 +364,11 @@ def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
 
 def _callout(work: Work, setting: Setting) -> Subagent:
     child = setting.children.get(setting.agent_of(work))
-    summary = work.summary or (child.summary if child else None)
+    # What the client says of work in the background may be less than its report.
+    summary = (child.summary if child else None) or work.summary
     kind = work.kind or (child.kind if child else "") or "agent"
     agent = AgentRef(slug(kind, "agent") or "agent")
-    end = ENDINGS.get(work.outcome, "")
+    end = ending(work.outcome, work.fault)
     if child is None:
         # Nothing to link to: the callout has to say what the work was.
         return Subagent(
@@ -360,27 +381,11 @@ def _callout(work: Work, setting: Setting) -> Subagent:
         )
     if child.mode is Mode.INLINE:
         task = child.task or work.task or None
-        return Subagent(agent, child.model, Mode.INLINE, None, end, summary, task, child.entries)
+        used = f"{child.tokens} tokens" if child.tokens else ""
+        text = "\n".join(filter(None, (used, end)))
+        return Subagent(agent, child.model, Mode.INLINE, None, text, summary, task, child.entries)
     return Subagent(agent, child.model, child.mode, child.session, end, summary)
 
 
 def _head(text: str) -> str:
-    return shortened(one_line(text, 4 * SUMMARY_LIMIT), SUMMARY_LIMIT)
-
-
-_LABEL = late_pattern(r"(?:^|(?<=[\s*_#]))Summary:[*_]*\s*", re.MULTILINE)
-
-
-def summary_of(text: str) -> str | None:
-    """What a subagent's last answer comes to: what it calls its summary, else its first paragraph; at most 300."""
-    found = list(_LABEL.finditer(text))
-    if found:
-        text = text[found[-1].end() :]
-    for part in re.split(r"\n[ \t]*\n", text.strip()):
-        said = [
-            line for line in part.split("\n") if not re.match(r"\s*(?:#{1,6}\s|[-=*_]{3,}\s*$|[`~]{3})", line)
-        ]
-        told = one_line(" ".join(said), 8 * SUMMARY_LIMIT).strip()
-        if re.search(r"\w", told):
-            return shortened(told, SUMMARY_LIMIT)
-    return None
+    return shortened(one_line(text, 4 * _TASK_LIMIT), _TASK_LIMIT)

@@ -31,9 +31,12 @@ __all__ = [
     "add_phase",
     "add_subphase",
     "find_phase",
+    "insert_line",
     "insert_lines",
     "newline_at",
+    "preamble_end",
     "refuse_open",
+    "replace_lines",
     "set_call",
     "set_field",
     "set_phase_field",
@@ -183,14 +186,14 @@ def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) ->
     if call.lines is NOWHERE:
         raise EditRefused(f"{call.call!r} stands in no note")
     text = _bullet(source, call.lines.first) + render_call(new, session.format)[2:]
-    edits = _replace_line(source, call.lines.first, call.lines.end, text)
+    edits = replace_lines(source, call.lines.first, call.lines.end, text)
     rendered = ["## A", "", *render_entry(ToolCalls((new,)), session.format)]
     read = phase_as_read(rendered, session.format).entries[0]
     as_read = read.calls[0] if isinstance(read, ToolCalls) else new
     return check_shown(source, edits, with_call(session, call, as_read))
 
 
-def _replace_line(source: Source, first: int, end: int, text: str) -> list[Edit]:
+def replace_lines(source: Source, first: int, end: int, text: str) -> list[Edit]:
     """Other text for lines `first` to `end`, the last line end kept."""
     start, last = source.starts[first], source.starts[end - 1]
     span = Span(start, last + len(source.lines[end - 1]))
@@ -214,14 +217,15 @@ def set_phase_field(
 def _field_edits(source: Source, session: Session, phase: Phase, key: str, text: str) -> list[Edit]:
     fields = _field_lines(source, phase)
     if key in fields:
-        return _replace_line(source, fields[key], fields[key] + 1, text)
+        return replace_lines(source, fields[key], fields[key] + 1, text)
     if not fields:
         return insert_lines(source, session, phase.lines.first + 1, [text])
     earlier = [line for name, line in fields.items() if FIELDS.index(name) < FIELDS.index(key)]
-    return _insert_line(source, max(earlier) + 1 if earlier else min(fields.values()), text)
+    return insert_line(source, max(earlier) + 1 if earlier else min(fields.values()), text)
 
 
-def _insert_line(source: Source, line: int, text: str) -> list[Edit]:
+def insert_line(source: Source, line: int, text: str) -> list[Edit]:
+    """A new line directly before `line`, no blank one between."""
     at = source.starts[min(line, len(source.starts) - 1)]
     newline = newline_at(source, at)
     if source.text[at - 1] in "\r\n":
@@ -255,7 +259,9 @@ def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[E
 def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
     block = session.tasks_lines
     if block is NOWHERE:
-        return insert_lines(source, session, _preamble_end(source, session), render_tasks(tasks))
+        findings = session.findings_lines
+        above = preamble_end(source, session) if findings is NOWHERE else findings.first
+        return insert_lines(source, session, above, render_tasks(tasks))
     refuse_open(session, block.end)
     if any(problem.code == "broken-tasks" for problem in session.problems):
         raise EditRefused(
@@ -267,7 +273,7 @@ def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list
     return _change_tasks(source, session, tasks, list(own.values()))
 
 
-def _preamble_end(source: Source, session: Session) -> int:
+def preamble_end(source: Source, session: Session) -> int:
     """The line after the last line of the preamble that is not blank."""
     at = session.preamble_lines.end
     while at > session.preamble_lines.first and not source.lines[at - 1].strip(" \t"):
@@ -308,7 +314,7 @@ def _change_tasks(
             text = newline.join([f"{bare},", *[f"{item}," for item in more[:-1]], more[-1]])
         elif tasks[at] != session.tasks[at]:
             text = f"{bare}," if comma else bare
-        edits += _replace_line(source, line, line + 1, text)
+        edits += replace_lines(source, line, line + 1, text)
     return edits
 
 

@@ -7,20 +7,26 @@ from __future__ import annotations
 
 from crucible.session.model import Outcome
 
-__all__ = ["ENDINGS", "part_ending"]
+__all__ = ["ending", "part_ending"]
 
-ENDINGS = {
+_ENDINGS = {
     Outcome.FAILED: "The subagent failed.",
     Outcome.REJECTED: "The user rejected it.",
     Outcome.INTERRUPTED: "The subagent was stopped.",
 }
 """What stands in a line of its own at the end of a callout's text."""
 
-_OUTCOMES = {sentence: outcome for outcome, sentence in ENDINGS.items()}
+
+def ending(outcome: Outcome, message: str | None = None) -> str:
+    """Our sentence, with the message of what went wrong in the same line; "" for work that ended well or has not ended."""
+    sentence = _ENDINGS.get(outcome, "")
+    return f"{sentence[:-1]}: {message}" if sentence and message else sentence
 
 
 def part_ending(text: str) -> tuple[str, Outcome]:
     """A callout's text without our sentence at its end, and how the work ended by that; `OK` where there is none."""
     above, _, last = text.rstrip().rpartition("\n")
-    outcome = _OUTCOMES.get(last.strip())
-    return (above.rstrip(), outcome) if outcome else (text, Outcome.OK)
+    for outcome, sentence in _ENDINGS.items():
+        if last.strip() == sentence or last.lstrip().startswith(f"{sentence[:-1]}: "):
+            return above.rstrip(), outcome
+    return text, Outcome.OK

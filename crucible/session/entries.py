@@ -22,12 +22,14 @@ from crucible.note.contain import (
 )
 from crucible.note.source import Lines
 from crucible.patterns import late_pattern
+from crucible.session.grounds import SOURCE_LINE, grounds_in
 from crucible.session.model import (
     AgentRef,
     Callout,
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
     Mode,
     Outcome,
@@ -35,7 +37,7 @@ from crucible.session.model import (
     ToolCall,
 )
 
-__all__ = ["CALLOUT_KINDS", "INLINE_QUOTE", "MARKS", "fenced_lines", "read_calls", "read_entry"]
+__all__ = ["CALLOUT_KINDS", "INLINE_QUOTE", "MARKS", "OWN_LABELS", "fenced_lines", "read_calls", "read_entry"]
 
 MARKS = {
     Outcome.FAILED: "❌",
@@ -146,14 +148,27 @@ def _trim(lines: Sequence[str]) -> Sequence[str]:
     return lines[first:end]
 
 
+OWN_LABELS = Rule("own-label", r"\n[ \t>]*+(?:Alternatives|By|Cause|Source)", ":", ":")
+"""For the texts of a decision or an error: the labels that no other callout reads."""
+
+
 def _read_decision(raw: RawCallout, lines: Lines, form: int) -> Entry:
-    head, labels = _take_labels(_with_title(raw), ("Rationale",))
-    return Decision(_text(head, form), _labelled(labels, "Rationale", form), lines=lines)
+    text, said, grounds = _told(raw, ("Rationale", "Alternatives", "By"), form)
+    why, others, who = (said.get(label) for label in ("Rationale", "Alternatives", "By"))
+    return Decision(text, why, others, who, grounds, lines)
 
 
 def _read_error(raw: RawCallout, lines: Lines, form: int) -> Entry:
-    head, labels = _take_labels(_with_title(raw), ("Resolution",))
-    return Failure(_text(head, form), _labelled(labels, "Resolution", form), lines=lines)
+    text, said, grounds = _told(raw, ("Cause", "Resolution"), form)
+    return Failure(text, said.get("Resolution"), said.get("Cause"), grounds, lines)
+
+
+def _told(raw: RawCallout, labels: tuple[str, ...], form: int) -> tuple[str, dict[str, str], Grounds | None]:
+    """What a decision or an error says, what it says under each label, and what it stands on."""
+    body, source = _take(_with_title(raw), SOURCE_LINE)
+    head, found = _take_labels(body, labels)
+    said = {label: _text(lines, form, OWN_LABELS) for label, lines in found.items()}
+    return _text(head, form, OWN_LABELS), said, grounds_in(source[1]) if source else None
 
 
 def _with_title(raw: RawCallout) -> list[str]:
@@ -261,7 +276,7 @@ def _work_start(lines: list[str]) -> int:
 
 
 def _read_other(raw: RawCallout, lines: Lines, form: int) -> Entry:
-    return Callout(raw.kind, uncontain_line(raw.title, form=form), _text(raw.body, form), lines)
+    return Callout(raw.kind, uncontain_line(raw.title, form=form), _text(raw.body, form), lines, raw.fold)
 
 
 _READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
@@ -271,6 +286,8 @@ _READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
     "milestone": _read_other,
     "observation": _read_other,
     "agent_switch": _read_other,
+    "plan": _read_other,
+    "tool": _read_other,
     "decision_needed": _read_other,
     "approval_required": _read_other,
     "task_complete": _read_other,

@@ -4,15 +4,15 @@ Owns the shape, which only grows: a key is never renamed or dropped.  Times are 
 and are `[first, last]` (null for what stands in no note), what is unknown is null.
 
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
-    subagents[session agent model tokens] parent continues continued_by resume_point pause_reason sources synced_to
+    usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens] parent continues continued_by resume_point pause_reason sources synced_to
     redactions redacted tags aliases properties{every frontmatter key}
-    tasks[id content status priority depends_on started completed …]
+    tasks[id content status priority depends_on started completed …] findings[kind text details source confidence rows lines]
     preamble[entry] phases[phase] summary problems[code line message]
 
 A phase: `id name agent channel started ended tokens status lines entries[entry] phases[phase]`.
 An entry has `type` and `lines`, and by its type: `prose` text; `tool_calls` calls[tool call result outcome lines];
-`decision` text rationale; `error` text resolution; `user` words note; `subagent` agent model mode link text summary task
-entries[entry]; `callout` kind title text.
+`decision` text rationale alternatives by source confidence rows; `error` text cause resolution source confidence rows; `user` words
+note; `subagent` agent model mode link text summary task entries[entry]; `callout` kind title text fold.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from crucible.session.model import (
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
+    Noted,
     Phase,
     Prose,
     Session,
@@ -37,6 +39,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.session.spending import KINDS, Spent, spent_in
 
 __all__ = ["export_phase", "export_problem", "export_session", "export_time"]
 
@@ -69,6 +72,7 @@ def _head(session: Session) -> _Plain:
         "model": session.model,
         "tokens_used": session.tokens_used,
         "tokens_cached": session.tokens_cached,
+        "usage": [_spent(spent) for spent in spent_in(session.usage)],
         "subagents": [_subagent_ref(s) for s in session.subagents],
         "parent": session.parent,
         "continues": session.continues,
@@ -88,6 +92,7 @@ def _head(session: Session) -> _Plain:
 def _body(session: Session) -> _Plain:
     return {
         "tasks": [_task(t) for t in session.tasks],
+        "findings": [_noted(n) for n in session.findings],
         "preamble": [_entry(e) for e in session.preamble],
         "phases": [export_phase(p) for p in session.phases],
         "summary": session.summary,
@@ -121,6 +126,11 @@ def _lines(lines: Lines) -> list[int] | None:
     return None if lines == NOWHERE else [lines.first + 1, lines.end]
 
 
+def _spent(spent: Spent) -> _Plain:
+    counts = {kind: spent.tokens.get(kind, 0) for kind in KINDS}
+    return {"day": spent.day or None, "model": spent.model or None, **counts}
+
+
 def _subagent_ref(ref: SubagentRef) -> _Plain:
     return {"session": ref.session, "agent": ref.agent, "model": ref.model, "tokens": ref.tokens}
 
@@ -138,6 +148,17 @@ def _task(task: Task) -> _Plain:
     }
 
 
+def _noted(item: Noted) -> _Plain:
+    told = {"kind": item.kind, "text": item.text, "details": item.details}
+    return {**told, **_grounds(item.grounds), "lines": _lines(item.lines)}
+
+
+def _grounds(grounds: Grounds | None) -> _Plain:
+    if grounds is None:
+        return {"source": None, "confidence": None, "rows": []}
+    return {"source": grounds.source, "confidence": grounds.confidence, "rows": list(grounds.rows)}
+
+
 def _entry(entry: Entry) -> _Plain:
     return {**_content(entry), "lines": _lines(entry.lines)}
 
@@ -149,15 +170,19 @@ def _content(entry: Entry) -> _Plain:
         case ToolCalls():
             return {"type": "tool_calls", "calls": [_call(c) for c in entry.calls]}
         case Decision():
-            return {"type": "decision", "text": entry.text, "rationale": entry.rationale}
+            chosen = {"text": entry.text, "rationale": entry.rationale}
+            more = {"alternatives": entry.alternatives, "by": entry.by}
+            return {"type": "decision", **chosen, **more, **_grounds(entry.grounds)}
         case Failure():
-            return {"type": "error", "text": entry.text, "resolution": entry.resolution}
+            told = {"text": entry.text, "cause": entry.cause, "resolution": entry.resolution}
+            return {"type": "error", **told, **_grounds(entry.grounds)}
         case Intervention():
             return {"type": "user", "words": entry.words, "note": entry.note}
         case Subagent():
             return _subagent(entry)
         case Callout():
-            return {"type": "callout", "kind": entry.kind, "title": entry.title, "text": entry.text}
+            head = {"kind": entry.kind, "title": entry.title, "fold": entry.fold}
+            return {"type": "callout", **head, "text": entry.text}
         case _:
             assert_never(entry)
 

@@ -7,16 +7,30 @@ that told them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from crucible.note.source import NOWHERE, Lines
-from crucible.session.model import Decision, Entry, Failure, Grounds, Noted, Session, Subagent
-from crucible.transcript.events import Event
+from crucible.patterns import late_pattern
+from crucible.session.model import (
+    Decision,
+    Entry,
+    Failure,
+    Grounds,
+    Intervention,
+    Noted,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+)
 
-__all__ = ["Finding", "Judge", "Kind", "Source", "findings_of"]
+if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
+    from crucible.transcript.events import Event
+
+__all__ = ["Finding", "Judge", "Kind", "Source", "findings_by_phase", "findings_of", "is_said_in"]
 
 
 class Kind(StrEnum):
@@ -59,7 +73,7 @@ class Finding:
     """One finding of a note.
 
     `summary` is in the speaker's words, `details` the reason or what followed.  A decision has `alternatives` and `by`, a failure
-    `cause` and `resolution`.  `phase` is the id of the phase in which it stands, "" for the findings block; `lines` are those of
+    `cause` and `resolution`.  `phase` is the id of the phase in which it stands, "" before the first one and for the findings block; `lines` are those of
     the note.  `rows` are the first characters of the transcript's row ids, none where nobody knows.
     """
 
@@ -91,16 +105,66 @@ _TOLD = Grounds(Source.CALLOUT)
 
 
 def findings_of(session: Session) -> tuple[Finding, ...]:
-    """All findings of a note: those of its phases in their order, then those of the findings block."""
-    return (*_of_phases(session), *map(_of_block, session.findings))
+    """All findings of a note: those of its callouts in their order, inline subagents' too, then those of the findings block."""
+    return (*_of_callouts(session), *map(_of_block, session.findings))
 
 
-def _of_phases(session: Session) -> Iterator[Finding]:
+_TELLING = 20
+"""Characters of a summary that is found inside longer words; a shorter one begins them."""
+
+
+def is_said_in(finding: Finding, words: str) -> bool:
+    """True if a finding's summary quotes these words, whole or cut."""
+    return _quotes(_bare(finding.summary), _bare(words))
+
+
+_NO_WORD = late_pattern(r"[\W_]+")
+
+
+def _bare(text: str) -> str:
+    """The letters and digits alone: a summary drops marks and blanks."""
+    return _NO_WORD.sub("", text).casefold()
+
+
+def _quotes(told: str, words: str) -> bool:
+    return bool(told) and (words.startswith(told) or (len(told) >= _TELLING and told in words))
+
+
+def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
+    """The findings by the id of their phase; an item of the block by the first phase whose words it quotes, "" where none does."""
+    found: dict[str, list[Finding]] = {}
+    for finding in _of_callouts(session):
+        found.setdefault(finding.phase, []).append(finding)
+    if session.findings:
+        words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
+        for finding in map(_of_block, session.findings):
+            told = _bare(finding.summary)
+            saying = (name for name, texts in words.items() if any(_quotes(told, text) for text in texts))
+            found.setdefault(next(saying, ""), []).append(finding)
+    return found
+
+
+def _said(phase: Phase) -> Iterator[str]:
+    for entry in phase.entries:
+        if isinstance(entry, Prose):
+            yield entry.text
+        elif isinstance(entry, Intervention):
+            yield entry.words
+
+
+def _of_callouts(session: Session) -> Iterator[Finding]:
+    yield from _of_entries(session.preamble, "")
     for phase in session.all_phases():
-        for entry in phase.entries:
-            found = _of_entry(entry, phase.id)
-            if found:
-                yield found
+        yield from _of_entries(phase.entries, phase.id)
+
+
+def _of_entries(entries: Sequence[Entry], phase: str) -> Iterator[Finding]:
+    for entry in entries:
+        found = _of_entry(entry, phase)
+        if found:
+            yield found
+        if isinstance(entry, Subagent):
+            yield from _of_entries(entry.entries, phase)
 
 
 def _of_entry(entry: Entry, phase: str) -> Finding | None:

@@ -11,21 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from crucible.session.model import Phase, Session, Status, Task
-from crucible.session.standing import CLOSED_REASON, DIED_REASON, IDLE_REASON
+from crucible.session.standing import is_our_reason
 from crucible.session.titles import RESUMED
 
 __all__ = ["as_guest", "holds_others", "is_last_at_work", "is_ours", "place_in", "source_of", "with_standing"]
-
-_OUR_REASONS = (
-    CLOSED_REASON,
-    DIED_REASON,
-    IDLE_REASON,
-    "interrupted by the user",
-    "the prompt was not answered",
-    "no result of ",
-    "stopped in the middle of a turn",
-)
-"""How the reasons begin that an import gives for a pause."""
 
 
 def holds_others(note: Session, source: str) -> bool:
@@ -170,5 +159,5 @@ def _standing(note: Session) -> dict[str, object]:
 def is_ours(note: Session) -> bool:
     """Whether an import wrote the note's standing: a reason in our words, or an end at which something ended."""
     if note.status is Status.PAUSED:
-        return (note.pause_reason or "").startswith(_OUR_REASONS)
+        return is_our_reason(note.pause_reason)
     return note.ended is not None and note.ended == _last(note.phases)

@@ -6,7 +6,7 @@ results are one line; cuts come before containing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from crucible.note.callouts import quote_lines
@@ -25,8 +25,9 @@ from crucible.note.contain import (
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.outline import SEPARATOR, TOOLS_LINE
 from crucible.patterns import late_pattern
-from crucible.session.entries import INLINE_QUOTE, MARKS, fenced_lines
+from crucible.session.entries import INLINE_QUOTE, MARKS, OWN_LABELS, fenced_lines
 from crucible.session.fields import format_time, properties_of
+from crucible.session.grounds import render_grounds
 from crucible.session.headings import protected
 from crucible.session.model import (
     AgentRef,
@@ -34,6 +35,7 @@ from crucible.session.model import (
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
     Mode,
     Outcome,
@@ -44,6 +46,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.session.noted import render_findings
 from crucible.session.tasks import render_tasks
 
 __all__ = [
@@ -127,17 +130,18 @@ def render_entry(entry: Entry, form: int = FORMAT) -> list[str]:
         case ToolCalls():
             return [TOOLS_LINE, *(render_call(call, form) for call in entry.calls)] if entry.calls else []
         case Decision():
-            return _callout("decision", "", _told(entry.text, "Rationale", entry.rationale, form))
+            choice = {"Rationale": entry.rationale, "Alternatives": entry.alternatives, "By": entry.by}
+            return _callout("decision", "", _told(entry.text, choice, entry.grounds, form))
         case Failure():
-            return _callout("error", "", _told(entry.text, "Resolution", entry.resolution, form))
+            why = {"Cause": entry.cause, "Resolution": entry.resolution}
+            return _callout("error", "", _told(entry.text, why, entry.grounds, form))
         case Intervention():
             return _callout("user", "", _words(entry, form))
         case Subagent():
             return _subagent(entry, form)
         case Callout():
-            return _callout(
-                entry.kind, contain_line(normal_line(entry.title), form=form), _block(entry.text, form)
-            )
+            title = contain_line(normal_line(entry.title), form=form)
+            return _callout(entry.kind, title, _block(entry.text, form), entry.fold)
         case _:
             assert_never(entry)
 
@@ -147,27 +151,50 @@ def _block(text: str, form: int, *extra: Rule, before: str = "", after: str = ""
     return safe.split("\n") if safe else []
 
 
-def _callout(kind: str, title: str, body: Sequence[str]) -> list[str]:
-    return [f"> [!{kind}] {title}".rstrip(" "), *quote_lines(body)]
+def _callout(kind: str, title: str, body: Sequence[str], fold: str = "") -> list[str]:
+    return [f"> [!{kind}]{fold} {title}".rstrip(" "), *quote_lines(body)]
 
 
 _OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
 
 
-def _told(text: str, label: str, more: str | None, form: int) -> list[str]:
-    return _labelled(_block(text, form, after=more or ""), label, more, form, before=text)
+def _told(text: str, labels: Mapping[str, str | None], grounds: Grounds | None, form: int) -> list[str]:
+    """A label has a blank line before it unless everything above are single plain lines."""
+    told = {label: more for label, more in labels.items() if more is not None}
+    texts = [text, *told.values()]
+    parts = [_block(text, form, OWN_LABELS, after="\n".join(texts[1:]))]
+    for at, (label, more) in enumerate(told.items(), 1):
+        near = {"before": "\n".join(texts[:at]), "after": "\n".join(texts[at + 1 :])}
+        parts.append(_label(label, _block(more, form, OWN_LABELS, **near)))
+    if source := render_grounds(grounds):
+        parts.append([f"Source: {source}"])
+    return _stacked(parts)
+
+
+def _stacked(parts: Sequence[list[str]]) -> list[str]:
+    lines, plain = list[str](), True
+    for part in parts:
+        lines += part if plain or not lines else ["", *part]
+        plain = plain and _is_plain(part)
+    return lines
+
+
+def _is_plain(lines: Sequence[str]) -> bool:
+    return not lines or (len(lines) == 1 and not _OPENS_BLOCK.match(lines[0]))
+
+
+def _label(label: str, lines: Sequence[str]) -> list[str]:
+    if lines and not _OPENS_BLOCK.match(lines[0]):
+        return [f"{label}: {lines[0]}", *lines[1:]]
+    return [f"{label}:", *lines]
 
 
 def _labelled(
     above: list[str], label: str, text: str | None, form: int, *extra: Rule, before: str = ""
 ) -> list[str]:
-    """A label has a blank line before it unless the text above is a single plain line."""
     if text is None:
         return above
-    plain = not above or (len(above) == 1 and not _OPENS_BLOCK.match(above[0]))
-    lines = _block(text, form, *extra, before=before)
-    first, rest = (lines[0], lines[1:]) if lines and not _OPENS_BLOCK.match(lines[0]) else ("", lines)
-    return [*above, *([] if plain else [""]), f"{label}: {first}" if first else f"{label}:", *rest]
+    return _stacked([above, _label(label, _block(text, form, *extra, before=before))])
 
 
 def _words(entry: Intervention, form: int) -> list[str]:
@@ -274,6 +301,7 @@ def render_session(session: Session) -> str:
     parts = [[render_title(session.title or session.id, form)], render_body(session.preamble, form)]
     if session.tasks:
         parts.append(render_tasks(session.tasks))
+    parts.append(render_findings(session.findings, form))
     for at, phase in enumerate(session.phases):
         parts.append([*(["---", ""] if at else []), *render_phase(phase, form=form)])
     if session.summary is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from crucible.note.contain import normal
 from crucible.note.outline import SEPARATOR
 from crucible.note.source import NOWHERE, Edit, Source
 from crucible.session.editing import (
@@ -19,12 +20,15 @@ from crucible.session.editing import (
     set_call,
     set_phase_field,
 )
+from crucible.session.grounds import normal_grounds
 from crucible.session.joining import as_guest, holds_others, is_last_at_work, source_of, with_standing
 from crucible.session.markup import render_body, render_entry, separates
 from crucible.session.merging_head import counted, merge_head, quieted
 from crucible.session.model import (
     Callout,
+    Decision,
     Entry,
+    Failure,
     Phase,
     Prose,
     Session,
@@ -54,14 +58,13 @@ def merge(
     merged = _Merge(source, note, homes, is_shared=is_shared)
     merged.calls(base, now)
     merged.phases(base, now)
-    last_phase, seen = merged.last_phase, base
-    if is_shared:
-        note, seen = (note, with_standing(note, base, now)) if is_last else (replace(note, status=None), base)
-    return [*merge_head(source, note, seen, now, last_phase=last_phase), *merged.edits]
+    seen = with_standing(note, base, now) if is_shared and is_last else base
+    head = merge_head(source, note, seen, now, last_phase=merged.last_phase, stands=is_last)
+    return [*head, *merged.edits]
 
 
 def _same_story(base: Session, now: Session) -> bool:
-    told = [(each.title, each.phases, each.tasks, each.subagents) for each in (base, now)]
+    told = [(each.title, each.phases, each.tasks, each.findings, each.subagents) for each in (base, now)]
     return told[0] == told[1]
 
 
@@ -83,7 +86,7 @@ class _Merge:
         self.is_shared = is_shared
         self.edits: list[Edit] = []
         self.last_phase: str | None = None
-        self._links = {e.link for e in note.all_entries() if isinstance(e, Subagent) and e.link}
+        self._told = {_mark(entry) for entry in note.all_entries()} - {None}
 
     # --- what changed in place ---
 
@@ -135,7 +138,7 @@ class _Merge:
         count = len(self.note.phases)
         for place, phase in enumerate(now.phases):
             if place >= len(base.phases):
-                added = self._unlinked(phase)
+                added = self._untold(phase)
                 self.edits += add_phase(self.source, self.note, added)
                 count += 1
                 self.last_phase = f"phase-{count}"
@@ -157,7 +160,7 @@ class _Merge:
         homes = matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
         subs: list[Phase] = []
         for place, sub in enumerate(new.subphases):
-            rest = self._unlinked(sub)
+            rest = self._untold(sub)
             if place < len(old.subphases):
                 rest_or_none = self._grown(old.subphases[place], sub, homes[place])
                 if homes[place] or rest_or_none is None:
@@ -188,13 +191,13 @@ class _Merge:
         return added
 
     def _fresh(self, entry: Entry) -> Iterator[Entry]:
-        """The entry, unless it links to a subagent that the note tells already."""
-        if not (isinstance(entry, Subagent) and entry.link in self._links):
+        """The entry, unless it is a subagent, a decision or a failure that the note tells already."""
+        if _mark(entry) not in self._told:
             yield entry
 
-    def _unlinked(self, phase: Phase) -> Phase:
+    def _untold(self, phase: Phase) -> Phase:
         entries = tuple(kept for entry in phase.entries for kept in self._fresh(entry))
-        return replace(phase, entries=entries, subphases=tuple(map(self._unlinked, phase.subphases)))
+        return replace(phase, entries=entries, subphases=tuple(map(self._untold, phase.subphases)))
 
     def _append(self, entries: Iterable[Entry], home: Phase) -> None:
         told = [entry for entry in entries if render_entry(entry, self.note.format)]
@@ -220,6 +223,19 @@ class _Merge:
         tokens = counted(home.tokens, old.tokens, new.tokens)
         if tokens is not None and tokens != home.tokens:
             self.edits += set_phase_field(self.source, self.note, home.id, "tokens", tokens)
+
+
+def _mark(entry: Entry) -> tuple[object, ...] | None:
+    """What an entry is known by, wherever it stands; None for most.
+
+    The end of a transcript may settle what a later row would have settled elsewhere.
+    """
+    if isinstance(entry, Subagent) and entry.link:
+        return Subagent, entry.link
+    grounds = normal_grounds(entry.grounds) if isinstance(entry, Decision | Failure) else None
+    if isinstance(entry, Decision | Failure) and grounds and grounds.rows:
+        return type(entry), normal(entry.text), grounds.rows
+    return None
 
 
 def _paired_calls(base: Session, now: Session) -> Iterator[tuple[ToolCall, ToolCall]]:

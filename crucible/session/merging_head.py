@@ -1,4 +1,4 @@
-"""The three-way merge of what stands above the phases: frontmatter, title, tasks.
+"""The three-way merge of what stands above the phases: frontmatter, title, tasks, findings.
 
 Owns, key by key, whether the transcript or the human has the last word.  Phases are `merging`'s.
 """
@@ -9,24 +9,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crucible.note.source import NOWHERE, Edit, Source
+from crucible.note.wikilinks import without_links
 from crucible.session.editing import set_field, set_tasks
 from crucible.session.fields import format_time, link_to, subagent_value
 from crucible.session.markup import render_title
+from crucible.session.merging_findings import merge_findings
 from crucible.session.model import Session, Status, SubagentRef, Task, Value
 from crucible.session.redacted import counted_by_rule, redacted_more
+from crucible.session.spending import spent_more
 from crucible.session.syncing import rows_by_source, rows_in_step
 
 __all__ = ["counted", "merge_head", "merged_tasks", "quieted", "standing"]
 
 
 def merge_head(
-    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None
+    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None, stands: bool = True
 ) -> list[Edit]:
-    """`last_phase` is the id that the last phase of `now` will have in the note."""
+    """`last_phase` is the id that the last phase of `now` will have in the note.
+
+    Unless it `stands`, somebody else worked on the session later, who says where it stands.
+    """
     return [
-        *_fields(source, note, base, now, last_phase=last_phase),
+        *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
         *_title(source, note, base, now),
         *set_tasks(source, note, merged_tasks(note.tasks, base.tasks, now.tasks)),
+        *merge_findings(source, note, base.findings, now.findings),
     ]
 
 
@@ -45,12 +52,13 @@ def _title(source: Source, note: Session, base: Session, now: Session) -> list[E
 def quieted(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
     """What a session came to without a row more.
 
-    Time alone ends an `active` one, and one whose client was closed; and a client's end may be told late.  A status that
-    a human set is left alone.
+    Time alone ends an `active` one, and a client's end may be told late; a pause of ours may be over when a human ticked its
+    tasks.  A status that a human set is left alone.
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
     late = base.status is Status.PAUSED and _stands_as_written(note, base)
-    if not (untouched or late) or now.status is Status.ACTIVE or now.status is None:
+    is_same = _standing(note, None) == _standing(now, None)
+    if not (untouched or late) or is_same or now.status in (Status.ACTIVE, None):
         return []
     phase = note.phases[-1].id if note.phases else None
     return _set_all(source, note, standing(now, phase))
@@ -77,6 +85,7 @@ def _fields(
     wanted["model"] = _chosen(note.model, base.model, now.model)
     wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
     wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
+    wanted["usage"] = _usage(note, base, now)
     wanted["redactions"] = counted(note.redactions, base.redactions, now.redactions)
     wanted["redacted"] = _redacted(note.redacted, base.redacted, now.redacted)
     known = {str(agent) for agent in (*base.participants, *note.participants)}
@@ -122,6 +131,13 @@ def counted(note: int | None, base: int | None, now: int | None) -> int | None:
     if note is None or note == base:
         return now if note == base else None
     return max(0, note + (now or 0) - (base or 0))
+
+
+def _usage(note: Session, base: Session, now: Session) -> Value:
+    """Tokens by day and model grow as counts do; a note that has none though it was written stays without."""
+    if base.usage == now.usage or (base.usage and not note.usage):
+        return note.properties.get("usage")
+    return [without_links(line) for line in spent_more(note.usage, base.usage, now.usage)]
 
 
 def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> Value:

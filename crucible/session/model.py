@@ -182,15 +182,16 @@ class Subagent:
 
 @dataclass(frozen=True, slots=True)
 class Callout:
-    """Any other callout that means something: milestone, observation, agent_switch, the inbox kinds, abstract.
+    """Any other callout that means something: milestone, observation, agent_switch, plan, the inbox kinds, abstract.
 
-    `kind` is in lower case; `title` is the text after the marker ("" when there is none).
+    `kind` is in lower case; `title` is the text after the marker ("" when there is none), `fold` its `+`, `-` or "".
     """
 
     kind: str
     title: str = ""
     text: str = ""
     lines: Lines = field(default=NOWHERE, compare=False)
+    fold: str = ""
 
 
 Entry: TypeAlias = Prose | ToolCalls | Decision | Failure | Intervention | Subagent | Callout
@@ -274,7 +275,7 @@ class SubagentRef:
 class Session:
     """A whole session note.
 
-    `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
+    `usage` tells tokens by day and model, in the texts of `session.spending`.  `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
     as it was read, known or not.  `problems` is what was untidy, with lines.  `format` says by which escapes the note is written: it is
     no part of what it says.
     """
@@ -290,6 +291,7 @@ class Session:
     model: str | None = None
     tokens_used: int | None = None
     tokens_cached: int | None = None
+    usage: tuple[str, ...] = ()
     subagents: tuple[SubagentRef, ...] = ()
     parent: str | None = None
     continues: str | None = None

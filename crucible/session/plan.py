@@ -5,6 +5,7 @@ Owns how changes add up.  The block in the note is `tasks`'.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,7 +17,9 @@ from crucible.transcript.events import TaskChanged, TaskState
 __all__ = ["Plan"]
 
 _DROPPED = frozenset({"deleted", "cancelled"})
-"""Statuses of a task that nobody wants done any more: a note's list is what is planned and what was done."""
+"""Statuses by which a client takes a task out of the list: a note's list is what is planned and what was done."""
+_LONG_NUMBER = 9
+"""Digits from which on an id is no number in a list."""
 
 
 class Plan:
@@ -42,25 +45,48 @@ class Plan:
         self._start = self._current = ""
 
     def replace(self, states: tuple[TaskState, ...], time: datetime | None) -> None:
-        """The whole list was written anew.  Ids may be mere places in it, so that tasks are known by their content."""
-        before = {task.content: task for task in self._tasks.values()}
-        self._tasks = {}
+        """The whole list was written anew; an id may be a mere place in it, so tasks are known by their content.
+
+        What the new list leaves out stays before it: what was done as done, the rest as cancelled, since the agent goes on
+        by the new list.  A task keeps the id that it had first.
+        """
+        known = {task.content: task for task in self._tasks.values()}
+        contents = {state.id: normal_line(state.content) or f"Task {state.id}" for state in states}
+        left = {content: task for content, task in known.items() if content not in contents.values()}
+        taken = {task.id for task in known.values()}
+        ids: dict[str, str] = {}
         for state in states:
-            content = normal_line(state.content) or f"Task {state.id}"
-            if state.status in _DROPPED:
-                self._drop(content)
-                continue
-            known = before.get(content)
-            task = Task(
-                state.id,
-                content,
-                known.status if known else "pending",
-                state.priority if state.priority in PRIORITIES else "medium",
-                state.depends_on,
-                known.started if known else None,
-                known.completed if known else None,
-            )
-            self._put(task, state.status, time)
+            before = known.get(contents[state.id])
+            ids[state.id] = before.id if before else _free(state.id, taken)
+            taken.add(ids[state.id])
+        self._tasks = {task.id: _left_out(task) for task in left.values()}
+        for task in left.values():
+            self._drop(task.content)
+        for state in states:
+            self._list(state, contents[state.id], known.get(contents[state.id]), ids, time)
+
+    def _list(
+        self,
+        state: TaskState,
+        content: str,
+        before: Task | None,
+        ids: Mapping[str, str],
+        time: datetime | None,
+    ) -> None:
+        """One item of a list, whose own ids are told by `ids`."""
+        if state.status in _DROPPED:
+            self._drop(content)
+            return
+        task = Task(
+            ids[state.id],
+            content,
+            before.status if before else "pending",
+            state.priority if state.priority in PRIORITIES else "medium",
+            tuple(ids.get(one, one) for one in state.depends_on),
+            before.started if before else None,
+            before.completed if before else None,
+        )
+        self._put(task, state.status, time)
 
     def change(self, event: TaskChanged) -> None:
         """One task was made or changed."""
@@ -86,7 +112,7 @@ class Plan:
 
     def _put(self, task: Task, status: str, time: datetime | None) -> None:
         at = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time else None
-        status = status if status in TASK_STATUSES else "pending"
+        status = status if status in TASK_STATUSES and status != "cancelled" else "pending"
         if status == "in_progress" != task.status:
             task = replace(task, started=task.started or at)
             if task.content != self._current:
@@ -95,3 +121,14 @@ class Plan:
             task = replace(task, completed=at)
             self._drop(task.content)
         self._tasks[task.id] = replace(task, status=status)
+
+
+def _left_out(task: Task) -> Task:
+    return task if task.status == "completed" else replace(task, status="cancelled")
+
+
+def _free(ident: str, taken: set[str]) -> str:
+    """The id itself, or the next number that no task of the session has."""
+    if ident not in taken:
+        return ident
+    return str(1 + max((int(one) for one in taken if one.isdecimal() and len(one) < _LONG_NUMBER), default=0))

@@ -37,12 +37,14 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
         title=body.title,
         preamble=tuple(body.preamble.entries),
         tasks=body.tasks,
+        findings=body.findings,
         phases=tuple(section.phase() for section in body.phases),
         summary=body.summary,
         problems=tuple(problems),
         title_lines=body.title_lines,
         preamble_lines=Lines(found.lines.end, body.preamble_end),
         tasks_lines=body.tasks_lines,
+        findings_lines=body.findings_lines,
         summary_lines=body.summary_lines,
     )
 

@@ -15,26 +15,22 @@ from typing import assert_never
 from crucible.note.contain import normal
 from crucible.session.calling import Calling
 from crucible.session.calls import one_line
-from crucible.session.drafts import Delegation, Draft, Stretch
+from crucible.session.details import Details
+from crucible.session.drafts import Draft, Stretch
 from crucible.session.findings import Judge
-from crucible.session.model import Callout, Intervention, Prose
+from crucible.session.hearing import is_heard, turn_after
+from crucible.session.model import Callout, Prose
+from crucible.session.placing import Placing
 from crucible.session.plan import Plan
+from crucible.session.settled import put_to_user, refusal
 from crucible.session.speakers import Speakers, Switch
 from crucible.session.standing import CLOSED, Turn
 from crucible.session.syncing import SyncPoint
-from crucible.session.titles import Titles, prompt_name, resumed_name, shortened
+from crucible.session.titles import Titles, prompt_name, resumed_name
 from crucible.session.usage import Usage
-from crucible.session.wording import (
-    compaction,
-    failure,
-    interruption,
-    intervention,
-    rewinding,
-    whole_seconds,
-)
+from crucible.session.wording import happening, intervention, rewinding, whole_seconds
 from crucible.transcript.events import (
     Answered,
-    At,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -65,14 +61,15 @@ from crucible.transcript.events import (
 __all__ = ["Recorder"]
 
 
-class Recorder:
+class Recorder(Placing):
     """One native session, or one subagent's work, under recording.
 
     `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
     without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
     gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
     With `joins`, the whole transcript is an addition to a note that tells nothing of it yet, and `after` who worked there
-    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `last` the time of the last event.
+    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `started` the time of the first event
+    that is in the note, `last` that of the last event of all.
     """
 
     def __init__(
@@ -86,7 +83,9 @@ class Recorder:
         known_until: datetime | None = None,
         joins: bool = False,
         after: str = "",
+        cwd: str = "",
         judge: Judge | None = None,
+        details: Details = Details.NONE,
     ) -> None:
         self.client = client
         self.agent = agent
@@ -99,17 +98,18 @@ class Recorder:
         self._sync = SyncPoint(synced, known_until)
         self._phases: list[Stretch] = []
         self._held: list[Prompted] = []
-        self._calling = Calling()
+        self.details = details
+        self.calling = Calling(cwd, details)
         self._plan = Plan()
         self._usage = Usage()
         self._redactions: Counter[str] = Counter()
         self._speakers = Speakers(client, kind if agent else "")
         self._titles = Titles()
-        self._started: datetime | None = None
+        self.started: datetime | None = None
         self._ended: datetime | None = None
         self._turn = Turn.UNASKED
         self._mark, self._mark_line = "", 0
-        self._cwd = self._branch = ""
+        self._branch = ""
         self._after = after
         self._switch: Switch | None = None
         if joins:
@@ -118,27 +118,9 @@ class Recorder:
     # --- what others may ask -----------------------------------------------------------------------------------------
 
     @property
-    def cwd(self) -> str:
-        """Where the session began."""
-        return self._cwd
-
-    @property
-    def started(self) -> datetime | None:
-        """When the first event that is in the note happened."""
-        return self._started
-
-    @property
     def title(self) -> str:
         """What the session is called so far."""
         return self._titles.best
-
-    @property
-    def place(self) -> str:
-        """The id of the phase or sub-phase that is being recorded: `phase-2.1`; "" before the first."""
-        if not self._phases:
-            return ""
-        parts = self._phases[-1].parts
-        return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
 
     @property
     def has_work(self) -> bool:
@@ -155,24 +137,16 @@ class Recorder:
         """Whether the row of `synced` was seen."""
         return self._sync.found
 
-    def delegation(self, call: str, agent: str) -> Delegation | None:
-        """The work handed out by a call, or to a subagent of that id."""
-        return self._calling.delegation(call, agent)
-
-    @property
-    def delegations(self) -> list[Delegation]:
-        """All work that was handed out, in its order."""
-        return self._calling.delegations
-
     def draft(self) -> Draft:
         """Everything recorded so far, as values that later events do not change."""
         return Draft(
             title=self.title,
-            started=self._started,
+            started=self.started,
             ended=self._ended,
             last=self.last,
             turn=self._turn,
-            waiting=self._calling.waiting,
+            waiting=self.calling.waiting,
+            question=self.calling.question(self._turn),
             mark=self._mark,
             branch=self._branch,
             participants=self._speakers.all(),
@@ -180,12 +154,13 @@ class Recorder:
             model=self._usage.first_model if self.is_guest else self._usage.model,
             tokens_used=self._usage.used,
             tokens_cached=self._usage.cached,
+            usage=self._usage.lines,
             redactions=dict(self._redactions),
             tasks=self._plan.tasks(),
             findings=self._judge.noted() if self._judge else (),
             task=self.task,
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
-            delegations=tuple(d.frozen() for d in self.delegations),
+            delegations=tuple(d.frozen() for d in self.calling.delegations),
         )
 
     # --- folding -----------------------------------------------------------------------------------------------------
@@ -197,12 +172,11 @@ class Recorder:
         if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
             self.last = max(self.last, event.at.time) if self.last else event.at.time
         self._redactions.update(secrets or {})
-        if self._fold(event):
+        is_told = self._fold(event)
+        if self._tell(event.at, self._judge.add(event) if self._judge else ()) or is_told:
             self._note_row(event)
             if self._switch:
                 self._switch.name_model(self._usage.first_model)
-        for settled in self._judge.add(event) if self._judge else ():
-            self._stretch(event.at).add(settled)
         self._sync.pass_by(event)
 
     def _note_row(self, event: Event) -> None:
@@ -210,11 +184,12 @@ class Recorder:
         self._speakers.hear()
         # What the end of a file tells may belong to an earlier row.
         if event.at.line >= self._mark_line:
-            self._mark, self._mark_line = self._sync.mark(event), event.at.line
+            own = self._mark if is_heard(event, self.agent) else None
+            self._mark, self._mark_line = self._sync.mark(event, own), event.at.line
         time = whole_seconds(event.at.time)
         if time is None:
             return
-        self._started = self._started or time
+        self.started = self.started or time
         self._ended = max(self._ended, time) if self._ended else time
         if self._phases:
             self._phases[-1].touch(time, self._turn in CLOSED)
@@ -231,9 +206,9 @@ class Recorder:
             case ToolReturned():
                 self._tool_returned(event)
             case SubagentStarted():
-                self._subagent_started(event)
+                return self._subagent_started(event)
             case SubagentReturned():
-                self._subagent_returned(event)
+                return self._subagent_returned(event)
             case UsageCounted():
                 self._usage.count(event, self._work(event.at))
             case TasksListed():
@@ -245,23 +220,27 @@ class Recorder:
             case Answered():
                 self._turn = Turn.ANSWERED
             case Interrupted():
-                self._interrupted(event)
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.INTERRUPTED
             case Compacted():
-                self._stretch(event.at).add(compaction(event))
+                self._tell(event.at, [happening(event)])
             case Rewound():
                 return self._rewound(event)
             case Faulted():
-                self._faulted(event)
+                self._work(event.at)
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.FAULTED
             case ContinuedIn():
                 self._turn, self.moved_to = Turn.MOVED, event.session
             case ContextSeen():
                 return self._context_seen(event)
             case Titled():
-                return self._titled(event)
+                self._titles.named(one_line(event.title, 120), event.by_user)
+                return False
             case Resumed():
                 self._resumed(event)
             case QuestionsAnswered() | PlanSettled():
-                return False
+                return self._tell(event.at, put_to_user(event, is_judged=self._judge is not None))
             case Injected() | Unknown() | Unreadable():
                 return False
             case _:
@@ -298,24 +277,6 @@ class Recorder:
         self._turn = Turn.UNASKED
         return True
 
-    def _open_phase(self, *prompts: Prompted) -> Stretch:
-        """A phase for the last prompt, and before it what was held."""
-        said = [*self._held, *prompts]
-        self._held = []
-        named = prompts[-1] if prompts else said[0]
-        name = prompt_name(named.text) if normal(named.text) else "Picture"
-        self._titles.first_said(prompt_name(named.text, 80) if normal(named.text) else name)
-        phase = self._new_phase(name, said[0].at)
-        self._started = self._started or phase.started
-        phase.entries.extend(intervention(p) for p in said)
-        return phase
-
-    def _new_phase(self, name: str, at: At) -> Stretch:
-        phase = Stretch(name, self._speakers.now, whole_seconds(at.time))
-        self._plan.forget_start()
-        self._phases.append(phase)
-        return phase
-
     def _resumed(self, event: Resumed) -> None:
         """A phase of its own; commands that were held are told in it.  In a new session of a client, somebody else goes on."""
         is_first, (held, self._held) = not self._phases, (self._held, [])
@@ -329,62 +290,48 @@ class Recorder:
 
     # --- the agent ---------------------------------------------------------------------------------------------------
 
-    def _work(self, at: At) -> Stretch:
-        """The phase in which the agent is working now."""
-        self._turn = Turn.OPEN
-        if self._held:
-            return self._open_phase()
-        if self._phases:
-            return self._phases[-1]
-        return self._new_phase(self.work_name, at)
-
-    def _stretch(self, at: At) -> Stretch:
-        """Where the next entry goes: a sub-phase once the phase has one."""
-        phase = self._phases[-1] if self._phases and not self._held else self._work(at)
-        started = self._plan.take_start()
-        if started:
-            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, whole_seconds(at.time)))
-        return phase.parts[-1] if phase.parts else phase
-
     def _replied(self, event: Replied) -> None:
         self._work(event.at)
         self._usage.name_model(event.message, event.model)
         text = normal(event.text)
         if text:
             self._stretch(event.at).add(Prose(text))
+            self._titles.replied(text)
+            self.calling.last_words = text
         if event.final:
             self._turn = Turn.ANSWERED
 
     def _tool_used(self, event: ToolUsed) -> None:
         self._work(event.at)
         self._usage.name_model(event.message, event.model)
-        self._calling.use(event, self._cwd, lambda: self._stretch(event.at))
+        self.calling.use(event, lambda: self._stretch(event.at))
 
     def _tool_returned(self, event: ToolReturned) -> None:
-        self._calling.answer(event, lambda: self._stretch(event.at))
-        feedback = normal(event.feedback)
-        if feedback:
-            self._stretch(event.at).add(Intervention(feedback))
+        self.calling.answer(event, lambda: self._stretch(event.at))
+        if normal(event.feedback):
+            stretch = self._stretch(event.at)
+            stretch.add(refusal(event, self.calling.line(event.call), stretch.entries[-1:]))
         if self._turn is not Turn.INTERRUPTED:
             self._turn = Turn.OPEN
 
-    def _subagent_started(self, event: SubagentStarted) -> None:
-        if self.delegation(event.call, event.agent) is None:
+    def _subagent_started(self, event: SubagentStarted) -> bool:
+        if is_heard(event, self.agent):
+            self.task = normal(event.task)  # of its own log nothing is left
+            return False
+        if self.calling.delegation(event.call, event.agent) is None:
             self._work(event.at)
-        self._calling.hand_out(event, lambda: self._stretch(event.at))
+        self.calling.hand_out(event, lambda: self._stretch(event.at))
+        return True
 
-    def _subagent_returned(self, event: SubagentReturned) -> None:
-        self._calling.take_back(event, lambda: self._stretch(event.at))
+    def _subagent_returned(self, event: SubagentReturned) -> bool:
+        if is_heard(event, self.agent):
+            turn = turn_after(event, self._turn, self._phases, lambda: self._stretch(event.at))
+            self._turn = turn or self._turn
+            return turn is not None
+        self.calling.take_back(event, lambda: self._stretch(event.at))
+        return True
 
     # --- what happens to a session -----------------------------------------------------------------------------------
-
-    def _titled(self, event: Titled) -> bool:
-        self._titles.named(one_line(event.title, 120), event.by_user)
-        return False
-
-    def _interrupted(self, event: Interrupted) -> None:
-        self._stretch(event.at).add(interruption(event))
-        self._turn = Turn.INTERRUPTED
 
     def _rewound(self, event: Rewound) -> bool:
         if not self._phases:
@@ -392,16 +339,12 @@ class Recorder:
         # Under what was said last: a `/rewind` that is held is no work.
         phase = self._phases[-1]
         (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
-        self._turn = Turn.ANSWERED
+        self._turn, self.calling.last_words = Turn.ANSWERED, ""
         return True
-
-    def _faulted(self, event: Faulted) -> None:
-        self._work(event.at)
-        self._stretch(event.at).add(failure(event))
-        self._turn = Turn.FAULTED
 
     def _context_seen(self, event: ContextSeen) -> bool:
         if not self._mark:
-            self._cwd, self._branch = event.cwd or self._cwd, one_line(event.branch, 200) or self._branch
+            self.calling.folder = event.cwd or self.calling.folder
+            self._branch = one_line(event.branch, 200) or self._branch
         self._speakers.change(event.version)
         return False

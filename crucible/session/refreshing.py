@@ -17,6 +17,7 @@ from crucible.note.source import NOWHERE, Edit, Source, Span
 from crucible.session.editing import set_field
 from crucible.session.markup import render_phase, render_title
 from crucible.session.merging import matched
+from crucible.session.merging_findings import merge_findings
 from crucible.session.merging_head import standing
 from crucible.session.model import (
     Callout,
@@ -32,6 +33,17 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.transcript.events import (
+    Event,
+    Injected,
+    Prompted,
+    Replied,
+    SubagentReturned,
+    SubagentStarted,
+    Titled,
+    ToolReturned,
+    ToolUsed,
+)
 from crucible.patterns import late_pattern
 
 __all__ = ["RECORDING", "Said", "refresh"]
@@ -44,32 +56,54 @@ _NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
 
 
 class Said:
-    """Everything a transcript holds, to trace a text of the note to: results, reports, prompts, and what was nobody's words."""
+    """Everything a transcript holds, to trace a line of the note to: what was said and printed, and what was nobody's words."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
+        self._joined = ""
         self._injected: set[str] = set()
-        self._joined = ""
+        self._heard: set[str] = set()
 
-    def add(self, text: str) -> None:
-        """A text that a line of the note may be made of."""
-        self._texts.append(_flat(text))
-        self._joined = ""
+    def add(self, event: Event) -> None:
+        """Take an event of this log."""
+        match event:
+            case Injected():
+                self._injected.add(_flat(event.text))
+                self._keep(event.text)
+            case Prompted() | Replied() | ToolReturned() | SubagentReturned():
+                self._keep(event.text)
+            case SubagentStarted():
+                self._keep(event.title, event.task)
+            case Titled():
+                self._keep(event.title)
+            case ToolUsed():
+                self._keep(" ".join(map(str, (event.name, *event.arguments.values()))))
+            case _:
+                pass
 
-    def inject(self, text: str) -> None:
-        """A text that older versions took for the user's words."""
-        self._injected.add(_flat(text))
-        self.add(text)
+    def hear(self, event: Event) -> None:
+        """Take what the parent's log tells of a subagent, which its own note did not hold."""
+        self.add(event)
+        if isinstance(event, SubagentReturned):
+            self._heard.update(map(_flat, event.text.split("\n\n")))
+
+    def _keep(self, *texts: str) -> None:
+        self._texts += map(_flat, texts)
+        self._joined = ""
 
     def holds(self, told: str) -> bool:
         """Whether a line, or the beginning of one that was cut, stands in the transcript."""
         if not self._joined:
             self._joined = "\0".join(self._texts)
-        return _flat(told).rstrip("….").rstrip() in self._joined
+        return _flat(told).rstrip("….") in self._joined
 
     def is_injected(self, words: str) -> bool:
-        """Whether these were nobody's words."""
+        """Whether these were nobody's words: older versions took them for the user's."""
         return _flat(words) in self._injected
+
+    def is_heard(self, paragraph: str) -> bool:
+        """Whether only the parent's log tells a paragraph."""
+        return _flat(paragraph) in self._heard
 
 
 def _flat(text: str) -> str:
@@ -186,13 +220,13 @@ class _Traced:
             if isinstance(item, Intervention) and self.said.is_injected(item.words):
                 continue
             while at < len(new) and not self._same(item, new[at]):
-                if not _is_new(new[at]):
+                if not self._is_new(new[at]):
                     return False
                 at += 1
             if at == len(new):
                 return False
             at += 1
-        return all(map(_is_new, new[at:]))
+        return all(map(self._is_new, new[at:]))
 
     def _same(self, old: _Item, new: _Item) -> bool:  # noqa: PLR0911  one arm a kind
         match old, new:
@@ -208,6 +242,18 @@ class _Traced:
                 return old.link == new.link and self._is_traced(old.summary or "", new.summary or "")
             case Callout(), Callout():
                 return old == new
+            case _:
+                return False
+
+    def _is_new(self, item: _Item) -> bool:
+        """Whether older versions did not write such a thing."""
+        match item:
+            case Decision() | Failure():
+                return item.grounds is not None
+            case Callout():
+                return item.kind in _NEW_KINDS
+            case str():
+                return self.said.is_heard(item)
             case _:
                 return False
 
@@ -239,13 +285,3 @@ def _items(entries: Sequence[Entry]) -> Iterator[_Item]:
                 yield from entry.calls
             case _:
                 yield entry
-
-
-def _is_new(item: _Item) -> bool:
-    match item:
-        case Decision() | Failure():
-            return item.grounds is not None
-        case Callout():
-            return item.kind in _NEW_KINDS
-        case _:
-            return False

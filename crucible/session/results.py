@@ -1,7 +1,7 @@
 """What came of a tool call, in one short line: what a person would look for, nothing else.
 
-Owns which line of a result tells most, client by client, and the cuts of `format.md` section 4.  The call itself is `calls`';
-the whole results are the flight recorder's.
+Owns which line of a result tells most, client by client, and the cuts of `format.md`, "Tool calls".  The call itself is `calls`',
+what runners of tests and checks say `verdicts`'; the whole results are the flight recorder's.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from crucible.patterns import late_pattern
 from crucible.session.calls import one_line
 from crucible.session.markup import RESULT_LIMIT
 from crucible.session.model import Outcome
+from crucible.session.printed import Printed, bare, is_partial, printed, unframed
+from crucible.session.verdicts import Verdict, verdict
 
 __all__ = ["result_line"]
 
@@ -27,19 +29,25 @@ def result_line(call: str, text: str, outcome: Outcome = Outcome.OK, details: De
     name, _, command = call.partition(" ")
     match outcome:
         case Outcome.FAILED:
-            told = _failure(text, details or {})
+            told = _failure(command if name in _SHELLS else None, text, details or {})
+        case Outcome.OK if name in _SHELLS:
+            told = _ran(command, text, details or {})
         case Outcome.OK:
-            told = _printed(text) if name in _SHELLS and _reads(command) else ""
-            told = told or _RESULTS.get(name, _first)(text, details or {})
+            told = _RESULTS.get(name, _first)(text, details or {})
         case _:
             told = _first(text, {})
     return one_line(told, RESULT_LIMIT)
 
 
-_READERS = late_pattern(
+# --- commands --------------------------------------------------------------------------------------------------------
+
+_READER = (
     r"(?:sudo )?(?:cat|head|tail|sed -n|nl|ls|find|tree|fd|grep|rg|ag|awk|jq|sort|uniq|cut|diff|env|ps"
     r"|git(?: -C \S+)? (?:log|diff|show|status|blame|branch|ls-files))\b"
 )
+_READERS = late_pattern(_READER)
+_SHOWS = late_pattern(rf"{_READER}|(?:cd|echo|printf|export|pwd|wc|which)\b|\Z")
+_CHAIN = late_pattern(r"&&|\|\||;|⏎")
 
 
 def _reads(command: str) -> bool:
@@ -47,39 +55,95 @@ def _reads(command: str) -> bool:
     return bool(_READERS.match(re.split(r"&&|\|\|?|;|⏎", command)[-1].strip(" ")))
 
 
-def _printed(text: str) -> str:
-    """How long an output of several lines is; "" for a shorter one, which is told itself."""
-    lines = text.strip("\n").count("\n") + 1
-    return _many(lines, "line") if lines > 2 else ""
+def _only_shows(command: str) -> bool:
+    """Whether nothing in a chain runs anything: what looks like a verdict is text of a file."""
+    return all(_SHOWS.match(part.strip(" ")) for part in _CHAIN.split(command))
 
 
-_ENDS = 20_000
-"""Code points of a long output that are looked at, at either end."""
+def _judged(command: str, output: Printed) -> Verdict:
+    """What runners say in an output.  Of one that is gone but for its head, only what went wrong."""
+    if _only_shows(command):
+        return Verdict("")
+    text = bare(output.text)
+    is_whole = not (output.is_cut or output.moved or is_partial(command, text))
+    return verdict(text, is_whole=is_whole, failed=bool(output.code))
 
-_EXIT = late_pattern(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
-_WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
+
+_DOCUMENT = late_pattern(r"\s*[\[{]\n(?:.*\n)*[\]}]\s*\Z")  # JSON over several lines
+_COMMIT = late_pattern(r"^\[[^\[\]\n]*\b([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
+
+
+def _ran(command: str, text: str, details: Details) -> str:
+    """The verdict of what ran in a command, else the last line it printed, else what the client made of it."""
+    background, note = details.get("background"), details.get("note")
+    if isinstance(background, str):
+        return f"in the background as {background}"
+    output = printed(text)
+    found = _judged(command, output)
+    if (
+        output.last_words and not found.is_red
+    ):  # a filter behind it made the failure of a task look like success
+        return f"failed: {found.text or _last(bare(output.text))}".removesuffix(": ")
+    if found.text and (found.is_red or not output.moved):
+        return found.text
+    if output.moved:
+        return f"{output.moved} of output"
+    lines = output.text.strip("\n").count("\n") + 1
+    if lines > 2 and (_reads(command) or _DOCUMENT.match(output.text)):
+        return _many(lines, "line")
+    commit = _COMMIT.search(output.text)
+    if commit and "git " in command:
+        return f"{commit[1]} {commit[2]}"
+    return _last(output.text) or (note if isinstance(note, str) else "") or "ok"
+
+
+_USAGE = late_pattern(r"(?<=\n)[Uu]sage:.*", re.DOTALL)
 _CAUSES = tuple(
     late_pattern(pattern, re.MULTILINE)
     for pattern in (
         r"^(?:FAILED|ERROR) \S.*$",
         r"^(?:[\w.]+\.)*\w*(?:Error|Exception|Interrupt)(?:: .*)?$",
-        r"^(?:error(?:\[\w+\])?|fatal|panic|npm ERR!|E {2,})[: ].*$",
+        r"^(?:error(?:\[\w+\])?|fatal|panic|E {2,})[: ].*$",
         r"^.*?\b(?:error|failed|failure|cannot|not found|denied|No such file)\b.*$",
     )
 )
 
 
-def _failure(text: str, details: Details) -> str:
-    """The line that names the cause, best guess first; the exit code when nothing else was said."""
-    text = text if len(text) <= 2 * _ENDS else text[:_ENDS] + "\n" + text[-_ENDS:]
-    code = _EXIT.match(text)
-    said = _WRAPPED.sub("", normal(text[code.end() :] if code else text))
-    for cause in _CAUSES:
-        found = cause.findall(said)
-        if found:
-            return str(found[-1] if cause is not _CAUSES[0] else found[0])
-    exit_code = code[1] if code else details.get("exit_code")
-    return _last(said, {}, "") or (f"exit code {exit_code}" if exit_code is not None else "failed")
+def _failure(command: str | None, text: str, details: Details) -> str:
+    """What a run's marks say, else the line that names the cause, best guess first; the exit code when nothing else was said."""
+    output = printed(text)
+    found = _judged(command, output._replace(code=output.code or "1")) if command is not None else Verdict("")
+    if found.is_red:
+        return found.text
+    said, cause = normal(output.text), ""
+    for pattern in _CAUSES:
+        causes = pattern.findall(said)
+        if causes:
+            cause = str(causes[-1] if pattern is not _CAUSES[0] else causes[0])
+            break
+    exit_code = output.code or details.get("exit_code")
+    cause = (
+        cause
+        or ("" if found.text else _last(_USAGE.sub("", said), indented=False))
+        or (f"exit code {exit_code}" if exit_code is not None else "failed")
+    )
+    return f"{cause}; {found.text}" if found.text else cause
+
+
+def _first(text: str, _details: Details) -> str:
+    """The first line that says something."""
+    said = printed(text).text
+    return next((line for line in said.split("\n") if re.search(r"\w", line)), said.strip()[:1000])
+
+
+def _last(text: str, *, indented: bool = True) -> str:
+    """The last line that says something, without a frame; one at the margin where another cannot be meant."""
+    said = [line for line in text.split("\n") if re.search(r"\w", line)]
+    at_margin = [] if indented else [line for line in said if re.match(r"\S+(?: \S+){3}", line)]
+    return unframed((at_margin or said or [text.strip(" \n=-_*~")[:1000]])[-1])
+
+
+# --- other tools -----------------------------------------------------------------------------------------------------
 
 
 def _count(details: Details, key: str) -> int | None:
@@ -91,21 +155,6 @@ def _many(count: int, noun: str) -> str:
     if count == 0:
         return f"no {noun}{'es' if noun.endswith('ch') else 's'}"
     return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
-
-
-def _first(text: str, _details: Details) -> str:
-    """The first line that says something."""
-    return next(
-        (line for line in text[:_ENDS].split("\n") if re.search(r"\w", line)), text[:_ENDS].strip()[:1000]
-    )
-
-
-def _last(text: str, _details: Details, otherwise: str = "ok") -> str:
-    """The last line that says something, without a frame of `=` or `-`."""
-    for line in reversed(text[-_ENDS:].split("\n")):
-        if re.search(r"\w", line):
-            return re.sub(r"^\s*[=-]{3,}\s+|\s+[=-]{3,}\s*$", "", line)
-    return text.strip()[:1000] or otherwise
 
 
 def _written(text: str, details: Details) -> str:
@@ -133,9 +182,7 @@ def _read(text: str, details: Details) -> str:
         if isinstance(kind, str):
             return kind
         if not text.strip() or text.lstrip().startswith("<system-reminder>"):
-            return (
-                "empty" if not text.strip() or "empty" in text[:300] else _first(_WRAPPED.sub("", text), {})
-            )
+            return "empty" if not text.strip() or "empty" in text[:300] else "no lines"
         lines = text.rstrip("\n").count("\n") + 1
     return _many(lines, "line")
 
@@ -161,16 +208,16 @@ def _files(text: str, details: Details) -> str:
 
 
 def _shell(text: str, details: Details) -> str:
-    """The last line of what a command printed; what the client made of it when it printed nothing."""
-    background, note = details.get("background"), details.get("note")
-    if isinstance(background, str):
-        return f"in the background as {background}"
-    return _last(text, {}, note if isinstance(note, str) else "ok")
+    return _ran("", text, details)
 
 
 def _found_pages(text: str, details: Details) -> str:
     results = _count(details, "results")
     return _first(text, {}) if results is None else _many(results, "result")
+
+
+def _searched(text: str, _details: Details) -> str:
+    return _last(text) or "ok"
 
 
 def _created_task(text: str, _details: Details) -> str:
@@ -188,7 +235,8 @@ def _done(_said: str, _details: Details) -> str:
 
 _CLAUDE_CODE: Mapping[str, _Teller] = {
     "Bash": _shell,
-    "BashOutput": _last,
+    "BashOutput": _shell,
+    "TaskOutput": _shell,
     "Read": _read,
     "Write": _written,
     "Edit": _edited,
@@ -213,7 +261,7 @@ _CODEX: Mapping[str, _Teller] = {
     "send_input": _done,
     "send_message": _done,
     "followup_task": _done,
-    "web_search": _last,
+    "web_search": _searched,
 }
 _GEMINI: Mapping[str, _Teller] = {
     "run_shell_command": _shell,

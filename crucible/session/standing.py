@@ -1,13 +1,16 @@
-"""Where a recorded session stands: the status rule of `format.md` section 2, as a pure function.
+"""Where a recorded session stands: the status rule of `format.md` section 2, as pure functions.
 
-Owns the words for how a transcript ends.  Which events end a turn is `recording`'s.
+Owns the words for how a transcript ends and why a session is paused.  Which events end a turn is `recording`'s.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
+from crucible.patterns import late_pattern
 from crucible.session.model import Status
 from crucible.session.titles import shortened
 
@@ -18,18 +21,29 @@ __all__ = [
     "IDLE_REASON",
     "Client",
     "Turn",
+    "is_our_reason",
+    "open_end",
     "pause_reason",
+    "question_in",
     "session_status",
 ]
 
 CLOSED_REASON = "the client was closed"
-"""Why a session is paused whose client ended after a finished answer: whoever closed it may want to go on."""
+"""Why a session is paused whose client we started, and of which we know no more than that it is gone."""
 
 DIED_REASON = "the client ended without a word"
-"""What the reason of a session begins with whose client is gone."""
+"""The same where it failed."""
 
 IDLE_REASON = "nothing happened for the idle time"
 """Why a session is paused that was active and is quiet."""
+
+_QUESTION_LIMIT, _TASK_LIMIT, _TASKS = 160, 60, 3
+_QUESTION = late_pattern(r"[?？][\s*_\"'`)\]]*\Z")
+_SENTENCE = late_pattern(r"(?<=[.!?:…。！？])[\"'`)\]*_]*\s+(?=\S)")
+_OUR_REASONS = late_pattern(
+    rf"{CLOSED_REASON}|{DIED_REASON}|{IDLE_REASON}|interrupted by the user|the prompt was not answered|no result of "
+    r"|stopped in the middle of a turn|asked: |\d+ open tasks?: "
+)
 
 
 class Turn(Enum):
@@ -69,11 +83,11 @@ def session_status(
     idle: timedelta,
     client: Client = Client.UNKNOWN,
     *,
-    goes_on: bool = False,
+    waits: bool = False,
 ) -> Status:
-    """`last` is the last sign of life; a transcript younger than `idle` is active, however it ends, while nothing is known.
+    """`last` is the time of the last event: a transcript younger than `idle` is active, however it ends, while nothing is known.
 
-    A client's end only pauses a session that is younger than that, or `goes_on`: has a task that is open.
+    A session whose last turn is answered is paused only when it `waits` for something.
     """
     young = last is not None and now - last < idle
     if client is Client.RUNNING or (client is Client.UNKNOWN and young):
@@ -81,27 +95,46 @@ def session_status(
     match turn:
         case Turn.FAULTED:
             return Status.FAILED
-        case Turn.MOVED if client is not Client.DIED:
+        case Turn.MOVED:
             return Status.COMPLETED
-        case Turn.ANSWERED if client is Client.UNKNOWN or (
-            client is Client.ENDED and not young and not goes_on
-        ):
+        case Turn.ANSWERED if not waits:
             return Status.COMPLETED
         case _:
             return Status.PAUSED
 
 
-def pause_reason(turn: Turn, waiting: str, client: Client) -> str:
+def open_end(question: str, tasks: Sequence[str]) -> str:
+    """What an answered session waits for: the answer to the agent's last question, or tasks that are open; "" for nothing."""
+    if question:
+        return f"asked: {shortened(question, _QUESTION_LIMIT)}"
+    if not tasks:
+        return ""
+    named = [shortened(task, _TASK_LIMIT) for task in tasks[:_TASKS]]
+    more = ["…"] if len(tasks) > _TASKS else []
+    return f"{len(tasks)} open task{'' if len(tasks) == 1 else 's'}: {'; '.join([*named, *more])}"
+
+
+def pause_reason(turn: Turn, waiting: str, open_end: str) -> str:
     """Why a paused session stopped; `waiting` is a call without a result, "" for none."""
-    missing = f"no result of {shortened(waiting, 80)}" if waiting else ""
-    if client is Client.DIED:
-        return f"{DIED_REASON}, {missing}" if missing else DIED_REASON
     match turn:
-        case Turn.ANSWERED:
-            return CLOSED_REASON
         case Turn.INTERRUPTED:
             return "interrupted by the user"
         case Turn.UNASKED:
             return "the prompt was not answered"
+        case _ if open_end:
+            return open_end
         case _:
-            return missing or "stopped in the middle of a turn"
+            return f"no result of {shortened(waiting, 80)}" if waiting else "stopped in the middle of a turn"
+
+
+def is_our_reason(reason: str | None) -> bool:
+    """Whether a pause has a reason that an import gives, or gave."""
+    return _OUR_REASONS.match(reason or "") is not None
+
+
+def question_in(text: str) -> str:
+    """The question with which an agent's closing text ends, "" for none."""
+    if not _QUESTION.search(text):
+        return ""
+    last = text.rstrip().rpartition("\n")[2]
+    return re.sub(r"^[\s>#*_-]+|[\s*_]+$", "", _SENTENCE.split(last)[-1])

@@ -12,7 +12,10 @@ from datetime import datetime
 
 from crucible.transcript.events import Event
 
-__all__ = ["SyncPoint", "rows_by_source", "rows_in_step"]
+__all__ = ["HEARD", "SyncPoint", "rows_by_source", "rows_in_step"]
+
+HEARD = "+"
+"""Stands in a mark between a log's own last row and a row of another log that told of it, a subagent's report say."""
 
 _LENGTH = 8
 
@@ -58,7 +61,7 @@ class SyncPoint:
     __slots__ = ("_known_until", "_line", "_lines", "_synced")
 
     def __init__(self, synced: str = "", known_until: datetime | None = None) -> None:
-        self._synced = synced
+        self._synced = synced.rpartition(HEARD)[2]
         self._known_until = known_until
         self._line = 0
         self._lines: dict[str, int] = {}
@@ -85,11 +88,15 @@ class SyncPoint:
         if self._synced and not self._line and self._is_synced(event):
             self._line = event.at.line
 
-    def mark(self, event: Event) -> str:
-        """What `synced_to` holds of an event's row: 8 characters, or the whole id when an earlier row begins alike."""
+    def mark(self, event: Event, own: str | None = None) -> str:
+        """What `synced_to` holds of an event's row: 8 characters, or the whole id when an earlier row begins alike.
+
+        With `own`, the mark until now, it is a row of another log, which stands behind that.
+        """
         short = _short_mark(event)
         alone = not event.at.row or self._lines.get(short, event.at.line) == event.at.line
-        return short if alone else event.at.row
+        before = "" if own is None else f"{own.partition(HEARD)[0]}{HEARD}"
+        return f"{before}{short if alone else event.at.row}"
 
     def _is_synced(self, event: Event) -> bool:
         return self._synced in (_short_mark(event), event.at.row)

@@ -13,6 +13,7 @@ from crucible.note.source import Problem
 from crucible.session.model import Task
 
 __all__ = [
+    "CLOSED_TASKS",
     "PRIORITIES",
     "TASK_CREATED",
     "TASK_PICKED",
@@ -26,7 +27,9 @@ __all__ = [
 TASK_CREATED, TASK_PICKED = "Task created: ", "Task picked up: "
 """What begins our own milestones about the list of tasks."""
 
-TASK_STATUSES = ("pending", "in_progress", "completed")
+TASK_STATUSES = ("pending", "in_progress", "completed", "cancelled")
+CLOSED_TASKS = frozenset({"completed", "cancelled", "deleted"})
+"""Statuses of a task that nobody waits for: `cancelled` was left out of a later list before it was done."""
 PRIORITIES = ("high", "medium", "low")
 _KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
 

@@ -11,12 +11,23 @@ from collections.abc import Iterator
 from crucible.note.contain import normal, normal_line
 from crucible.patterns import late_pattern
 
-__all__ = ["RESUMED", "UNTITLED", "Titles", "key_words", "prompt_name", "resumed_name", "shortened"]
+__all__ = [
+    "RESUMED",
+    "UNTITLED",
+    "Titles",
+    "has_content",
+    "key_words",
+    "prompt_name",
+    "resumed_name",
+    "shortened",
+    "untagged",
+]
 
 UNTITLED = "Untitled"
 RESUMED = "Resumed"
 """How the name of a phase begins in which a client goes on with a session."""
 _LIMIT = 60
+_ANSWERED = 80
 _READ = 20_000
 """Code points of a prompt that are looked at for a name."""
 
@@ -24,6 +35,7 @@ _FENCE = late_pattern(
     r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 _TAG = late_pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_MARKS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
 _URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
 _PLAN = late_pattern(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
 
@@ -37,7 +49,7 @@ _LOG = late_pattern(
     )""",
     re.VERBOSE,
 )
-_LINE_MARK = late_pattern(r"^\s*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|>\s*)+")
+_LINE_MARK = late_pattern(r"^\s*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|[>❯]\s*)+")
 _COURTESY = late_pattern(
     r"^(?:(?:hi|hello|hey|ok|okay|thanks|thank you|great|perfect|nice|cool|alright|so|now|and)(?: claude| there)?[,.!:]+\s+"
     r"|please,?\s+|(?:can|could|would|will) you\s+(?:please\s+)?|i(?:'d| would) like you to\s+|i (?:want|need) you to\s+"
@@ -50,21 +62,26 @@ _SENTENCE = late_pattern(
 
 
 class Titles:
-    """What a session was called so far.  `best` is a user's name for it, else its first prompt's, else the client's."""
+    """What a session was called so far, and what a phase that begins now is called.
 
-    __slots__ = ("_by_client", "_by_user", "_from_prompt")
+    `best` is a user's name for the session, else the client's, else that of the first prompt with content.
+    """
+
+    __slots__ = ("_asked", "_by_client", "_by_user", "_from_prompt", "_is_telling", "_topic")
 
     def __init__(self) -> None:
-        self._by_user = self._from_prompt = self._by_client = ""
+        self._by_user = self._from_prompt = self._by_client = self._asked = self._topic = ""
+        self._is_telling = False
 
     @property
     def best(self) -> str:
         """The one that counts, "" for none."""
-        return self._by_user or self._from_prompt or self._by_client
+        return self._by_user or self._by_client or self._from_prompt
 
-    def first_said(self, name: str) -> None:
-        """The first prompt has this name; later ones change nothing."""
-        self._from_prompt = self._from_prompt or name
+    def first_said(self, name: str, *, is_telling: bool = True) -> None:
+        """The first prompt has this name; a later one counts only when the earlier ones told nothing."""
+        if not self._from_prompt or (is_telling and not self._is_telling):
+            self._from_prompt, self._is_telling = name, is_telling
 
     def named(self, title: str, by_user: bool) -> None:
         """A user's last word on it counts, and the client's first."""
@@ -73,15 +90,107 @@ class Titles:
         else:
             self._by_client = self._by_client or title
 
+    def replied(self, text: str) -> None:
+        """The agent said this: what it asks at its end may be what the next prompt answers."""
+        self._asked = text[-_READ:]
+
+    def prompted(self, prompt: str) -> str:
+        """The name of the phase that a prompt begins: a short answer is named with what it answers or goes on with."""
+        asked, self._asked = self._asked, ""
+        name = prompt_name(prompt) if normal(prompt) else "Picture"
+        if prompt.startswith("/") and name.startswith("/"):
+            self.first_said(prompt_name(prompt, 80), is_telling=" " in name)
+            return name
+        is_telling = has_content(name)
+        self.first_said(prompt_name(prompt, 80) if normal(prompt) else name, is_telling=is_telling)
+        question = "" if is_telling and not _is_short(name) else _question(asked)
+        before, self._topic = self._topic, name if is_telling else self._topic
+        if question:
+            picked = shortened(_option(asked, name) or name, _ANSWERED // 2)
+            return f"{shortened(question, _ANSWERED - len(picked))} {picked}"
+        return f"{shortened(before, _LIMIT - len(name))}: {name}" if before and not is_telling else name
+
+
+_WORD = late_pattern(r"[^\W\d_][\w'’]*")
+_NAMING = late_pattern(r"(?=\S*[^\W\d])\S*[\w)][./_:\-]\w|[#@]\w|[^\W\d_]\d|[a-z][A-Z]")
+_NO_BLANKS = late_pattern(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LONG_WORD, _FEW_WORDS, _ANSWER_WORDS = 5, 3, 5
+
+
+def has_content(name: str) -> bool:
+    """Whether a prompt's name tells what it is about: by its words, or by a name of something in it.
+
+    `yes`, `1`, `do it` and `commit this` do not: they are understood only with what was said before.
+    """
+    words = _WORD.findall(name)
+    count = len(words) + len(_NO_BLANKS.findall(name)) // 2
+    if count > _FEW_WORDS or (words and _NAMING.search(name)):
+        return True
+    return count == _FEW_WORDS and max(map(len, words)) >= _LONG_WORD
+
+
+def _is_short(name: str) -> bool:
+    """Whether a prompt that comes after a question looks like an answer to it."""
+    return name.count(" ") < _ANSWER_WORDS and not name.endswith("?") and not _NAMING.search(name)
+
+
+_ASKED_IN = 12
+"""Lines at the end of a text in which a question is looked for: options may follow it."""
+_ITEM = late_pattern(r"^(?:Option\s+)?([0-9]{1,2}|[A-Za-z])[.):]\s+(?=\S)")
+
+
+def _question(text: str) -> str:
+    """What a text asks at its end, "" for nothing."""
+    lines = [line for line in text.rstrip().split("\n") if line.strip()][-_ASKED_IN:]
+    for line in reversed(lines):
+        said = _plain(line)
+        if said.endswith("?"):
+            before = [end.end() for end in _SENTENCE.finditer(said[:-1])]
+            return said[before[-1] :].strip() if before else said
+        if not _LINE_MARK.match(line):
+            return ""
+    return ""
+
+
+def _option(text: str, answer: str) -> str:
+    """The line among the options of a text that an answer names by its number or letter: `2. A file per user`."""
+    picked = re.fullmatch(r"(?:[Oo]ption\s+)?([0-9]{1,2}|[A-Za-z])", answer.rstrip(".)"))
+    for line in reversed(text.split("\n")) if picked else ():
+        said = _plain(line.replace("**", ""), keep_mark=True)
+        item = _ITEM.match(said)
+        if item and picked and item[1].casefold() == picked[1].casefold():
+            return f"{picked[1]}. {_sentence(said[item.end() :])}"
+    return ""
+
+
+def untagged(text: str) -> str:
+    """A text without what a client wrote before it: `[agent:clock] Is it safe?` is `Is it safe?`."""
+    found = _MARKS.match(text)
+    rest = text[found.end() :] if found else text
+    return rest if rest.strip() else text
+
 
 def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
     """The first thing a prompt says, without Markdown, in under about `limit` code points; never empty."""
     text = normal(prompt[:_READ])
     plan = _PLAN.match(text)
     lines = list(_said(text[plan.end() :] if plan else text))
-    said = next((line for line in lines if not _LOG.match(line)), lines[0] if lines else "")
-    name = shortened(_sentence(_plain(said)), limit)
-    return f"Plan: {name}" if plan and name else name or UNTITLED
+    first = next((place for place, line in enumerate(lines) if not _LOG.match(line)), 0)
+    said = _sentence(_plain(lines[first])) if lines else ""
+    for line in lines[first + 1 : first + 4]:
+        if has_content(said) or lines[first].startswith("#"):
+            break
+        more = _sentence(_plain(line))
+        if has_content(more) and not _LOG.match(line) and not _TAG.search(line):
+            # What a word heads, or what follows one that tells nothing.
+            said = f"{said}: {more}" if lines[first].rstrip().endswith(":") else more
+    name = shortened(said, limit)
+    # A plan's own heading mostly says that it is one.
+    return (
+        f"Plan: {name}"
+        if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE)
+        else name or UNTITLED
+    )
 
 
 def resumed_name(after: str) -> str:
@@ -156,9 +265,9 @@ def _said(text: str) -> Iterator[str]:
                 yield line
 
 
-def _plain(line: str) -> str:
+def _plain(line: str, *, keep_mark: bool = False) -> str:
     """One line without heading marks, bullets, emphasis, code marks, links and mentions."""
-    line = _LINE_MARK.sub("", line)
+    line = re.sub(r"^\s*[-*+]\s+", "", line) if keep_mark else _LINE_MARK.sub("", line)
     line = re.sub(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]", r"\1", line)
     line = re.sub(r"!?\[([^\[\]]+)\]\([^()\s]*\)", r"\1", line)
     line = _URL.sub(lambda found: _short_url(found[1]), line)

@@ -6,12 +6,30 @@ Owns the sums; which phase a message belongs to is told by `recording`.
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC
+from typing import NamedTuple
 
 from crucible.note.contain import normal_line
 from crucible.session.drafts import Stretch
+from crucible.session.spending import KINDS, Spent, spent_lines
 from crucible.transcript.events import UsageCounted
 
 __all__ = ["Usage"]
+
+
+class _Message(NamedTuple):
+    """What a message cost, and where: the phase and the day in which it was first seen."""
+
+    spent: Spent
+    phase: Stretch
+
+    @property
+    def used(self) -> int:
+        return sum(self.spent.tokens.values()) - self.cached
+
+    @property
+    def cached(self) -> int:
+        return self.spent.tokens["cache_read"]
 
 
 class Usage:
@@ -20,7 +38,7 @@ class Usage:
     def __init__(self) -> None:
         self.used = 0
         self.cached = 0
-        self._messages: dict[str, tuple[int, int, Stretch]] = {}
+        self._messages: dict[str, _Message] = {}
         self._models: dict[str, str] = {}
 
     @property
@@ -33,18 +51,33 @@ class Usage:
         """The model of the first message."""
         return next(iter(self._models.values()), None)
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """By day and model, as a note holds it."""
+        return spent_lines(message.spent for message in self._messages.values())
+
     def count(self, event: UsageCounted, phase: Stretch) -> None:
         """Count a message, for the phase in which it was first seen."""
         key = event.message or event.at.row or f"#{event.at.line}"
-        used, cached, first = self._messages.get(key, (0, 0, phase))
-        self._messages[key] = (event.fresh + event.said, event.cached, first)
-        self.used += event.fresh + event.said - used
-        self.cached += event.cached - cached
-        first.tokens += event.fresh + event.said - used
         self.name_model(key, event.model)
+        day = event.at.time.astimezone(UTC).date().isoformat() if event.at.time else ""
+        before = self._messages.get(key, _Message(Spent(day, "", dict.fromkeys(KINDS, 0)), phase))
+        spent = Spent(before.spent.day, self._models.get(key, ""), _tokens(event))
+        now = self._messages[key] = _Message(spent, before.phase)
+        self.used += now.used - before.used
+        self.cached += now.cached - before.cached
+        now.phase.tokens += now.used - before.used
 
     def name_model(self, message: str, model: str) -> None:
         """A message was this model's; a name in angle brackets is no model."""
         name = normal_line(model)[:100]
         if name and not name.startswith("<"):
             self._models[message or f"#{len(self._models)}"] = name
+
+
+def _tokens(event: UsageCounted) -> dict[str, int]:
+    """The kinds, none of which is part of another."""
+    written = min(event.written, event.fresh)
+    for_an_hour = min(event.written_1h, written)
+    counts = (event.fresh - written, event.said, written - for_an_hour, for_an_hour, event.cached)
+    return dict(zip(KINDS, counts, strict=True))

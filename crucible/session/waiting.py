@@ -20,9 +20,7 @@ from crucible.session.model import Callout, Decision, Entry, Failure, Interventi
 __all__ = [
     "DONE",
     "ITEM_NAME",
-    "QUESTIONS",
     "Answers",
-    "names_item",
     "naming",
     "waiting_of",
     "wanted_of",
@@ -102,11 +100,6 @@ _COMMON = frozenset(
 def naming(verdict: str, name: str) -> str:
     """What is noted behind the words of an answer to one item; `verdict` is a word in lower case."""
     return f"{verdict} (inbox {name})"
-
-
-def names_item(entry: Entry) -> bool:
-    """Whether it is a human's answer to one item, which it names."""
-    return bool(_named_by(entry))
 
 
 def wanted_of(entry: Entry) -> tuple[str, str] | None:

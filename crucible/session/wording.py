@@ -1,4 +1,4 @@
-"""Single events as parts of a note: who speaks, a human's words, a compaction, a time.
+"""Single events as parts of a note: who speaks, a human's words, what happened to the session, a time.
 
 Owns the few words that a note says in nobody's name.  Where they go is `recording`'s.
 """
@@ -16,9 +16,7 @@ from crucible.transcript.events import CallEnd, Compacted, Faulted, Interrupted,
 __all__ = [
     "OUTCOMES",
     "agent_ref",
-    "compaction",
-    "failure",
-    "interruption",
+    "happening",
     "intervention",
     "rewinding",
     "switch",
@@ -50,8 +48,13 @@ def intervention(event: Prompted) -> Intervention:
     return Intervention(words, f"with {pictures}" if pictures else None)
 
 
-def compaction(event: Compacted) -> Callout:
-    """The client made room in its context."""
+def happening(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
+    """What happened to a session: the client made room in its context or failed, or the user stopped the agent."""
+    if isinstance(event, Faulted):
+        return Failure(shortened(normal(event.text), _FAULT_LIMIT) or "The client failed.")
+    if isinstance(event, Interrupted):
+        where = " during a tool call" if event.in_tool else ""
+        return Callout("observation", "Interrupted", f"The user stopped the agent{where}.")
     tokens = f"{event.tokens_before:,} tokens before" if event.tokens_before else ""
     told = ", ".join(part for part in (one_line(event.trigger, 80), tokens) if part)
     return Callout("observation", "Compacted", told)
@@ -73,14 +76,3 @@ def switch(before: str, now: AgentRef) -> Callout:
 def whole_seconds(time: datetime | None) -> datetime | None:
     """Notes hold whole seconds, UTC."""
     return time.astimezone(UTC).replace(microsecond=0) if time else None
-
-
-def interruption(event: Interrupted) -> Callout:
-    """The user stopped the agent."""
-    where = " during a tool call" if event.in_tool else ""
-    return Callout("observation", "Interrupted", f"The user stopped the agent{where}.")
-
-
-def failure(event: Faulted) -> Failure:
-    """The client or its API failed."""
-    return Failure(shortened(normal(event.text), _FAULT_LIMIT) or "The client failed.")

@@ -22,6 +22,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from typing import Any
 import orjson
 
 from crucible.transcript.claude.lineage import NO_ROWS, Rows, followed, followers, rows_of
+from crucible.transcript.claude.outputs import outputs_folder
 from crucible.transcript.claude.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.transcript.claude.state import State
 from crucible.transcript.events import At, Event, Unreadable
@@ -79,13 +81,18 @@ def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS) -> Iterator[Eve
     `agent` is the id of the subagent whose file it is, `elder` what rows it repeats of another session.  Raises
     `TranscriptError` when the file cannot be opened; what cannot be read inside it becomes `Unreadable`.
     """
-    state = State(agent, elder=elder)
+    state = State(agent, elder=elder, outputs=partial(_outputs_of, path, agent))
     for line, row, reason in read_file(path):
         if row is None:
             yield Unreadable(At(line, agent=agent), reason)
         else:
             yield from feed(state, line, row)
     yield from finish(state)
+
+
+def _outputs_of(path: Path, agent: str) -> Path:
+    beside = agent and path.name.startswith("agent-") and "subagents" not in path.parts
+    return outputs_folder(path, _session_of(path) if beside else "")
 
 
 def sniff(path: Path) -> bool:

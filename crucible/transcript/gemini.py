@@ -85,7 +85,8 @@ def _context(path: Path, log: LogFile, conversation: Conversation, agent: str) -
     if session:
         at = At(1, row_id("session", session), as_time(metadata.get("startTime")), agent)
         yield ContextSeen(at, session, _folder_of(path, log, conversation))
-    if title.strip():
+    # A subagent's summary is its report.
+    if title.strip() and metadata.get("kind") != "subagent":
         yield Titled(At(max(1, conversation.summary_line), row_id("summary", title), agent=agent), title)
 
 

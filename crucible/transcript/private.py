@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from crucible.secrets.private import PRIVATE_MARK, Hidden, hide_private
-from crucible.transcript.events import Event, Prompted, PromptKind, ToolReturned, ToolUsed
+from crucible.transcript.events import Event, Prompted, PromptKind, QuestionsAnswered, ToolReturned, ToolUsed
 
 __all__ = ["ASKING_TOOLS", "Private"]
 
@@ -39,11 +39,21 @@ class Private:
         if isinstance(event, Prompted) and event.kind in _SPOKEN:
             text, count = self._heard(event.text)
             return (replace(event, text=text) if count else event), count
+        if isinstance(event, QuestionsAnswered):
+            return self._answered(event)
         if isinstance(event, ToolReturned) and (event.feedback or event.call in self._asked):
             feedback, count = self._heard(event.feedback)
             text, more = self._heard(event.text) if event.call in self._asked else (event.text, 0)
             return (replace(event, feedback=feedback, text=text) if count + more else event), count + more
         return event, 0
+
+    def _answered(self, event: QuestionsAnswered) -> tuple[Event, int]:
+        heard = [self._heard(choice.answer) for choice in event.choices]
+        count = sum(hidden for _, hidden in heard)
+        choices = (
+            replace(choice, answer=shown) for choice, (shown, _) in zip(event.choices, heard, strict=True)
+        )
+        return (replace(event, choices=tuple(choices)) if count else event), count
 
     def repeated(self, text: str) -> tuple[str, int]:
         """The text without private texts from earlier events, and how many times they occurred."""

@@ -21,7 +21,9 @@ from crucible.session.model import (
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
+    Noted,
     Phase,
     Prose,
     Session,
@@ -100,13 +102,35 @@ def test_decisions_come_before_results_wishes_and_questions() -> None:
     )
     assert text == (
         "**Decisions**\n- Token bucket. (why: Constant memory.)\n\n"
-        "**Results**\n- Mended: Off by one. → Start at 0.\n- A: The bucket works.\n\n"
+        "**Results**\n- Mended: Off by one. → Start at 0.\n\n"
         "**Open questions**\n- Unresolved: It leaked."
     )
 
 
-def test_a_humans_words_are_wishes_in_quotes() -> None:
-    assert '**Preferences**\n- "Never use a global."' in brief_of((Intervention("Never use a global."),))
+def test_findings_of_the_block_are_told_in_the_phase_that_says_them() -> None:
+    grounds = Grounds("closing text", 0.89)
+    block = (
+        Noted("outcome", "The import skips empty lines and names the bad row", grounds=grounds),
+        Noted("correction", '"Never use a global."', grounds=grounds),
+        Noted("open_end", "Asked, no answer: keep the format?", grounds=grounds),
+    )
+    bodies: tuple[tuple[Entry, ...], ...] = (
+        (Prose("The import skips empty lines and names the bad row. All pass."),),
+        (Intervention("Never use a global."), Prose("Right.")),
+    )
+    found = session(*bodies, findings=block)
+    assert extend_brief(found, None, "phase-1").text == (
+        "**Results**\n- The import skips empty lines and names the bad row"
+    )
+    assert extend_brief(found, None, "phase-2").text == (
+        "**Results**\n- The import skips empty lines and names the bad row\n- B: Right.\n\n"
+        '**Preferences**\n- "Never use a global."\n\n'
+        "**Open questions**\n- Asked, no answer: keep the format?"
+    )
+
+
+def test_a_humans_words_that_correct_nothing_are_no_wish() -> None:
+    assert "Preferences" not in brief_of((Intervention("Now the parser, please."), Prose("Done.")))
 
 
 def test_a_question_is_open_until_somebody_answers() -> None:
@@ -114,12 +138,6 @@ def test_a_question_is_open_until_somebody_answers() -> None:
     assert "- Asked: Redis or memory?" in brief_of((asked,))
     assert "Asked" not in brief_of((asked, Intervention("Memory")))
     assert "Asked" not in brief_of((asked,), (Decision("Memory"),))
-
-
-def test_a_question_at_the_end_of_a_phase_is_open_until_the_next_prompt() -> None:
-    said: Entry = Prose("All is done.\n\nIt works now. Shall I remove the old one?")
-    assert "- Asked: Shall I remove the old one?" in brief_of((said,))
-    assert "Asked" not in brief_of((said,), (Intervention("yes"),))
 
 
 def test_a_phase_without_words_tells_of_its_calls() -> None:
@@ -216,20 +234,6 @@ def test_in_one_step_or_phase_by_phase_decisions_stand_first_and_the_newest_is_k
         assert brief.covers == covering(found.phases[-1])
         told, total = brief.text.count("- Choice"), sum(sizes)
         assert told == total or f"… and {total - told} earlier" in brief.text
-
-
-def test_wishes_that_hold_are_kept_longer_than_orders() -> None:
-    bodies = [
-        (Intervention("Never touch the public interface."),),
-        *[
-            (Intervention(f"Now do number {n} with great care and all the words you need"),)
-            for n in range(60)
-        ],
-    ]
-    found = Session(
-        "s", phases=tuple(Phase(f"P{n}", entries=b, id=f"phase-{n + 1}") for n, b in enumerate(bodies))
-    )
-    assert '- "Never touch the public interface."' in extend_brief(found, None, "phase-61").text
 
 
 # --- building on what stands there -----------------------------------------------------------------------------------

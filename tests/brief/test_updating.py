@@ -79,10 +79,7 @@ def test_the_running_phase_is_not_covered_and_the_ones_before_are(vault: Vault) 
     assert done.changed
     assert done.brief
     assert done.brief.covers == 'phase-2 "Two"'
-    assert (
-        done.brief.text
-        == '**Results**\n- One: Did One.\n- Two: Did Two.\n\n**Preferences**\n- "do One"\n- "do Two"'
-    )
+    assert done.brief.text == "**Results**\n- One: Did One.\n- Two: Did Two."
 
 
 def test_a_second_update_changes_nothing(vault: Vault) -> None:

@@ -9,7 +9,17 @@ from crucible.capture.detecting import NO, detect
 from crucible.capture.model import Candidate, Kind
 from crucible.flight.reading import Record
 from crucible.note.source import Lines
-from crucible.session.model import Entry, Intervention, Outcome, Phase, Prose, Session, ToolCall, ToolCalls
+from crucible.session.model import (
+    Entry,
+    Intervention,
+    Noted,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    ToolCall,
+    ToolCalls,
+)
 
 __all__ = ["failed", "found_in", "kinds_of", "passed", "said", "session_of", "user", "written"]
 
@@ -34,10 +44,13 @@ def failed(call: str, result: str) -> ToolCalls:
     return ToolCalls((ToolCall(call, result, Outcome.FAILED),))
 
 
-def session_of(*entries: Entry) -> Session:
-    """One phase whose entries stand ten lines apart."""
+def session_of(*entries: Entry, findings: tuple[Noted, ...] = ()) -> Session:
+    """One phase whose entries stand ten lines apart, and a findings block behind it."""
     placed = tuple(_placed(entry, 10 * at) for at, entry in enumerate(entries))
-    return Session(id="2026-11-21-told", phases=(Phase("Told", entries=placed, id="phase-1"),))
+    end = 10 * len(entries)
+    noted = tuple(replace(one, lines=Lines(end + at, end + at + 1)) for at, one in enumerate(findings))
+    phase = Phase("Told", entries=placed, id="phase-1")
+    return Session(id="2026-11-21-told", findings=noted, phases=(phase,))
 
 
 def _placed(entry: Entry, line: int) -> Entry:

@@ -57,7 +57,8 @@ started:: 2026-11-21T11:00:00Z
 @pytest.fixture
 def place(tmp_path: Path) -> Vault:
     (tmp_path / ".crucible").mkdir()
-    vault = Vault(tmp_path.resolve(), VaultSettings(fsync=False))
+    settings = VaultSettings(fsync=False, capture=CaptureSettings(silent=False))
+    vault = Vault(tmp_path.resolve(), settings)
     vault.create(NAME, note(NAME, TASKS, project="shop"))
     return vault
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.capture.friction import COSTS, MOST_PROMPTS, Budget, Interaction, budget_of, cost_of
 from crucible.lifecycle_settings import FrictionSettings
-from tests.capture.asking_often import ask_often
 
 PROMPT, MID = Interaction.CAPTURE_PROMPT, Interaction.MID_SESSION_PROMPT
 REVIEW = Interaction.FAILURE_REVIEW
@@ -65,9 +62,3 @@ def test_who_asks_only_where_it_is_allowed_never_exceeds_it(
     assert sum(map(cost_of, done)) == budget.spent <= budget.limit
     assert len(done) == budget.prompts <= MOST_PROMPTS
     assert budget == budget_of(minutes, spent=done)
-
-
-def test_over_generated_sessions_the_budget_is_never_exceeded_and_often_used_up(tmp_path: Path) -> None:
-    costs = ask_often(tmp_path, 7, 12)
-    assert [one for one in costs if not one.is_kept] == []
-    assert any(one.spent == one.limit for one in costs)

@@ -10,6 +10,7 @@ from crucible.capture.routing import Way, by_rules, is_preselected, judge_of, re
 from crucible.errors import AgentFailed
 from crucible.knowledge.model import Attribution, Category
 from crucible.lifecycle_settings import CaptureSettings
+from crucible.session.findings import Source
 from crucible.vault.store import Vault
 
 SETTINGS = CaptureSettings()
@@ -44,6 +45,14 @@ def test_the_vault_may_want_to_be_surer() -> None:
     assert way_of(candidate(Kind.DECISION, 0.75), SETTINGS._replace(min_confidence=0.8)) is Way.DROP
 
 
+@pytest.mark.parametrize("kind", [Kind.DECISION, Kind.FAILURE, Kind.CORRECTION, Kind.OBSERVATION])
+def test_what_was_told_outright_is_kept_without_a_question(kind: Kind) -> None:
+    told = candidate(kind, 1.0)._replace(source=Source.CALLOUT)
+    assert way_of(told, SETTINGS) is Way.SILENT
+    assert way_of(told, SETTINGS._replace(silent=False)) is Way.ASK
+    assert way_of(told._replace(source=Source.MODEL), SETTINGS) is Way.ASK
+
+
 @pytest.mark.parametrize(
     ("category", "confidence", "way"),
     [
@@ -56,16 +65,39 @@ def test_the_vault_may_want_to_be_surer() -> None:
         (Category.REQUIREMENTS_AMBIG, 0.99, Way.DROP),
     ],
 )
-def test_a_failure_goes_where_its_attribution_says(category: Category, confidence: float, way: Way) -> None:
+@pytest.mark.parametrize("kind", [Kind.FAILURE, Kind.SELF_CORRECTION])
+def test_a_failure_goes_where_its_attribution_says(
+    kind: Kind, category: Category, confidence: float, way: Way
+) -> None:
     found = attributed(category, confidence)
-    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is way
-    assert way_of(candidate(Kind.FAILURE, 0.65), SETTINGS, found) is (
-        Way.LIST if way is not Way.DROP else way
+    assert way_of(candidate(kind, 0.9), SETTINGS, found) is way
+    assert way_of(candidate(kind, 0.65), SETTINGS, found) is (Way.LIST if way is not Way.DROP else way)
+
+
+def test_a_failure_of_which_nobody_knows_where_it_comes_from_is_asked_about() -> None:
+    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS) is Way.ASK
+    assert way_of(candidate(Kind.SELF_CORRECTION, 0.9), SETTINGS) is Way.SILENT
+
+
+def test_the_report_of_a_failure_tells_the_command_apart_from_the_message() -> None:
+    found = Candidate(
+        Kind.FAILURE,
+        0.9,
+        "x",
+        "",
+        1,
+        "rounded too early",
+        error="pytest: 1 failed",
+        resolution="fixed in a.py",
     )
-
-
-def test_a_failure_that_nobody_judged_is_dropped() -> None:
-    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS) is Way.DROP
+    report = report_of(found)
+    assert (report.call, report.error, report.happened) == ("pytest", "1 failed", "rounded too early")
+    assert (report.resolution, report.files) == ("", "fixed in a.py")
+    assert report_of(found._replace(source=Source.CALLOUT)).resolution == "fixed in a.py"
+    assert (
+        report_of(found._replace(error="It is red")).call,
+        report_of(found._replace(error="It is red")).error,
+    ) == ("", "It is red")
 
 
 def test_above_point_eight_it_is_ticked_beforehand() -> None:
@@ -95,6 +127,7 @@ SAID = '{"category": "external_dep", "root_cause": "the registry was down", "pre
 def test_a_model_judges_where_one_is_configured(vault: Vault) -> None:
     judge = judge_of(Model(SAID), vault.settings, lambda text: (text, {}))
     found = judge(report_of(candidate(Kind.FAILURE, 0.9)))
+    assert found
     assert (found.category, found.judge) == (Category.EXTERNAL_DEP, "tiny")
 
 
@@ -103,5 +136,6 @@ def test_a_model_that_fails_is_not_asked_about_the_next_one(vault: Vault) -> Non
     judge = judge_of(model, vault.settings, lambda text: (text, {}))
     report = report_of(Candidate(Kind.FAILURE, 0.9, "x", "", 1, error="unknown option --foo"))
     found = [judge(report) for _ in range(3)]
-    assert [one.category for one in found] == [by_rules(report).category] * 3
+    assert found == [by_rules(report)] * 3
+    assert found[0]
     assert model.asked <= 2

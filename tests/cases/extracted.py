@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.acts.evidence import Evidence, evidence_of, load_evidence
+from crucible.acts.evidence import Evidence, load_evidence
 from crucible.cases.extracting import extract
 from crucible.cases.model import Case
 from crucible.cases.timeline import Timeline, build_timeline
 from crucible.importing.importing import ImportOptions, import_transcripts
 from crucible.note.source import Source
-from crucible.secrets.scanner import Redact
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
     Entry,
+    Grounds,
     Intervention,
+    Noted,
     Outcome,
     Phase,
     Prose,
@@ -31,9 +33,8 @@ from crucible.settings import VaultSettings
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
-from tests.cases.planted import Generated
 
-__all__ = ["call", "cases_of", "extract_all", "imported", "read_back", "session_of", "timeline_of", "user"]
+__all__ = ["call", "cases_of", "corrected", "imported", "read_back", "session_of", "timeline_of", "user"]
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "transcripts"
 
@@ -50,7 +51,16 @@ def call(line: str, result: str = "ok", outcome: Outcome = Outcome.OK) -> ToolCa
     return ToolCalls((ToolCall(line, result, outcome),))
 
 
-def session_of(*phases: Iterable[Entry | str], status: Status = Status.COMPLETED, **more: object) -> Session:
+def corrected(words: str) -> Noted:
+    """A finding that these words of the user's are a correction."""
+    return Noted("correction", f'"{words}"', grounds=Grounds("rejected call", 0.98))
+
+
+def session_of(
+    *phases: Iterable[Entry | str],
+    status: Status = Status.COMPLETED,
+    findings: tuple[Noted, ...] = (),
+) -> Session:
     """Each phase of its entries; a text is the agent's words.  As a note of it is read back."""
     made = Session(
         "2026-05-04-told",
@@ -68,37 +78,20 @@ def session_of(*phases: Iterable[Entry | str], status: Status = Status.COMPLETED
             )
             for number, entries in enumerate(phases, 1)
         ),
-        **more,  # type: ignore[arg-type]
     )
-    return read_back(made)
+    return replace(read_back(made), findings=findings)
 
 
 def read_back(session: Session) -> Session:
     return read_session(Source(render_session(session)), session.id)
 
 
-def timeline_of(*phases: Iterable[Entry | str]) -> Timeline:
-    return build_timeline(session_of(*phases), Evidence())
+def timeline_of(*phases: Iterable[Entry | str], findings: tuple[Noted, ...] = ()) -> Timeline:
+    return build_timeline(session_of(*phases, findings=findings), Evidence())
 
 
 def cases_of(session: Session, children: Mapping[str, Session | None] | None = None) -> tuple[Case, ...]:
     return extract(session, children or {}, lambda _: Evidence(), kept)
-
-
-def extract_all(generated: Generated, redact: Redact = kept) -> list[Case]:
-    """Of a generated session and of its subagents' notes, as they are read back."""
-    sessions = {ident: read_back(one) for ident, one in generated.sessions.items()}
-    return [
-        case
-        for one in sessions.values()
-        for case in extract(
-            one,
-            sessions,
-            lambda ident: evidence_of(generated.records(ident)),
-            redact,
-            sessions.get(one.parent or ""),
-        )
-    ]
 
 
 def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
@@ -112,12 +105,6 @@ def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
     cases = [
         case
         for one in sessions.values()
-        for case in extract(
-            one,
-            sessions,
-            lambda ident: load_evidence(vault.root, ident),
-            kept,
-            sessions.get(one.parent or ""),
-        )
+        for case in extract(one, sessions, lambda ident: load_evidence(vault.root, ident), kept)
     ]
     return vault, cases

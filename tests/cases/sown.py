@@ -47,8 +47,8 @@ def timeline_of(*phases: tuple[Entry, ...], id_: str = "s", parent: str | None =
     return build_timeline(Session(id_, title="The title", parent=parent, phases=made), evidence_of([]))
 
 
-def puzzles_of(*phases: tuple[Entry, ...], others: bool = False) -> list[Case]:
-    return list(find_puzzles(timeline_of(*phases), others=others))
+def puzzles_of(*phases: tuple[Entry, ...]) -> list[Case]:
+    return list(find_puzzles(timeline_of(*phases)))
 
 
 def body_of(case: Case) -> Puzzle:

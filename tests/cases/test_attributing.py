@@ -74,6 +74,7 @@ def test_a_report_tells_the_message_the_call_that_gave_it_and_what_mended_it() -
         tool="Bash",
         call="sed -i 's/a/b/c/' a.txt",
         resolution="sed -i 's|a/b|c|' a.txt",
+        files="a.txt",
     )
 
 
@@ -154,7 +155,9 @@ def test_the_rules_attribution_is_the_classifiers_and_nothing_else_changes() -> 
     found = attribute(case)
     assert found == replace(case, body=replace(SED, attribution=classify(report)))
     assert body(found).attribution == classify(report)
-    assert classify(report).category is Category.TOOL_MISUSE
+    by_rule = classify(report)
+    assert by_rule
+    assert by_rule.category is Category.TOOL_MISUSE
     assert measured(found) == found
     assert attribute(found) == found
 
@@ -192,8 +195,11 @@ def test_neither_a_model_nor_the_rules_see_a_secret() -> None:
     leaky = replace(
         SED,
         goal=f"With {SECRET}.",
-        failure=f"error: {SECRET}",
-        tried=(used("t1", "Bash", command=f"login {SECRET}"), tool("t1", f"error: {SECRET}", failed=True)),
+        failure=f"unknown option: {SECRET}",
+        tried=(
+            used("t1", "Bash", command=f"login {SECRET}"),
+            tool("t1", f"unknown option: {SECRET}", failed=True),
+        ),
         expected=f"As {SECRET}.",
     )
     asker = Says("no", GOOD.replace("What s takes.", SECRET))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from crucible.cases.delegations import find_delegations
 from crucible.cases.model import Delegation
 from crucible.session.model import AgentRef, Entry, Mode, Prose, Session, Subagent
@@ -43,21 +41,10 @@ def test_without_its_note_the_callout_must_do() -> None:
     assert one.result == "three callers, one without a key."
 
 
-@pytest.mark.parametrize(
-    "said",
-    ["As the subagent found, one passes none.", "One of three has no key, so that one changes.", "The report is right."],
-)  # fmt: skip
-def test_what_takes_the_result_up_shows_that_it_was_used(said: str) -> None:
+def test_words_that_only_the_result_had_said_show_that_it_was_used() -> None:
+    said = "One of three has no key, so that one changes."
     one = found(said, call("Edit a.py"))
     assert (one.used, one.evidence) == (True, said)
-
-
-@pytest.mark.parametrize(
-    "said", ["The report does not help with this; I look for myself.", "I won't follow that suggestion."]
-)
-def test_what_puts_the_result_aside_shows_that_it_was_not(said: str) -> None:
-    one = found(said, call("Read a.py"))
-    assert (one.used, one.evidence) == (False, said)
 
 
 def test_what_says_nothing_of_it_shows_nothing() -> None:
@@ -85,18 +72,3 @@ def test_a_subagent_that_failed_brought_no_result_whatever_its_last_words_were()
 def test_a_task_is_told_without_its_label() -> None:
     one = found("Going on.", given=replace(GIVEN, text="Task: Review the diff."), known=False)
     assert one.task == "Review the diff."
-
-
-def test_what_is_put_aside_after_another_result_is_that_one() -> None:
-    told = timeline_of(
-        (
-            GOAL,
-            replace(GIVEN, link=None, text="Look up the licence.", summary="both MIT."),
-            replace(GIVEN, link=None, text="Review the diff.", summary="rename load."),
-            "I leave that aside, the names stay.",
-        )
-    )
-    first, second = (case.body for case in find_delegations(told, {}))
-    assert isinstance(first, Delegation)
-    assert isinstance(second, Delegation)
-    assert (first.used, second.used) == (None, False)

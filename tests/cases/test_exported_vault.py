@@ -6,9 +6,11 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_letters
 
 import pytest
 
+from benchmarks.vaults import session_texts
 from crucible.cases.gathering import Gatherer, Wanted
 from crucible.cases.keeping import keep_cases
 from crucible.cases.model import Case
@@ -17,11 +19,9 @@ from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.secrets.redacting import redact_of
-from crucible.session.markup import render_session
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
 from tests.cases.exported import export_files
-from tests.cases.planted import generate_many
 
 SECRETS = (
     "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx",
@@ -32,6 +32,29 @@ SECRETS = (
 )
 PERSONAL = ("/home/rosalind/work", "C:\\Users\\rosalind\\work", "rosalind.e@corp.io")
 SESSIONS = 30
+FIXED = [
+    "",
+    "---",
+    "",
+    "## Fix the timestamp @codex",
+    "",
+    "> [!user]",
+    '> "Fix the broken timestamp now"',
+    "",
+    "**Tool calls:**",
+    "- `Bash pytest tests/test_stamp.py -q` → ❌ FAILED test_stamp - AssertionError",
+    "",
+    "The clock is wrong.",
+    "",
+    "**Tool calls:**",
+    "- `Edit src/stamp.py` → +1 -1",
+    "- `Bash pytest tests/test_stamp.py -q` → 3 passed",
+    "",
+    "> [!error]",
+    "> The stamp was off by an hour",
+    "> Resolution: take the zone from the settings",
+]
+END = frozenset(f"{ascii_letters}.")
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +63,14 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Vault:
     root = tmp_path_factory.mktemp("planted") / "vault"
     init_vault(root)
     rng = random.Random(20)
-    for generated in generate_many(20, SESSIONS):
-        for ident, session in generated.sessions.items():
-            lines = render_session(session).split("\n")
-            head = lines.index("---", 1)
-            for at in range(head + 1, len(lines)):
-                # What ends in a word takes more words: prose, calls and results, callouts, headings.
-                if lines[at][-1:].isalpha() and rng.random() < 0.6:
-                    lines[at] += f" {rng.choice(SECRETS + PERSONAL)}"
-            (root / "sessions" / f"{ident}.md").write_text("\n".join(lines), encoding="utf-8")
+    for ident, text in session_texts(SESSIONS):
+        lines = [*text.split("\n"), *FIXED]
+        head = lines.index("---", 1)
+        for at in range(head + 1, len(lines)):
+            # What ends in a word or a sentence takes more words: prose, calls and results, callouts, headings.
+            if lines[at][-1:] in END and rng.random() < 0.6:
+                lines[at] += f" {rng.choice(SECRETS + PERSONAL)}"
+        (root / "sessions" / f"{ident}.md").write_text("\n".join(lines), encoding="utf-8")
     return Vault(root)
 
 

@@ -7,26 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.acts.evidence import evidence_of
-from crucible.cases.hiding import MARK, RUN, leaks, withhold
+from crucible.cases.hiding import MARK, leaks, withhold
 from crucible.cases.model import Puzzle
-from crucible.cases.puzzles import find_puzzles
-from crucible.cases.texts import texts_of
-from crucible.cases.timeline import build_timeline
 from tests.cases.made import OPEN, PUZZLE, said, tool, used
-from tests.cases.planted import generate_many
-from tests.cases.sown import body_of
 
 ANSWER = "take the lock before the check and give it back after the write"
-
-
-def _words(texts: list[str]) -> set[tuple[str, ...]]:
-    """All runs, counted anew."""
-    return {
-        tuple(words[at : at + RUN])
-        for words in (text.casefold().split() for text in texts)
-        for at in range(len(words) - RUN + 1)
-    }
 
 
 def test_words_of_the_solution_are_taken_out_of_everything_but_goal_and_failure() -> None:
@@ -94,17 +79,3 @@ def test_no_run_is_left_whatever_the_words_are(
     )
     assert leaks(clean) == ()
     assert (clean.goal, clean.failure) == (goal, failure)
-
-
-def test_no_planted_puzzle_holds_its_solution() -> None:
-    count = 0
-    for generated in generate_many(5, 150):
-        for ident, session in generated.sessions.items():
-            for case in find_puzzles(build_timeline(session, evidence_of(generated.records(ident)))):
-                body = body_of(case)
-                answer = _words([body.expected, *texts_of(body.solution)])
-                asked = _words([body.goal, body.state, body.failure, *texts_of(body.tried), *body.hints])
-                assert not answer & asked
-                assert leaks(body) == ()
-                count += not body.is_open
-    assert count > 50

@@ -114,7 +114,7 @@ def test_an_answer_ends_where_the_result_of_a_call_has_to_come() -> None:
         assert "It tries again now." not in text
 
 
-def test_calls_that_failed_and_what_the_user_took_back_are_not_to_be_learnt() -> None:
+def test_calls_that_failed_are_not_to_be_learnt() -> None:
     turns = (
         told("Rename the flag."),
         used("1", "Edit", "At once.", path="b.py"),
@@ -130,10 +130,7 @@ def test_calls_that_failed_and_what_the_user_took_back_are_not_to_be_learnt() ->
     )
     messages = _row(case_of(replace(WORKFLOW, turns=turns)), Shape.MESSAGES)["messages"]
     weights = [one["weight"] for one in messages if one["role"] == "assistant"]
-    assert weights == [0, 0, 0, 1]
-    wish = replace(WORKFLOW, turns=(*turns[:6], told("Now the docs."), *turns[7:9]))
-    messages = _row(case_of(wish), Shape.MESSAGES)["messages"]
-    assert [one["weight"] for one in messages if one["role"] == "assistant"] == [0, 1, 1, 1]
+    assert weights == [0, 1, 1, 1]
 
 
 def test_an_error_that_an_agent_told_is_data_and_to_tell_it_was_no_mistake() -> None:
@@ -413,13 +410,6 @@ def test_a_preference_teaches_nothing_that_no_agent_said() -> None:
     row = _row(case_of(flow), Shape.PREFERENCE)
     assert "Ignore that" not in row["chosen"][0]["content"] + row["rejected"][0]["content"]
     assert row["prompt"][-1]["role"] == "user"
-
-
-def test_words_behind_a_notice_take_back_what_was_done() -> None:
-    messages = _row(case_of(replace(WORKFLOW, turns=NOTICED)), Shape.MESSAGES)["messages"]
-    weights = [one["weight"] for one in messages if one["role"] == "assistant"]
-    assert weights[-2:] == [0, 1]
-    assert messages[-2]["content"].endswith("```\n\nNo, that is the wrong flag.")
 
 
 def test_turns_of_what_no_agent_said_are_read_back_from_a_case_s_note() -> None:

@@ -45,9 +45,6 @@ TEXT = """**Decisions**
 
 **Results**
 - One: It works.
-
-**Preferences**
-- "Add a limiter, without a new dependency"
 """
 
 

@@ -21,6 +21,7 @@ from crucible.agents import asking
 from crucible.bookmarks.renames import CAPTURES
 from crucible.capture import keeping
 from crucible.capture.model import Candidate, Kind
+from crucible.capture.preferring import set_preference
 from crucible.capture.records import captures_of
 from crucible.cli.capturing import configured_judge
 from crucible.knowledge.keeping import load_items
@@ -239,7 +240,7 @@ def test_foreign_text_steers_no_terminal_and_forges_no_line(cru: Cru, vault: Vau
 
 def test_the_real_detector_finds_what_the_note_marks(cru: Cru) -> None:
     told = json.loads(cru("capture", ID, "--dry-run", "--format", "json").stdout)
-    assert [one["kind"] for one in told["suggested"]] == ["decision", "decision"]
+    assert [one["kind"] for one in told["would_keep"]] == ["decision", "decision"]
 
 
 def test_two_at_once_keep_one_item(vault: Vault, shop: Path) -> None:
@@ -318,6 +319,7 @@ ASKS = "tick and untick"
 
 @pytest.fixture
 def terminal(vault: Vault, shop: Path) -> Callable[..., Terminal]:
+    set_preference(vault.root, "silent", value=False)  # what a note tells is asked about, too
     return lambda *args, **env: Terminal(vault, shop, *args, **env)
 
 

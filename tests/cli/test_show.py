@@ -48,6 +48,59 @@ def test_the_terminal_shows_everything_that_the_note_says(two: Vault, cru: Cru) 
     assert "\x1b" not in shown
 
 
+FOUND = """\
+---
+type: session
+session_id: found
+started: 2026-11-21T20:26:47Z
+status: completed
+---
+
+# Found
+
+> [!findings]- 2 findings
+> - outcome: It works (closing text, 0.89, rows 1dc3c44f ef368c1a)
+>   Details: since noon
+> - use tabs
+
+## Work
+
+> [!decision]
+> One file
+> Alternatives: Redis
+> By: user
+> Source: answered question, 0.97, row 3a77d35a
+
+> [!error]
+> Off by one
+> Cause: rounding
+> Resolution: fixed
+
+> [!plan]- approved: One file
+> First this.
+"""
+
+
+def test_findings_alternatives_causes_and_plans_are_shown(vault: Vault, cru: Cru) -> None:
+    write(vault, "found", FOUND)
+    shown = re.sub(r"[ │\n]+", " ", cru("session", "show", "found").stdout)
+    for part in (
+        "outcome: It works (closing text, 0.89, rows 1dc3c44f ef368c1a)",
+        "since noon",
+        "environment: use tabs",
+        "Alternatives: Redis",
+        "By: user",
+        "answered question, 0.97, row 3a77d35a",
+        "Cause: rounding",
+        "plan approved: One file",
+        "First this.",
+    ):
+        assert part in shown, part
+    told = json.loads(cru("session", "show", "found", "--format", "json").stdout)
+    assert [item["kind"] for item in told["findings"]] == ["outcome", "environment"]
+    assert told["findings"][0]["rows"] == ["1dc3c44f", "ef368c1a"]
+
+
 def test_callouts_are_panels_in_colours_of_their_own(two: Vault, bare_cru: Cru) -> None:
     shown = bare_cru("--vault", two.root, "--color", "session", "show", "2026-11-21-limiter").stdout
     colours = {

@@ -32,11 +32,20 @@ Before {ESC} after.
 [{{"id": "1", "content": "Do {ESC.encode("unicode_escape").decode().replace(chr(92) + "x", chr(92) + "u00")}", "status": "pending", "priority": "medium"}}]
 ```
 
+> [!findings]- {ESC}
+> - outcome: It {ESC} works (reply, 0.5)
+>   Details: {ESC}
+
 ## Phase {ESC} @agent
 
 > [!decision] {ESC}
 > Use {ESC} it.
 > **Rationale**: {ESC}
+> Alternatives: {ESC}
+> By: {ESC}
+
+> [!plan]- approved: {ESC}
+> The {ESC} plan.
 
 > [!error] It failed {ESC}
 > **Resolution**: {ESC}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -13,8 +14,10 @@ from crucible.session.model import (
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
     Mode,
+    Noted,
     Outcome,
     Phase,
     Prose,
@@ -51,6 +54,12 @@ def phase(name: str, *entries: Entry, subphases: Iterable[Phase] = ()) -> Phase:
 
 def session(*phases: Phase, name: str = "one", **more: object) -> Session:
     return Session(id=name, title="A session", started=START, phases=phases, **more)  # type: ignore[arg-type]
+
+
+def corrected(one: Session, *words: str) -> Session:
+    """The session with findings that these words of the user's are corrections."""
+    found = (Noted("correction", f'"{text}"', grounds=Grounds("rejected call", 0.98)) for text in words)
+    return replace(one, findings=tuple(found))
 
 
 def inline(task: str, *entries: Entry) -> Subagent:

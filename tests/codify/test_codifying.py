@@ -77,22 +77,19 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", ["limiter", "retry"])
-def test_the_same_session_in_three_clients_is_the_same_workflow_but_for_agents_and_figures(
+def test_the_same_session_in_three_clients_is_the_same_workflow_but_for_its_title_agents_and_figures(
     name: str, tmp_path: Path
 ) -> None:
     first, *others = (codify_real(tmp_path, client, name) for client in CLIENTS)
     assert first.incomplete == ()
     for other in others:
-        assert likeness(other.workflow) == likeness(first.workflow)
+        assert likeness(other.workflow)[1:] == likeness(first.workflow)[1:]  # OpenCode has titles of its own
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_limiter_flows_from_who_wrote_it_to_who_tested_it_and_the_correction_stands(
-    client: str, tmp_path: Path
-) -> None:
+def test_the_limiter_flows_from_who_wrote_it_to_who_tested_it(client: str, tmp_path: Path) -> None:
     found = codify_real(tmp_path, client, "limiter").workflow
-    text = written(found)
-    back, graph, diagnostics = read_back(text)
+    back, graph, diagnostics = read_back(written(found))
     assert back == found
     assert diagnostics == ()
     assert tree(found) == [
@@ -107,14 +104,12 @@ def test_the_limiter_flows_from_who_wrote_it_to_who_tested_it_and_the_correction
     ]
     tested = ("Write limiter.py", "Write a test for TokenBucket and run it", "limiter.py")
     assert {tested, (tested[0], "Edit limiter.py and run the tests", "limiter.py")} <= edges(graph)
-    assert '- Do not: repeat what was corrected: "It must be per user, not global"' in text
-    assert "- Decided: a token bucket over a sliding log (why: it needs constant memory per key)" in text
     critical = [step.name for step in found.walk() if step.grade is Grade.CRITICAL]
     assert critical == ["Write a test for TokenBucket and run it"]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_retry_session_keeps_decision_and_correction(client: str, tmp_path: Path) -> None:
+def test_the_retry_session_is_a_step_a_phase(client: str, tmp_path: Path) -> None:
     found = codify_real(tmp_path, client, "retry").workflow
     assert tree(found) == [
         [
@@ -126,12 +121,6 @@ def test_the_retry_session_keeps_decision_and_correction(client: str, tmp_path: 
     ]
     assert flow_of(step_called(found, "Write retry.py")) == "app.py, find_how_retries_done_report → retry.py"
     assert flow_of(found.steps[1]) == "retry.py → retry.py"
-    assert found.steps[0].prose == (
-        '- Do not: repeat what was corrected: "No, jitter must never be zero. Add a floor."'
-    )
-    assert step_called(found, "Write retry.py").prose == (
-        "- Decided: use exponential backoff with jitter (why: it prevents a thundering herd on recovery)"
-    )
 
 
 def test_a_session_without_records_gives_the_same_tree(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from crucible.workflow.model import Step
 from tests.codify.sessions import (
     calls,
     codify_one,
+    corrected,
     failed,
     inline,
     phase,
@@ -37,53 +38,46 @@ def test_decisions_stand_with_their_reason() -> None:
     assert step.prose == "- Decided: Use a bucket (why: Constant memory)"
 
 
-def test_an_agents_choice_in_its_prose_is_a_decision() -> None:
-    step = first_step(Prose("I chose a bucket because it needs constant memory."), calls("Write a.py"))
-    assert step.prose == "- Decided: a bucket (why: it needs constant memory)"
-
-
-def test_a_users_choice_is_a_decision() -> None:
-    asked = calls("AskUserQuestion Which database?", result='Answered: "Which database?"="Postgres"')
-    assert first_step(asked, calls("Write a.py")).prose == "- Decided: Which database? Postgres"
-
-
 def test_a_correction_stands_in_the_step_that_it_corrects_and_in_the_one_that_it_opens() -> None:
     first = phase("Add a limiter", Intervention("Add a limiter"), calls("Write limiter.py"))
-    second = phase(
-        "It must be per user", Intervention("It must be per user, not global"), calls("Write per_user.py")
-    )
-    found = codify_one(session(first, second))
+    words = "It must be per user, not global"
+    second = phase("It must be per user", Intervention(words), calls("Write per_user.py"))
+    found = codify_one(corrected(session(first, second), words))
     assert found.steps[0].prose == '- Do not: repeat what was corrected: "It must be per user, not global"'
     assert found.steps[1].prose == '- Asked: "It must be per user, not global"'
 
 
 def test_a_correction_in_the_middle_of_a_phase_stands_in_its_step_once() -> None:
-    step = first_step(calls("Write a.py"), Intervention("No, use B"), calls("Edit a.py"))
+    told = session(phase("Do it", calls("Write a.py"), Intervention("No, use B"), calls("Edit a.py")))
+    step = codify_one(corrected(told, "No, use B")).steps[0]
     assert step.prose == '- Do not: repeat what was corrected: "No, use B"'
 
 
 def test_a_correction_is_said_of_the_phase_and_not_of_a_part_of_it() -> None:
     first = phase("Do", calls("Write a.py"), inline("Test it", calls("Bash pytest")), calls("Edit a.py"))
-    found = codify_one(session(first, phase("No", Intervention("Don't use threads."), calls("Edit a.py"))))
-    assert found.steps[0].prose == "- Do not: use threads"
+    told = session(first, phase("No", Intervention("Don't use threads."), calls("Edit a.py")))
+    found = codify_one(corrected(told, "Don't use threads."))
+    assert found.steps[0].prose == '- Do not: repeat what was corrected: "Don\'t use threads."'
     assert all("threads" not in step.prose for step in found.steps[0].children)
 
 
-def test_a_prohibition_with_a_wish_holds_for_what_follows() -> None:
+def test_a_prohibition_that_corrects_nothing_is_part_of_the_wish() -> None:
     first = phase("Write", calls("Write a.py"))
     wish = "Now write the docs and don't touch the code."
     found = codify_one(session(first, phase("Docs", Intervention(wish), calls("Write docs.md"))))
     assert found.steps[0].prose == ""
-    assert found.steps[1].prose == f'- Asked: "{wish}"\n- Do not: touch the code'
+    assert found.steps[1].prose == f'- Asked: "{wish}"'
 
 
 def test_a_correction_before_any_work_corrects_nothing() -> None:
-    step = first_step(Intervention("No, do it per user, not global"), calls("Write a.py"))
+    told = session(phase("Do it", Intervention("No, do it per user, not global"), calls("Write a.py")))
+    step = codify_one(corrected(told, "No, do it per user, not global")).steps[0]
     assert step.prose == '- Asked: "No, do it per user, not global"'
 
 
 def test_a_correction_that_led_to_nothing_stays_with_what_it_corrects() -> None:
-    found = codify_one(session(phase("Do", calls("Write a.py")), phase("No", Intervention("No, never zero"))))
+    told = session(phase("Do", calls("Write a.py")), phase("No", Intervention("No, never zero")))
+    found = codify_one(corrected(told, "No, never zero"))
     (step,) = found.steps
     assert step.prose == '- Do not: repeat what was corrected: "No, never zero"'
 

@@ -65,7 +65,7 @@ def _unmerged_calls(model: ScriptedModel, calls: Iterable[Called]) -> Iterator[s
         else:
             _, failed = model.results.get(call.id, ("", None))
             assert failed is None or failed == call.action.fails, f"{call}: not as the scenario has it"
-            yield f"{'failed' if call.action.fails else 'ok'} | {_shown(call)}"
+            yield f"{call.action.ends or ('failed' if call.action.fails else 'ok')} | {_shown(call)}"
 
 
 def _shown(call: Called) -> str:

@@ -18,7 +18,15 @@ from typing import IO, Any, Self
 
 from tests.e2e.waiting import SECONDS, wait_until
 
-__all__ = ["CLAUDE_TOOLS", "ClaudeCode", "play_codex", "play_opencode", "quiet_environment"]
+__all__ = [
+    "CLAUDE_TOOLS",
+    "ClaudeCode",
+    "codex_settings",
+    "opencode_settings",
+    "play_codex",
+    "play_opencode",
+    "quiet_environment",
+]
 
 CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate,mcp__crucible"
 Kill = Callable[[], bool]
@@ -147,6 +155,31 @@ def _close(stream: IO[bytes] | None) -> None:
         return
 
 
+def codex_settings(env: Mapping[str, str]) -> Path:
+    """Write Codex's settings; its folder."""
+    home = Path(env["HOME"]) / ".codex"
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(
+        'model = "scripted"\nmodel_provider = "scripted"\n\n[model_providers.scripted]\nname = "scripted"\n'
+        f'base_url = "{env["ANTHROPIC_BASE_URL"]}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n'
+    )
+    return home
+
+
+def opencode_settings(env: Mapping[str, str], **more: Any) -> None:
+    """Write OpenCode's settings."""
+    settings = Path(env["HOME"]) / ".config" / "opencode" / "opencode.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "scripted",
+        "models": {"scripted": {"name": "scripted"}},
+        "options": {"baseURL": f"{env['ANTHROPIC_BASE_URL']}/v1", "apiKey": "none"},
+    }
+    told = {"autoupdate": False, "model": "scripted/scripted", "provider": {"scripted": provider}}
+    settings.write_text(json.dumps(told | more))
+
+
 def play_codex(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
@@ -154,12 +187,7 @@ def play_codex(
 
     The last prompt's process is killed when `kill` says so.
     """
-    home = Path(env["HOME"]) / ".codex"
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "config.toml").write_text(
-        'model = "scripted"\nmodel_provider = "scripted"\n\n[model_providers.scripted]\nname = "scripted"\n'
-        f'base_url = "{env["ANTHROPIC_BASE_URL"]}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n'
-    )
+    home = codex_settings(env)
     for prompt in prompts:
         # Not `resume --last`: it takes a subagent's session when that one ended later.
         first = min(home.glob("sessions/**/*.jsonl"), default=None)
@@ -178,19 +206,9 @@ def play_opencode(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
     """OpenCode, a process for each prompt; the second and later ones continue the session; otherwise as `play_codex`."""
-    home = Path(env["HOME"])
-    settings = home / ".config" / "opencode" / "opencode.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "scripted",
-        "models": {"scripted": {"name": "scripted"}},
-        "options": {"baseURL": f"{env['ANTHROPIC_BASE_URL']}/v1", "apiKey": "none"},
-    }
-    told = {"autoupdate": False, "model": "scripted/scripted", "provider": {"scripted": provider}}
-    settings.write_text(json.dumps(told))
+    opencode_settings(env)
     for prompt in prompts:
-        again = ["--continue"] if (home / ".local/share/opencode/opencode.db").exists() else []
+        again = ["--continue"] if (Path(env["HOME"]) / ".local/share/opencode/opencode.db").exists() else []
         command = [str(program), "run", "--format", "json", *again]
         _run(command, project, env, prompt, kill if prompt == prompts[-1] else None)
 

@@ -3,7 +3,10 @@
     {"title": "Fix the retry bug",
      "files": {"app.py": "print('ok')\\n"},
      "prompts": [{"say": "Fix the retry bug", "steps": [STEP, …]}, {"say": "/compact", "command": true, "steps": []}],
-     "agents": {"researcher": [STEP, …]}}
+     "agents": {"researcher": [STEP, …]},
+     "humans": [{"answers": [["One file"]]}, {"allows": true}, {"words": "Not that one"}]}  # each time a client asks, in order
+
+    A prompt may have a "mode": {"codex": "plan"}, and prompts and humans an "only" as steps have.
 
     STEP = {"text": "what it says",           # required; no two steps of a prompt or an agent say the same
             "thinking": "…",                  # Anthropic's protocol only
@@ -15,7 +18,7 @@
     ACTION = {"run": "command"} | {"read": "path"} | {"write": {"path": …, "content": …}} | {"wait": true}
            | {"edit": {"path": …, "old": …, "new": …}} | {"delegate": {"agent": "researcher", "task": "…"}}
            | {"call": {"name": "AnyTool", "input": {…}, "shown": "what its line says behind the name"}}
-             and with any of them "fails": true, "shows": "a part of its result"
+             and with any of them "fails": true, "shows": "a part of its result", "ends": "rejected"
 
 `{{name}}` stands for a value that is made when the test runs: a secret must not lie in this repository.
 """
@@ -23,13 +26,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Action", "Prompt", "Scenario", "Step", "load_scenario"]
+__all__ = ["Action", "Human", "Prompt", "Scenario", "Step", "load_scenario"]
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 KINDS = ("run", "read", "write", "edit", "delegate", "call", "wait")
@@ -43,6 +46,8 @@ class Action:
     given: Any
     fails: bool = False
     shows: str = ""
+    ends: str = ""
+    """The note's word for an end that is neither: `rejected`, `interrupted`."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,25 @@ class Step:
 
 @dataclass(frozen=True)
 class Prompt:
-    """`command` is one of the client's own (`/compact`): the model is not told of it."""
+    """`command` is one of the client's own (`/compact`): the model is not told of it.  `mode` is the client's word for how it works."""
 
     say: str
     steps: tuple[Step, ...] = ()
     command: bool = False
+    mode: str = ""
+
+
+@dataclass(frozen=True)
+class Human:
+    """What the human answers when the client asks: `answers` to its questions, or leave for a call, or a refusal.
+
+    `words` go with a refusal; one that `stops` ends the turn.
+    """
+
+    answers: Sequence[Sequence[str]] = ()
+    allows: bool = False
+    words: str = ""
+    stops: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +88,7 @@ class Scenario:
     files: Mapping[str, str]
     prompts: tuple[Prompt, ...]
     agents: Mapping[str, tuple[Step, ...]]
+    humans: tuple[Human, ...] = ()
 
     @cached_property
     def steers(self) -> tuple[str, ...]:
@@ -87,12 +107,19 @@ def load_scenario(name: str, client: str, values: Mapping[str, str] | None = Non
     assert "{{" not in text, f"{name}: a value is missing"
     found = json.loads(text)
     prompts = tuple(
-        Prompt(p["say"], _steps(p["steps"], client), p.get("command", False))
+        Prompt(
+            p["say"], _steps(p["steps"], client), p.get("command", False), p.get("mode", {}).get(client, "")
+        )
         for p in found["prompts"]
         if p.get("only", client) == client
     )
     agents = {agent: _steps(steps, client) for agent, steps in found.get("agents", {}).items()}
-    return Scenario(found["title"], found.get("files", {}), prompts, agents)
+    humans = tuple(
+        Human(**{key: value for key, value in human.items() if key != "only"})
+        for human in found.get("humans", [])
+        if human.get("only", client) == client
+    )
+    return Scenario(found["title"], found.get("files", {}), prompts, agents, humans)
 
 
 def _steps(found: list[Any], client: str) -> tuple[Step, ...]:
@@ -108,4 +135,8 @@ def _step(found: Mapping[str, Any]) -> Step:
 
 def _action(found: Mapping[str, Any]) -> Action | None:
     kind = next((k for k in KINDS if k in found), "")
-    return Action(kind, found[kind], found.get("fails", False), found.get("shows", "")) if kind else None
+    return (
+        Action(kind, found[kind], found.get("fails", False), found.get("shows", ""), found.get("ends", ""))
+        if kind
+        else None
+    )

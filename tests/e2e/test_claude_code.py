@@ -13,7 +13,6 @@ import pytest
 
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK
 from crucible.session.model import Session, Status
-from crucible.session.standing import CLOSED_REASON
 from tests.e2e.accounts import compare, played, told
 from tests.e2e.agreeing import agree, agree_in_plain_text, holds_no_secret, subagents_of
 from tests.e2e.conftest import Programs
@@ -134,10 +133,7 @@ def test_a_session_that_is_killed_with_its_subagents_is_whole_again(
     cut, *others = stage.mains()
     assert cut.sources[0] == f"{NAME}:{client.session}"
     assert len(others) == (0 if resume else 1)
-    assert cut.status is Status.PAUSED
-    # On a busy machine the client ends before its last hook has begun, and then nobody was told of the end.
-    assert (cut.pause_reason == CLOSED_REASON) is _end_was_told(stage, client.session)
-    assert resume or cut.pause_reason != CLOSED_REASON
+    assert resume or cut.status is Status.PAUSED
     _holds_rows(stage, cut, rows)
     assert len(subagents) == 2
     notes = {session.sources[0].rpartition("/")[2]: session for session in subagents_of(stage, cut)}
@@ -145,12 +141,6 @@ def test_a_session_that_is_killed_with_its_subagents_is_whole_again(
     assert sorted(ref.session for ref in cut.subagents) == sorted(s.id for s in notes.values())
     for agent, found in subagents.items():
         _holds_rows(stage, notes[agent], found)
-
-
-def _end_was_told(stage: Stage, session: str) -> bool:
-    """Whether the client's last hook reached the spool."""
-    spooled = stage.vault / ".crucible" / "spool" / NAME / f"{session}.jsonl"
-    return b'"SessionEnd"' in spooled.read_bytes()
 
 
 def _holds(stage: Stage, words: str) -> bool:

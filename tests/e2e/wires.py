@@ -275,10 +275,11 @@ class Chat(Wire):
         return [self._message(m) for m in request["messages"]]
 
     def _message(self, found: Mapping[str, Any]) -> Message:
-        text = _text(found.get("content") or "")
+        content = found.get("content") or ""
         if found["role"] == "tool":
-            return Message("tool", results=(Result(found["tool_call_id"], text),))
-        return Message(found["role"], (text,))
+            return Message("tool", results=(Result(found["tool_call_id"], _text(content)),))
+        texts = (content,) if isinstance(content, str) else tuple(part.get("text", "") for part in content)
+        return Message(found["role"], texts)
 
     def action(self, action: Action, spawned: Sequence[str]) -> tuple[str, dict[str, Any]] | None:  # noqa: ARG002
         given = action.given

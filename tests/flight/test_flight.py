@@ -20,12 +20,16 @@ from crucible.errors import BadSessionId, OutsideVault, VaultError
 from crucible.flight.place import EVENTS, META, TOOLS, flight_folder
 from crucible.flight.reading import Flight, load_flight, read_records
 from crucible.flight.recorder import FlightWriter
+from crucible.flight.telling import record_line
 from crucible.transcript.events import (
     At,
     CallEnd,
+    Choice,
     Event,
+    PlanSettled,
     Prompted,
     PromptKind,
+    QuestionsAnswered,
     Replied,
     SubagentReturned,
     TasksListed,
@@ -88,6 +92,28 @@ def test_calls_and_their_results_have_a_file_of_their_own(tmp_path: Path) -> Non
     assert sorted(os.listdir(folder)) == [EVENTS, META, TOOLS]
     kinds = [json.loads(line)["type"] for line in (folder / TOOLS).read_text().splitlines()]
     assert kinds == ["ToolUsed", "ToolReturned", "SubagentReturned"]
+
+
+def test_answered_questions_and_plans_come_back_whole(tmp_path: Path) -> None:
+    choice = Choice("Where?", "Here", (("Here", "near"), ("There", "")), ("Here",))
+    long = Choice("Why?", "x" * 70_000)
+    events: list[Event] = [
+        QuestionsAnswered(At(1, "r1"), "c1", (choice,)),
+        PlanSettled(At(2, "r2"), "c2", "# Plan", approved=None),
+        QuestionsAnswered(At(3, "r3"), "c3", (long,)),
+    ]
+    record(tmp_path, events)
+    answered, settled, cut = load_flight(tmp_path, "s").records
+    kept = {
+        "question": "Where?",
+        "answer": "Here",
+        "options": [["Here", "near"], ["There", ""]],
+        "picked": ["Here"],
+    }
+    assert dict(answered.values) == {"call": "c1", "choices": [kept]}
+    assert dict(settled.values) == {"call": "c2", "text": "# Plan", "approved": None}
+    assert dict(cut.cut) == {"choices.0.answer": 70_000}
+    assert [record_line(answered), record_line(settled)] == ["Where? Here", "# Plan"]
 
 
 def test_the_same_events_are_not_written_twice(tmp_path: Path) -> None:
@@ -232,6 +258,7 @@ WRITER = """
 import itertools, sys
 from pathlib import Path
 from crucible.flight.recorder import FlightWriter
+from crucible.flight.telling import record_line
 from crucible.transcript.events import At, Replied
 writer = FlightWriter(Path(sys.argv[1]), "s")
 print("ready", flush=True)

@@ -17,7 +17,9 @@ from crucible.session.model import (
     Callout,
     Decision,
     Failure,
+    Grounds,
     Intervention,
+    Noted,
     Outcome,
     Phase,
     Prose,
@@ -44,11 +46,46 @@ def texts(lines: tuple[Line, ...]) -> list[str]:
     return [line.text for line in lines]
 
 
-def test_our_own_news_of_the_task_list_are_no_results_and_end_no_question() -> None:
+def noted(kind: str, text: str, details: str | None = None) -> Entry:
+    """The history of a session with one item in its findings block."""
+    return composed((), findings=(Noted(kind, text, details, Grounds("closing text", 0.89)),))
+
+
+def test_our_own_news_of_the_task_list_are_no_results() -> None:
     news = Callout("milestone", "", "Task created: Measure it")
-    entry = composed((Prose("It leaks.\n\nShould we shard the keys by user?"), news), (Prose("Done."),))
-    assert texts(entry.questions) == ["Should we shard the keys by user?"]
-    assert not [text for text in texts(entry.done) if "Measure it" in text]
+    assert composed((Prose("It leaks."), news)).done == ()
+
+
+# --- what was found ---------------------------------------------------------------------------------------------------
+
+
+def test_an_outcome_is_what_was_done() -> None:
+    assert texts(noted("outcome", "CSV import names the bad row").done) == ["CSV import names the bad row"]
+
+
+def test_a_correction_is_told_with_the_decisions() -> None:
+    entry = noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
+    assert entry.decisions == (Line('Corrected: "Build the data in the test"', "refused: Edit orders.json"),)
+
+
+def test_an_open_end_is_an_open_question() -> None:
+    assert texts(noted("open_end", "Asked, no answer: keep the format?").questions) == [
+        "Asked, no answer: keep the format?"
+    ]
+
+
+def test_a_fixed_failure_is_told_with_its_cause_and_a_report_with_its_agent() -> None:
+    fixed = Failure("test_refund, 0.1 off", "fixed in tax.py", "rounded too early")
+    report = Subagent(AgentRef("explore", "1"), summary="Three callers.")
+    assert texts(composed((fixed, report)).done) == [
+        "Mended: test_refund, 0.1 off (rounded too early) → fixed in tax.py",
+        "explore: Three callers.",
+    ]
+
+
+def test_what_is_merely_said_is_neither_done_nor_decided_nor_asked() -> None:
+    entry = composed((Prose("We decided to use Redis. It is done. Blocked: no key.\n\nShall I deploy it?"),))
+    assert (entry.done, entry.decisions, entry.questions, entry.further) == ((), (), (), ())
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------
@@ -77,15 +114,6 @@ def test_lines_are_those_of_the_note() -> None:
     entry = compose_entry(read_session(Source(text), "s"))
     assert entry.decisions == (Line("Go.", line=10),)
     assert entry.questions == (Line("Unresolved: Red.", line=13),)
-
-
-def test_what_was_only_said_to_be_decided_is_told_and_marked() -> None:
-    said = Prose("I chose a token bucket over a sliding log because it needs constant memory per key.")
-    told = composed((said, Decision("Retry with jitter"), Prose("We decided to retry with jitter.")))
-    assert told.decisions == (
-        Line("Retry with jitter"),
-        Line("I chose a token bucket over a sliding log. (inferred)", "it needs constant memory per key."),
-    )
 
 
 def test_subagents_decisions_are_told_and_what_they_say_to_their_parent_is_not() -> None:
@@ -135,21 +163,6 @@ def test_an_answer_in_the_callout_itself_counts() -> None:
     assert not composed((Callout("decision_needed", "", "A or B?\nAnswer: A"),)).questions
 
 
-def test_the_question_with_which_a_session_ends_is_open() -> None:
-    entry = composed((Prose("It is done.\n\nShall I deploy it?"),))
-    assert texts(entry.questions) == ["Shall I deploy it?"]
-
-
-def test_what_an_agent_asks_itself_is_no_question() -> None:
-    assert not composed(
-        (Prose("Why does it fail?"), ToolCalls((ToolCall("Bash x"),)), Prose("So."))
-    ).questions
-
-
-def test_a_humans_last_question_without_an_answer_is_open() -> None:
-    assert texts(composed((Intervention("Do webhooks retry?"),)).questions) == ["Do webhooks retry?"]
-
-
 def test_an_error_is_open_until_it_is_mended() -> None:
     entry = composed((Failure("Red"), Failure("Blue")), (Failure("Red", "Painted"),))
     assert texts(entry.questions) == ["Unresolved: Blue"]
@@ -182,10 +195,9 @@ def test_tasks_that_wait_for_each_other_are_both_told() -> None:
     assert len(composed((), tasks=tasks).further) == 2
 
 
-def test_blockers_of_the_bookmark_and_of_the_text_are_told() -> None:
-    session = Session("s", phases=(Phase("P", entries=(Prose("So far.\n**Blocked:** no API keys\nMore."),)),))
-    entry = compose_entry(session, blockers=("Legal",))
-    assert texts(entry.further) == ["Blocked: Legal", "Blocked: no API keys"]
+def test_blockers_of_the_bookmark_are_told() -> None:
+    entry = compose_entry(Session("s", pause_reason="lunch"), blockers=("Legal",))
+    assert texts(entry.further) == ["Blocked: Legal", "Paused: lunch"]
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------
@@ -214,10 +226,6 @@ def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
     entry = composed((ToolCalls(calls),))
     assert entry.files_modified == ("limiter.py", "a.py")
     assert entry.skills == ("testing",)
-
-
-def test_a_session_in_which_little_stands_out_tells_how_its_phases_ended() -> None:
-    assert texts(composed((Prose("Hm.\n\nThe parser reads it."),)).done) == ["P1: The parser reads it."]
 
 
 def test_results_are_limited_and_their_number_is_told() -> None:

@@ -20,7 +20,9 @@ from crucible.session.model import (
     Callout,
     Decision,
     Failure,
+    Grounds,
     Intervention,
+    Noted,
     Phase,
     Prose,
     Session,
@@ -73,42 +75,35 @@ def test_a_decision_is_kept_with_its_reason_phase_time_and_project(vault: Vault)
     )
 
 
-def test_decisions_of_the_summary_and_the_agents_words_are_marked_as_inferred(vault: Vault) -> None:
-    told = session(
-        Prose("We decided to keep the queue in Redis."), summary="We agreed on UTC for every time."
-    )
-    remembered(vault, told)
-    assert {(one.text, one.source, one.inferred) for one in held(vault, DECISION)} == {
-        ("We decided to keep the queue in Redis.", "prose", True),
-        ("We agreed on UTC for every time.", "summary", True),
-    }
-
-
-def test_what_a_callout_says_is_not_inferred_a_second_time(vault: Vault) -> None:
+def test_what_is_merely_said_is_no_decision(vault: Vault) -> None:
     remembered(
-        vault, session(Decision("Keep the queue in Redis"), Prose("We decided to keep the queue in Redis."))
+        vault, session(Intervention("We decided to keep the queue in Redis."), Prose("We decided on UTC."))
     )
-    assert [(one.text, one.inferred) for one in held(vault, DECISION)] == [("Keep the queue in Redis", False)]
-
-
-def test_what_a_human_says_is_no_inferred_decision(vault: Vault) -> None:
-    remembered(vault, session(Intervention("We decided to keep the queue in Redis."), Prose("Fine.")))
     assert not held(vault, DECISION)
 
 
-def test_a_mended_error_and_a_self_correction_are_lessons_and_a_retry_is_none(vault: Vault) -> None:
+def test_what_a_model_found_is_inferred(vault: Vault) -> None:
+    remembered(vault, session(Decision("UTC for every time", grounds=Grounds("model", 0.7, ("5ad1908e",)))))
+    assert [(one.source, one.inferred) for one in held(vault, DECISION)] == [("model", True)]
+
+
+def test_a_fixed_error_a_correction_and_a_fact_are_lessons(vault: Vault) -> None:
     remembered(
         vault,
         session(
             Failure("The clock ran backwards", "use the monotonic one"),
-            Failure("The network was gone", "Tried again"),
             Failure("Nobody knows", None),
-            Prose("I misread the manual; the unit is seconds."),
+            findings=(
+                Noted("correction", "Build the data in the test", "refused: Edit orders.json"),
+                Noted("environment", "make test needs a running Postgres"),
+                Noted("outcome", "The import skips empty lines"),
+            ),
         ),
     )
     assert {(one.text, one.why, one.source, one.inferred) for one in held(vault, LESSON)} == {
         ("The clock ran backwards", "use the monotonic one", "error", False),
-        ("I misread the manual; the unit is seconds.", "", "correction", True),
+        ("Build the data in the test", "refused: Edit orders.json", "correction", False),
+        ("make test needs a running Postgres", "", "environment", False),
     }
 
 

@@ -71,7 +71,7 @@ def test_a_client_s_end_writes_the_history_and_what_came_before_does_not(
     assert not history.exists()
     client.call("SessionEnd", reason="other")
     sync(client)
-    assert "- We decided to use a token bucket. (inferred) (line " in history.read_text()
+    assert "title: Fix it" in history.read_text()
     assert "author:" not in history.read_text()
     before = history.stat().st_mtime_ns
     sync(client)

@@ -16,15 +16,15 @@ from tests.transcript.building import assistant, use, user
 
 @pytest.fixture
 def dead(vault: Vault, tmp_path: Path) -> Client:
-    """At rest, and found dead at another session's start."""
+    """It has asked something, and was found dead at another session's start."""
     client = Client(vault.root, tmp_path / "home", pid=GONE)
-    client.say(*turn("Fix it", "Fixed."))
+    client.say(*turn("Fix it", "Shall I?"))
     return bury(client)
 
 
 def bury(client: Client) -> Client:
     client.call("SessionStart", source="startup")
-    client.call("Stop", said="Fixed.")
+    client.call("Stop", said="Shall I?")
     Client(client.root, client.transcript.parents[3], OTHER).call("SessionStart", source="startup")
     sync(client)
     assert the_note(client).status == "paused"
@@ -37,10 +37,21 @@ def end(client: Client) -> Session:
     return the_note(client)
 
 
-def test_a_late_end_of_a_session_that_was_at_rest_takes_its_death_back(dead: Client) -> None:
+def test_a_late_end_changes_nothing_of_what_the_transcript_says(dead: Client) -> None:
+    (path,) = dead.root.glob("sessions/*.md")
+    before = path.read_text()
     session = end(dead)
-    assert (session.status, session.pause_reason) == ("paused", "the client was closed")
-    assert session.resume_point == "phase-1"
+    assert (session.status, session.pause_reason) == ("paused", "asked: Shall I?")
+    assert path.read_text() == before
+
+
+@pytest.mark.parametrize("reason", ["the client was closed", "the client ended without a word"])
+def test_what_an_older_version_paused_for_its_client_s_end_is_judged_anew(dead: Client, reason: str) -> None:
+    (path,) = dead.root.glob("sessions/*.md")
+    path.write_text(path.read_text().replace('"asked: Shall I?"', reason))
+    assert reason in path.read_text()
+    run_import(Vault(dead.root), dead.transcript)
+    assert the_note(dead).pause_reason == "asked: Shall I?"
 
 
 def test_a_late_end_of_an_unfinished_turn_leaves_it_paused_for_another_reason(
@@ -50,19 +61,18 @@ def test_a_late_end_of_an_unfinished_turn_leaves_it_paused_for_another_reason(
     client = Client(vault.root, tmp_path / "home", pid=GONE)
     client.say(user("More"), assistant(use("Bash", call="c9", command="make all")))
     session = end(bury(client))
-    assert session.status == "paused"
-    assert "without a word" not in (session.pause_reason or "")
+    assert (session.status, session.pause_reason) == ("paused", "no result of Bash make all")
 
 
 def test_a_pause_that_a_human_explained_stays(dead: Client) -> None:
     (path,) = dead.root.glob("sessions/*.md")
-    path.write_text(path.read_text().replace("the client ended without a word", "lunch"))
+    path.write_text(path.read_text().replace('"asked: Shall I?"', "lunch"))
     before = path.read_text()
     end(dead)
     assert path.read_text() == before
 
 
-def test_an_import_that_knows_nothing_of_the_client_takes_no_death_back(dead: Client) -> None:
+def test_an_import_that_knows_nothing_of_the_client_changes_nothing(dead: Client) -> None:
     (path,) = dead.root.glob("sessions/*.md")
     before = path.read_text()
     run_import(Vault(dead.root), dead.transcript)

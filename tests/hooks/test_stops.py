@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,8 @@ from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.flight.spooled import load_spool
 from crucible.hooks import stops, syncing
-from crucible.session.standing import CLOSED_REASON
 from crucible.vault.store import Vault
-from tests.hooks.playing import GONE, OTHER, Client, log_of, sync, the_note, turn
+from tests.hooks.playing import GONE, OTHER, SESSION, Client, log_of, sync, the_note, turn
 from tests.importing.places import bytes_of, run_import
 from tests.transcript.building import assistant, result, text, use, user
 
@@ -142,7 +142,7 @@ def test_a_bookmark_that_cannot_be_made_keeps_no_note_waiting(
     monkeypatch.setattr(stops, "mark", fall)
     client.say(*turn("Fix it", "Fixed."))
     told(client, "SessionEnd", reason="other")
-    assert the_note(client).pause_reason == CLOSED_REASON
+    assert the_note(client).status == "completed"
     assert "bookmark claude-code" in log_of(client.root)
     assert not load_spool(client.root, "claude-code")[0].has_backlog
 
@@ -153,31 +153,21 @@ def test_a_session_that_makes_no_note_makes_no_bookmark(client: Client) -> None:
     assert log_of(client.root) == ""
 
 
-def test_a_session_stays_in_the_spool_until_the_idle_time_is_over_and_is_completed_then(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_leaves_the_spool_when_it_has_been_quiet(client: Client) -> None:
     client.say(*turn("Fix it", "Fixed."))
-    client.age(3500)
+    client.age(50)
     told(client, "SessionEnd", reason="other")
     start_another(client)
-    assert the_note(client).status == "paused"
-    later = time.time() + 200
-    monkeypatch.setattr(time, "time", lambda: later)
-    _later_now(monkeypatch, later)
+    assert {each.session for each in load_spool(client.root, "claude-code")} == {SESSION, OTHER}
+    spooled = next((client.root / ".crucible" / "spool").rglob(f"{SESSION}.jsonl"))
+    earlier = re.sub(
+        r'("time": ?)([0-9.]+)', lambda told: f"{told[1]}{float(told[2]) - 60}", spooled.read_text()
+    )
+    spooled.write_text(earlier)
     start_another(client)
-    session = the_note(client)
-    assert (session.status, session.pause_reason, session.resume_point) == ("completed", None, None)
+    assert the_note(client).status == "completed"
     assert [each.session for each in load_spool(client.root, "claude-code")] == [OTHER]
     assert reasons(client) == [Why.ENDED]
-
-
-def _later_now(monkeypatch: pytest.MonkeyPatch, later: float) -> None:
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
-            return datetime.fromtimestamp(later, tz)
-
-    monkeypatch.setattr(syncing, "datetime", Later)
 
 
 def test_a_plain_import_within_the_idle_time_changes_nothing_of_what_a_client_closed(client: Client) -> None:

@@ -13,12 +13,11 @@ from crucible.errors import VaultError
 from crucible.flight.reading import load_meta
 from crucible.flight.spooled import load_spool
 from crucible.hooks import syncing
-from crucible.session.standing import CLOSED_REASON, DIED_REASON
 from crucible.settings import CaptureSettings
 from crucible.vault.store import Vault
 from tests.hooks.playing import GONE, OTHER, SESSION, Client, log_of, sync, the_note, turn
 from tests.importing.places import copy_real, notes_of, trunk_of
-from tests.transcript.building import assistant, result, text, use, user
+from tests.transcript.building import Row, assistant, result, text, use, user
 from tests.trusting import trust
 
 
@@ -69,7 +68,7 @@ def test_rows_that_come_behind_the_end_are_read_at_the_next_start(client: Client
     client.call("Stop", said="Fixed.")
     client.call("SessionEnd", reason="other")
     sync(client)
-    assert the_note(client).pause_reason == CLOSED_REASON
+    assert the_note(client).status == "completed"
     client.say(assistant(text("One more word."), stop="end_turn"))
     Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
     sync(client)
@@ -89,15 +88,34 @@ def test_a_session_that_is_long_over_leaves_the_spool_at_the_next_start(
     assert the_note(client).status == "completed"
 
 
-def test_a_session_whose_client_ended_is_paused_at_once(client: Client) -> None:
+def test_a_session_whose_client_ended_is_completed_at_once(client: Client) -> None:
     client.say(*turn("Fix it", "Fixed."))
     client.call("Stop", said="Fixed.")
     client.call("SessionEnd", reason="other")
     client.call("PostToolUse", call="late")  # nobody waits for a tool's hook, so it may come in last
     sync(client)
     session = the_note(client)
-    assert (session.status, session.pause_reason) == ("paused", CLOSED_REASON)
-    assert (session.resume_point, session.ended) == ("phase-1", None)
+    assert (session.status, session.pause_reason) == ("completed", None)
+    assert (session.resume_point, session.ended) == (None, session.phases[-1].ended)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (turn("Fix it", "Fixed. Shall I commit it?"), "asked: Shall I commit it?"),
+        ([user("Fix it")], "the prompt was not answered"),
+        ([user("Fix it"), assistant(use("Bash", command="make all"))], "no result of Bash make all"),
+    ],
+)
+def test_a_session_whose_client_ended_says_what_it_waits_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch, rows: list[Row], reason: str
+) -> None:
+    monkeypatch.setattr(syncing, "LONGEST", 0.1)
+    client.say(*rows)
+    client.call("SessionEnd", reason="other")
+    sync(client)
+    session = the_note(client)
+    assert (session.status, session.pause_reason, session.resume_point) == ("paused", reason, "phase-1")
 
 
 def test_a_session_that_died_is_found_at_the_next_start(client: Client, tmp_path: Path) -> None:
@@ -109,21 +127,18 @@ def test_a_session_that_died_is_found_at_the_next_start(client: Client, tmp_path
     sync(client)
     session = the_note(client)
     assert session.status == "paused"
-    assert session.pause_reason == "the client ended without a word, no result of Bash make all"
+    assert session.pause_reason == "no result of Bash make all"
     assert session.resume_point == "phase-2"
 
 
-def test_a_session_that_died_at_rest_is_marked_too(client: Client, tmp_path: Path) -> None:
+def test_a_session_that_died_at_rest_is_completed(client: Client, tmp_path: Path) -> None:
     died = Client(client.root, tmp_path / "home", pid=GONE)
     died.say(*turn("Fix it", "Fixed."))
     died.call("SessionStart", source="startup")
     died.call("Stop", said="Fixed.")
     Client(client.root, tmp_path / "home", OTHER).call("SessionStart", source="startup")
     sync(client)
-    assert (the_note(client).status, the_note(client).pause_reason) == (
-        "paused",
-        "the client ended without a word",
-    )
+    assert the_note(client).status == "completed"
 
 
 @pytest.mark.parametrize("end", ["died", "ended"])
@@ -135,7 +150,7 @@ def test_a_session_that_is_taken_up_again_is_active(client: Client, end: str) ->
     if end == "ended":
         first.call("SessionEnd", reason="other")
     sync(client)
-    assert the_note(client).pause_reason == {"died": DIED_REASON, "ended": CLOSED_REASON}[end]
+    assert the_note(client).status == "completed"
     client.rows = first.rows
     client.say(*turn("More", "Done more."))
     client.call("SessionStart", source="resume")
@@ -229,7 +244,7 @@ def test_subagents_of_a_turn_under_way_wait_with_it(vault: Vault, tmp_path: Path
     (parent,) = [session for session in sessions.values() if session.parent is None]
     assert len(sessions) == 3
     assert {ref.session for ref in parent.subagents} == set(sessions) - {parent.id}
-    assert parent.pause_reason == CLOSED_REASON
+    assert parent.pause_reason == "1 open task: Test the token bucket"
     assert {session.status for session in sessions.values() if session.parent} == {"completed"}
 
 
@@ -256,7 +271,7 @@ def test_a_transcript_that_is_gone_is_told_and_tried_again(client: Client) -> No
     assert load_spool(client.root, "claude-code")[0].has_backlog
     client.say(*turn("Fix it", "Fixed."))
     sync(client)
-    assert the_note(client).pause_reason == CLOSED_REASON
+    assert the_note(client).status == "completed"
 
 
 def test_a_transcript_of_another_name_is_not_read(client: Client, tmp_path: Path) -> None:

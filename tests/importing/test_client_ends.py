@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from crucible.idling.timing_out import pause_idle
 from crucible.importing.report import ImportReport
 from crucible.session.editing import set_field
 from crucible.session.model import Intervention, Session
-from crucible.session.standing import CLOSED_REASON, IDLE_REASON, Client
+from crucible.session.standing import CLOSED_REASON, DIED_REASON, IDLE_REASON, Client
 from tests.importing.places import (
     LATER,
     bytes_of,
@@ -45,16 +45,16 @@ class Place:
             self.rows.append({**row, "uuid": f"{len(self.rows):08x}-row", "timestamp": at})
         write_rows(self.file, self.rows)
 
-    def run(self, client: Client = Client.UNKNOWN, ended: datetime | None = None) -> ImportReport:
+    def run(self, client: Client = Client.UNKNOWN) -> ImportReport:
         before = bytes_of(self.vault)
-        report = run_import(self.vault, self.file, now=self.now, client=client, ended=ended)
+        report = run_import(self.vault, self.file, now=self.now, client=client)
         for path in self.vault.session_paths():
             if before.get(self.vault.relative(path)) != path.read_bytes():
                 os.utime(path, (self.now.timestamp(),) * 2)
         return report
 
     def end(self) -> None:
-        self.run(Client.ENDED, self.now)
+        self.run(Client.ENDED)
 
     def standing(self) -> tuple[str, str | None, str | None]:
         session = self.session()
@@ -74,7 +74,9 @@ class Place:
 
 
 ANSWERED = (user("Fix it"), assistant(text("Fixed."), stop="end_turn"))
-CLOSED = ("paused", CLOSED_REASON, "phase-1")
+ASKED = (user("Fix it"), assistant(text("Fixed. Commit?"), stop="end_turn"))
+ASKING = ("paused", "asked: Commit?", "phase-1")
+TO_DO = ("paused", "1 open task: Write it", "phase-1")
 DONE = ("completed", None, None)
 
 
@@ -89,35 +91,47 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_a_clients_end_pauses_a_finished_answer_however_long_ago_it_was_given(place: Place) -> None:
-    place.say(*ANSWERED)
-    place.now += 120 * MINUTE
-    place.end()
-    assert place.standing() == CLOSED
-
-
-def test_after_the_idle_time_it_is_completed_by_a_sync_and_by_an_unknowing_import(tmp_path: Path) -> None:
-    for number, client in enumerate((Client.ENDED, Client.UNKNOWN)):
-        place = Place(tmp_path / str(number))
+def test_a_clients_end_completes_what_is_answered_however_long_ago(place: Place) -> None:
+    for minutes in (0, 120):
         place.say(*ANSWERED)
+        place.now += minutes * MINUTE
         place.end()
-        ended = place.now
-        place.now += 59 * MINUTE
-        place.run(client, ended if client is Client.ENDED else None)
-        assert place.standing() == CLOSED
-        place.now += 2 * MINUTE
-        place.run(client, ended if client is Client.ENDED else None)
         assert place.standing() == DONE
-        assert place.session().ended is not None
+        assert place.session().ended == place.session().phases[-1].ended
+
+
+def test_what_the_agent_asked_last_keeps_it_paused_until_it_is_answered(place: Place) -> None:
+    place.say(*ASKED)
+    place.end()
+    assert place.standing() == ASKING
+    place.now += 600 * MINUTE
+    place.run()
+    assert place.standing() == ASKING
+    place.say(user("Yes"), assistant(text("Committed."), stop="end_turn"))
+    place.end()
+    assert place.standing() == DONE
+
+
+def test_a_plain_import_and_hooks_say_the_same(tmp_path: Path) -> None:
+    ends = [ANSWERED, ASKED, ANSWERED[:1], (*ANSWERED, *ASKED), (*task("1"), *ANSWERED)]
+    for number, rows in enumerate(ends):
+        told = []
+        for client in (Client.ENDED, Client.DIED, Client.UNKNOWN):
+            place = Place(tmp_path / f"{number}-{client.name}")
+            place.say(*rows)
+            place.now += 61 * MINUTE
+            place.run(client)
+            told.append((place.standing(), place.session().ended))
+        assert told[0] == told[1] == told[2]
 
 
 @settings(max_examples=10)
-@given(st.integers(0, 59), st.integers(0, 59))
+@given(st.integers(0, 59), st.integers(0, 59), st.sampled_from([ANSWERED, ASKED]))
 def test_an_unknowing_import_within_the_idle_time_changes_no_byte(
-    tmp_path_factory: pytest.TempPathFactory, a: int, b: int
+    tmp_path_factory: pytest.TempPathFactory, a: int, b: int, rows: tuple[Row, ...]
 ) -> None:
     place = Place(tmp_path_factory.mktemp("p"))
-    place.say(*ANSWERED)
+    place.say(*rows)
     place.now += a * MINUTE
     place.end()
     before = bytes_of(place.vault)
@@ -132,7 +146,7 @@ def test_a_task_that_is_open_keeps_it_paused(place: Place) -> None:
     place.end()
     place.now += 600 * MINUTE
     place.run()
-    assert place.standing() == CLOSED
+    assert place.standing() == TO_DO
     before = bytes_of(place.vault)
     place.run()
     assert bytes_of(place.vault) == before
@@ -153,14 +167,14 @@ def test_a_task_that_a_human_added_is_open(place: Place) -> None:
     place.write("[\n", '[\n  {"id": "9", "content": "Mine", "status": "pending", "priority": "low"},\n')
     place.now += 61 * MINUTE
     place.run()
-    assert place.standing() == CLOSED
+    assert place.standing() == DONE  # it was said to be done, and a human may mean the next one
 
 
-@pytest.mark.parametrize("reason", [CLOSED_REASON, IDLE_REASON])
+@pytest.mark.parametrize("reason", ["asked: Commit?", CLOSED_REASON, DIED_REASON, IDLE_REASON])
 def test_what_we_paused_is_active_again_when_a_running_client_says_more(place: Place, reason: str) -> None:
-    place.say(*ANSWERED)
+    place.say(*ASKED)
     place.end()
-    place.write(CLOSED_REASON, reason)
+    place.write('"asked: Commit?"', f'"{reason}"')
     place.now += 5 * MINUTE
     place.say(user("More"), assistant(text("More."), stop="end_turn"))
     place.run(Client.RUNNING)
@@ -169,9 +183,9 @@ def test_what_we_paused_is_active_again_when_a_running_client_says_more(place: P
 
 
 def test_what_a_human_paused_stays_paused_at_its_end_when_it_grows(place: Place) -> None:
-    place.say(*ANSWERED)
+    place.say(*ASKED)
     place.end()
-    place.write(CLOSED_REASON, "lunch")
+    place.write('"asked: Commit?"', "lunch")
     place.now += 5 * MINUTE
     place.say(user("More"), assistant(text("More."), stop="end_turn"))
     place.run(Client.RUNNING)
@@ -213,14 +227,14 @@ def test_an_unfinished_turn_is_paused_for_its_own_reason_and_stays_so(
     place.say(*rows)
     place.end()
     status, reason, _ = place.standing()
-    assert (status, reason) != ("paused", CLOSED_REASON)
+    assert (status, reason and reason[:6]) in (("paused", "the pr"), ("paused", "stoppe"))
     place.now += 600 * MINUTE
     place.run()
     assert place.standing()[:2] == (status, reason)
 
 
 def test_every_other_byte_of_the_note_stays(place: Place) -> None:
-    place.say(*ANSWERED)
+    place.say(*ASKED)
     place.run(Client.RUNNING)
     place.write("status: active", "status: active # mine\nmood:   'good'")
     before = place.path().read_text()
@@ -230,7 +244,7 @@ def test_every_other_byte_of_the_note_stays(place: Place) -> None:
     assert added == [
         "status: paused # mine",
         "resume_point: phase-1",
-        f"pause_reason: {CLOSED_REASON}",
+        'pause_reason: "asked: Commit?"',
     ]
     assert [line for line in before.split("\n") if line not in now.split("\n")] == ["status: active # mine"]
 
@@ -260,12 +274,12 @@ def test_whatever_happens_a_note_is_of_one_piece_and_a_second_look_changes_nothi
         assert not human or (session.status, session.pause_reason) == ("paused", "lunch")
         if last is not None:
             before = bytes_of(place.vault)
-            place.run(*last)
+            place.run(last)
             assert bytes_of(place.vault) == before, steps
     assert _prompts(place) == ["Fix it", *["More"] * _said(steps)]
 
 
-def _take(place: Place, step: str) -> tuple[Client, datetime | None] | None:
+def _take(place: Place, step: str) -> Client | None:
     """Let it happen; what an import was told, when one was made."""
     turns = {
         "say": (user("More"), assistant(text(f"More {len(place.rows)}."), stop="end_turn")),
@@ -285,9 +299,8 @@ def _take(place: Place, step: str) -> tuple[Client, datetime | None] | None:
     elif step == "lunch":
         _pause_by_hand(place)
     else:
-        told = (runs[step], place.now if step == "end" else None)
-        place.run(*told)
-        return told
+        place.run(runs[step])
+        return runs[step]
     return None
 
 

@@ -93,7 +93,7 @@ def test_calls_that_come_later_in_the_same_message_are_added(tmp_path: Path) -> 
     read(vault, path)
     path.write_bytes(dump(rows))
     assert read(vault, path).updated
-    assert body(trunk(vault)).count("I look.") == 1
+    assert body(trunk(vault)).count("\nI look.") == 1
     assert "- `glob" in body(trunk(vault))
 
 

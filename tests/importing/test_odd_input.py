@@ -203,7 +203,8 @@ def test_of_two_copies_the_one_that_went_on_is_imported(
     os.utime(newer, (0, 0))
     run_import(place, *((newer, older) if newer_first else (older, newer)))
     (note,) = notes_of(place).values()
-    assert note.source.text.count("And now?") == note.source.text.count("\nDone.") + 1 == 2
+    phases = note.source.text.partition("\n## ")[2]
+    assert phases.count("And now?") == phases.count("\nDone.") + 1 == 2
 
 
 def test_a_broken_copy_does_not_take_the_place_of_a_session(place: Vault, tmp_path: Path) -> None:
@@ -343,7 +344,7 @@ def test_rejected_interrupted_and_unanswered_calls_have_marks_of_their_own(
     run_import(place, write_rows(session_file(tmp_path), rows))
     (note,) = notes_of(place).values()
     assert "- `Edit a.py` → 🚫 Use the other file\n" in note.source.text
-    assert '> [!user]\n> "Use the other file"\n' in note.source.text
+    assert '> [!user]\n> "Use the other file" - refused: Edit a.py\n' in note.source.text
     assert "- `Bash sleep 9` → ⏹ Sibling tool call errored\n" in note.source.text
     assert "- `Bash sleep 8` → ⏳\n" in note.source.text
     session = note.session
@@ -480,7 +481,10 @@ def test_a_report_that_comes_later_goes_into_the_callout(place: Vault, tmp_path:
     write_rows(trunk.with_suffix("") / "subagents" / f"agent-{agent}.jsonl", inner)
     assert run_import(place, trunk).updated == (parent, child)
     (work,) = [e for e in notes_of(place)[parent].session.all_entries() if isinstance(e, Subagent)]
-    assert (work.link, work.summary) == (child, "It is in a.py.")
+    assert (work.link, work.summary) == (
+        child,
+        "it is there.",
+    )  # the report as the subagent's own note has it
 
 
 def test_a_subagent_without_a_notice_is_known_by_its_task(place: Vault, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from crucible.session.model import (
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
     Phase,
     Prose,
@@ -120,6 +121,17 @@ def test_an_error_gets_its_resolution(vault: Vault, at: int, labels: int) -> Non
     mended = item(vault, at)
     assert (mended.answered, mended.answer) == (True, "A bigger disk.\n\nAnd less noise.")
     assert text_of(vault).count("Resolution:") == labels
+
+
+def test_an_error_with_a_cause_and_a_source_gets_its_resolution(vault: Vault) -> None:
+    told = "> [!error]\n> No room left.\n> Cause: a log\n> Source: reply, 0.5, row abcd1234\n"
+    made(vault, f"{NOTE}\n{told}")
+    answer(vault, items_of(vault.load(NAME))[-1].id, "By: hand.\nSource: reply, 1", redact=plain)
+    *_, failure = vault.load(NAME).session.all_entries()
+    assert failure == Failure(
+        "No room left.", "By: hand.\nSource: reply, 1", "a log", Grounds("reply", 0.5, ("abcd1234",))
+    )
+    assert told in text_of(vault)
 
 
 def test_an_error_that_may_stay_is_seen_and_not_resolved(vault: Vault) -> None:

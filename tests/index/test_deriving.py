@@ -289,7 +289,7 @@ def test_a_phase_counts_what_lies_below_it_too() -> None:
 def test_a_session_counts_every_entry_of_its_phases_once() -> None:
     (row,) = tables_of(NOTE)["sessions"]
     counted = ("phases", "tool_calls", "failures", "decisions", "errors", "users")
-    assert [row[name] for name in counted] == [2, 2, 1, 0, 1, 1]
+    assert [row[name] for name in counted] == [2, 2, 1, 1, 1, 1]
     assert split_list(str(row["tags"])) == ("a", "b, c")
     assert (row["started"], row["duration_s"]) == ("2026-11-21T18:26:47Z", 193)
 

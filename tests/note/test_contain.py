@@ -33,6 +33,8 @@ from crucible.note.contain import (
     whole_fences,
 )
 from crucible.note.openings import OPENINGS
+from crucible.session.entries import OWN_LABELS
+from crucible.session.grounds import GROUNDS_END, split_grounds
 from tests.strategies_hostile import hostile_line, hostile_text
 
 PARSERS = {
@@ -218,6 +220,26 @@ def test_the_normal_form_is_stable(text: str) -> None:
 def test_reading_any_human_text_back_never_fails(text: str) -> None:
     uncontain(text)
     uncontain_line(text)
+
+
+@given(hostile_text(), st.sampled_from([1, 2]))
+def test_a_decision_s_text_never_holds_a_label_of_its_callout(text: str, form: int) -> None:
+    text = normal(text)
+    contained = contain(text, extra=[OWN_LABELS], form=form)
+    assert uncontain(contained, extra=[OWN_LABELS], form=form) == text
+    lines = contained.split("\n")
+    for first, end in whole_fences(contained):
+        lines[first:end] = [""] * (end - first)
+    assert not re.search(r"^[ \t>]*(?:Alternatives|By|Cause|Source):", "\n".join(lines), re.MULTILINE)
+
+
+@given(hostile_line(), hostile_line(), st.sampled_from(["", "(reply, 0.9)", " (last state, 1, rows a b\\)"]))
+def test_an_item_s_text_never_ends_in_what_reads_as_its_grounds(text: str, near: str, end: str) -> None:
+    text, near = normal_line(text + end), normal_line(near)
+    for form, before, after in ((1, "", ""), (2, near, ""), (2, "", near)):
+        contained = contain_line(text, extra=[GROUNDS_END], form=form, before=before, after=after)
+        assert uncontain_line(contained, extra=[GROUNDS_END], form=form) == text
+        assert split_grounds(contained) == (contained, None)
 
 
 @given(hostile_text())

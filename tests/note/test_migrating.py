@@ -40,7 +40,16 @@ def test_an_old_note_says_what_it_said(row: dict[str, object]) -> None:
     expected = row["session"]
     assert isinstance(expected, dict)
     said = told(Source(str(row["note"])), expected["id"])
-    assert said == {key: value for key, value in expected.items() if key != "properties"}
+    assert known(said, expected) == {key: value for key, value in expected.items() if key != "properties"}
+
+
+def known(said: object, expected: object) -> object:
+    """What is said, without keys that the export has got since."""
+    if isinstance(said, dict) and isinstance(expected, dict):
+        return {key: known(value, expected[key]) for key, value in said.items() if key in expected}
+    if isinstance(said, list) and isinstance(expected, list) and len(said) == len(expected):
+        return [known(*each) for each in zip(said, expected, strict=True)]
+    return said
 
 
 def test_the_old_corpus_says_the_same_when_it_is_converted() -> None:

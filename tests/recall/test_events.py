@@ -11,7 +11,18 @@ from crucible.note.source import Source
 from crucible.recall.events import events_of, texts_of
 from crucible.recall.model import Kind
 from crucible.session.markup import render_session
-from crucible.session.model import Entry, Phase, Prose, Session, ToolCalls
+from crucible.session.model import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Grounds,
+    Noted,
+    Phase,
+    Prose,
+    Session,
+    ToolCalls,
+)
 from crucible.session.reading import read_session
 from tests.session.strategies import entry_lists, sessions
 
@@ -46,7 +57,17 @@ def test_no_word_of_an_entry_is_lost(session: Session) -> None:
             # By whatever name an entry keeps its text.
             kept = [
                 getattr(entry, name, None)
-                for name in ("rationale", "resolution", "words", "note", "summary", "task")
+                for name in (
+                    "rationale",
+                    "alternatives",
+                    "cause",
+                    "resolution",
+                    "words",
+                    "note",
+                    "summary",
+                    "task",
+                    "text",
+                )
             ]
             if getattr(entry, "kind", "") != "abstract":
                 assert {word for text in kept if text for word in _WORD.findall(text)} <= told
@@ -67,6 +88,53 @@ def test_words_said_twice_are_two_events_of_the_same_words_always() -> None:
     ids = [one.event.id for one in events_of(session)]
     shorter = replace(session, phases=(Phase("a", entries=(entry, entry)),))
     assert [one.event.id for one in events_of(shorter)] == [ids[0], ids[2]]
+
+
+def kinds(session: Session) -> list[tuple[Kind, str]]:
+    return [(one.event.kind, one.event.text) for one in events_of(session)]
+
+
+def test_items_of_the_findings_block_are_events_of_their_kind() -> None:
+    items = (
+        Noted("correction", '"Never  on Fridays"', "refused: Edit a.py"),
+        Noted("outcome", "It works"),
+        Noted("open_end", "When?"),
+        Noted("environment", "make needs Postgres"),
+        Noted("failure", "It broke"),
+        Noted("report", "Three callers"),
+        Noted("decision", "Tabs"),
+        Noted("odd", "What?"),
+    )
+    assert kinds(Session("s", findings=items)) == [
+        (Kind.CORRECTION, '"Never  on Fridays"\nrefused: Edit a.py'),
+        (Kind.OUTCOME, "It works"),
+        (Kind.OPEN_END, "When?"),
+        (Kind.ENVIRONMENT, "make needs Postgres"),
+        (Kind.ERROR, "It broke"),
+        (Kind.SUBAGENT, "Three callers"),
+        (Kind.DECISION, "Tabs"),
+        (Kind.OBSERVATION, "What?"),
+    ]
+
+
+def test_alternatives_and_causes_are_searched_but_not_what_they_stand_on() -> None:
+    grounds = Grounds("reply", 0.5, ("abcd1234",))
+    entries = (Decision("A", "b", "c", "user", grounds), Failure("D", "f", "e", grounds))
+    assert kinds(Session("s", phases=(Phase("a", entries=entries),))) == [
+        (Kind.DECISION, "A\nRationale: b\nAlternatives: c"),
+        (Kind.ERROR, "D\nCause: e\nResolution: f"),
+    ]
+
+
+def test_a_plan_is_searched_passage_by_passage() -> None:
+    plan = Callout("plan", "approved: Cache", "One file.\n\nNo server.", fold="-")
+    assert kinds(Session("s", phases=(Phase("a", entries=(plan,)),))) == [
+        (Kind.OBSERVATION, "approved: Cache\nOne file."),
+        (Kind.OBSERVATION, "No server."),
+    ]
+    assert kinds(Session("s", phases=(Phase("a", entries=(Callout("plan", "left"),)),))) == [
+        (Kind.OBSERVATION, "left")
+    ]
 
 
 def test_prose_is_an_agents() -> None:

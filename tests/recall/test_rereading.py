@@ -16,7 +16,7 @@ from crucible.recall.cards import load_card
 from crucible.recall.deriving import derive_note
 from crucible.recall.model import Question
 from crucible.session.markup import render_session
-from crucible.session.model import Phase, Session, ToolCall, ToolCalls
+from crucible.session.model import Decision, Failure, Grounds, Phase, Session, ToolCall, ToolCalls
 from crucible.vault.init import init_vault
 from crucible.vault.locking import hold
 from tests.recall.vaults import NOW, ask, found, recall, session_of, vault_of
@@ -47,11 +47,13 @@ def test_every_event_is_read_back_as_it_was_indexed(root: Path, session: Session
 def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
     calls = ToolCalls((ToolCall("Bash ls", "12 files"), ToolCall("Read a.py", "3 lines")))
     session = session_of("s", "A question?", "An answer\n\nin two paragraphs with <b>marks</b> and `code`.")
-    session = replace(session, phases=(*session.phases, Phase("b", entries=(calls,))))
+    grounds = Grounds("reply", 0.5, ("abcd1234",))
+    told = (Decision("A", "b", "c", "user", grounds), Failure("One\n\nTwo", "f", "e", grounds), Decision("D"))
+    session = replace(session, phases=(*session.phases, Phase("b", entries=(calls, *told))))
     root = vault_of(tmp_path / "v", session)
     with mock.patch.object(rereading, "_whole", side_effect=AssertionError):
         first = recall(root).ask(Question("question"), NOW).hits[0].event
-        assert len(recall(root).around(first.id, 0, 9)) == 5
+        assert len(recall(root).around(first.id, 0, 9)) == 8
 
 
 def test_what_a_note_cuts_is_found_whole_in_the_flight_recorder_and_gone_with_it(tmp_path: Path) -> None:

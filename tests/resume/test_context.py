@@ -393,7 +393,7 @@ def test_a_session_ten_times_as_long_costs_at_most_a_tenth_more() -> None:
         phases = (phase(f"Part {n}", Intervention(f"ask {n}"), *entries, delegated(n)) for n in range(count))
         return context(session(*phases)).tokens
 
-    assert cost(400) <= 1.1 * cost(40)
+    assert cost(1000) <= 1.1 * cost(100)
 
 
 # --- foreign text ------------------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.resume.extent import find_extent
 from crucible.resume.open_work import OpenWork, Said, find_open_work, task_at_work
-from crucible.session.model import Callout, Decision, Failure, Intervention, Prose, Session, Task
+from crucible.session.model import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
 from tests.resume.contexts import START, phase, session
 
 
@@ -26,7 +28,7 @@ def test_decisions_and_errors_of_the_preamble_and_of_subphases_count() -> None:
         phase("A", subphases=(phase("Inner", Decision("inner")),)),
         preamble=(Decision("early"), Failure("odd")),
     )
-    assert [(at, one.text) for at, one in work(made).decisions] == [
+    assert [(at, one.summary) for at, one in work(made).decisions] == [
         ("start", "early"),
         ("phase-1.1", "inner"),
     ]
@@ -55,22 +57,26 @@ def test_what_waits_for_a_human_is_open_until_a_human_says_anything(kind: str) -
     assert len(work(session(phase("A", Intervention("go"), asked))).questions) == 1
 
 
-@pytest.mark.parametrize("words", ["Shall I?", "Done.\n\nOr **shall I go on?**", "数据库？", '"Shall I?"'])
-def test_an_agent_whose_last_words_ask_waits_for_an_answer(words: str) -> None:
-    found = work(session(phase("A", Intervention("go"), Prose(words)))).questions
-    assert [one.text for one in found] == [words.rsplit("\n\n", maxsplit=1)[-1]]
+CORRECTION = Noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
+OPEN = Noted("open_end", "Asked, no answer: keep the format?")
 
 
-@pytest.mark.parametrize(
-    "words", ["Why? Because.", "It works.", "See https://a.example/?q=1", "Shall I?\n\nNo need."]
-)
-def test_last_words_that_ask_nothing_are_no_question(words: str) -> None:
-    assert not work(session(phase("A", Prose(words)))).questions
+def test_corrections_stand_behind_the_decisions_in_the_phase_of_their_words() -> None:
+    made = session(
+        phase("A", Decision("one")), phase("B", Intervention("Build the data in the test, please"))
+    )
+    assert [
+        (at, one.kind, one.details) for at, one in work(replace(made, findings=(CORRECTION,))).decisions
+    ] == [
+        ("phase-1", "decision", ""),
+        ("phase-2", "correction", "refused: Edit orders.json"),
+    ]
 
 
-def test_only_the_last_words_may_ask() -> None:
-    made = session(phase("A", Prose("Shall I?"), Callout("observation", "", "x"), Prose("I did.")))
-    assert not work(made).questions
+def test_open_ends_are_questions_of_a_session_that_is_told_to_its_end() -> None:
+    made = replace(session(phase("A", Prose("x")), phase("B", Prose("y"))), findings=(OPEN,))
+    assert work(made).questions == (Said("phase-2", "Asked, no answer: keep the format?"),)
+    assert not work(replace(made, resume_point="phase-1")).questions
 
 
 def test_blockers_are_the_bookmarks() -> None:
@@ -82,7 +88,7 @@ def test_what_lies_behind_the_resume_point_is_left_out() -> None:
     made = session(
         phase("A", Decision("one")), phase("B", Decision("two"), Failure("odd")), resume_point="phase-1"
     )
-    assert [one.text for _, one in work(made).decisions] == ["one"]
+    assert [one.summary for _, one in work(made).decisions] == ["one"]
     assert not work(made).errors
 
 

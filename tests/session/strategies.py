@@ -9,14 +9,18 @@ from random import Random
 from hypothesis import strategies as st
 
 from crucible.note.contain import cut, normal, normal_line, slug
+from crucible.session.findings import Kind, Source
+from crucible.session.grounds import normal_grounds
 from crucible.session.model import (
     AgentRef,
     Callout,
     Decision,
     Entry,
     Failure,
+    Grounds,
     Intervention,
     Mode,
+    Noted,
     Outcome,
     Phase,
     Prose,
@@ -30,7 +34,7 @@ from crucible.session.model import (
 )
 from tests.strategies_hostile import BLOCKS, INLINE
 
-__all__ = ["agents", "entries", "entry_lists", "phases", "sessions", "tasks"]
+__all__ = ["agents", "entries", "entry_lists", "findings", "grounds", "phases", "sessions", "tasks"]
 
 
 # A session holds dozens of texts.  Each is drawn as one number, which seeds a generator: fifty times faster than a draw
@@ -101,8 +105,27 @@ _calls = st.builds(ToolCall, _one_line(200).filter(bool), _one_line(100), st.sam
 optional = st.none() | blocks
 _models = st.none() | _slug("model")
 _callout_kinds = st.sampled_from(
-    ["milestone", "observation", "agent_switch", "decision_needed", "approval_required", "task_complete"]
+    [
+        "milestone",
+        "observation",
+        "agent_switch",
+        "plan",
+        "tool",
+        "decision_needed",
+        "approval_required",
+        "task_complete",
+    ]
 )
+_rows = st.lists(st.one_of(st.sampled_from(["5ad1908e", "msg_01", "-x"]), lines), max_size=3).map(tuple)
+grounds = st.none() | st.builds(
+    Grounds, st.sampled_from(list(map(str, Source))) | lines, st.floats(0, 1), _rows
+).map(normal_grounds)
+"""What a finding stands on, in the form in which a note keeps it."""
+
+findings = st.lists(
+    st.builds(Noted, st.sampled_from(list(map(str, Kind))), full_lines, st.none() | full_lines, grounds),
+    max_size=4,
+).map(tuple)
 _linked = st.one_of(
     st.builds(Subagent, agents, _models, st.just(Mode.LINK), st.none() | ids, blocks, optional),
     st.builds(Subagent, agents, _models, st.just(Mode.EMBED), ids, blocks, optional),
@@ -110,10 +133,10 @@ _linked = st.one_of(
 _leaves: st.SearchStrategy[Entry] = st.one_of(
     st.builds(Prose, full_blocks),
     st.builds(ToolCalls, st.lists(_calls, min_size=1, max_size=3).map(tuple)),
-    st.builds(Decision, blocks, optional),
-    st.builds(Failure, blocks, optional),
+    st.builds(Decision, blocks, optional, optional, optional, grounds),
+    st.builds(Failure, blocks, optional, optional, grounds),
     st.builds(Intervention, blocks, st.none() | full_blocks),
-    st.builds(Callout, _callout_kinds, lines, blocks),
+    st.builds(Callout, _callout_kinds, lines, blocks, fold=st.sampled_from(["", "-", "+"])),
     _linked,
 )
 
@@ -198,6 +221,7 @@ def sessions() -> st.SearchStrategy[Session]:
         model=some_text,
         tokens_used=some_count,
         tokens_cached=some_count,
+        usage=st.lists(texts, max_size=2).map(tuple),
         subagents=st.lists(subagent, max_size=2).map(tuple),
         parent=st.none() | ids,
         resume_point=st.none() | st.just("phase-1"),
@@ -207,6 +231,7 @@ def sessions() -> st.SearchStrategy[Session]:
         title=full_lines,
         preamble=entry_lists,
         tasks=tasks(),
+        findings=findings,
         phases=st.lists(phases(), max_size=3).map(tuple),
         summary=optional,
     )

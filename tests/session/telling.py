@@ -10,12 +10,14 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from crucible.session.drafts import Draft, Setting, session_of
-from crucible.session.model import Session
+from crucible.session.findings import Judge
+from crucible.session.model import Decision, Failure, Grounds, Noted, Session
 from crucible.session.recording import Recorder
 from crucible.transcript.events import (
     Answered,
     At,
     CallEnd,
+    Choice,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -23,8 +25,10 @@ from crucible.transcript.events import (
     Faulted,
     Injected,
     Interrupted,
+    PlanSettled,
     Prompted,
     PromptKind,
+    QuestionsAnswered,
     Reasoned,
     Replied,
     Resumed,
@@ -75,6 +79,14 @@ _states = st.sampled_from(["pending", "in_progress", "completed", "cancelled"])
 def _any_event() -> st.SearchStrategy[Event]:
     text, line = hostile_text(), hostile_line()
     ends = st.sampled_from(CallEnd)
+    label = hostile_line()
+    choice = st.builds(
+        Choice,
+        text,
+        st.just("") | text,
+        st.lists(st.tuples(label, label), max_size=2).map(tuple),
+        st.just(()),
+    )
     state = st.builds(TaskState, _tasks, line, _states, st.sampled_from(["", "high"]))
     here = st.just(At(1))
     return st.one_of(
@@ -82,6 +94,8 @@ def _any_event() -> st.SearchStrategy[Event]:
         st.builds(Replied, here, text, st.just(""), st.sampled_from(["", "m-1", "m-2"])),
         st.builds(ToolUsed, here, _calls, _tools, st.fixed_dictionaries({"command": line})),
         st.builds(ToolReturned, here, _calls, text, ends, st.just("") | text),
+        st.builds(QuestionsAnswered, here, _calls, st.lists(choice, max_size=2).map(tuple)),
+        st.builds(PlanSettled, here, _calls, text, st.sampled_from([True, False, None])),
         st.builds(SubagentStarted, here, st.sampled_from(["a1", "a2"]), line, text, line),
         st.builds(SubagentReturned, here, st.sampled_from(["a1", "a2"]), st.just(""), text, ends),
         st.builds(TasksListed, here, st.lists(state, max_size=3, unique_by=lambda s: s.id).map(tuple)),
@@ -93,7 +107,11 @@ def _any_event() -> st.SearchStrategy[Event]:
             st.none() | _states | st.sampled_from(["deleted", "cancelled"]),
         ),
         st.builds(
-            UsageCounted, here, st.sampled_from(["u1", "u2", "u3"]), st.just("m"), *[st.integers(1, 99)] * 3
+            UsageCounted,
+            here,
+            st.sampled_from(["u1", "u2", "u3"]),
+            st.sampled_from(["m", "m-2"]) | line,
+            *[st.integers(1, 99)] * 5,
         ),
         st.builds(Answered, here),
         st.builds(Interrupted, here, st.booleans()),
@@ -122,8 +140,36 @@ def event_lists(draw: st.DrawFn, least: int = 1, most: int = 14) -> Sequence[Eve
     return found
 
 
-def fold(events: Iterable[Event], synced: str = "") -> Recorder:
-    recorder = Recorder("claude-code", synced=synced)
+def fold(events: Iterable[Event], synced: str = "", *, judge: Judge | None = None) -> Recorder:
+    recorder = Recorder("claude-code", synced=synced, judge=judge)
     for event in events:
         recorder.add(event)
     return recorder
+
+
+class Scribe:
+    """A judge that is easily moved: items come, change and go with nearly every event, and it tells callouts of its own."""
+
+    def __init__(self) -> None:
+        self._last: Noted | None = None
+        self._asked: list[Noted] = []
+
+    def add(self, event: Event) -> Sequence[Decision | Failure]:
+        told = Grounds("reply", 0.5, (event.at.row[:8],))
+        match event:
+            case Prompted():
+                self._asked.append(Noted("correction", event.text, "asked", told))
+                return [Decision(event.text, by="user", grounds=told)]
+            case Replied():
+                row = self._last.grounds.rows if self._last and self._last.grounds else told.rows
+                self._last = Noted("outcome", event.text, None, Grounds("closing text", 0.9, row))
+            case Rewound() | Interrupted():
+                self._asked, self._last = self._asked[1:], None
+            case Injected() | ToolReturned(end=CallEnd.FAILED):
+                return [Failure("It failed", event.text, "of itself", told)]
+            case _:
+                pass
+        return []
+
+    def noted(self) -> tuple[Noted, ...]:
+        return (*self._asked, *([self._last] if self._last else ()))

@@ -15,6 +15,7 @@ from crucible.session.markup import render_session
 from crucible.session.merging import merge
 from crucible.session.model import Intervention, Prose, Session, Status, Subagent, Task, ToolCalls
 from crucible.session.reading import read_session
+from crucible.session.recording import Recorder
 from crucible.transcript.events import (
     Answered,
     CallEnd,
@@ -31,7 +32,7 @@ from crucible.transcript.events import (
     ToolUsed,
     UsageCounted,
 )
-from tests.session.telling import at, event_lists, fold, setting
+from tests.session.telling import Scribe, at, event_lists, fold, setting
 
 
 def read(text: str) -> Session:
@@ -43,32 +44,38 @@ def merged(text: str, base: Session, now: Session) -> str:
     return apply_edits(source, merge(source, read_session(source, "s"), base, now)).text
 
 
-def parts(events: Sequence[Event], cut: int, **options: object) -> tuple[Session, Session]:
+def parts(
+    events: Sequence[Event], cut: int, *, judged: bool = False, **options: object
+) -> tuple[Session, Session]:
     """What an import of the first events wrote, and what the next one has, as the importer finds them."""
-    first = fold(events[:cut]).draft()
-    recorder = fold(events, synced=first.mark)
+    first = folded(events[:cut], judged).draft()
+    recorder = folded(events, judged, first.mark)
     base = recorder.base or recorder.draft()
     return session_of(base, setting(**options)), session_of(recorder.draft(), setting(**options))
 
 
+def folded(events: Sequence[Event], judged: bool, synced: str = "") -> Recorder:
+    return fold(events, synced, judge=Scribe() if judged else None)
+
+
 @given(event_lists(2), st.data())
 def test_merging_onto_an_unedited_note_gives_the_whole(events: list[Event], data: st.DataObject) -> None:
-    cut = data.draw(st.integers(1, len(events) - 1))
-    first = fold(events[:cut])
+    cut, judged = data.draw(st.integers(1, len(events) - 1)), data.draw(st.booleans())
+    first = folded(events[:cut], judged)
     if not first.has_work:
         return
     written = render_session(session_of(first.draft(), setting()))
-    base, now = parts(events, cut)
+    base, now = parts(events, cut, judged=judged)
     text = merged(written, base, now)
     assert read(text) == read(render_session(now))
     assert merged(text, now, now) == text
 
 
-@given(event_lists(2), st.integers(1, 13))
-def test_the_base_is_what_the_earlier_import_wrote(events: list[Event], cut: int) -> None:
-    first = fold(events[:cut]).draft()
+@given(event_lists(2), st.integers(1, 13), st.booleans())
+def test_the_base_is_what_the_earlier_import_wrote(events: list[Event], cut: int, judged: bool) -> None:
+    first = folded(events[:cut], judged).draft()
     if first.mark:
-        base, _ = parts(events, cut)
+        base, _ = parts(events, cut, judged=judged)
         wrote = session_of(first, setting())
         assert (base.phases, base.tasks, base.tokens_used) == (wrote.phases, wrote.tasks, wrote.tokens_used)
 
@@ -78,8 +85,8 @@ MINE = "> [!milestone] Mine\n> I was here.\n"
 
 @given(event_lists(3), st.data())
 def test_lines_that_a_human_added_survive(events: list[Event], data: st.DataObject) -> None:
-    cut = data.draw(st.integers(1, len(events) - 1))
-    first = fold(events[:cut])
+    cut, judged = data.draw(st.integers(1, len(events) - 1)), data.draw(st.booleans())
+    first = folded(events[:cut], judged)
     if not first.has_work:
         return
     source = Source(render_session(session_of(first.draft(), setting())))
@@ -87,7 +94,7 @@ def test_lines_that_a_human_added_survive(events: list[Event], data: st.DataObje
     places = [phase.body_end for phase in note.all_phases()] or [len(source.lines)]
     line = data.draw(st.sampled_from(places))
     edited = "\n".join([*source.lines[:line], "", *MINE.rstrip("\n").split("\n"), "", *source.lines[line:]])
-    base, now = parts(events, cut)
+    base, now = parts(events, cut, judged=judged)
     text = merged(edited, base, now)
     assert MINE in text
     assert set(edited.split("---\n", 2)[2].split("\n")) - set(text.split("\n")) <= replaced(base, now)
@@ -108,7 +115,7 @@ def grown(
     first: list[Event], more: list[Event], edit: tuple[str, str] = ("", ""), **options: object
 ) -> Session:
     """The note after an import, a human's edit, and another import."""
-    base, now = parts([*first, *more], len(first), **options)
+    base, now = parts([*first, *more], len(first), judged=False, **options)
     text = render_session(base)
     assert edit[0] in text
     return read(merged(text.replace(edit[0], edit[1]) if edit[0] else text, base, now))

@@ -432,7 +432,7 @@ def test_what_is_wrong_with_tasks_is_said_on_the_line_of_the_block() -> None:
         ("3", "z", ()),
     ]
     assert [(p.code, p.line, p.message) for p in problems] == [
-        ("bad-task", 11, "task 1: status 'done' is not one of pending, in_progress, completed"),
+        ("bad-task", 11, "task 1: status 'done' is not one of pending, in_progress, completed, cancelled"),
         ("bad-task", 11, "task 1: priority 'top' is not one of high, medium, low"),
         ("broken-tasks", 11, "task 2 has no `id` and `content`"),
         ("broken-tasks", 11, "task 3 has no `id` and `content`"),
@@ -618,6 +618,8 @@ def test_the_kinds_that_mean_something() -> None:
                 "milestone",
                 "observation",
                 "agent_switch",
+                "plan",
+                "tool",
                 "decision_needed",
                 "approval_required",
                 "task_complete",

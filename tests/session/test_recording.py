@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 
 from crucible.note.source import Source
-from crucible.session.drafts import ChildNote, session_of, summary_of
+from crucible.session.drafts import ChildNote, session_of
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
@@ -29,6 +30,7 @@ from crucible.session.model import (
 from crucible.session.reading import read_session
 from crucible.session.recording import Recorder
 from crucible.session.standing import Turn, session_status
+from crucible.session.tasks import read_tasks, render_task
 from crucible.transcript.events import (
     Answered,
     CallEnd,
@@ -129,14 +131,14 @@ def test_adjacent_prose_and_adjacent_calls_are_one_entry() -> None:
 
 def test_a_result_without_its_call_is_kept() -> None:
     told = session(Prompted(at(), "Go"), ToolReturned(at(), "lost-1", "all done", CallEnd.FAILED))
-    assert list(told.calls()) == [ToolCall("? lost-1", "all done", Outcome.FAILED)]
+    assert list(told.calls()) == [ToolCall("result", "all done", Outcome.FAILED)]
 
 
-def test_a_rejection_keeps_the_feedback_twice() -> None:
+def test_a_rejection_keeps_the_feedback_twice_and_says_what_was_refused() -> None:
     told = session(Prompted(at(), "Go"), used("c1"), ToolReturned(at(), "c1", "…", CallEnd.REJECTED, "Use b"))
     assert told.phases[0].entries[1:] == (
         ToolCalls((ToolCall("Bash make", "Use b", Outcome.REJECTED),)),
-        Intervention("Use b"),
+        Intervention("Use b", "refused: Bash make"),
     )
 
 
@@ -252,10 +254,49 @@ def test_a_list_written_anew_is_followed_by_the_tasks_content() -> None:
     )
     assert names(told) == ["Go", "A", "B"]
     assert [(t.id, t.content, t.status) for t in told.tasks] == [
-        ("1", "B", "in_progress"),
-        ("2", "A", "completed"),
+        ("2", "B", "in_progress"),
+        ("1", "A", "completed"),
         ("3", "C", "pending"),
     ]
+
+
+def test_a_new_list_erases_nothing_of_the_earlier_one() -> None:
+    def listed(*states: TaskState) -> TasksListed:
+        return TasksListed(at(), states)
+
+    told = session(
+        Prompted(at(), "Go"),
+        listed(TaskState("1", "A", "completed"), TaskState("2", "B", "in_progress"), TaskState("3", "C")),
+        listed(
+            TaskState("1", "D"),
+            TaskState("2", "C", depends_on=("1",)),
+            TaskState("3", "E", depends_on=("1", "2")),
+        ),
+        listed(TaskState("1", "B", "in_progress"), TaskState("2", "D", "completed")),
+        listed(),
+    )
+    assert [(t.id, t.content, t.status, t.depends_on) for t in told.tasks] == [
+        ("1", "A", "completed", ()),
+        ("3", "C", "cancelled", ("4",)),
+        ("5", "E", "cancelled", ("4", "3")),
+        ("2", "B", "cancelled", ()),
+        ("4", "D", "completed", ()),
+    ]
+    assert told.tasks[3].started
+
+
+def test_nothing_waits_for_what_a_later_list_left_out() -> None:
+    told = session(
+        Prompted(at(), "Go"),
+        TasksListed(at(), (TaskState("1", "A", "in_progress"),)),
+        TasksListed(at(), (TaskState("1", "B", "completed"),)),
+        Replied(at(), "Done.", final=True),
+    )
+    assert {task.content: task.status for task in told.tasks} == {"A": "cancelled", "B": "completed"}
+    assert read_tasks(json.dumps([json.loads(render_task(task)) for task in told.tasks]), 0) == (
+        told.tasks,
+        [],
+    )
 
 
 @pytest.mark.parametrize("status", ["deleted", "cancelled"])
@@ -317,7 +358,7 @@ def test_a_rejected_subagent_keeps_the_words_and_not_the_client_s_sentence() -> 
     )
     assert told.phases[0].entries[1:] == (
         Subagent(AgentRef("Explore"), text="Look around\nThe user rejected it."),
-        Intervention("Do it yourself"),
+        Intervention("Do it yourself", "refused: Look around"),
     )
 
 
@@ -341,22 +382,6 @@ def test_a_subagent_s_task_is_no_human_s_word() -> None:
         Callout("observation", "Message", "Further"),
         Intervention("I am human"),
     )
-
-
-@pytest.mark.parametrize(
-    ("report", "summary"),
-    [
-        ("Found. Summary: use monotonic.", "use monotonic."),
-        ("# Report\n\n**Summary:** one\ntwo\n\nthree", "one two"),
-        ("# Report\n\nFirst words.\n\nMore.", "First words."),
-        ("Summary: a\n\nSummary: b", "b"),
-        ("", None),
-        ("---\n\n```\ncode\n```", "code"),
-        ("x" * 400, "x" * 299 + "…"),
-    ],
-)
-def test_a_report_is_told_by_its_summary_or_its_first_paragraph(report: str, summary: str | None) -> None:
-    assert summary_of(report) == summary
 
 
 # --- totals ----------------------------------------------------------------------------------------------------------
@@ -396,8 +421,8 @@ def test_all_versions_of_the_client_take_part_and_each_phase_names_its_own() -> 
     assert told.branch == "main"
 
 
-def test_a_user_s_title_wins_over_the_prompt_and_the_prompt_over_the_client_s() -> None:
-    assert session(Titled(at(), "By AI"), Prompted(at(), "Fix it")).title == "Fix it"
+def test_a_user_s_title_wins_over_the_client_s_and_the_client_s_over_the_prompt() -> None:
+    assert session(Titled(at(), "By AI"), Prompted(at(), "Fix it")).title == "By AI"
     assert session(Prompted(at(), "Fix it"), Titled(at(), "Mine", by_user=True)).title == "Mine"
     assert session(Titled(at(), "By AI"), Replied(at(), "x")).title == "By AI"
     assert session(Replied(at(), "x")).title == "Untitled"
@@ -460,6 +485,23 @@ def test_a_transcript_without_times_is_not_active() -> None:
         ([used("c1")], Status.PAUSED, "no result of Bash make"),
         ([used("c1"), Interrupted(at())], Status.PAUSED, "interrupted by the user"),
         ([Answered(at()), Injected(at(), "x"), Titled(at(), "x")], Status.COMPLETED, None),
+        ([Replied(at(), "Done. Commit?", final=True)], Status.PAUSED, "asked: Commit?"),
+        ([Replied(at(), "Done. Commit?", final=True), Rewound(at(), 1)], Status.COMPLETED, None),
+        (
+            [ToolUsed(at(), "q", "AskUserQuestion", {"questions": [{"question": "Which one?"}]})],
+            Status.PAUSED,
+            "asked: Which one?",
+        ),
+        (
+            [ToolUsed(at(), "p", "ExitPlanMode", {"plan": "# Cache in SQLite\n\nAll of it"})],
+            Status.PAUSED,
+            "asked: Cache in SQLite",
+        ),
+        (
+            [TasksListed(at(), (TaskState("1", "A", "completed"), TaskState("2", "B"))), Answered(at())],
+            Status.PAUSED,
+            "1 open task: B",
+        ),
     ],
 )
 def test_how_a_transcript_ends_is_told(last: list[Event], status: Status, reason: str | None) -> None:

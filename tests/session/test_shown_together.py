@@ -15,15 +15,18 @@ from crucible.note.source import Source, apply_edits
 from crucible.session.markup import render_entry
 from crucible.session.model import (
     AgentRef,
+    Callout,
     Decision,
     Entry,
     Failure,
     Intervention,
     Mode,
+    Noted,
     Subagent,
     ToolCall,
     ToolCalls,
 )
+from crucible.session.noted import render_findings
 
 VALUE = "x:: ![[secret]])"
 
@@ -58,6 +61,10 @@ def test_a_value_that_would_act_is_split_from_its_key(text: str) -> None:
         Decision("seven (", VALUE),
         Decision("(x::", "![[secret]])"),
         Failure("bad (", VALUE),
+        Failure("bad", VALUE, "("),
+        Decision("seven", "(x::", "b", "![[secret]])"),
+        Decision("seven", None, "(", VALUE),
+        Callout("plan", "", f"(a {VALUE}"),
         Intervention("nine (", VALUE),
         Intervention("(x::", "![[secret]])"),
         Subagent(AgentRef("a"), None, Mode.LINK, None, "ten (", VALUE),
@@ -67,6 +74,11 @@ def test_a_value_that_would_act_is_split_from_its_key(text: str) -> None:
 )
 def test_texts_of_one_entry_count_together(entry: Entry) -> None:
     assert split("\n".join(render_entry(entry)))
+
+
+@pytest.mark.parametrize("item", [Noted("outcome", "(", VALUE), Noted("outcome", "(x::", "![[secret]])")])
+def test_the_texts_of_an_item_of_the_findings_count_together(item: Noted) -> None:
+    assert split("\n".join(render_findings([item])))
 
 
 def test_the_texts_of_a_history_s_item_count_together() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.session.model import Status
 from crucible.session.standing import (
-    CLOSED_REASON,
-    DIED_REASON,
     Client,
     Turn,
+    is_our_reason,
+    open_end,
     pause_reason,
+    question_in,
     session_status,
 )
 
@@ -26,58 +28,79 @@ lasts = st.none() | st.integers(0, 7200).map(lambda seconds: NOW - timedelta(sec
 
 
 @given(turns, lasts, st.booleans())
-def test_a_running_client_makes_every_session_active(
-    turn: Turn, last: datetime | None, goes_on: bool
+def test_a_running_client_makes_every_session_active(turn: Turn, last: datetime | None, waits: bool) -> None:
+    assert session_status(turn, last, NOW, IDLE, Client.RUNNING, waits=waits) is Status.ACTIVE
+
+
+@given(turns, lasts, st.booleans(), st.sampled_from([Client.ENDED, Client.DIED]))
+def test_hooks_and_imports_have_one_rule(
+    turn: Turn, last: datetime | None, waits: bool, client: Client
 ) -> None:
-    assert session_status(turn, last, NOW, IDLE, Client.RUNNING, goes_on=goes_on) is Status.ACTIVE
-
-
-@given(turns, lasts, st.booleans())
-def test_where_nothing_is_known_of_the_client_only_the_clock_and_the_turn_count(
-    turn: Turn, last: datetime | None, goes_on: bool
-) -> None:
-    found = session_status(turn, last, NOW, IDLE, goes_on=goes_on)
-    done = {Turn.ANSWERED: Status.COMPLETED, Turn.MOVED: Status.COMPLETED, Turn.FAULTED: Status.FAILED}
-    young = last is not None and NOW - last < IDLE
-    assert found is (Status.ACTIVE if young else done.get(turn, Status.PAUSED))
-
-
-@given(turns, lasts, st.booleans())
-def test_a_client_that_ended_leaves_nothing_active(turn: Turn, last: datetime | None, goes_on: bool) -> None:
-    found = session_status(turn, last, NOW, IDLE, Client.ENDED, goes_on=goes_on)
-    quiet = last is None or NOW - last >= IDLE
-    answered = Status.COMPLETED if quiet and not goes_on else Status.PAUSED
+    """An import that knows nothing of the client says, once all is quiet, what a hook said at the client's end."""
+    by_hooks = session_status(turn, last, NOW, IDLE, client, waits=waits)
+    by_import = session_status(turn, last, NOW + 3 * IDLE, IDLE, waits=waits)
+    answered = Status.PAUSED if waits else Status.COMPLETED
     done = {Turn.ANSWERED: answered, Turn.MOVED: Status.COMPLETED, Turn.FAULTED: Status.FAILED}
-    assert found is done.get(turn, Status.PAUSED)
+    assert by_hooks is by_import is done.get(turn, Status.PAUSED)
 
 
 @given(turns, lasts, st.booleans())
-def test_a_client_that_died_completes_nothing(turn: Turn, last: datetime | None, goes_on: bool) -> None:
-    found = session_status(turn, last, NOW, IDLE, Client.DIED, goes_on=goes_on)
-    assert found is (Status.FAILED if turn is Turn.FAULTED else Status.PAUSED)
-
-
-@given(turns, clients, lasts, st.integers(0, 10_000))
-def test_what_a_clients_end_completed_time_does_not_take_back(
-    turn: Turn, client: Client, last: datetime | None, later: int
+def test_where_nothing_is_known_of_the_client_a_young_transcript_is_active(
+    turn: Turn, last: datetime | None, waits: bool
 ) -> None:
-    first = session_status(turn, last, NOW, IDLE, client)
-    then = session_status(turn, last, NOW + timedelta(seconds=later), IDLE, client)
-    if first in (Status.COMPLETED, Status.FAILED):
-        assert then is first
-    if first is Status.PAUSED:
-        assert then in (Status.PAUSED, Status.COMPLETED)
+    found = session_status(turn, last, NOW, IDLE, waits=waits)
+    young = last is not None and NOW - last < IDLE
+    assert (found is Status.ACTIVE) == young
 
 
-@given(turns, clients, st.sampled_from(["", "Bash make"]))
-def test_every_pause_has_a_reason_and_a_death_is_told_by_its_own(
-    turn: Turn, client: Client, waiting: str
+@given(turns, clients, lasts, st.booleans(), st.integers(0, 10_000))
+def test_time_takes_back_nothing(
+    turn: Turn, client: Client, last: datetime | None, waits: bool, later: int
 ) -> None:
-    reason = pause_reason(turn, waiting, client)
-    assert reason
-    assert reason.startswith(DIED_REASON) == (client is Client.DIED)
-    assert (reason == CLOSED_REASON) == (turn is Turn.ANSWERED and client is not Client.DIED)
+    first = session_status(turn, last, NOW, IDLE, client, waits=waits)
+    then = session_status(turn, last, NOW + timedelta(seconds=later), IDLE, client, waits=waits)
+    assert then is first or first is Status.ACTIVE
 
 
-def test_an_idle_time_of_zero_completes_at_once() -> None:
-    assert session_status(Turn.ANSWERED, NOW, NOW, timedelta(0), Client.ENDED) is Status.COMPLETED
+@given(
+    turns, st.sampled_from(["", "Bash make"]), st.sampled_from(["", "asked: Shall I?", "1 open task: Test"])
+)
+def test_every_pause_has_a_reason_that_is_known_for_ours(turn: Turn, waiting: str, waits: str) -> None:
+    if turn is not Turn.ANSWERED or waits:
+        assert is_our_reason(pause_reason(turn, waiting, waits))
+
+
+@pytest.mark.parametrize("reason", ["lunch", "", None, "tasks", "2 tasks are open", "asked Bob"])
+def test_a_humans_reason_is_not_ours(reason: str | None) -> None:
+    assert not is_our_reason(reason)
+
+
+@pytest.mark.parametrize(
+    ("question", "tasks", "reason"),
+    [
+        ("", [], ""),
+        ("Shall I commit?", ["A"], "asked: Shall I commit?"),
+        ("", ["Write it"], "1 open task: Write it"),
+        ("", ["A", "B", "C"], "3 open tasks: A; B; C"),
+        ("", ["A", "B", "C", "D", "E"], "5 open tasks: A; B; C; …"),
+    ],
+)
+def test_what_a_session_waits_for_is_named(question: str, tasks: list[str], reason: str) -> None:
+    assert open_end(question, tasks) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Done.", ""),
+        ("Is it? Yes, it is.", ""),
+        ("Done. Shall I commit?", "Shall I commit?"),
+        ("All tests pass.\n\n**Shall I also update the docs?**", "Shall I also update the docs?"),
+        ("Two ways:\n\n1. SQLite\n2. Redis\n\nWhich one do you prefer?\n", "Which one do you prefer?"),
+        ("- Keep v1.2 of the API?", "Keep v1.2 of the API?"),
+        ("どちらにしますか？", "どちらにしますか？"),
+        ("`a?b`", ""),
+    ],
+)
+def test_a_closing_text_that_ends_in_a_question_mark_asks(text: str, question: str) -> None:
+    assert question_in(text) == question

@@ -33,6 +33,10 @@ WORDS = st.sampled_from(
         "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nno",
         "This session is being continued from a previous conversation that ran out of context",
         "Exit code 3\nx",
+        "<persisted-output>\nOutput too large (9KB). Full output saved to: /x/tool-results/../../transcript.jsonl\n\nPreview:\nx",
+        "<agent-notification><agent-id>a1</agent-id></agent-notification>",
+        "local_agent",
+        "x.md",
         "enqueue",
         "dequeue",
         "remove",
@@ -49,8 +53,11 @@ WORDS = st.sampled_from(
     ]
 ) | st.text(max_size=6)
 NAMES = st.sampled_from(
-    ["Bash", "Read", "Write", "Edit", "Grep", "Agent", "Task", "TodoWrite", "TaskCreate", "TaskUpdate"]
-)
+    [
+        "Bash", "Read", "Write", "Edit", "Grep", "Agent", "Task", "TodoWrite", "TaskCreate", "TaskUpdate", "TaskOutput",
+        "AskUserQuestion", "ExitPlanMode",
+    ]
+)  # fmt: skip
 IDS = st.sampled_from(["c1", "c2", "a1"])
 LEAF = (
     st.none()
@@ -64,7 +71,8 @@ KEYS = st.sampled_from(
         "type", "id", "text", "content", "input", "name", "tool_use_id", "is_error", "message", "uuid", "model", "usage",
         "stop_reason", "thinking", "prompt", "subagent_type", "todos", "subject", "taskId", "addBlocks", "addBlockedBy",
         "file", "numLines", "structuredPatch", "lines", "task", "status", "agentId", "isAsync", "numFiles", "cache_creation",
-        "stdout", "kind", "new_string", "edits", "success", "interrupted", "totalTokens", "reason",
+        "stdout", "kind", "new_string", "edits", "success", "interrupted", "totalTokens", "reason", "questions", "answers",
+        "question", "options", "label", "annotations", "plan", "file_path", "old_string", "task_id", "task_type", "isAgent",
     ]
 )  # fmt: skip
 JSON: st.SearchStrategy[Any] = st.recursive(

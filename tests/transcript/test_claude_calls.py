@@ -20,6 +20,7 @@ from crucible.transcript.events import (
     ToolUsed,
 )
 from tests.transcript.building import (
+    Row,
     assistant,
     envelope,
     one,
@@ -320,10 +321,38 @@ def test_the_structured_result_names_the_agent_and_its_tokens() -> None:
 
 
 def test_a_subagent_that_failed_returned_as_failed() -> None:
-    event = one(
-        read_rows(assistant(SPAWN), result("Error: no such agent", "spawn", error=True)), SubagentReturned
-    )
-    assert event.end is CallEnd.FAILED
+    for words in ("Agent type 'x' not found", "<tool_use_error>Agent type 'x' not found</tool_use_error>"):
+        rows = (assistant(SPAWN), result(words, "spawn", error=True, raw=f"Error: {words}"))
+        event = one(read_rows(*rows), SubagentReturned)
+        assert (event.end, event.text) == (CallEnd.FAILED, "Agent type 'x' not found")
+
+
+def test_the_structured_report_is_told_whole() -> None:
+    report = "Found it.\n\nagentId: x (is what I searched)"
+    raw = {"status": "completed", "agentId": "a1", "content": [text(report), text("More.")]}
+    rows = (assistant(SPAWN), result([text(report), text("More."), text(TAIL + USAGE)], "spawn", raw=raw))
+    assert one(read_rows(*rows), SubagentReturned).text == f"{report}\nMore."
+
+
+def test_a_subagent_that_said_nothing_has_no_report() -> None:
+    raw = {"status": "completed", "agentId": "a1", "content": []}
+    rows = (assistant(SPAWN), result("(Agent completed with no output)", "spawn", raw=raw))
+    assert one(read_rows(*rows), SubagentReturned).text == ""
+
+
+def test_a_report_without_its_call_is_told_as_a_subagents() -> None:
+    raw = {
+        "status": "completed",
+        "agentId": "a1",
+        "prompt": "Find it",
+        "content": [text("Found it.")],
+        "totalTokens": 5,
+    }
+    events = read_rows(result([text("Found it."), text(TAIL)], "gone", raw=raw))
+    started, returned = one(events, SubagentStarted), one(events, SubagentReturned)
+    assert (started.call, started.agent, started.task) == ("gone", "a1", "Find it")
+    assert (returned.call, returned.agent, returned.text, returned.tokens) == ("gone", "a1", "Found it.", 5)
+    assert not only(events, ToolReturned)
 
 
 def test_a_spawn_that_the_user_rejected_keeps_what_the_user_said() -> None:
@@ -364,12 +393,79 @@ def test_the_stub_of_an_old_background_subagent_names_it_in_its_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "end"),
-    [("completed", CallEnd.OK), ("failed", CallEnd.FAILED), ("killed", CallEnd.INTERRUPTED)],
+    ("status", "end", "words"),
+    [
+        ("completed", CallEnd.OK, ""),
+        ("failed", CallEnd.FAILED, 'Agent "Find" failed'),
+        ("killed", CallEnd.INTERRUPTED, ""),
+    ],
 )
-def test_a_notice_says_how_the_subagent_ended(status: str, end: CallEnd) -> None:
+def test_a_notice_says_how_the_subagent_ended(status: str, end: CallEnd, words: str) -> None:
     event = one(read_rows(assistant(SPAWN), LAUNCHED, user(notice(status))), SubagentReturned)
-    assert (event.end, event.text) == (end, f'Agent "Find" {status}')
+    assert (event.end, event.text) == (end, words)
+
+
+OLD_NOTICE = (
+    "<agent-notification>\n<agent-id>a5</agent-id>\n<output-file>/tmp/a5.output</output-file>\n<status>completed</status>\n"
+    '<summary>Agent "Find" completed.</summary>\nRead the output file to retrieve the full result.\n</agent-notification>'
+)
+
+
+def fetched(
+    output: str, call: str = "out", *, status: str = "completed", kind: str = "local_agent", **more: object
+) -> tuple[Row, Row]:
+    task = {"task_id": "a5", "task_type": kind, "status": status, "output": output, "result": output, **more}
+    answer = result(f"<output>\n{output}\n</output>", call, raw={"retrieval_status": "success", "task": task})
+    return assistant(use("TaskOutput", call, task_id="a5")), answer
+
+
+def test_the_report_of_a_background_subagent_is_fetched_once() -> None:
+    log = (
+        '[Tool: Bash] {"command":"ls"}\nLet me look.\n[Tool: Read] {"file_path":"x"}\n## Report\n\nFound it.'
+    )
+    rows = (assistant(SPAWN), LAUNCHED, *fetched(log), *fetched(log, "again"))
+    event = one(read_rows(*rows), SubagentReturned)
+    assert (event.call, event.agent, event.text, event.end) == (
+        "spawn",
+        "a5",
+        "## Report\n\nFound it.",
+        CallEnd.OK,
+    )
+    assert [e.call for e in only(read_rows(*rows), ToolReturned)] == ["out", "again"]
+
+
+def test_a_notice_without_a_report_takes_none_away() -> None:
+    rows = (assistant(SPAWN), LAUNCHED, *fetched("Found it."), user(OLD_NOTICE))
+    assert one(read_rows(*rows), SubagentReturned).text == "Found it."
+    later = (assistant(SPAWN), LAUNCHED, user(OLD_NOTICE), *fetched("Found it."))
+    assert [event.text for event in only(read_rows(*later), SubagentReturned)] == ["", "Found it."]
+
+
+def test_a_subagent_that_the_user_stopped_has_no_report() -> None:
+    rows = (assistant(SPAWN), result("[Request interrupted by user for tool use]", "spawn", error=True))
+    event = one(read_rows(*rows), SubagentReturned)
+    assert (event.end, event.text) == (CallEnd.INTERRUPTED, "")
+
+
+def test_a_subagent_that_was_stopped_after_its_report_is_told_so() -> None:
+    rows = (assistant(SPAWN), LAUNCHED, *fetched("Found it."), user(notice("killed")), user(notice("killed")))
+    ends = [(event.text, event.end) for event in only(read_rows(*rows), SubagentReturned)]
+    assert ends == [("Found it.", CallEnd.OK), ("", CallEnd.INTERRUPTED)]
+
+
+def test_a_background_task_that_still_runs_or_is_no_subagent_reports_nothing() -> None:
+    for rows in (
+        fetched("…", status="running"),
+        fetched("…", kind="local_bash"),
+        fetched("…", task_id="other"),
+    ):
+        assert not only(read_rows(assistant(SPAWN), LAUNCHED, *rows), SubagentReturned)
+
+
+def test_a_background_subagent_that_failed_says_why() -> None:
+    rows = fetched("", status="failed", error="out of tokens")
+    event = one(read_rows(assistant(SPAWN), LAUNCHED, *rows), SubagentReturned)
+    assert (event.end, event.text) == (CallEnd.FAILED, "out of tokens")
 
 
 def test_a_notice_may_name_the_agent_alone() -> None:

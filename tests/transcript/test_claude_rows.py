@@ -185,7 +185,25 @@ def test_cache_writes_may_stand_in_their_parts_alone() -> None:
         "input_tokens": 1,
         "cache_creation": {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 20},
     }
-    assert one(read_rows(assistant(text("x"), usage=nested)), UsageCounted).fresh == 31
+    event = one(read_rows(assistant(text("x"), usage=nested)), UsageCounted)
+    assert (event.fresh, event.written, event.written_1h) == (31, 30, 20)
+
+
+def test_cache_writes_are_counted_by_how_long_they_are_kept() -> None:
+    nested = {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 6}
+    rows = [
+        assistant(text("x"), usage=usage(written=7)),
+        assistant(text("x"), usage={**usage(written=7), "cache_creation": nested}),
+        assistant(text("x"), usage={**usage(written=7), "cache_creation": {"ephemeral_1h_input_tokens": 9}}),
+        assistant(text("x"), usage={**usage(written=7), "cache_creation": ["x"]}),
+    ]
+    counted = only(read_rows(*rows), UsageCounted)
+    assert [(e.fresh, e.written, e.written_1h) for e in counted] == [
+        (8, 7, 0),
+        (8, 7, 6),
+        (8, 7, 7),
+        (8, 7, 0),
+    ]
 
 
 def test_counts_that_are_no_numbers_are_none() -> None:
@@ -349,6 +367,43 @@ def test_what_went_back_to_the_editor_was_not_said() -> None:
 def test_what_was_queued_for_a_subagent_was_not_said_here() -> None:
     rows = (ASKED, working(), queue("enqueue", "x"), queue("remove", "x", reason="delivered_to_agent"))
     assert told(*rows)[1:] == []
+
+
+def test_a_notice_that_came_without_leaving_the_queue_does_not_hold_up_the_next_words() -> None:
+    notice = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
+    rows = (
+        ASKED,
+        working(),
+        queue("enqueue", notice),
+        user("[Request interrupted by user]"),
+        user(notice, permissionMode="default"),
+        queue("enqueue", "try again"),
+        working("x"),
+        queue("remove"),
+    )
+    assert told(*rows)[1:] == [("try again", PromptKind.STEERING)]
+
+
+def test_a_command_alone_in_the_queue_is_no_steering() -> None:
+    for words in ("/exit", " /docs:plan\n"):
+        rows = (ASKED, working(), queue("enqueue", words), queue("remove"))
+        assert told(*rows)[1:] == []
+        assert one(read_rows(*rows), Injected) == Injected(
+            one(read_rows(*rows), Injected).at, words, "command"
+        )
+    for words in ("/tmp is full", "/tmp/x", "/"):
+        assert told(ASKED, working(), queue("enqueue", words), queue("remove"))[1:] == [
+            (words, PromptKind.STEERING)
+        ]
+
+
+def test_a_notice_of_an_agent_in_the_queue_is_nobodys_words() -> None:
+    notice = (
+        "<agent-notification>\n<agent-id>a1</agent-id>\n<status>completed</status>\n</agent-notification>"
+    )
+    rows = (ASKED, working(), queue("enqueue", notice), queue("remove"))
+    assert told(*rows)[1:] == []
+    assert one(read_rows(*rows), Injected).kind == "task-notification"
 
 
 def test_a_queued_text_of_the_client_is_nobodys_words() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from crucible.transcript.events import (
     Answered,
     CallEnd,
@@ -252,6 +254,26 @@ def test_a_command_that_runs_on_ends_later(tmp_path: Path) -> None:
         ("", {"background": "7"}),
         ("made", {"lines": 1, "exit_code": 0}),
     ]
+
+
+@pytest.mark.parametrize("told", ["by the look alone", "by the interface too"])
+def test_a_look_at_a_command_tells_how_that_ended_and_ends_well_itself(told: str, tmp_path: Path) -> None:
+    done = item("CommandExecution", id="call-1", command=["make"], exit_code=2, aggregated_output="begun\nno")
+    events = events_of(
+        tmp_path,
+        meta(),
+        call("exec_command", cmd="make"),
+        output("Process running with session ID 7\nOutput:\nbegun\n"),
+        response(
+            "function_call", name="write_stdin", arguments='{"session_id": 7, "chars": ""}', call_id="call-2"
+        ),
+        *([done] if told == "by the interface too" else []),
+        output("Process exited with code 2\nOutput:\nno\n", "call-2"),
+    )
+    _, make, look = only(events, ToolReturned)
+    assert (make.call, make.end, (make.details or {})["exit_code"]) == ("call-1", CallEnd.FAILED, 2)
+    assert (look.call, look.end, look.details) == ("call-2", CallEnd.OK, {"lines": 1})
+    assert make.text.strip() in ("no", "begun\nno")
 
 
 def test_a_command_that_ends_behind_the_answer_does_not_wake_the_agent(tmp_path: Path) -> None:
@@ -560,7 +582,9 @@ def test_a_subagent_that_could_not_be_started_or_failed_says_so(tmp_path: Path) 
     refused = events_of(
         tmp_path, meta(), call("spawn_agent", message="x"), output("unsupported call: spawn_agent")
     )
-    assert [e.end for e in only(refused, ToolReturned)] == [CallEnd.FAILED]
+    assert [(e.end, e.text) for e in only(refused, SubagentReturned)] == [
+        (CallEnd.FAILED, "unsupported call: spawn_agent")
+    ]
     notice = '<subagent_notification>\n{"agent_path":"a","status":{"errored":"no model"}}\n</subagent_notification>'
     (back,) = only(events_of(tmp_path, meta(), said("user", notice)), SubagentReturned)
     assert (back.end, back.text) == (CallEnd.FAILED, "no model")

@@ -19,6 +19,7 @@ from tests.transcript.building import DATA, only
 
 GEMINI = DATA / "gemini"
 NAMES = ("fault", "limiter", "resumed", "rewind")
+EVENTS = (*NAMES, "asked", "steered")
 LATER = datetime(2026, 11, 23, tzinfo=UTC)
 
 
@@ -45,7 +46,7 @@ def check(path: Path, now: str) -> None:
     assert now == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENTS)
 def test_real_logs_give_the_events_that_are_written_down(name: str) -> None:
     check(GEMINI / "golden" / f"{name}.json", golden(name))
 
@@ -79,6 +80,6 @@ def test_what_a_compaction_keeps_is_not_told_twice() -> None:
 
 
 def test_no_row_of_a_real_log_is_unknown_or_unreadable() -> None:
-    for name in NAMES:
+    for name in EVENTS:
         told = json.loads(golden(name)).values()
         assert not [e for events in told for e in events if e["event"] in {"Unknown", "Unreadable"}]

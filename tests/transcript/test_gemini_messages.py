@@ -22,7 +22,7 @@ from crucible.transcript.events import (
     Unknown,
     UsageCounted,
 )
-from tests.transcript.building import only
+from tests.transcript.building import one, only
 from tests.transcript.gemini_logs import FIRST, Row, call, events_of, message, model, tokens, user
 
 
@@ -256,3 +256,106 @@ def test_notices_of_the_client() -> None:
 def test_an_answer_is_told_behind_all_that_belongs_to_it() -> None:
     events = events_of(FIRST, user("u", "go"), model("m", "done", tokens=tokens(output=1)))
     assert [type(event) for event in events[-3:]] == [Replied, UsageCounted, Answered]
+
+
+# --- commands: what the client says behind their output --------------------------------------------------------------
+
+
+def _ran(output: str) -> ToolReturned:
+    wrapped = f"<untrusted_context>\n{output}\n</untrusted_context>"
+    events = events_of(FIRST, model("m1", "", toolCalls=[call("c1", "run_shell_command", wrapped)]))
+    return one(events, ToolReturned)
+
+
+@pytest.mark.parametrize(
+    ("output", "end", "code", "text"),
+    [
+        ("Output: 3 passed\nProcess Group PGID: 7", CallEnd.OK, 0, "3 passed"),
+        ("Output: 1 failed\nExit Code: 1\nProcess Group PGID: 7", CallEnd.FAILED, 1, "Exit code 1\n1 failed"),
+        (
+            "Output: job ended\nExit Code: 3\nall 12 jobs retried\nProcess Group PGID: 7",
+            CallEnd.OK,
+            0,
+            "job ended\nExit Code: 3\nall 12 jobs retried",
+        ),
+        (
+            "Output: before\nError: no such table\nafter\nExit Code: 2\nProcess Group PGID: 7",
+            CallEnd.FAILED,
+            2,
+            "Exit code 2\nbefore\nError: no such table\nafter",
+        ),
+        ("Output: (empty)\nBackground PIDs: 8, 9\nProcess Group PGID: 7", CallEnd.OK, 0, ""),
+        ("Output: half\nSignal: 9\nProcess Group PGID: 7", CallEnd.FAILED, None, "half"),
+    ],
+)
+def test_a_command_ended_as_the_client_says_behind_its_output(
+    output: str, end: CallEnd, code: int | None, text: str
+) -> None:
+    returned = _ran(output)
+    assert (returned.end, (returned.details or {}).get("exit_code"), returned.text) == (end, code, text)
+
+
+def test_a_command_that_ran_out_of_time_failed_and_one_that_the_user_stopped_was_interrupted() -> None:
+    late = _ran(
+        "Command was automatically cancelled because it exceeded the timeout of 5.0 minutes without output."
+    )
+    stopped = _ran(
+        "Command was cancelled by user before it could complete. There was no output before it was cancelled."
+    )
+    assert (late.end, stopped.end) == (CallEnd.FAILED, CallEnd.INTERRUPTED)
+
+
+def test_what_ended_in_the_background_is_not_the_users_word() -> None:
+    inner = "[Background command completed with exit code 0. Output saved to x]"
+    wrapped = f"User steering update:\n<user_input>\n{inner}\n</user_input>\nInternal instruction: Go on."
+    events = events_of(FIRST, user("u1", [{"text": wrapped}]))
+    assert not only(events, Prompted)
+    assert [event.kind for event in only(events, Injected)] == ["steering"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "System: Potential loop detected. Details: the same call. Please take a step back.",
+        "Here is the user's editor context as a JSON object. This is for your information only.\n{}",
+        "Here is a summary of changes in the user's editor context, in JSON format.\n{}",
+    ],
+)
+def test_what_the_client_tells_the_model_of_itself_is_nobodys_word(words: str) -> None:
+    events = events_of(FIRST, user("u", words))
+    assert not only(events, Prompted)
+    assert [event.text for event in only(events, Injected)] == [words]
+
+
+# --- history that is written down again ------------------------------------------------------------------------------
+
+CONTEXT = "<session_context>\nThis is the Gemini CLI.\n</session_context>"
+
+
+def _again() -> list[Row]:
+    """Two turns, and what the client writes when a request is cancelled: all of it once more, under new ids."""
+    asked = {"functionCall": {"id": "c", "name": "glob", "args": {}}}
+    return [
+        user("u1", "look"),
+        model("m1", "I look.", toolCalls=[call("c", "glob")]),
+        user("u2", "look"),
+        message("i1", "info", "Request cancelled."),
+        user("x0", [{"text": CONTEXT}]),
+        user("x1", [{"text": "look"}]),
+        message("x2", "gemini", [{"text": "I look."}, asked], thoughts=[], tokens=None),
+        user("x3", call("c", "glob")["result"]),
+    ]
+
+
+def test_history_under_new_ids_is_told_once() -> None:
+    events = events_of(FIRST, *_again())
+    assert [event.text for event in only(events, Prompted)] == ["look", "look"]
+    assert [event.text for event in only(events, Replied)] == ["I look."]
+    assert len(only(events, ToolUsed)) == len(only(events, ToolReturned)) == 1
+
+
+def test_words_that_are_said_again_after_that_are_news() -> None:
+    listed = {"$set": {"messages": [], "lastUpdated": "2026-11-22T10:00:00.000Z"}}
+    events = events_of(FIRST, *_again(), listed, user("u3", "look"), model("m3", "I look."))
+    assert len(only(events, Prompted)) == 3
+    assert len(only(events, Replied)) == 2

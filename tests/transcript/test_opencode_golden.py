@@ -19,7 +19,7 @@ from tests.transcript.test_golden import as_json
 GOLDEN = DATA.parent / "golden" / "import-opencode"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "asked"])
 def test_real_databases_give_the_events_that_are_written_down(name: str) -> None:
     path = DATA / "golden" / f"opencode-{name}.json"
     found = {session: [as_json(event) for event in events] for session, events in told(REAL / name).items()}
@@ -46,7 +46,7 @@ def test_real_databases_give_the_notes_that_are_written_down(tmp_path: Path) -> 
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "asked"])
 def test_no_row_of_a_real_database_is_unknown_or_unreadable(name: str) -> None:
     assert not [event for events in told(REAL / name).values() for event in only(events, Unknown, Unreadable)]
 
@@ -122,7 +122,7 @@ def test_calls_and_subagents_end_as_they_did(many: Vault) -> None:
         ("edit", Outcome.FAILED),
         ("frobnicate", Outcome.FAILED),
         ("read", Outcome.FAILED),
-        ("bash", Outcome.REJECTED),
+        ("bash", Outcome.FAILED),
     ]
     links = [entry.link for entry in session.all_entries() if isinstance(entry, Subagent)]
     assert links == [ref.session for ref in session.subagents]

@@ -218,6 +218,7 @@ def test_a_list_of_tasks(tmp_path: Path) -> None:
         '<task id="ses_child" state="completed">\n<task_result>\nAll is well.\n</task_result>\n</task>',
         "All is well.\n\n<task_metadata>\nsession_id: ses_child\n</task_metadata>",
         '<subagent sessionID="ses_child" state="completed">\nAll is well.\n</subagent>',
+        '<task id="ses_child" state="completed">\n<summary>done</summary>\n<task_result>\nAll is well.\n</task_result>\n</task>',
     ],
 )
 def test_a_subagent_reports_without_the_tags_of_the_client(tmp_path: Path, output: str) -> None:
@@ -245,6 +246,24 @@ def test_a_subagent_in_the_background_reports_by_a_notice(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("state", "end"),
+    [("completed", CallEnd.OK), ("error", CallEnd.FAILED), ("cancelled", CallEnd.INTERRUPTED)],
+)
+def test_a_subagent_ends_as_its_report_says(state: str, end: CallEnd, tmp_path: Path) -> None:
+    tag = "task_error" if state == "error" else "task_result"
+    words = "First.\n\n</task_result> is a tag.\n\nLast."
+    notice = f'<task id="ses_b" state="{state}">\n<{tag}>\n{words}\n</{tag}>\n</task>'
+    called = one(agent_said(tmp_path / "called", tool("task", output=notice)), SubagentReturned)
+    told = one(user_said(tmp_path / "told", text(notice, synthetic=True)), SubagentReturned)
+    assert (called.text, called.end) == (told.text, told.end) == (words, end)
+
+
+def test_a_notice_that_a_subagent_goes_on_is_no_end(tmp_path: Path) -> None:
+    notice = '<task id="ses_b" state="running">\n</task>'
+    assert not only(user_said(tmp_path, text(notice, synthetic=True)), SubagentReturned)
+
+
+@pytest.mark.parametrize(
     ("more", "said"),
     [({"total": 135}, 5), ({"total": 138}, 8), ({}, 8)],
 )
@@ -253,7 +272,7 @@ def test_reasoning_counts_once(tmp_path: Path, more: Row, said: int) -> None:
         tmp_path, text("Hi."), {"type": "step-finish", "reason": "stop", "tokens": {**TOKENS, **more}}
     )
     usage = one(found, UsageCounted)
-    assert (usage.fresh, usage.cached, usage.said, usage.model) == (30, 100, said, "m")
+    assert (usage.fresh, usage.written, usage.cached, usage.said, usage.model) == (30, 20, 100, said, "m")
 
 
 def test_a_message_without_steps_is_counted_by_itself_and_each_step_of_several_alone(tmp_path: Path) -> None:

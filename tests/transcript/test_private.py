@@ -11,11 +11,13 @@ from crucible.secrets.private import hide_private
 from crucible.settings import SecretSettings
 from crucible.transcript.events import (
     At,
+    Choice,
     Compacted,
     Event,
     Injected,
     Prompted,
     PromptKind,
+    QuestionsAnswered,
     Reasoned,
     Replied,
     SubagentStarted,
@@ -94,6 +96,17 @@ def test_a_user_s_reason_for_a_refusal_and_answer_to_a_question_are_searched() -
     )
     assert WORDS not in repr(events)
     assert count == 2
+
+
+def test_an_answer_to_a_question_of_the_agent_is_searched_and_its_repeats_are_removed() -> None:
+    redact = redactor_of(SecretSettings())
+    choices = (Choice("Which?", "A"), Choice("Why?", f"<private>{WORDS}</private>, so B", (("B", ""),)))
+    clean, counts = redact(QuestionsAnswered(AT, "c", choices))
+    assert isinstance(clean, QuestionsAnswered)
+    assert clean.choices == (choices[0], Choice("Why?", "[private], so B", (("B", ""),)))
+    assert sum(counts.values()) == 1
+    later, _ = redact(ToolReturned(AT, "c", f'"Why?"="{WORDS}"'))
+    assert WORDS not in str(later)
 
 
 @pytest.mark.parametrize(

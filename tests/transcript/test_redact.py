@@ -15,6 +15,7 @@ from crucible.errors import SecretsError
 from crucible.settings import SecretSettings
 from crucible.transcript.events import (
     At,
+    Choice,
     Compacted,
     ContextSeen,
     Event,
@@ -48,6 +49,10 @@ def _filled(kind: type, text: str) -> Event:
         wanted = str(field.type)
         if field.name == "tasks":
             values["tasks"] = (TaskState("1", text, text, text),)
+        elif field.name == "choices":
+            values["choices"] = (Choice(text, text, ((text, text), ("plain", text)), (text,)),)
+        elif "bool" in wanted:
+            values[field.name] = True
         elif "Mapping" in wanted:
             values[field.name] = {"a": [{"b": f"see {text}"}], text: 1}
         elif "tuple" in wanted:

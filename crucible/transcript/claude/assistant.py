@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from crucible.transcript.claude.asking import ASKING_TOOLS, edited_plan
 from crucible.transcript.claude.calls import AGENT_TOOLS, TASK_TOOLS, content_text, facts_of_use
 from crucible.transcript.claude.state import OpenCall, State
 from crucible.transcript.events import (
@@ -30,6 +31,8 @@ from crucible.transcript.values import Row, arguments_of, as_dict, as_str, count
 __all__ = ["read_assistant"]
 
 _ENDINGS = frozenset({"end_turn", "stop_sequence"})
+_LONG, _SHORT = "ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens"
+_WRITING_TOOLS = frozenset({"Write", "Edit"})
 _NO_WORDS = frozenset({"", "(no content)"})
 _SYNTHETIC = "<synthetic>"
 """The model of what the client itself says in the agent's name."""
@@ -43,6 +46,7 @@ class _Message(NamedTuple):
     model: str
     stop: str
     own: bool
+    row: Row
 
 
 def read_assistant(state: State, row: Row, at: At) -> None:
@@ -57,10 +61,17 @@ def read_assistant(state: State, row: Row, at: At) -> None:
         _synthetic(state, row, raw, at)
         return
     message = _Message(
-        at, as_str(raw.get("id")) or at.row, model, as_str(raw.get("stop_reason")), at.agent == state.agent
+        at,
+        as_str(raw.get("id")) or at.row,
+        model,
+        as_str(raw.get("stop_reason")),
+        at.agent == state.agent,
+        row,
     )
     _count(state, raw.get("usage"), message)
-    state.queue.step += message.own
+    if message.own:
+        state.queue.step += 1
+        state.unanswered = state.local = False
     content = raw.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
@@ -85,19 +96,36 @@ def _count(state: State, usage: object, message: _Message) -> None:
     if not isinstance(usage, dict) or not message.id:
         return
     get = usage.get
-    written = count(get("cache_creation_input_tokens"))
-    if not written and (nested := get("cache_creation")) and isinstance(nested, dict):
-        # before 2.1.152 some rows had the sum only in its parts
-        written = sum(map(count, nested.values()))
-    counted = (
+    parts = get("cache_creation")
+    long, short = (parts.get(_LONG), parts.get(_SHORT)) if isinstance(parts, dict) else (0, 0)
+    given = (
         message.model,
-        count(get("input_tokens")) + written,
-        count(get("cache_read_input_tokens")),
-        count(get("output_tokens")),
+        get("input_tokens"),
+        get("cache_read_input_tokens"),
+        get("output_tokens"),
+        get("cache_creation_input_tokens"),
+        long,
+        short,
     )
-    if state.usage.get(message.id) != counted:
-        state.usage[message.id] = counted
-        state.out.append(UsageCounted(message.at, message.id, *counted))
+    # Most rows repeat what the message's last one said.
+    if state.usage.get(message.id) == given:
+        return
+    state.usage[message.id] = given
+    fresh, cached, said, written, long, short = map(count, given[1:])
+    # before 2.1.152 some rows had the sum only in its parts
+    written = written or long + short
+    state.out.append(
+        UsageCounted(
+            message.at,
+            message.id,
+            message.model,
+            fresh + written,
+            cached,
+            said,
+            written,
+            min(long, written),
+        )
+    )
 
 
 def _close(state: State, message: _Message) -> None:
@@ -145,7 +173,10 @@ def _tool_use(state: State, block: Row, message: _Message) -> None:
         )
         state.agents[call] = started
         state.out.append(started)
-    state.calls[call] = OpenCall(name, arguments if name in TASK_TOOLS else {}, facts_of_use(name, arguments))
+    if name in _WRITING_TOOLS:
+        state.plan = edited_plan(state.plan, name, arguments, as_str(message.row.get("slug")))
+    kept = arguments if name in TASK_TOOLS or name in ASKING_TOOLS else {}
+    state.calls[call] = OpenCall(name, kept, facts_of_use(name, arguments))
 
 
 def _server_result(state: State, block: Row, message: _Message) -> None:

@@ -54,7 +54,12 @@ class Queue:
         return self._is_new(text, "attachment")
 
     def typed(self, text: str, working: bool) -> PromptKind | None:
-        """How the prompt of a user row was said; None when it was told already."""
+        """How the prompt of a user row was said; None when it was told already.
+
+        A notice may come without leaving the queue; it is taken out, or those behind it would be mistaken for it.
+        """
+        if any(text == waiting for waiting, _ in self._waiting):
+            self._taken = self._take(text)
         if working and text in self._delivered and not self._is_new(text, "user"):
             return None
         self._delivered.clear()

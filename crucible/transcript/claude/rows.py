@@ -11,8 +11,10 @@ from collections.abc import Callable
 from crucible.transcript.claude.assistant import read_assistant
 from crucible.transcript.claude.calls import content_text
 from crucible.transcript.claude.lineage import NO_ROWS
+from crucible.transcript.claude.results import name_agent
 from crucible.transcript.claude.state import Events, State
-from crucible.transcript.claude.user import name_agent, read_user, tell, tell_steering
+from crucible.transcript.claude.texts import is_notice
+from crucible.transcript.claude.user import read_user, tell, tell_steering
 from crucible.transcript.events import (
     Answered,
     At,
@@ -125,6 +127,7 @@ def _system(state: State, row: Row, at: At) -> None:
     elif kind == "turn_duration":
         _turn_end(state, row, at)
     elif kind == "local_command":
+        state.local = True
         tell(state, [text], 0, at, PromptKind.COMMAND)
     elif text and kind != "microcompact_boundary":
         state.out.append(Injected(at, text, kind or "system"))
@@ -172,7 +175,7 @@ def _queued(state: State, attached: Row, at: At) -> None:
     origin = as_str(as_dict(attached.get("origin")).get("kind"))
     if not (text or images) or not state.queue.attached(text):
         return
-    if (origin in ("", "human") and not attached.get("isMeta")) or text.startswith("<task-notification>"):
+    if (origin in ("", "human") and not attached.get("isMeta")) or is_notice(text):
         tell_steering(state, text, images, at)
     else:
         state.out.append(Injected(at, text, origin or "meta"))

@@ -1,23 +1,21 @@
-"""Rows of type `user` and whatever else brings texts in the user's name: results of tools, a human's words, the rest.
+"""Rows of type `user` and whatever else brings texts in the user's name: a human's words, results of tools, the rest.
 
-Owns the order of the tests that tell them apart.  The sentences are `texts`', results are `calls`'.
+Owns the order of the tests that tell them apart.  The sentences are `texts`', results are `results`'.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
-from crucible.transcript.claude.calls import (
-    TASK_TOOLS,
-    call_end,
-    content_text,
-    details,
-    peel_agent_tail,
-    task_events,
+from crucible.transcript.claude.results import (
+    background_end,
+    call_of,
+    name_agent,
+    read_result,
+    report,
 )
-from crucible.transcript.claude.state import OpenCall, State
+from crucible.transcript.claude.state import State
 from crucible.transcript.claude.texts import (
     INTERRUPTIONS,
     Notice,
@@ -25,6 +23,10 @@ from crucible.transcript.claude.texts import (
     Speech,
     classify,
     find_notices,
+    is_bare_command,
+    is_handed_plan,
+    is_notice,
+    is_stopped,
     is_summary,
     peel_reminders,
 )
@@ -37,16 +39,13 @@ from crucible.transcript.events import (
     Prompted,
     PromptKind,
     SubagentReturned,
-    SubagentStarted,
-    ToolReturned,
     Unreadable,
 )
-from crucible.transcript.values import Row, as_dict, as_str, count
+from crucible.transcript.values import Row, as_dict, as_list, as_str
 
 __all__ = ["read_user", "tell", "tell_steering"]
 
-_LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
-_NOTICE_ENDS = {"failed": CallEnd.FAILED, "killed": CallEnd.INTERRUPTED, "stopped": CallEnd.INTERRUPTED}
+_MARKS = ("permissionMode", "thinkingMetadata", "promptSource", "planContent", "origin")
 
 
 def read_user(state: State, row: Row, at: At) -> None:
@@ -70,7 +69,7 @@ def _read_blocks(state: State, content: list[object], row: Row, at: At) -> tuple
     # the structured result belongs to the row, so it can be told only when there is one result
     raw = row.get("toolUseResult") if len(results) == 1 else None
     for block in results:
-        _result(state, block, raw, at)
+        read_result(state, block, raw, at)
     texts = [as_str(block.get("text")) for block in blocks if block.get("type") == "text"]
     return [text for text in texts if text], sum(block.get("type") == "image" for block in blocks)
 
@@ -84,16 +83,21 @@ def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
     human = origin == "human"
     text = "\n".join(texts)
     if row.get("isMeta"):
+        state.local = state.local or classify(text).kind == "caveat"
         state.out.append(Injected(at, text, "skill" if row.get("sourceToolUseID") else "meta"))
     elif row.get("isCompactSummary") or (is_summary(text) and not human):
         _compacted(state, text, at)
-    elif _from_client(row, origin) and not text.startswith("<task-notification>"):
+    elif _from_client(row, origin) and not (is_notice(text) or row.get("planContent")):
         state.out.append(Injected(at, text, origin or "client"))
+    elif not _is_marked(row) and _is_said_to_prompt(state, text):
+        state.out.append(Injected(at, text, "client"))
     else:
         state.flush_boundary()
         kind = _kind_of_row(state, text, row, at, human=human)
         if kind is not None:
+            texts = _with_plan(texts, as_str(row.get("planContent"))) if kind is PromptKind.PLAN else texts
             tell(state, texts, images, at, kind, human=human)
+            state.unanswered = _is_marked(row) and at.agent == state.agent
 
 
 def _from_client(row: Row, origin: str) -> bool:
@@ -103,12 +107,40 @@ def _from_client(row: Row, origin: str) -> bool:
     )
 
 
+def _is_marked(row: Row) -> bool:
+    """Whether the client noted with which settings a prompt was sent; versions that do so do it for every prompt."""
+    return any(row.get(key) for key in _MARKS)
+
+
+def _is_said_to_prompt(state: State, text: str) -> bool:
+    """Whether a text without a mark is what the client says in place of the agent's answer: that a hook stopped the prompt, say."""
+    return (state.unanswered or is_stopped(text)) and classify(text).speech is Speech.PROMPT
+
+
 def _kind_of_row(state: State, text: str, row: Row, at: At, *, human: bool) -> PromptKind | None:
     """How a prompt of this row was said, None when it was told already."""
     if at.agent and not human:
         return PromptKind.TASK
     kind = state.queue.typed(text, state.working)
-    return PromptKind.PLAN if kind and row.get("planContent") else kind
+    if kind is None:
+        return None
+    if row.get("planContent") or is_handed_plan(text):
+        return PromptKind.PLAN
+    # Words beside a result are what the user added when they allowed the call.
+    return PromptKind.STEERING if _has_result(row) else kind
+
+
+def _has_result(row: Row) -> bool:
+    return any(
+        as_dict(block).get("type") == "tool_result"
+        for block in as_list(as_dict(row.get("message")).get("content"))
+    )
+
+
+def _with_plan(texts: list[str], plan: str) -> list[str]:
+    """A prompt that hands over a plan, with that plan in it once."""
+    text = "\n".join(texts)
+    return texts if plan.strip() in text else [f"{text}\n\n{plan}".lstrip("\n")]
 
 
 def tell(
@@ -135,15 +167,18 @@ def tell(
 
 
 def tell_steering(state: State, text: str, images: int, at: At) -> None:
-    """A text that entered the running turn."""
-    tell(state, [text], images, at, PromptKind.STEERING)
+    """A text that entered the running turn; a command alone is carried out, not said."""
+    if is_bare_command(text):
+        state.out.append(Injected(at, text, "command"))
+    else:
+        tell(state, [text], images, at, PromptKind.STEERING)
 
 
 def _prompt(state: State, text: str, images: int, kind: PromptKind, at: At) -> None:
     if kind is PromptKind.TASK:
         _name_agent(state, text, at)
     if at.agent == state.agent:
-        state.working, state.last_word = True, None
+        state.working, state.last_word, state.local = True, None, False
     state.out.append(Prompted(at, text, kind, images))
 
 
@@ -155,16 +190,12 @@ def _name_agent(state: State, task: str, at: At) -> None:
             return
 
 
-def name_agent(state: State, call: str, agent: str, at: At) -> None:
-    """Tell a subagent's id once it is known; it is the parent's event whoever's row told it."""
-    started = state.agents.get(call)
-    if started is not None and not started.agent and agent:
-        state.agents[call] = started = replace(started, at=replace(at, agent=started.at.agent), agent=agent)
-        state.out.append(started)
-
-
 def _command(state: State, said: Said, at: At) -> None:
-    state.out.append(Prompted(at, said.text, PromptKind.COMMAND))
+    """A command for the agent, or words for the client; one that the client answers without any is between the two of them."""
+    if state.local and is_bare_command(said.text):
+        state.out.append(Injected(at, said.text, "command"))
+    else:
+        state.out.append(Prompted(at, said.text, PromptKind.COMMAND))
 
 
 def _shell(state: State, said: Said, at: At) -> None:
@@ -172,6 +203,8 @@ def _shell(state: State, said: Said, at: At) -> None:
 
 
 def _injected(state: State, said: Said, at: At) -> None:
+    if said.kind in ("caveat", "command-output", "shell-output"):
+        state.local = said.kind == "caveat"
     state.out.append(Injected(at, said.text, said.kind))
 
 
@@ -183,21 +216,17 @@ def _interruption(state: State, said: Said, at: At) -> None:
 
 def _notices(state: State, said: Said, at: At) -> None:
     notices = find_notices(said.text)
-    known = [notice for notice in notices if _agent_call(state, notice)]
-    for notice in known:
-        call = _agent_call(state, notice)
-        end = _NOTICE_ENDS.get(notice.status, CallEnd.OK)
-        state.out.append(SubagentReturned(at, call, notice.task, notice.text, end, notice.tokens))
-    if len(known) < len(notices) or not notices:
+    known = [_returned(state, notice, at) for notice in notices]
+    if not all(known) or not notices:
         state.out.append(Injected(at, said.text, "task-notification"))
 
 
-def _agent_call(state: State, notice: Notice) -> str:
-    """The call that started the subagent a notice is about, "" for a background command."""
-    if notice.call in state.agents:
-        return notice.call
-    calls = (call for call, started in state.agents.items() if started.agent and started.agent == notice.task)
-    return next(calls, "")
+def _returned(state: State, notice: Notice, at: At) -> bool:
+    """Tell that a subagent ended; whether that was news of one."""
+    call = notice.call if notice.call in state.agents else call_of(state, notice.task)
+    end = background_end(notice.status) or CallEnd.OK
+    text = notice.text or (notice.summary if end is CallEnd.FAILED else "")
+    return bool(call) and report(state, SubagentReturned(at, call, notice.task, text, end, notice.tokens))
 
 
 _SPEECH: dict[Speech, Callable[[State, Said, At], None]] = {
@@ -215,63 +244,3 @@ def _compacted(state: State, text: str, at: At) -> None:
         state.out.append(Compacted(at, summary=text))
     else:
         state.out.append(replace(boundary, at=at, summary=text))
-
-
-# --- results ---------------------------------------------------------------------------------------------------------
-
-
-class _Result(NamedTuple):
-    """A result as it stands in its row; `raw` is the structured one or anything else."""
-
-    at: At
-    call: str
-    text: str
-    images: int
-    end: CallEnd
-    raw: object
-
-
-def _result(state: State, block: Row, raw: object, at: At) -> None:
-    call = as_str(block.get("tool_use_id"))
-    text, images = content_text(block.get("content"))
-    end, feedback = call_end(text, block.get("is_error") is True, raw)
-    result = _Result(at, call, text, images, end, raw)
-    if at.agent == state.agent:
-        state.queue.step += 1
-        state.working, state.last_word = True, None
-    opened, started = state.calls.pop(call, None), state.agents.get(call)
-    if started is not None:
-        _agent_result(state, started, result)
-    if started is None or end is CallEnd.REJECTED:
-        state.out.append(ToolReturned(at, call, text, end, feedback, _facts(opened, result)))
-    if opened is not None and opened.name in TASK_TOOLS and end is CallEnd.OK:
-        state.out.extend(task_events(at, opened.name, opened.kept, raw, text))
-
-
-def _facts(opened: OpenCall | None, result: _Result) -> dict[str, object] | None:
-    facts = None
-    if opened is not None and (
-        result.end is CallEnd.OK or (result.end is CallEnd.FAILED and opened.name == "Bash")
-    ):
-        facts = details(opened.name, result.raw, result.text, opened.facts)
-    return {**(facts or {}), "images": result.images} if result.images else facts
-
-
-def _agent_result(state: State, started: SubagentStarted, result: _Result) -> None:
-    """A report, or the notice that the subagent goes on in the background and reports later."""
-    given = as_dict(result.raw)
-    report, agent, tokens = peel_agent_tail(result.text)
-    agent = as_str(given.get("agentId")) or as_str(given.get("agent_id")) or agent or started.agent
-    launched = given.get("isAsync") or as_str(given.get("status")) in _LAUNCHED
-    if launched or result.text.startswith("Async agent launched"):
-        name_agent(state, started.call, agent or _named_in(result.text), result.at)
-        return
-    if agent and not started.agent:
-        state.agents[started.call] = replace(started, agent=agent)
-    tokens = count(given.get("totalTokens")) or tokens
-    state.out.append(SubagentReturned(result.at, started.call, agent, report, result.end, tokens))
-
-
-def _named_in(text: str) -> str:
-    words = text.partition("agentId:")[2].split(None, 1)
-    return words[0] if words else ""

@@ -42,11 +42,17 @@ _HEADER = re.compile(
 )
 _SCRIPT = re.compile(r"Script (completed|failed|running[^\n]*)\n(?:Wall time:? [^\n]*\n)?Output:(?:\n|\Z)")
 _REJECTED = re.compile(
-    r"(?:exec command |patch |\w+ )?(?:rejected|denied|declined|cancelled) by (?:the )?user", re.IGNORECASE
+    r"(?:exec command |patch |\w+ |exec_command failed: \w+ \{ message: \"Rejected\(\\?\")?"
+    r"(?:rejected|denied|declined|cancelled) by (?:the )?user(?! approval)|user (?:rejected|cancelled) MCP tool call",
+    re.IGNORECASE,
 )
-_ABORTED = re.compile(r"(?:Wall time:? [^\n]*\n)?(?:command )?(?:was )?aborted(?: by user)?\b", re.IGNORECASE)
+_ABORTED = re.compile(
+    r"(?:Wall time:? [^\n]*\n)?(?:(?:command )?(?:was )?aborted(?: by user)?\b|request_user_input was cancelled)",
+    re.IGNORECASE,
+)
 _ABORTED_HEAD = re.compile(r"\AWall time:? [^\n]*\n(?=aborted)")
 _FAILED = (
+    "request_user_input ",
     "unsupported call: ",
     "unsupported custom tool call: ",
     "failed to parse function arguments",

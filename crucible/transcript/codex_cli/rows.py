@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from crucible.transcript.codex_cli.agents import read_activity, read_agent_message
+from crucible.transcript.codex_cli.asking import read_retained
 from crucible.transcript.codex_cli.lines import Line
 from crucible.transcript.codex_cli.state import Events, State, is_subagent
 from crucible.transcript.codex_cli.talk import (
@@ -115,6 +116,7 @@ def _session_meta(state: State, meta: Row, at: At) -> None:
 
 def _turn_context(state: State, context: Row, at: At) -> None:
     state.model = as_str(context.get("model")) or state.model
+    state.mode = as_str(as_dict(context.get("collaboration_mode")).get("mode")) or state.mode
     cwd = as_str(context.get("cwd"))
     if cwd:
         _see(state, at, (cwd, *(state.context or ("", "", "", ""))[1:]))
@@ -133,8 +135,9 @@ def _see(state: State, at: At, context: tuple[str, ...]) -> None:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def _turn_began(state: State, _event: Row, _at: At) -> None:
+def _turn_began(state: State, event: Row, _at: At) -> None:
     state.begin_turn(known=True)
+    state.mode = as_str(event.get("collaboration_mode_kind"))
 
 
 def _turn_ended(state: State, event: Row, at: At) -> None:
@@ -257,6 +260,7 @@ ROWS: Mapping[str, _Read] = {
     "event_msg": _event_msg,
     "compacted": _compacted,
     "token_usage_record": read_usage_record,
+    "retained_context": read_retained,
     "inter_agent_communication": _communication,
 }
 _API: Mapping[str, _Read] = {

@@ -51,7 +51,7 @@ class Mirror:
 
 @dataclass(slots=True)
 class OpenCall:
-    """A call: `kept` holds the arguments of plans and of hand-overs alone.  `closed` when its last word was told."""
+    """A call: `kept` holds the arguments of plans, of questions and of hand-overs alone.  `closed` when its last word was told."""
 
     name: str
     kept: Mapping[str, Any] = field(default_factory=dict)
@@ -96,6 +96,8 @@ class State:
     turns_told: bool = False
     """Whether the file says when turns begin and end."""
     calls: dict[str, OpenCall] = field(default_factory=dict)
+    running: dict[str, str] = field(default_factory=dict)
+    """The call that began a command which runs on, by the client's number for it."""
     spawned: dict[str, str] = field(default_factory=dict)
     """The call that started a subagent, by the subagent's id and by its path."""
     agents: dict[str, str] = field(default_factory=dict)
@@ -108,6 +110,10 @@ class State:
     """Whether nothing happened since the last compaction."""
     aborted: bool = False
     """Whether nothing happened since the user stopped the agent."""
+    mode: str = ""
+    """How the agent works in this turn, in the client's words: `plan` or `default`."""
+    plan: str = ""
+    """The plan that the agent proposed, until the user speaks."""
     at_rest: bool = False
     """Whether the last turn ended in an answer and none has begun."""
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from crucible.transcript.codex_cli.agents import read_notice
+from crucible.transcript.codex_cli.asking import settle_plan
 from crucible.transcript.codex_cli.state import State
-from crucible.transcript.codex_cli.texts import Said, inside, said_by_agent, said_by_user, split_plan
+from crucible.transcript.codex_cli.texts import (
+    Said,
+    inside,
+    plan_in,
+    said_by_agent,
+    said_by_user,
+    split_plan,
+)
 from crucible.transcript.codex_cli.tools import read_user_shell
 from crucible.transcript.codex_cli.values import dicts
 from crucible.transcript.events import At, Injected, Interrupted, Prompted, PromptKind, Reasoned, Replied
@@ -32,6 +40,10 @@ def read_message(state: State, item: Row, at: At) -> None:
     """A message of the API, in anybody's name."""
     role, content = as_str(item.get("role")), item.get("content")
     if role == "assistant":
+        parts = (
+            content if isinstance(content, str) else "".join(as_str(p.get("text")) for p in dicts(content))
+        )
+        state.plan = plan_in(parts) or state.plan
         _reply(state, "api", said_by_agent(content), item, at)
         return
     told = as_dict(item.get("internal_chat_message_metadata_passthrough"))
@@ -72,11 +84,12 @@ def _speak(state: State, side: str, said: Said, at: At) -> None:
         _inject(state, side, kind, text, at)
     if not (said.text.strip() or said.images) or state.mirror.is_copy(side, "user", said.text):
         return
-    kind = PromptKind.TYPED
     if state.agent or state.by_agent:
         kind = PromptKind.TASK
     elif state.turn.known and state.turn.prompted:
         kind = PromptKind.STEERING
+    else:
+        kind = settle_plan(state, at, said.text)
     state.out.append(Prompted(at, said.text, kind, said.images))
     state.turn.prompted, state.turn.last_word = True, None
     state.compacted = state.aborted = state.at_rest = False
@@ -106,13 +119,16 @@ def interrupt(state: State, at: At) -> None:
 
 def read_ui_message(state: State, event: Row, at: At) -> None:
     """The event of an answer."""
+    state.plan = plan_in(as_str(event.get("message"))) or state.plan
     _reply(state, "ui", split_plan(as_str(event.get("message"))), event, at)
 
 
 def read_item_message(state: State, item: Row, at: At) -> None:
     """A completed `AgentMessage` or `Plan`."""
-    texts = split_plan(as_str(item.get("text"))) or said_by_agent(item.get("content"))
-    _reply(state, "ui", texts, item, at)
+    text = as_str(item.get("text"))
+    if as_str(item.get("type")) == "Plan":
+        state.plan = text
+    _reply(state, "ui", split_plan(text) or said_by_agent(item.get("content")), item, at)
 
 
 def _reply(state: State, side: str, texts: list[str], item: Row, at: At) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crucible.transcript.codex_cli.values import dicts
 from crucible.transcript.values import Row, as_list, as_str
 
-__all__ = ["Said", "inside", "said_by_agent", "said_by_user", "split_plan"]
+__all__ = ["Said", "inside", "plan_in", "said_by_agent", "said_by_user", "split_plan"]
 
 
 class Said(NamedTuple):
@@ -109,6 +109,12 @@ def split_plan(text: str) -> list[str]:
         return [text] if text.strip() else []
     rest = _PLAN.sub("", text)
     return [part for part in (rest, *(found[1] for found in _PLAN.finditer(text))) if part.strip()]
+
+
+def plan_in(text: str) -> str:
+    """The last plan that a text proposes, "" for none."""
+    plans = _PLAN.findall(text) if "<proposed_plan>" in text else []
+    return plans[-1] if plans else ""
 
 
 def inside(text: str, tag: str) -> str:

@@ -16,6 +16,7 @@ from crucible.transcript.codex_cli.agents import (
     read_statuses,
     start_agent,
 )
+from crucible.transcript.codex_cli.asking import QUESTION_TOOL, answered
 from crucible.transcript.codex_cli.calls import (
     Result,
     command_line,
@@ -32,17 +33,19 @@ from crucible.transcript.events import (
     CallEnd,
     Prompted,
     PromptKind,
+    SubagentReturned,
     TasksListed,
     TaskState,
     ToolReturned,
     ToolUsed,
 )
-from crucible.transcript.values import Row, as_dict, as_str
+from crucible.transcript.values import Row, as_dict, as_str, line_count
 
 __all__ = ["API_CALLS", "UI_CALLS", "read_user_shell"]
 
 _KILLED = -1
-_KEPT = frozenset({"update_plan", "exec", *AGENT_TOOLS})
+_POLL = "write_stdin"
+_KEPT = frozenset({"update_plan", "exec", QUESTION_TOOL, _POLL, *AGENT_TOOLS})
 
 
 # --- both sides ------------------------------------------------------------------------------------------------------
@@ -68,9 +71,13 @@ def _return(state: State, at: At, call: str, result: Result) -> None:
         return
     if known:
         known.closed = not result.open
+    if result.open:
+        state.running[as_str((result.details or {}).get("background"))] = call
     if result.end is CallEnd.FAILED and _is_killed(state, result):
         result = result._replace(end=CallEnd.INTERRUPTED)
     state.turn.cut = result.end is CallEnd.INTERRUPTED
+    if known and known.name == QUESTION_TOOL and result.end is not CallEnd.FAILED:
+        state.out.append(answered(at, call, known.kept, result.text))
     state.out.append(ToolReturned(at, call, result.text, result.end, details=result.details))
     if known and result.end is CallEnd.OK:
         _plan(state, at, known)
@@ -132,13 +139,28 @@ def _output(state: State, item: Row, at: At) -> None:
     known = state.calls.get(call)
     result = of_output(item.get("output"))
     told = parsed(result.text)
-    if known and known.name in AGENT_TOOLS and result.end is CallEnd.OK:
-        agent_named(state, at, call, as_str(told.get("agent_id")))
+    if known and known.name in AGENT_TOOLS and result.end is not CallEnd.REJECTED:
+        if result.end is CallEnd.OK:
+            agent_named(state, at, call, as_str(told.get("agent_id")))
+        elif not known.closed:
+            state.out.append(SubagentReturned(at, call, "", result.text, result.end))
         known.closed = True
         return
+    if known and known.name == _POLL:
+        result = _polled(state, at, str(known.kept.get("session_id")), result)
     _return(state, at, call, result)
     if known and told and as_dict(told.get("status")):
         read_statuses(state, at, told)
+
+
+def _polled(state: State, at: At, session: str, result: Result) -> Result:
+    """The result of a look at a command that runs on: how that ended is the command's, and no end of the look."""
+    begun = state.running.get(session)
+    if begun is None or result.open or "exit_code" not in (result.details or {}):
+        return result
+    del state.running[session]
+    _return(state, at, begun, result)
+    return Result(result.text, details={"lines": line_count(result.text)})
 
 
 def _web_search(state: State, item: Row, at: At, side: str = "api") -> None:

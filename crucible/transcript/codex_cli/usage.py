@@ -64,4 +64,5 @@ def _tell(state: State, usage: Row, response: str, at: At) -> None:
     on_top = written if written and count(usage.get("total_tokens")) == given + said + written else 0
     if given or said:
         fresh = max(given - cached, 0) + on_top
-        state.out.append(UsageCounted(at, response or f"tokens-{at.row}", state.model, fresh, cached, said))
+        message = response or f"tokens-{at.row}"
+        state.out.append(UsageCounted(at, message, state.model, fresh, cached, said, min(written, fresh)))

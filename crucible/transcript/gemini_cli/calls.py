@@ -8,27 +8,57 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from itertools import count as count_up
 from typing import NamedTuple
 
-from crucible.transcript.events import CallEnd, TaskState
+from crucible.transcript.asked import choice_of
+from crucible.transcript.events import CallEnd, Choice, TaskState
 from crucible.transcript.gemini_cli.values import is_response, parts_of, pictures, text_of
 from crucible.transcript.values import Row, as_dict, as_list, as_str, count, line_count
 
-__all__ = ["AGENT_TOOLS", "END_TOOL", "TASK_TOOL", "Result", "peel_report", "report_of", "result_of", "todos"]
+__all__ = [
+    "AGENT_TOOLS",
+    "END_TOOL",
+    "PLAN_TOOL",
+    "QUESTION_TOOL",
+    "TASK_TOOL",
+    "Result",
+    "choices_of",
+    "peel_report",
+    "plan_settled",
+    "report_of",
+    "result_of",
+    "todos",
+    "written_plan",
+]
 
 AGENT_TOOLS = frozenset({"invoke_agent", "delegate_to_agent"})
 """Tools that hand work to a subagent; older versions have a tool for each agent, and the call has an `agentId`."""
 END_TOOL = "complete_task"
 """A subagent's last call, whose argument is its report."""
 TASK_TOOL = "write_todos"
+QUESTION_TOOL = "ask_user"
+PLAN_TOOL = "exit_plan_mode"
 _SHELL = "run_shell_command"
 
 _DENIED = ("User denied execution", "User did not allow tool call", "User rejected")
 _CANCELLED = re.compile(r"\A\[Operation Cancelled\] (?:Reason: )?")
-_UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(?P<text>.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
-_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
-_OUTPUT = re.compile(
-    r"(?:^|\n)(?:Output|Stdout): (?P<text>.*?)(?=\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)",
+_UNTRUSTED = re.compile(
+    r"\A<untrusted_context>\n?(?P<text>.*?)\n?</untrusted_context>(?P<more>.*)\Z", re.DOTALL
+)
+_TAIL = re.compile(
+    r"(?:\nError: [^\n]*)?(?:\nExit Code: (?P<code>-?\d{1,9}|\(none\)))?(?:\nSignal: (?P<signal>[^\n]*))?"
+    r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?(?:\n</untrusted_context>)?\s*\Z"
+)
+"""What the client says of a command behind its output."""
+_OUTPUT = re.compile(r"(?:\A|\n)(?:Output|Stdout): ")
+_STDERR = re.compile(r"\nStderr: ")
+_UNKNOWN_SIGNALS = frozenset({"", "0", "(none)"})
+_TIMED_OUT = "Command was automatically cancelled because it exceeded the timeout"
+_STOPPED = "Command was cancelled by user"
+_PLAN_APPROVED, _PLAN_REJECTED = "Plan approved.", "Plan rejected."
+_PLAN_WORDS = re.compile(
+    r"\APlan rejected\. User feedback: (?P<words>.*?)(?:\n\nThe plan is stored at: [^\n]*\n[^\n]*)?\s*\Z",
     re.DOTALL,
 )
 _REPORT = re.compile(
@@ -43,11 +73,12 @@ _ENDS = {
 
 
 class Result(NamedTuple):
-    """A call's result."""
+    """A call's result; `feedback` is what the user said when refusing."""
 
     text: str
     end: CallEnd
     details: dict[str, object] | None
+    feedback: str = ""
 
 
 def result_of(name: str, call: Row) -> Result | None:
@@ -88,10 +119,13 @@ def _json(value: object) -> str:
 
 def _finished(name: str, text: str, end: CallEnd, call: Row) -> Result:
     wrapped = _UNTRUSTED.match(text)
-    text = wrapped["text"] if wrapped else text
+    text = wrapped["text"] + wrapped["more"].rstrip() if wrapped else text
     facts: dict[str, object] = {}
     if name == _SHELL and end in (CallEnd.OK, CallEnd.FAILED):
         text, end, facts = _shell(text, end)
+    elif name == PLAN_TOOL and end is CallEnd.OK and text.startswith(_PLAN_REJECTED):
+        words = _PLAN_WORDS.match(text)
+        return Result(text, CallEnd.REJECTED, None, words["words"] if words else "")
     elif end is CallEnd.OK:
         facts = _FACTS.get(name, _no_facts)(text, as_dict(call.get("resultDisplay")))
     images = pictures(call.get("result"))
@@ -100,16 +134,61 @@ def _finished(name: str, text: str, end: CallEnd, call: Row) -> Result:
 
 def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
     """What a command printed.  The client calls it a success whatever its exit code."""
-    code, output = _EXIT_CODE.search(text), _OUTPUT.search(text)
-    if code is None and output is None:
+    if text.startswith(_TIMED_OUT):
+        return text, CallEnd.FAILED, {}
+    if text.startswith(_STOPPED):
+        return text, CallEnd.INTERRUPTED, {}
+    output, tail = _OUTPUT.search(text), _TAIL.search(text)
+    code = tail["code"] if tail else None
+    if tail is None or (code is None and output is None):
         return text, end, {}
-    exit_code = int(code[1]) if code else 0
-    said = output["text"] if output else text
-    said = "" if said in ("(empty)", "(none)") else said
+    killed = code is None and (tail["signal"] or "") not in _UNKNOWN_SIGNALS
+    exit_code = int(code) if code and code != "(none)" else 0
+    said = _printed(text[output.end() if output else 0 : tail.start()])
+    if killed:
+        return said or text, CallEnd.FAILED, {"lines": line_count(said)}
     facts: dict[str, object] = {"exit_code": exit_code, "lines": line_count(said)}
     if exit_code:
         return f"Exit code {exit_code}\n{said or text}", CallEnd.FAILED, facts
     return said, end, facts
+
+
+def _printed(text: str) -> str:
+    """The output alone; older versions put what was printed as an error behind it."""
+    said = _STDERR.split(text)[0]
+    return "" if said in ("(empty)", "(none)") else said
+
+
+# --- questions and plans ---------------------------------------------------------------------------------------------
+
+
+def choices_of(arguments: Mapping[str, object], text: str) -> tuple[Choice, ...]:
+    """The questions of a call with the answers in its result, which go by their numbers."""
+    try:
+        told = as_dict(as_dict(json.loads(text)).get("answers"))
+    except (ValueError, RecursionError):
+        told = {}
+    questions = map(as_dict, as_list(arguments.get("questions")))
+    answers = (as_str(told.get(str(number))) for number in count_up())
+    return tuple(
+        choice_of(question, [answer] if answer else [])
+        for question, answer in zip(questions, answers, strict=False)
+    )
+
+
+def plan_settled(result: Result) -> bool | None:
+    """Whether the user approved a plan; None when it never came before them."""
+    if result.end is CallEnd.REJECTED:
+        return False
+    return True if result.text.startswith(_PLAN_APPROVED) else None
+
+
+def written_plan(call: Row) -> tuple[str, str] | None:
+    """Name and text of a plan that a call wrote; plans lie in a folder of the client's own."""
+    display = as_dict(call.get("resultDisplay"))
+    path, text = as_str(display.get("filePath")).replace("\\", "/"), display.get("newContent")
+    folder, _, name = path.rpartition("/")
+    return (name, text) if folder.endswith("/plans") and isinstance(text, str) else None
 
 
 # --- small facts -----------------------------------------------------------------------------------------------------
@@ -170,7 +249,16 @@ def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
 def peel_report(text: str) -> tuple[str, bool]:
     """A subagent's report without the client's head, and whether it came to its end."""
     head = _REPORT.match(text)
-    return (text[head.end() :], head["why"] == "GOAL") if head else (text, True)
+    return (_report(text[head.end() :]), head["why"] == "GOAL") if head else (text, True)
+
+
+def _report(text: str) -> str:
+    """The words of a report that the client shows as JSON."""
+    try:
+        told = json.loads(text) if text[:1] == "{" else None
+    except (ValueError, RecursionError):
+        return text
+    return report_of({"result": told}) if isinstance(told, dict) else text
 
 
 def report_of(arguments: Mapping[str, object]) -> str:

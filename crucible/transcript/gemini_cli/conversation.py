@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from crucible.transcript.gemini_cli.log import Found, LogFile, Place
+from crucible.transcript.gemini_cli.texts import is_context
 from crucible.transcript.gemini_cli.values import is_response, parts_of, row_id, text_of
 from crucible.transcript.values import Row, as_dict, as_list, as_str, as_time
 
@@ -125,6 +126,7 @@ class _Reading:
         self._by_words: dict[str, str] = {}
         self._other_names: dict[str, str] = {}
         self._now: datetime | None = None
+        self._copying = False
 
     def take(self, found: Found) -> None:
         row = found.row
@@ -148,6 +150,8 @@ class _Reading:
 
     def _message(self, message: Row, found: Found) -> None:
         self._pass_time(message.get("timestamp"))
+        if self._is_copy(message):
+            return
         name = self._name(message["id"])
         slot = self._alive.get(name)
         if slot is None:
@@ -155,6 +159,22 @@ class _Reading:
             self.told.steps.append(slot)
         slot.learn(message, found.place)
         self._by_words[_likeness(message)] = name
+
+    def _is_copy(self, message: Row) -> bool:
+        """Whether the client writes its history down again, under new ids, as it does when a request was cancelled.
+
+        Such a run of records begins with the context, or with a message of the model's that names no model, and ends with the list.
+        """
+        by_model = message.get("type") == "gemini"
+        begins = is_context(message) or (by_model and isinstance(message.get("content"), list))
+        is_new = by_model and bool(message.get("model"))
+        self._copying = not is_new and (self._copying or (begins and bool(self._by_words)))
+        if not self._copying or message["id"] in self._alive:
+            return False
+        known = self._by_words.get(_likeness(message))
+        if known is not None:
+            self._other_names[message["id"]] = known
+        return known is not None
 
     def _name(self, ident: str) -> str:
         return self._other_names.get(ident, ident)
@@ -176,6 +196,7 @@ class _Reading:
         messages = change.get("messages")
         if not isinstance(messages, list):
             return
+        self._copying = False
         kept = {self._listed(as_dict(m), found, n) for n, m in enumerate(messages)}
         if "lastUpdated" not in change:
             self._take_back(

@@ -21,8 +21,10 @@ from crucible.transcript.events import (
     Faulted,
     Injected,
     Interrupted,
+    PlanSettled,
     Prompted,
     PromptKind,
+    QuestionsAnswered,
     Reasoned,
     Replied,
     Rewound,
@@ -37,11 +39,17 @@ from crucible.transcript.events import (
 from crucible.transcript.gemini_cli.calls import (
     AGENT_TOOLS,
     END_TOOL,
+    PLAN_TOOL,
+    QUESTION_TOOL,
     TASK_TOOL,
+    Result,
+    choices_of,
     peel_report,
+    plan_settled,
     report_of,
     result_of,
     todos,
+    written_plan,
 )
 from crucible.transcript.gemini_cli.conversation import Slot, TakenBack, call_key
 from crucible.transcript.gemini_cli.texts import (
@@ -56,7 +64,12 @@ from crucible.transcript.values import Row, arguments_of, as_dict, as_list, as_s
 
 __all__ = ["Teller"]
 
-_HUMAN = {Speech.PROMPT: PromptKind.TYPED, Speech.COMMAND: PromptKind.COMMAND, Speech.SHELL: PromptKind.SHELL}
+_HUMAN = {
+    Speech.PROMPT: PromptKind.TYPED,
+    Speech.COMMAND: PromptKind.COMMAND,
+    Speech.SHELL: PromptKind.SHELL,
+    Speech.STEERING: PromptKind.STEERING,
+}
 _TITLE = 80
 """Code points of a task's first line that name it; the client gives it no name."""
 _NO_FAULTS = ("Unknown command:",)
@@ -89,6 +102,7 @@ class Teller:
         self._answered = False
         self._waiting: dict[str, str] = {}
         self._taken: list[UsageCounted] = []
+        self._plans: dict[str, str] = {}
 
     def tell(self, slot: Slot, row: Row) -> Iterator[Event]:
         """The events of one message."""
@@ -132,7 +146,7 @@ class Teller:
 
     def _prompt(self, at: At, said: Said, images: int) -> Prompted:
         kind = PromptKind.TASK if self._by_agent else _HUMAN[said.speech]
-        if kind in (PromptKind.TYPED, PromptKind.TASK):
+        if kind in (PromptKind.TYPED, PromptKind.STEERING, PromptKind.TASK):
             self._told, self._answered = True, False
         return Prompted(at, said.text, kind, images)
 
@@ -226,10 +240,24 @@ class Teller:
             report, reached = peel_report(result.text)
             end = result.end if reached or result.end is not CallEnd.OK else CallEnd.FAILED
             yield SubagentReturned(done, ident, agent, report, end)
+        yield from self._settled(done, ident, name, arguments, result)
         if not is_agent or result.end is CallEnd.REJECTED:
-            yield ToolReturned(done, ident, result.text, result.end, details=result.details)
+            yield ToolReturned(done, ident, result.text, result.end, result.feedback, result.details)
         if result.end is CallEnd.OK:
+            plan = written_plan(call)
+            self._plans.update([plan] if plan else [])
             yield from self._consequences(done, name, arguments)
+
+    def _settled(
+        self, at: At, call: str, name: str, arguments: Mapping[str, object], result: Result
+    ) -> Iterator[Event]:
+        """What the user decided: answers, or that of a plan."""
+        if name == QUESTION_TOOL and result.end is not CallEnd.FAILED:
+            yield QuestionsAnswered(at, call, choices_of(arguments, result.text))
+        approved = plan_settled(result) if name == PLAN_TOOL else None
+        if approved is not None:
+            file = as_str(arguments.get("plan_filename")).rpartition("/")[2]
+            yield PlanSettled(at, call, self._plans.get(file, file), approved)
 
     def _consequences(self, at: At, name: str, arguments: Mapping[str, object]) -> Iterator[Event]:
         if name == TASK_TOOL:

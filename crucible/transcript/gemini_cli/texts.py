@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crucible.transcript.gemini_cli.values import is_thought, parts_of
 from crucible.transcript.values import Row, as_str
 
-__all__ = ["Said", "Speech", "is_acknowledgement", "is_cancellation", "said_by_user"]
+__all__ = ["Said", "Speech", "is_acknowledgement", "is_cancellation", "is_context", "said_by_user"]
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI. We are setting up the context for our chat.")
 _HOOK = "<hook_context>"
@@ -23,11 +23,19 @@ _SHELL = re.compile(
     re.DOTALL,
 )
 _COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")
+_STEERING = re.compile(
+    r"User (?:steering update|hints):\n<user_input>\n(?P<words>.*?)\n</user_input>\s*Internal instruction: ",
+    re.DOTALL,
+)
+_BACKGROUND = ("Background execution update:\n<background_output>", "[Background command completed")
 _NOTICES = (
     "You have stopped calling tools without finishing.",
     "You have exceeded the time limit.",
     "You have exceeded the maximum number of turns.",
     "System: Please continue.",
+    "System: Potential loop detected. ",
+    "Here is the user's editor context as a JSON object.",
+    "Here is a summary of changes in the user's editor context",
     "Please continue.",
 )
 """What the client tells a model, or a subagent that goes wrong, in the user's name."""
@@ -42,6 +50,7 @@ class Speech(Enum):
     PROMPT = auto()
     COMMAND = auto()
     SHELL = auto()
+    STEERING = auto()
     SNAPSHOT = auto()
     INJECTED = auto()
 
@@ -69,6 +78,13 @@ def said_by_user(message: Row) -> list[Said]:
     return _without_files(sent)
 
 
+def is_context(message: Row) -> bool:
+    """Whether a record begins with what the client tells the model of itself."""
+    return message.get("type") == "user" and "".join(_texts(message.get("content"))).lstrip().startswith(
+        _CONTEXT
+    )
+
+
 def is_acknowledgement(text: str) -> bool:
     """Whether the client spoke in the model's name."""
     return text.strip() in _ACKNOWLEDGEMENTS
@@ -88,12 +104,22 @@ def _texts(content: object) -> list[str]:
 def _without_files(texts: list[str]) -> list[Said]:
     """A prompt, and apart from it what hooks and `@file` put behind it."""
     hooks = [text for text in texts if text.lstrip().startswith(_HOOK)]
-    own = [text for text in texts if text not in hooks]
+    steering = [text for text in texts if _STEERING.match(text.lstrip())]
+    own = [text for text in texts if text not in hooks and text not in steering]
     files = next((number for number, text in enumerate(own) if text.lstrip().startswith(_FILES)), len(own))
     prompt, attached = "".join(own[:files]), "".join(own[files:])
     said = [_classify(prompt)] if prompt.strip() else []
     said += [Said(Speech.INJECTED, attached, "files")] if attached else []
+    said += [each for text in steering for each in _steered(text)]
     return said + [Said(Speech.INJECTED, text, "hook") for text in hooks]
+
+
+def _steered(text: str) -> list[Said]:
+    """What was typed while the agent worked, in the client's wrapping; what ended in the background comes in the same."""
+    found = _STEERING.match(text.lstrip())
+    words = found["words"] if found else ""
+    typed = bool(words.strip()) and not words.startswith(_BACKGROUND)
+    return [*([Said(Speech.STEERING, words)] if typed else []), Said(Speech.INJECTED, text, "steering")]
 
 
 def _classify(text: str) -> Said:
@@ -102,6 +128,8 @@ def _classify(text: str) -> Said:
         return Said(Speech.INJECTED, text, "context")
     if bare.startswith(_SNAPSHOT[0]) or (bare.endswith(_SNAPSHOT[1]) and _SNAPSHOT[0] in bare):
         return Said(Speech.SNAPSHOT, text)
+    if bare.startswith(_BACKGROUND):
+        return Said(Speech.INJECTED, text, "background")
     if bare.startswith(_NOTICES):
         return Said(Speech.INJECTED, text, "notice")
     shell = _SHELL.match(bare)

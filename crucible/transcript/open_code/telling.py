@@ -34,7 +34,15 @@ from crucible.transcript.events import (
 from crucible.transcript.open_code.order import Kind, Moment, created_at, moments, role_of
 from crucible.transcript.open_code.second import QUIET_ROLES
 from crucible.transcript.open_code.stored import Head, Message, Part, Store
-from crucible.transcript.open_code.tools import AGENT_TOOLS, called, find_report, returned, started, tool_of
+from crucible.transcript.open_code.tools import (
+    AGENT_TOOLS,
+    called,
+    find_report,
+    returned,
+    started,
+    tool_of,
+    written_plan,
+)
 from crucible.transcript.open_code.values import utc
 from crucible.transcript.values import Row, as_dict, as_str, count
 
@@ -45,6 +53,7 @@ _OF_SUBAGENT = re.compile(r" \(@([\w./-]+) subagent\)\Z")
 _USERS_SHELL = "The following tool was executed by the user"
 _NOT_IN_NOTE = (ContextSeen, Injected, Unknown, Unreadable)
 _WHOLE = (Kind.MESSAGE, Kind.USER, Kind.STEERING)
+_PLANNER = "plan"
 _KEPT = 4
 """Messages that are kept at hand: moments of neighbours alternate."""
 
@@ -62,6 +71,8 @@ class _State:
     compactions: dict[str, str] = field(default_factory=dict)
     """What set off a compaction, by the message that asked for it."""
     interrupted: bool = False
+    plan: str = ""
+    """The plan as its agent wrote it."""
 
 
 def tell(store: Store, head: Head, agent: str) -> Iterator[Event]:
@@ -224,8 +235,8 @@ def _injected(state: _State, message: str, data: Row, at: At) -> Iterator[Event]
     elif text.strip():
         yield Injected(at, text, as_str(data.get("kind")) or "synthetic")
         report = find_report(text)
-        if report.child and report.state:
-            yield SubagentReturned(at, "", report.child, report.text)
+        if report.child and report.state and not report.is_at_work:
+            yield SubagentReturned(at, "", report.child, report.text, report.end)
 
 
 # --- the agent -------------------------------------------------------------------------------------------------------
@@ -270,7 +281,9 @@ def _tool(state: _State, moment: Moment, data: Row, part: Part, at: At) -> Itera
         else:
             yield Prompted(at, f"!{as_str(tool.arguments.get('command'))}", PromptKind.SHELL)
     elif moment.kind is Kind.RESULT:
-        yield from returned(at, tool)
+        if _PLANNER in (data.get("agent"), data.get("mode")):
+            state.plan = written_plan(tool, state.plan)
+        yield from returned(at, tool, state.plan, attended=not state.head.by_command)
     else:
         yield ToolUsed(at, tool.call, *called(tool), moment.id, as_str(data.get("modelID")))
         if tool.name in AGENT_TOOLS:
@@ -312,7 +325,7 @@ def _usage(tokens: Row, ident: str, model: str, at: At) -> Iterator[Event]:
     if not total or total != sent + written + read + said:
         said += thought  # told apart from the output, unless the total says that it is part of it
     if sent or written or read or said:
-        yield UsageCounted(at, ident, model, sent + written, read, said)
+        yield UsageCounted(at, ident, model, sent + written, read, said, written)
 
 
 def _unknown_part(_message: Message, part: Part, at: At) -> Iterator[Event]:

@@ -9,10 +9,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from crucible.transcript.asked import choice_of
 from crucible.transcript.events import (
     At,
     CallEnd,
     Event,
+    PlanSettled,
+    QuestionsAnswered,
     SubagentReturned,
     SubagentStarted,
     TasksListed,
@@ -21,10 +24,21 @@ from crucible.transcript.events import (
 )
 from crucible.transcript.values import Row, arguments_of, as_dict, as_list, as_str, count, line_count
 
-__all__ = ["AGENT_TOOLS", "Report", "Tool", "called", "find_report", "returned", "started", "tool_of"]
+__all__ = [
+    "AGENT_TOOLS",
+    "Report",
+    "Tool",
+    "called",
+    "find_report",
+    "returned",
+    "started",
+    "tool_of",
+    "written_plan",
+]
 
 AGENT_TOOLS = frozenset({"task", "subagent"})
 """`task` became `subagent` in 2.0; both hand work to a session of its own."""
+_QUESTION_TOOL, _PLAN_TOOL = "question", "plan_exit"
 _REJECTED = ("The user rejected permission to use this", "The user dismissed this question")
 _FEEDBACK = "with the following feedback: "
 _ABORTED = ("Tool execution aborted", "Tool execution was interrupted", "Aborted")
@@ -39,9 +53,10 @@ _REPORT = re.compile(
     r'\A\s*<(task|subagent) (?:id|sessionID)="([^"]*)"(?: state="([^"]*)")?[^>\n]*>\n?(.*?)\s*(?:</\1>\s*)?\Z',
     re.DOTALL,
 )
-_RESULT = re.compile(r"\A\s*<task_(result|error)>\n?(.*?)\n?</task_\1>", re.DOTALL)
+_RESULT = re.compile(r"\A\s*(?:<summary>.*?</summary>\s*)?<task_(result|error)>\n?(.*)</task_\1>", re.DOTALL)
 _OLD_TAIL = re.compile(r"\s*<task_metadata>\s*session_id: (\S+)\s*</task_metadata>\s*\Z")
 _AT_WORK = frozenset({"running", "pending", "background", "queued"})
+_REPORT_ENDS = {"error": CallEnd.FAILED, "failed": CallEnd.FAILED, "cancelled": CallEnd.INTERRUPTED}
 
 
 class Tool(NamedTuple):
@@ -61,6 +76,16 @@ class Report(NamedTuple):
     child: str
     state: str
     text: str
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether the subagent goes on in the background and reports later."""
+        return self.state in _AT_WORK
+
+    @property
+    def end(self) -> CallEnd:
+        """How the subagent ended."""
+        return _REPORT_ENDS.get(self.state, CallEnd.OK)
 
 
 def tool_of(data: Row, ident: str) -> Tool:
@@ -91,14 +116,24 @@ def started(at: At, tool: Tool) -> SubagentStarted:
     return SubagentStarted(at, tool.call, kind, as_str(get("prompt")), as_str(get("description")), tool.child)
 
 
-def returned(at: At, tool: Tool) -> Iterator[Event]:
-    """What came of a call."""
+def returned(at: At, tool: Tool, plan: str = "", *, attended: bool = True) -> Iterator[Event]:
+    """What came of a call; `plan` is the text of the plan as it stands.
+
+    Where nobody attended to the session, the client refuses in the user's name.
+    """
     text, end, feedback = _end(tool)
+    if end is CallEnd.REJECTED and not attended and not feedback:
+        end = CallEnd.FAILED
+    if tool.name == _QUESTION_TOOL and end is not CallEnd.FAILED:
+        yield _answers(at, tool)
+    elif tool.name == _PLAN_TOOL and end in (CallEnd.OK, CallEnd.REJECTED):
+        yield PlanSettled(at, tool.call, plan, end is CallEnd.OK)
     if tool.name in AGENT_TOOLS:
         report = find_report(text)
-        if report.state in _AT_WORK and end is CallEnd.OK:
-            return  # it works on in the background and reports later
-        yield SubagentReturned(at, tool.call, tool.child or report.child, report.text, end)
+        if report.is_at_work and end is CallEnd.OK:
+            return
+        ended = report.end if end is CallEnd.OK else end
+        yield SubagentReturned(at, tool.call, tool.child or report.child, report.text, ended)
         if end is CallEnd.REJECTED:
             yield ToolReturned(at, tool.call, text, end, feedback)
         return
@@ -139,6 +174,27 @@ def find_report(text: str) -> Report:
         return Report(found[2], found[3] or "", (inner[2] if inner else found[4]).strip("\n"))
     tail = _OLD_TAIL.search(text)
     return Report(tail[1], "", text[: tail.start()]) if tail else Report("", "", text)
+
+
+def _answers(at: At, tool: Tool) -> QuestionsAnswered:
+    """The questions of a call, each with the answers at its place."""
+    questions = [as_dict(question) for question in as_list(tool.arguments.get("questions"))]
+    answers = as_list(tool.metadata.get("answers")) + [None] * len(questions)
+    given = ([each for each in as_list(answer) if isinstance(each, str)] for answer in answers)
+    return QuestionsAnswered(at, tool.call, tuple(map(choice_of, questions, given)))
+
+
+def written_plan(tool: Tool, plan: str) -> str:
+    """The plan after a call of the agent that plans; its plan is the only file that it may write."""
+    get = tool.arguments.get
+    if tool.state.get("status") != "completed":
+        return plan
+    if tool.name == "write":
+        return as_str(get("content"))
+    old = as_str(get("oldString")) if tool.name == "edit" else ""
+    return (
+        plan.replace(old, as_str(get("newString")), -1 if get("replaceAll") is True else 1) if old else plan
+    )
 
 
 def _tasks(tool: Tool) -> tuple[TaskState, ...]:

@@ -1,0 +1,48 @@
+"""Where a session's findings are in its timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crucible.cases.timeline import Moment, Timeline
+from crucible.session.findings import Finding, Kind, findings_of, is_said_in
+from crucible.session.model import Decision, Failure, Intervention, Outcome
+
+__all__ = ["placed", "said_at"]
+
+
+def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
+    """The findings of a kind that have a callout, each with its moment, in the order of the note."""
+    at = 0
+    for finding in findings_of(timeline.session):
+        if finding.kind == kind:
+            moment = next((one for one in timeline.walk(at) if _tells(one, finding)), None)
+            if moment is not None:
+                at = moment.at + 1
+                yield finding, moment
+
+
+def _tells(moment: Moment, finding: Finding) -> bool:
+    entry = moment.entry
+    is_told = isinstance(entry, Decision) or (isinstance(entry, Failure) and (entry.resolution or "").strip())
+    return bool(is_told) and isinstance(entry, Decision | Failure) and entry.text == finding.summary
+
+
+def said_at(timeline: Timeline) -> dict[int, Finding]:
+    """Each correction by the place of its words in the timeline: the user's own, else those of a refused call."""
+    spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
+    refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
+    found: dict[int, Finding] = {}
+    for finding in findings_of(timeline.session):
+        if finding.kind == Kind.CORRECTION:
+            said = (
+                one for one in (*spoken, *refused) if one.at not in found and is_said_in(finding, _words(one))
+            )
+            moment = next(said, None)
+            if moment is not None:
+                found[moment.at] = finding
+    return found
+
+
+def _words(moment: Moment) -> str:
+    return moment.entry.words if isinstance(moment.entry, Intervention) else moment.result

@@ -1,0 +1,239 @@
+"""What a tool call is to the detector, whichever client made it: an edit, a shell command, or neither.
+
+Owns the clients' names of those two kinds of tools, which files an edit changes, by which key one run of a command is
+known in the next, and by which marks a test runner's red output is known where its exit code is lost in a pipe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from crucible.acts.kinds import kind_of, plain_words
+from crucible.acts.shell import Part, take_apart
+from crucible.patterns import late_pattern
+
+__all__ = [
+    "Call",
+    "base_name",
+    "is_log",
+    "is_red",
+    "keys_of",
+    "read_call",
+    "red_lines",
+    "signature",
+    "words_of",
+]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """A table of words."""
+    return frozenset(text.split())
+
+
+_EDITS = words_of(
+    """
+    edit multiedit write notebookedit edit_file write_file create_file create replace insert str_replace
+    search_replace edit_block str_replace_editor str_replace_based_edit_tool text_editor apply_patch patch
+    """
+)
+_SHELLS = words_of(
+    """
+    bash shell exec_command run_shell_command shell_command local_shell local_shell_call container_exec powershell
+    execute_command run_command run_in_terminal terminal
+    """
+)
+_PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
+_PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
+_MOST = 40
+"""Files and keys of one call that are remembered."""
+_LONGEST = 20_000
+"""Code points of a script that are looked at."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A call that was made; `files` are those that it edits.
+
+    `approach` is what the agent said right before it, with no call in between.
+    """
+
+    row: str
+    tool: str
+    told: str
+    approach: str = ""
+    approach_row: str = ""
+    is_shell: bool = False
+    files: tuple[str, ...] = ()
+    commits: bool = False
+    script: str = field(default="", repr=False)
+
+
+@lru_cache(maxsize=256)
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_").replace(".", "_")
+
+
+def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> Call:
+    """What a call is about; never raises."""
+    tool = _plain(name)
+    if tool in _SHELLS:
+        return _shell(row, name, _script(arguments)[:_LONGEST], roots)
+    if tool in _EDITS and arguments.get("command") != "view":
+        files = tuple(_edited(arguments))
+        return Call(row, name, ", ".join(map(base_name, files[:3]))[:300], files=_own(files, roots))
+    return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
+
+
+def _text(arguments: Mapping[str, object], *names: str) -> str:
+    found = (arguments.get(name) for name in names)
+    return next((value for value in found if isinstance(value, str) and value.strip()), "")
+
+
+def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
+    path = _text(arguments, *_PATHS)
+    if path:
+        yield path
+    else:
+        yield from _PATCHED.findall(_text(arguments, "input", "patch", "patchText", "content"))[:_MOST]
+
+
+_DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
+
+
+def _own(files: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
+    """Without what a client keeps for itself: files in a dot folder that is in none of the project's folders."""
+    return tuple(path for path in files if path.startswith(roots) or not _DOT_FOLDER.search(path))
+
+
+def base_name(path: str) -> str:
+    """A file's name without its folders."""
+    return re.split(r"[/\\]", path)[-1]
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+_NO_PROGRAM = words_of(
+    """
+    cd echo printf sleep export true false git ls cat grep egrep find rg head tail sed awk gh which wc sort uniq
+    tr cut mkdir rm cp mv touch chmod pwd env set unset source test diff jq tee xargs kill pkill curl open stat du
+    df ps date type command read exit
+    """
+)
+_RUNNERS = words_of(
+    """
+    mise npm pnpm yarn make just task uv docker poetry bundle bun deno turbo nx
+    """
+)
+"""Commands whose second word may be `run`: the third says what runs."""
+_WORD = late_pattern(r"[\w@][\w:@.-]*")
+
+
+def _script(arguments: Mapping[str, object]) -> str:
+    found = next((value for name in ("command", "cmd", "script") if (value := arguments.get(name))), "")
+    if isinstance(found, list):
+        words = [str(word) for word in found]
+        return words[2] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
+    return found if isinstance(found, str) else ""
+
+
+def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
+    files = (
+        tuple(path for part in take_apart(script) for path in _written(part))
+        if _WRITES.search(script)
+        else ()
+    )
+    commits = bool(_COMMITS.search(script))
+    return Call(
+        row,
+        name,
+        script[:300],
+        is_shell=True,
+        files=_own(files[:_MOST], roots),
+        commits=commits,
+        script=script,
+    )
+
+
+_WRITES = late_pattern(r"\bapply_patch\b|\bsed\b[^\n|;&]{0,80} -i|<<")
+_COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh pr|glab mr)\b")
+"""What brings work that is done into the repository."""
+
+
+def _written(part: Part) -> Iterator[str]:
+    """Files that a command patches, or writes from its here-document."""
+    if part.words[:1] == ("apply_patch",):
+        yield from _PATCHED.findall(part.fed or " ".join(part.words[1:]))
+    elif part.words[:1] == ("sed",) and any(word.startswith("-i") for word in part.words[1:3]):
+        yield part.words[-1]
+    elif part.fed is not None:
+        yield from part.gives
+
+
+def keys_of(call: Call) -> tuple[str, ...]:
+    """By what the commands of a call are known again, in their order."""
+    return tuple(dict.fromkeys(key for part in take_apart(call.script) if (key := _key(part))))[-_MOST:]
+
+
+def _key(part: Part) -> str:
+    """By what a command is known again: the program and the words that say what it runs; "" for what only looks or moves.
+
+    What checks or builds is known by those words alone, anything else by its first argument too.
+    """
+    words = plain_words(part.words)
+    if not words or part.piped or words[0] in _NO_PROGRAM:
+        return ""
+    rest = [word for word in words[1:] if word[:1] not in ("-", "") and "=" not in word]
+    most = 2 if words[0] in _RUNNERS else 1
+    if kind_of(words) is not None:
+        rest = [word for word in rest if _WORD.fullmatch(word) and "." not in word]
+    return " ".join((words[0], *rest[:most]))[:120]
+
+
+# --- what came of them -----------------------------------------------------------------------------------------------
+
+_RED = late_pattern(
+    r"^(?:\[[\w:./-]{1,40}\] )?(?:[ \t]*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
+    r"|BUILD FAILED|test result: FAILED|Tests:[ \t]+[1-9]\d* failed|npm ERR!|make(?:\[\d+\])?: \*\*\*|Found [1-9]\d* errors?\b|[ \t]*\u2715 |\u2716 [1-9]"
+    r"|ERROR task failed|[\w./-]+:\d+(?::\d+)?: error\b|={3,20} [^\n]{0,200}\b[1-9]\d{0,6} (?:failed|errors?)\b)",
+    re.MULTILINE,
+)
+_LINE = late_pattern(
+    r"\s*(?:--- FAIL|FAIL\b|FAILED\b|error(?:\[\w+\])?:|error TS|panic:|E  |\u2715|not ok\b|AssertionError|\w*(?:Error|Exception):)"
+    r"|\S+\.\w+(?:[:(]\d+){1,2}\)?:"
+)
+_PREFIX = late_pattern(r"^\[[\w:./-]{1,40}\] ")
+"""What a task runner puts before the lines of a task."""
+_EXIT = late_pattern(r"\s*(?:Error: )?Exit code:? -?\d+")
+_VARIES = late_pattern(r"\(?\b\d[\d.]*(?:ms|s)?\b\)?|:\d+")
+_LOOKED_AT = 60_000
+
+
+def is_red(text: str) -> bool:
+    """Whether an output has a line that only a failing run has."""
+    return bool(_RED.search(text[-_LOOKED_AT:]))
+
+
+_LOG = late_pattern(
+    r"^[ \t]*(?:[❯$>%] \S|(?:\w*Error|error|fatal|remote|panic|warning): |Traceback \(|={3,} \S|[^\n]{0,30}\b\d{2}:\d{2}:\d{2}\b)",
+    re.MULTILINE,
+)
+
+
+def is_log(text: str) -> bool:
+    """Whether a prompt holds lines of a terminal or a log."""
+    return is_red(text) or bool(_LOG.search(text[:20_000]))
+
+
+def red_lines(text: str, most: int = 5) -> list[str]:
+    """The lines that say what failed; the last lines of an output that marks none."""
+    lines = [_PREFIX.sub("", each).strip()[:400] for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
+    found = [each for each in lines if _LINE.match(each)]
+    return (found or [each for each in lines if not _EXIT.match(each)][-most:])[:most]
+
+
+def signature(lines: list[str]) -> frozenset[str]:
+    """By what two failures are one: their lines without times and positions."""
+    return frozenset(_VARIES.sub("", each)[:200] for each in lines)

@@ -1,0 +1,123 @@
+"""Corrections: the user stops a call or the agent, and says what holds instead.
+
+Owns refusals with words, refusals without words and interruptions that the next prompt explains, and words after which the
+agent owns up to a mistake.  What only the words of a prompt suggest is no correction here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crucible.findings.calls import Call
+from crucible.findings.replies import concedes
+from crucible.findings.sources import Pattern
+from crucible.findings.story import Said, Story
+from crucible.findings.texts import asks, line
+from crucible.session.findings import Kind, Source
+from crucible.session.model import Noted
+from crucible.transcript.events import PromptKind
+
+__all__ = ["Corrections", "shown"]
+
+REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
+WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 10, 14)
+STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 7, 10)
+CONCEDED = Pattern("the agent concedes", Source.REPLY, 20, 23)
+
+_LONGEST = 400
+"""Code points of a prompt that explains a refusal; a longer one, or one of many lines, is a new task."""
+
+
+@dataclass(slots=True)
+class _Found:
+    pattern: Pattern
+    words: str
+    rows: list[str]
+    what: str
+    then: str = ""
+
+
+class Corrections:
+    """Corrections of one session."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._found: list[_Found] = []
+        self._stopped: tuple[Pattern, str, str] | None = None
+        self._unanswered: _Found | None = None
+        self._doubt: tuple[str, str, str] | None = None
+        """Words that are a correction only where the agent says so, what they were said to, and their row."""
+
+    def _add(self, pattern: Pattern, words: str, what: str, *rows: str) -> None:
+        self._unanswered = _Found(pattern, line(words, 400), list(rows), what)
+        self._found.append(self._unanswered)
+
+    def refused(self, call: Call | None, words: str, row: str) -> None:
+        """A call was refused, with or without words."""
+        what = f"refused: {shown(call)}" if call else "refused"
+        if asks(words):
+            self._doubt = (words, what, row)
+        elif words:
+            self._add(REFUSED, words, what, row)
+        elif call:
+            self._stopped = (WORDLESS, what, row)
+
+    def interrupted(self, row: str) -> None:
+        """The user stopped the agent; what a refusal interrupted is known already."""
+        turn = self._story.now
+        if self._stopped is None and (turn.calls or turn.first.text) and not turn.is_over:
+            doing = line(turn.last.text, 160) if turn.last.text else "a call"
+            self._stopped = (STOPPED, f"interrupted: {doing}", row)
+
+    def steered(self, text: str, row: str) -> None:
+        """The user said something while the agent worked."""
+        if _is_short(text):
+            self._doubt = (text, "said while it worked", row)
+
+    def prompted(self) -> None:
+        """The prompt after a stop says what holds, unless it is a plan, a long text, or the stopped one again."""
+        turn, stopped = self._story.now, self._stopped
+        self._stopped = self._unanswered = self._doubt = None
+        text = turn.prompt.text
+        if turn.kind is not PromptKind.TYPED or not _is_short(text) or text == self._story.before.prompt.text:
+            return
+        if stopped and not asks(text):
+            self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
+        elif self._story.edited:
+            self._doubt = (text, "", turn.prompt.row)
+
+    def went_on(self) -> None:
+        """The agent works on without a word of the user's: what was stopped explains itself."""
+        self._stopped = None
+
+    def replied(self, said: Said) -> None:
+        """What the agent made of it."""
+        if self._doubt and concedes(said.text):
+            words, what, row = self._doubt
+            self._add(CONCEDED, words, what, row)
+        self._doubt = None
+        if self._unanswered:
+            self._unanswered.then = line(said.text, 200)
+            self._unanswered.rows.append(said.row)
+            self._unanswered = None
+
+    def noted(self) -> list[Noted]:
+        """The corrections so far."""
+        return [
+            Noted(
+                Kind.CORRECTION,
+                f'"{found.words}"',
+                ". ".join(filter(None, (found.what, f"Then: {found.then}" if found.then else ""))) or None,
+                found.pattern.on(*found.rows),
+            )
+            for found in self._found
+        ]
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _LONGEST and text.count("\n") < 4
+
+
+def shown(call: Call) -> str:
+    """A call in a few words."""
+    return line(f"{call.tool} {call.told}", 160)

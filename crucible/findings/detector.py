@@ -1,0 +1,164 @@
+"""The judge of a session: takes its events one by one and tells what matters.
+
+Owns which event means what to which pattern.  Events may come in any order and hold any text; nothing here raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crucible.findings.calls import Call, read_call
+from crucible.findings.corrections import Corrections, shown
+from crucible.findings.decisions import Decisions
+from crucible.findings.failures import Failures
+from crucible.findings.open_ends import OpenEnds
+from crucible.findings.outcomes import Outcomes
+from crucible.findings.story import Said, Story
+from crucible.session.model import Decision, Failure, Noted
+from crucible.transcript.events import (
+    Answered,
+    CallEnd,
+    ContextSeen,
+    Event,
+    Interrupted,
+    PlanSettled,
+    Prompted,
+    PromptKind,
+    QuestionsAnswered,
+    Reasoned,
+    Replied,
+    Rewound,
+    SubagentReturned,
+    SubagentStarted,
+    TaskChanged,
+    TasksListed,
+    ToolReturned,
+    ToolUsed,
+    UsageCounted,
+)
+
+__all__ = ["Detector"]
+
+
+class Detector:
+    """Findings of one log: callouts as they are settled, the items of the findings block as they stand."""
+
+    def __init__(self) -> None:
+        self._story = Story()
+        self._decisions = Decisions(self._story)
+        self._corrections = Corrections(self._story)
+        self._failures = Failures(self._story)
+        self._outcomes = Outcomes()
+        self._open_ends = OpenEnds(self._story)
+
+    def noted(self) -> tuple[Noted, ...]:
+        """The block as it stands."""
+        return (*self._corrections.noted(), *self._outcomes.noted(self._story.now), *self._open_ends.noted())
+
+    def add(self, event: Event) -> Sequence[Decision | Failure]:
+        """Take the next event; the callouts that it settles."""
+        if isinstance(event, UsageCounted):  # a quarter of all events
+            return ()
+        held = self._story.held
+        if not held:
+            return self._add(event)
+        settled: list[Decision | Failure] = []
+        if isinstance(event, Replied | ToolUsed):
+            self._story.held = None
+            settled = self._begin(held.text, held.row, PromptKind.COMMAND)
+        return [*settled, *self._add(event)]
+
+    def _add(self, event: Event) -> Sequence[Decision | Failure]:  # noqa: C901, PLR0912 -- one arm an event
+        match event:
+            case ToolUsed():
+                self._used(event)
+            case ToolReturned():
+                return self._returned(event)
+            case Replied():
+                return self._replied(event)
+            case Prompted():
+                return self._prompted(event)
+            case Reasoned():
+                self._failures.reasoned(event.text, event.at.row)
+            case Answered():
+                return self._decisions.ended()
+            case QuestionsAnswered():
+                return self._decisions.questions(event)
+            case PlanSettled():
+                self._open_ends.planned(event)
+                return self._decisions.plan(event)
+            case Interrupted():
+                self._corrections.interrupted(event.at.row)
+                self._story.now.interrupted = True
+                self._decisions.stopped()
+            case TasksListed():
+                self._open_ends.listed(event.tasks, event.at.row)
+            case TaskChanged():
+                self._open_ends.changed(event)
+            case ContextSeen() if (
+                event.cwd and len(self._story.roots) < 20 and event.cwd not in self._story.roots
+            ):
+                self._story.roots += (event.cwd,)
+            case SubagentStarted() | SubagentReturned():
+                self._story.now.worked = True
+            case Rewound():
+                self._decisions.stopped()
+                self._story.rewound()
+        return ()
+
+    def _prompted(self, event: Prompted) -> list[Decision | Failure]:
+        text, row = event.text.strip(), event.at.row
+        if event.kind is PromptKind.SHELL or not text:
+            return []
+        if event.kind is PromptKind.STEERING:
+            self._corrections.steered(text, row)
+            return []
+        self._story.held = Said(text, row) if event.kind is PromptKind.COMMAND else None
+        return [] if self._story.held else self._begin(text, row, event.kind)
+
+    def _begin(self, text: str, row: str, kind: PromptKind) -> list[Decision | Failure]:
+        """A new turn."""
+        self._outcomes.ended(self._story.now)
+        self._story.prompted(text, row, kind)
+        self._corrections.prompted()
+        self._failures.prompted()
+        return [*self._decisions.prompted(text if kind is PromptKind.PLAN else "")]
+
+    def _replied(self, event: Replied) -> list[Decision]:
+        if event.text.strip():
+            said = self._story.replied(event.text, event.at.row)
+            self._corrections.replied(said)
+            self._failures.replied(said)
+        return self._decisions.ended() if event.final else []
+
+    def _used(self, event: ToolUsed) -> None:
+        call = read_call(event.at.row, event.name, event.arguments, self._story.roots)
+        self._story.used(event.call, call)
+        self._corrections.went_on()
+        if call.commits and not call.files:
+            self._decisions.committed()
+
+    def _returned(self, event: ToolReturned) -> list[Decision | Failure]:
+        call = self._story.calls.pop(event.call, None)
+        self._story.now.worked = True
+        if event.end is CallEnd.REJECTED:
+            self._refused(call, event)
+            return []
+        settled: list[Decision | Failure] = []
+        if call and call.is_shell:
+            settled += self._failures.returned(call, event)
+            if event.end is CallEnd.OK:
+                self._outcomes.returned(call, event.text, event.at.row)
+        if call and call.files and event.end is CallEnd.OK:
+            self._story.edited_by(call)
+            self._open_ends.edited()
+            settled += self._decisions.edited()
+            settled += self._failures.edited(call)
+        return settled
+
+    def _refused(self, call: Call | None, event: ToolReturned) -> None:
+        words = event.feedback.strip()
+        self._corrections.refused(call, words, event.at.row)
+        self._story.now.refused = True
+        if words and call:
+            self._decisions.refused(words, shown(call), event.at.row)

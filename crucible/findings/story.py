@@ -1,0 +1,118 @@
+"""What is remembered of a session while it is read: the turn under way and the one before, each trimmed.
+
+Owns which event begins a turn and which text stood where in it.  What they come to is for the patterns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from crucible.findings.calls import Call
+from crucible.findings.texts import trimmed
+from crucible.transcript.events import PromptKind
+
+__all__ = ["NOTHING", "Said", "Story", "Turn"]
+
+_MOST_FILES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text and its row; `after_edit` when files had been edited in its turn."""
+
+    text: str
+    row: str
+
+
+NOTHING = Said("", "")
+
+
+@dataclass(slots=True)
+class Turn:
+    """What a human said, and what the agent made of it.
+
+    `closing` is the last text after the last edit, `longest` the longest one after it.  `approach` is what the agent said right
+    before its first edit, `cause` the last text before it with calls between.  `red` says that a command failed before its first edit.
+    """
+
+    prompt: Said = NOTHING
+    number: int = 0
+    kind: PromptKind = PromptKind.TYPED
+    answers: Said = NOTHING
+    """The agent's last text before the prompt, when nothing was done after it."""
+    first: Said = NOTHING
+    last: Said = NOTHING
+    approach: Said = NOTHING
+    closing: Said = NOTHING
+    longest: Said = NOTHING
+    files: set[str] = field(default_factory=set)
+    edits: int = 0
+    edit_row: str = ""
+    calls: int = 0
+    red: bool = False
+    interrupted: bool = False
+    refused: bool = False
+    is_over: bool = False
+    worked: bool = False
+    """Whether anything came after the last text."""
+    last_was_edit: bool = False
+
+
+class Story:
+    """The turn under way (`now`), the one before it, and the calls that have not come back."""
+
+    def __init__(self) -> None:
+        self.now = Turn()
+        self.before = Turn()
+        self.roots: tuple[str, ...] = ()
+        self.edited: set[str] = set()
+        self.calls: dict[str, Call] = {}
+        self._said_now = NOTHING
+        self.held: Said | None = None
+        """A slash command: a turn of its own once the agent works at it."""
+
+    def prompted(self, text: str, row: str, kind: PromptKind) -> None:
+        """A new turn."""
+        old = self.now
+        answers = NOTHING if old.worked or old.interrupted else old.last
+        self.before = old
+        self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
+        self._said_now = NOTHING
+
+    def rewound(self) -> None:
+        """The last words were taken back: they wait for no answer and offer nothing."""
+        self.now.kind, self.now.last = PromptKind.COMMAND, NOTHING
+
+    def replied(self, text: str, row: str) -> Said:
+        """The agent said something."""
+        turn, said = self.now, Said(trimmed(text), row)
+        turn.first = turn.first if turn.first.text else said
+        turn.last = turn.closing = self._said_now = said
+        turn.worked = False
+        if len(said.text) > len(turn.longest.text):
+            turn.longest = said
+        return said
+
+    def used(self, key: str, call: Call) -> None:
+        """A call was made; what was said right before it is its approach."""
+        call.approach, call.approach_row = self._said_now.text, self._said_now.row
+        if not call.files or self.now.edits:
+            self._said_now = NOTHING
+        elif not self.now.approach.text:
+            self.now.approach, self._said_now = self._said_now, NOTHING
+        self.now.calls += 1
+        self.now.worked = True
+        self.now.last_was_edit = bool(call.files)
+        self.calls[key] = call
+        if len(self.calls) > 500:
+            del self.calls[next(iter(self.calls))]
+
+    def edited_by(self, call: Call) -> None:
+        """A call changed files."""
+        turn = self.now
+        turn.edits += 1
+        turn.edit_row = call.row
+        turn.closing = turn.longest = NOTHING
+        for files in (turn.files, self.edited):
+            if len(files) < _MOST_FILES:
+                files.update(call.files)

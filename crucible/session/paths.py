@@ -1,0 +1,39 @@
+"""Paths in lines of ours as one would type them where the agent stood: seen from the session's folder, its owner's home as `~`.
+
+What people and agents said stays as they said it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from crucible.patterns import late_pattern
+
+__all__ = ["relative"]
+
+_HOME = late_pattern(r"(?:[A-Za-z]:)?[\\/](?:home|Users)[\\/][^\\/]+|/root(?=/|\Z)")
+_BEGINS = r"(?:(?<![\w.~/\\-])|(?<=\s-[A-Z]))(?:file://)?"
+
+
+def relative(text: str, folder: str) -> str:
+    """The text with the folder's own paths shortened; a folder that is unknown, "", shortens none."""
+    if not folder or ("/" not in text and "\\" not in text):
+        return text
+    for path, told in _patterns(folder):
+        text = path.sub(told, text)
+    return text
+
+
+@lru_cache(maxsize=64)
+def _patterns(folder: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    top = folder.rstrip("/\\")
+    found: list[tuple[re.Pattern[str], str]] = []
+    if re.search(r"[^\\/:]", top[2:]):
+        inside = re.escape(top)
+        found.append((re.compile(rf"{_BEGINS}{inside}[\\/]+(?=[^\s\\/\"'`,;:)\]}}<>|&])"), ""))
+        found.append((re.compile(rf"{_BEGINS}{inside}(?:[\\/]+|(?![\w-]|\.\w|[\\/]))"), "."))
+    home = _HOME.match(top)
+    if home:
+        found.append((re.compile(rf"{_BEGINS}{re.escape(home[0])}(?![\w-]|\.\w)"), "~"))
+    return tuple(found)

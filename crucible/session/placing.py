@@ -1,0 +1,85 @@
+"""Phases and sub-phases while a session is recorded: where the next entry goes, and when a new phase begins.
+
+Which event makes an entry is `recording`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from crucible.session.calls import one_line
+from crucible.session.drafts import Stretch
+from crucible.session.model import Entry
+from crucible.session.plan import Plan
+from crucible.session.speakers import Speakers
+from crucible.session.standing import Turn
+from crucible.session.titles import Titles, shortened
+from crucible.session.wording import intervention, whole_seconds
+from crucible.transcript.events import At, Prompted
+
+__all__ = ["Placing"]
+
+
+class Placing:
+    """What of a `Recorder` knows its phases.
+
+    `_held` are commands that are told with the work that follows them; `work_name` names a phase that nobody asked for.
+    """
+
+    work_name: str
+    _phases: list[Stretch]
+    _held: list[Prompted]
+    _plan: Plan
+    _speakers: Speakers
+    _titles: Titles
+    started: datetime | None
+    _turn: Turn
+
+    @property
+    def place(self) -> str:
+        """The id of the phase or sub-phase that is being recorded: `phase-2.1`; "" before the first."""
+        if not self._phases:
+            return ""
+        parts = self._phases[-1].parts
+        return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
+
+    def _open_phase(self, *prompts: Prompted) -> Stretch:
+        """A phase for the last prompt, and before it what was held."""
+        said = [*self._held, *prompts]
+        self._held = []
+        named = prompts[-1] if prompts else said[0]
+        phase = self._new_phase(self._titles.prompted(named.text), said[0].at)
+        self.started = self.started or phase.started
+        phase.entries.extend(intervention(p) for p in said)
+        return phase
+
+    def _new_phase(self, name: str, at: At) -> Stretch:
+        phase = Stretch(name, self._speakers.now, whole_seconds(at.time))
+        self._plan.forget_start()
+        self._phases.append(phase)
+        return phase
+
+    def _work(self, at: At) -> Stretch:
+        """The phase in which the agent is working now."""
+        self._turn = Turn.OPEN
+        if self._held:
+            return self._open_phase()
+        if self._phases:
+            return self._phases[-1]
+        return self._new_phase(self.work_name, at)
+
+    def _stretch(self, at: At) -> Stretch:
+        """Where the next entry goes: a sub-phase once the phase has one."""
+        phase = self._phases[-1] if self._phases and not self._held else self._work(at)
+        started = self._plan.take_start()
+        if started:
+            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, whole_seconds(at.time)))
+        return phase.parts[-1] if phase.parts else phase
+
+    def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
+        """Add callouts; whether there were any."""
+        told = list(entries)
+        for entry in told:
+            self._stretch(at).add(entry)
+        return bool(told)

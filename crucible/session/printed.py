@@ -1,0 +1,144 @@
+"""What a command printed, without what clients and task runners put around it.
+
+Owns the frames of results: tags of the client, banners and last words of task runners.  Which of the lines that are left
+tells most is for `results` and `verdicts`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from crucible.patterns import ANSI, late_pattern
+
+__all__ = ["Printed", "bare", "is_partial", "printed", "unframed"]
+
+_ENDS = 20_000
+"""Code points of a long output that are looked at, at either end."""
+
+_EXIT = late_pattern(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
+_REMINDER = late_pattern(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_TAGS = late_pattern(r"</?(?:[a-z]+(?:[-_][a-z]+)+|error|stderr|stdout|output)>")
+_MOVED = late_pattern(
+    r"^Output too large \(([^()\n]+)\)\. Full output saved to: .*\n|^Preview \(first .*\):\n", re.MULTILINE
+)
+
+# mise, task and make say what they run and how long it took, package managers which script; a shell where it stands.
+# The clients' marks, and our dialect's: where lines are missing, and where all that follows is.
+_TRUNCATED = late_pattern(
+    r"^(?:\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|\[… .* left out …\])$", re.MULTILINE
+)
+_NOT_KEPT = late_pattern(r"^\[… (.+) in all; the rest was not kept …\]\s*\Z", re.MULTILINE)
+_BANNER = late_pattern(
+    r"""^(?>[ \t]*)(?:
+        \[[\w:.@/+-]+\]\ (?:\$\ |Finished\ in\ ).* | (?:Finished|Done)\ in\ [\d.]+\ ?m?s\.? | \$\ \S.*
+        | >\ \S+@\S+(?:\ \S+)*\n+(?:>\ .*)? | task:\ \[.* | make(?:\[\d+\])?:\ (?:Entering|Leaving)\ directory.*
+        | yarn\ run\ v.* | info\ Visit\ https.* | npm\ (?:notice|warn|WARN)\b.* | mise\ (?:WARN|INFO)\b.*
+        | Shell\ cwd\ was\ reset\ to\ .* | (?:real|user|sys)\t\d+m[\d.]+s | .*\d\ system\ [\d.]+%\ cpu\ [\d.:]+\ total
+    )[ \t]*$""",
+    re.MULTILINE | re.VERBOSE,
+)
+_BANNER_SIGNS = (
+    *(
+        "$ ",
+        "> ",
+        "inished in",
+        "Done in",
+        "task: [",
+        " directory",
+        "yarn run",
+        "info Visit",
+        "npm ",
+        "mise ",
+        "cwd was reset",
+    ),
+    *("real\t", "user\t", "sys\t", "% cpu"),
+)
+"""A text without any of these has no banner: looked for first, since most texts have none."""
+# What a runner adds when a command in it failed: says nothing of the cause.
+_LAST_WORDS = late_pattern(
+    r"""^(?>[ \t]*)(?:
+        \[[\w:.@/+-]+\]\ ERROR\ task\ failed | npm\ (?:error|ERR!)\ (?:Lifecycle\ |code\ (?:ELIFECYCLE|\d)|errno\ |.*\bExit\ status\b|A\ complete\ log|(?:path|workspace|location|command)\ ).* | g?make(?:\[\d+\])?:\ \*\*\*\ .* | exit\ status\ \d+
+        | error:\ Recipe\ .* | task:\ Failed\ to\ run\ task.* | error\ Command\ failed\ with\ exit\ code.*
+        | \W*ELIFECYCLE\b.* | mise\ ERROR\b.* | error:\ script\ ".*"\ exited\ with\ code.* | ERROR:\ .*\bexit(?:ed)?\b.*
+    )[ \t]*$""",
+    re.MULTILINE | re.VERBOSE,
+)
+_LAST_SIGNS = (
+    "ERROR",
+    "npm e",
+    "npm E",
+    "make",
+    "exit status",
+    "error: ",
+    "Failed to run",
+    "Command failed",
+    "ELIFECYCLE",
+)
+_PREFIX = late_pattern(r"^\[[\w:.@/+-]+\] ", re.MULTILINE)
+_FRAME = late_pattern(r"^\s*[=\-_*~]{3,}\s+|\s+[=\-_*~]{3,}\s*$")
+
+_FILTER = late_pattern(r"\|\s*(tail|head|grep|egrep|rg|awk|sed|cut|sort|uniq|wc)\b(?:\s+-n)?(?:\s*-?(\d+))?")
+
+
+class Printed(NamedTuple):
+    """`text` is what is left, `code` the exit code that the client told, `moved` how large an output is that it put elsewhere.
+
+    `is_cut` when lines are missing from the middle; `last_words` is what a task runner said of the failure of its task.
+    """
+
+    text: str
+    code: str = ""
+    moved: str = ""
+    is_cut: bool = False
+    last_words: str = ""
+
+
+def printed(text: str) -> Printed:
+    """An output without its frames."""
+    is_cut = len(text) > 2 * _ENDS
+    text = f"{text[:_ENDS]}\n{text[-_ENDS:]}" if is_cut else text
+    code = _EXIT.match(text)
+    text = text[code.end() :] if code else text
+    if "\x1b" in text or "\r" in text:
+        text = ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    moved = ""
+    if "<" in text:
+        size = _MOVED.search(text) if "<persisted-output>" in text else None
+        moved = size[1] or "" if size else ""
+        text = _REMINDER.sub("", _MOVED.sub("", text) if moved else text)
+        text = _TAGS.sub("", text)
+    left_out = 0
+    if "…]" in text or "truncated]" in text:
+        text, left_out = _TRUNCATED.subn("", text)
+        size = _NOT_KEPT.search(text)
+        moved, text = (size[1], text[: size.start()]) if size else (moved, text)
+    if any(sign in text for sign in _BANNER_SIGNS):
+        text = _BANNER.sub("", text)
+    words = _LAST_WORDS.search(text) if any(sign in text for sign in _LAST_SIGNS) else None
+    return Printed(
+        _LAST_WORDS.sub("", text) if words else text,
+        code[1] if code else "",
+        moved,
+        is_cut or left_out > 0,
+        words[0].strip() if words else "",
+    )
+
+
+def bare(text: str) -> str:
+    """The lines without the name of the task that a runner, or Maven, puts before each of them."""
+    return _PREFIX.sub("", text) if "[" in text else text
+
+
+def unframed(line: str) -> str:
+    """A line without a frame of `=`, `-` and the like around it."""
+    return _FRAME.sub("", line)
+
+
+def is_partial(command: str, text: str) -> bool:
+    """Whether a filter behind the command left out lines of what it printed: then nothing can be counted by lines."""
+    lines = text.strip("\n").count("\n") + 1
+    for kind, number in _FILTER.findall(command):
+        if kind not in ("tail", "head") or lines >= int(number or 10):
+            return True
+    return False

@@ -1,0 +1,77 @@
+"""What was put to the user and what became of it, as callouts: questions, plans, refused calls.
+
+Owns their words.  Texts are whole: what a person decided on is nowhere cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from crucible.note.contain import normal, normal_line
+from crucible.patterns import late_pattern
+from crucible.session.model import Callout, Decision, Entry, Intervention
+from crucible.session.titles import prompt_name, shortened
+from crucible.transcript.events import CallEnd, Choice, PlanSettled, QuestionsAnswered, ToolReturned
+
+__all__ = ["PLAN", "decision_of", "put_to_user", "refusal"]
+
+PLAN = "plan"
+"""The kind of a plan's callout."""
+
+_FATES = {True: "approved", False: "rejected", None: "left"}
+_PLAN_WORD = late_pattern(r"(?i)(?:plan\b[\s:–—-]*)+(?=\w)")
+_TITLE_LIMIT = 80
+_CALL_LIMIT = 120
+
+
+def put_to_user(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> Iterator[Entry]:
+    """The callouts of a plan, or of questions; who judges the session tells the answered ones with their grounds."""
+    if isinstance(event, PlanSettled):
+        yield _plan(event)
+        return
+    for choice in event.choices:
+        if not normal(choice.answer):
+            yield _question(choice)
+        elif not is_judged:
+            yield decision_of(choice)
+
+
+def decision_of(choice: Choice) -> Decision:
+    """An answered question: the question and the answer, what was said of what was picked, and what else was offered."""
+    question, answer = normal(choice.question), normal(choice.answer)
+    picked = [said for label, said in choice.options if label in choice.picked and normal(said)]
+    others = [_option(label, said) for label, said in choice.options if label not in choice.picked]
+    return Decision(
+        f"{question}{chr(10) if chr(10) in question + answer else ' '}{answer}".strip(),
+        normal_line("; ".join(picked)) or None,
+        "; ".join(others) or None,
+        "user",
+    )
+
+
+def _question(choice: Choice) -> Callout:
+    offered = "\n".join(f"- {_option(label, said)}" for label, said in choice.options)
+    return Callout("decision_needed", "", "\n\n".join(filter(None, (normal(choice.question), offered))))
+
+
+def _option(label: str, said: str) -> str:
+    return normal_line(f"{label}: {said}" if normal_line(said) else label)
+
+
+def _plan(event: PlanSettled) -> Callout:
+    """The whole plan, folded; its title says what became of it."""
+    text, fate = normal(event.text), _FATES[event.approved]
+    name = prompt_name(text, _TITLE_LIMIT) if text else ""
+    named = _PLAN_WORD.match(name)
+    name = name[named.end() :] if named else name
+    return Callout(PLAN, f"{fate}: {name}" if name else fate, text, fold="-")
+
+
+def refusal(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:
+    """What the user said to a call, and which one it was; behind a plan's callout that is plain."""
+    is_plan = any(isinstance(entry, Callout) and entry.kind == PLAN for entry in before)
+    line = shortened(call.partition("⏎")[0], _CALL_LIMIT)
+    return Intervention(
+        normal(event.feedback),
+        f"refused: {line}" if line and event.end is CallEnd.REJECTED and not is_plan else None,
+    )

@@ -1,0 +1,141 @@
+"""What the agent put before the user in Claude Code's transcripts: questions with their answers, plans and what became of them.
+
+Owns the shapes of the results of `AskUserQuestion` and `ExitPlanMode`, structured and as text.  A call that failed never
+reached the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from crucible.transcript.claude.state import Result
+from crucible.transcript.events import CallEnd, Choice, PlanSettled, QuestionsAnswered
+from crucible.transcript.values import Row, as_dict, as_list, as_str
+
+__all__ = ["ASKING_TOOLS", "answered", "edited_plan", "listed_answers", "settled"]
+
+ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+_NOTES_ONLY = "(notes only)"
+"""The answer where the user picked nothing but wrote something."""
+_PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+def answered(result: Result, arguments: Mapping[str, Any]) -> QuestionsAnswered | None:
+    """The questions of a call with their answers, None when they never reached the user or are not known."""
+    given, text, end = as_dict(result.raw), result.text, result.end
+    questions = list(_questions(given.get("questions"))) or list(_questions(arguments.get("questions")))
+    if not questions or end is CallEnd.FAILED:
+        return None
+    asked = [as_str(question["question"]) for question in questions]
+    if "answers" in given:
+        answers = dict(zip(asked, (_structured(given, each) for each in asked), strict=True))
+    else:
+        answers = listed_answers(text, asked) if end is CallEnd.REJECTED else _quoted_answers(text, asked)
+    return QuestionsAnswered(
+        result.at, result.call, tuple(_choice(q, *answers.get(q["question"], ("", ""))) for q in questions)
+    )
+
+
+def _questions(value: object) -> Iterator[Row]:
+    return (item for item in as_list(value) if isinstance(item, dict) and as_str(item.get("question")))
+
+
+def _structured(given: Row, question: str) -> tuple[str, str]:
+    """An answer and what the user wrote beside it; one reply to all questions answers those without their own."""
+    answer = as_dict(given.get("answers")).get(question)
+    said = ", ".join(map(as_str, answer)) if isinstance(answer, list) else as_str(answer)
+    notes = as_str(as_dict(as_dict(given.get("annotations")).get(question)).get("notes"))
+    said = "" if said == _NOTES_ONLY else said
+    return (said, notes) if said or notes else (as_str(given.get("response")), "")
+
+
+def _choice(question: Row, answer: str, notes: str) -> Choice:
+    options = tuple(_options(question.get("options")))
+    picked = _picked(answer, [label for label, _ in options], several=question.get("multiSelect") is True)
+    return Choice(question["question"], "\n".join(filter(None, (answer, notes))), options, picked)
+
+
+def _options(value: object) -> Iterator[tuple[str, str]]:
+    for item in as_list(value):
+        label = as_str(item) or as_str(as_dict(item).get("label"))
+        if label:
+            yield label, as_str(as_dict(item).get("description"))
+
+
+def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, ...]:
+    """The labels that an answer names: all of it is one or, where several may be picked, they stand in it with commas between."""
+    if answer in labels or not several:
+        return (answer,) if answer in labels else ()
+    longest_first = sorted(labels, key=len, reverse=True)
+    found, rest = [], answer
+    while rest:
+        label = next((each for each in longest_first if f"{rest}, ".startswith(f"{each}, ")), "")
+        found += [label] if label else []
+        rest = rest[len(label) + 2 :] if label else rest.partition(", ")[2]
+    return tuple(found)
+
+
+def _quoted_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
+    """The answers in `"question"="answer"` pairs, the form of a result as text.  Quotes in either are not escaped."""
+    parts = _parts(text, {question: f'"{question}"="' for question in questions})
+    return {question: (part.rpartition('"')[0], "") for question, part in parts.items()}
+
+
+def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
+    """The answers in the list of questions that the client writes when the user wants to talk them over first.
+
+    Empty where the text has no such list: then its words are the user's own.
+    """
+    parts = _parts(text, {question: f'- "{question}"\n  ' for question in questions})
+    found: dict[str, tuple[str, str]] = {}
+    for question, part in parts.items():
+        answer, _, notes = part.rstrip("\n").partition("\n  User notes: ")
+        found[question] = (answer.removeprefix("Answer: ") if answer.startswith("Answer: ") else "", notes)
+    return found
+
+
+def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
+    """What follows each mark up to the next one, by what the mark is for; nothing for those that are not there."""
+    places = sorted((at, key) for key, mark in marks.items() if (at := text.find(mark)) >= 0)
+    ends = [at for at, _ in places[1:]] + [len(text)]
+    return {key: text[at + len(marks[key]) : end] for (at, key), end in zip(places, ends, strict=False)}
+
+
+# --- plans -----------------------------------------------------------------------------------------------------------
+
+
+def settled(result: Result, *plans: object) -> PlanSettled | None:
+    """What became of a plan; `plans` are where its text may be when the result has none, the best first.
+
+    None when the user never saw it, and for a plan of which nothing is known.
+    """
+    given, end = as_dict(result.raw), result.end
+    if end is CallEnd.FAILED or given.get("awaitingLeaderApproval"):
+        return None
+    plan = next(filter(None, map(as_str, (given.get("plan"), *plans, _plan_in(result.text)))), "")
+    approved = True if end is CallEnd.OK else False if result.feedback else None
+    return PlanSettled(result.at, result.call, plan, approved) if plan else None
+
+
+def _plan_in(text: str) -> str:
+    """The plan that a result repeats under a heading of its own, the form of a result as text."""
+    for head in _PLAN_HEADS:
+        _, found, rest = text.partition(head)
+        if found:
+            return rest.partition("\n")[2]
+    return ""
+
+
+def edited_plan(plan: str, name: str, arguments: Mapping[str, Any], slug: str) -> str:
+    """The plan after a tool was used, when that writes the session's plan file: it bears the session's `slug`, or is among the client's."""
+    folder, _, file = as_str(arguments.get("file_path")).replace("\\", "/").rpartition("/")
+    if not file.endswith(".md") or (file != f"{slug}.md" and not folder.endswith(".claude/plans")):
+        return plan
+    if name == "Write":
+        return as_str(arguments.get("content"))
+    old, new = as_str(arguments.get("old_string")), as_str(arguments.get("new_string"))
+    return plan.replace(old, new, -1 if arguments.get("replace_all") is True else 1) if old else plan

@@ -1,0 +1,82 @@
+"""Corrections: stops with words, and what is none."""
+
+from __future__ import annotations
+
+from crucible.session.findings import Kind, Source
+from crucible.transcript.events import At, CallEnd, PromptKind, ToolReturned
+from tests.findings.played import Played
+
+
+def test_a_refusal_with_words_keeps_the_words_and_what_was_refused() -> None:
+    played = (
+        Played()
+        .you("go")
+        .edit("orders.json", CallEnd.REJECTED, "don't touch the fixtures")
+        .agent("I build it in the test.")
+    )
+    (found,) = played.noted(Kind.CORRECTION)
+    assert found.text == '"don\'t touch the fixtures"'
+    assert found.details == "refused: Edit orders.json. Then: I build it in the test."
+    assert found.grounds
+    assert found.grounds.source == Source.REJECTION
+
+
+def test_a_refusal_with_a_question_is_one_only_where_the_agent_concedes() -> None:
+    asked = Played().you("go").edit(end=CallEnd.REJECTED, feedback="does the old one do that too?")
+    assert not asked.agent("Let me look.").corrections
+    asked = Played().you("go").edit(end=CallEnd.REJECTED, feedback="isn't that the wrong file?")
+    assert len(asked.agent("You're right, it is the other one.").corrections) == 1
+
+
+def test_a_refusal_without_words_is_explained_by_the_next_prompt() -> None:
+    played = (
+        Played().you("go").run("git stash", end=CallEnd.REJECTED).stop().you("do not stash, read the files")
+    )
+    assert played.corrections == ['"do not stash, read the files"']
+
+
+def test_an_orphan_refusal_corrects_nothing() -> None:
+    played = Played().you("x")
+    played.tell(ToolReturned(At(9, "r"), "never seen", "", CallEnd.REJECTED)).you("go on")
+    assert not played.corrections
+
+
+def test_a_plan_after_a_refusal_is_no_correction() -> None:
+    played = Played().you("go").call("ExitPlanMode", {"plan": "# P"}, "", CallEnd.REJECTED).stop()
+    assert not played.you("# P\n\nDo it.", PromptKind.PLAN).corrections
+
+
+def test_an_interruption_after_work_is_explained_by_the_next_prompt() -> None:
+    played = Played().you("go").agent("I filter the edits as well.").stop().you("no, take that back")
+    (found,) = played.noted(Kind.CORRECTION)
+    assert found.details == "interrupted: I filter the edits as well."
+
+
+def test_stopping_before_any_work_is_editing_ones_own_prompt() -> None:
+    assert not Played().you("go").stop().you("go to the tests").corrections
+
+
+def test_the_same_prompt_again_and_a_long_new_task_are_none() -> None:
+    assert not Played().you("go").agent("On it.").stop().you("go").corrections
+    assert not Played().you("go").agent("On it.").stop().you("\n".join(["new task"] * 6)).corrections
+
+
+def test_words_to_work_that_is_there_correct_where_the_agent_concedes() -> None:
+    begun = ("add a limit", "Done.")
+    played = Played().you(begun[0]).edit().agent(begun[1]).you("the limit is off by one")
+    assert not Played().you(begun[0]).edit().agent(begun[1]).you("and the docs").agent("Sure.").corrections
+    assert played.agent("You are right, it counts from zero.").corrections == ['"the limit is off by one"']
+    assert not Played().you(begun[0]).agent("You're right.").corrections, "the first prompt corrects nothing"
+
+
+def test_a_question_that_the_agent_finds_fair_is_no_concession() -> None:
+    played = (
+        Played().you("go").edit().agent("Done.").you("is that enough?").agent("You're right to ask. It is.")
+    )
+    assert not played.corrections
+
+
+def test_words_in_mid_turn_are_one_where_the_agent_concedes() -> None:
+    played = Played().you("go").edit().you("and a test", PromptKind.STEERING).agent("Adding one.")
+    assert not played.corrections
+    assert len(played.you("that is the old name", PromptKind.STEERING).agent("My mistake.").corrections) == 1

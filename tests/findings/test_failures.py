@@ -1,0 +1,121 @@
+"""Failures: red, the cause, the edits, green; for the tools of every client."""
+
+from __future__ import annotations
+
+import pytest
+
+from crucible.session.findings import Source
+from crucible.transcript.events import CallEnd
+from tests.findings.played import Played
+
+RED = "Exit code 1\n--- FAIL: TestRefund (0.01s)\n    refund_test.go:41: total = 0.3, want 0.2\nFAIL"
+CAUSE = "The totals are rounded before the tax is added, so a cent goes missing."
+
+CLIENTS = [
+    ("Edit", "Bash", "command"),
+    ("apply_patch", "exec_command", "cmd"),
+    ("apply_patch", "shell", "command"),
+    ("write_file", "run_shell_command", "command"),
+    ("edit", "bash", "command"),
+]
+
+
+@pytest.mark.parametrize(("edits", "shell", "command"), CLIENTS)
+def test_red_edit_green_is_a_failure_with_cause_and_fix(edits: str, shell: str, command: str) -> None:
+    played = (
+        Played(edits, shell, command).you("fix it").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE)
+    )
+    assert not played.edit("shop/tax.go").failures, "not yet green"
+    (found,) = played.run("go test ./shop -count=1").failures
+    assert (
+        found.text
+        == "go test: --- FAIL: TestRefund (0.01s) / refund_test.go:41: total = 0.3, want 0.2 / FAIL"
+    )
+    assert found.cause == CAUSE
+    assert found.resolution == "fixed in tax.go; passed after 2 runs"
+    assert found.grounds
+    assert (found.grounds.source, found.grounds.rows) == (
+        Source.FIX,
+        ("row00003", "row00004"),
+    )
+
+
+def test_red_that_a_pipe_hides_is_known_by_its_lines() -> None:
+    played = (
+        Played()
+        .you("go")
+        .run("pytest -q | tail", "FAILED tests/test_tax.py::test_refund - assert 3 == 2")
+        .agent(CAUSE)
+    )
+    assert len(played.edit().run("pytest -q | tail", "12 passed").failures) == 1
+
+
+def test_passing_output_about_failures_is_not_red() -> None:
+    text = "ok: prints 'FAIL' when it fails\nPASS: 3 errors handled"
+    played = Played().you("go").run("go test ./...", text).edit().run("go test ./...", text)
+    assert not played.failures
+
+
+def test_runs_of_red_of_one_command_are_one_failure() -> None:
+    played = Played().you("go")
+    for _ in range(3):
+        played.run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE).edit()
+    (found,) = played.run("go test ./...").failures
+    assert found.resolution == "fixed in cache.py; passed after 4 runs"
+
+
+def test_green_without_an_edit_fixed_nothing() -> None:
+    assert not Played().you("go").run("go test ./...", RED, CallEnd.FAILED).run("go test ./...").failures
+
+
+def test_another_command_that_passes_proves_nothing() -> None:
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).edit()
+    assert not played.run("go build ./...").run("ls").run("cat log | grep FAIL").failures
+
+
+def test_probing_for_files_is_no_failure() -> None:
+    played = Played().you("go").run("ls nowhere", "No such file", CallEnd.FAILED).edit().run("ls nowhere")
+    assert not played.failures
+
+
+def test_a_refused_or_interrupted_run_is_not_red() -> None:
+    for end in (CallEnd.REJECTED, CallEnd.INTERRUPTED):
+        assert not Played().you("go").run("go test ./...", RED, end).edit().run("go test ./...").failures
+
+
+def test_the_cause_may_stand_in_a_thought_alone() -> None:
+    played = (
+        Played().you("go").run("go test ./...", RED, CallEnd.FAILED).thinks(CAUSE).edit().run("go test ./...")
+    )
+    assert played.failures[0].cause == CAUSE
+
+
+def test_a_task_runner_s_prefix_hides_nothing() -> None:
+    text = "[lint:go] shop/tax.go:4:2: unused variable (unused)\n[lint:go] 1 issues:"
+    played = (
+        Played()
+        .you("go")
+        .run("mise run lint | tail -5", text)
+        .edit()
+        .run("mise run lint | tail -5", "0 issues.")
+    )
+    assert played.failures[0].text.startswith("mise run lint: shop/tax.go:4:2: unused variable")
+
+
+def test_a_conflict_is_fixed_by_the_edits_that_follow() -> None:
+    text = "Auto-merging tax.go\nCONFLICT (content): Merge conflict in tax.go"
+    played = (
+        Played()
+        .you("merge main")
+        .run("git merge main", text, CallEnd.FAILED)
+        .agent("Both renamed it.")
+        .edit("tax.go")
+    )
+    assert played.failures[0].resolution == "fixed in tax.go"
+
+
+def test_a_pasted_log_is_a_failure_once_files_are_edited() -> None:
+    log = "I got this:\n$ shop import\nError: no such table: orders"
+    played = Played().you(log).agent("The migration is missing.")
+    assert played.edit("migrate.py").failures[0].cause == "The migration is missing."
+    assert not Played().you(log).agent("It is meant so.").you("ok, add a note").edit().failures

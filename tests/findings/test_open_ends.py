@@ -1,0 +1,51 @@
+"""Open ends: what is open now, and gone once it is not."""
+
+from __future__ import annotations
+
+from crucible.transcript.events import At, PromptKind, Rewound
+from tests.findings.played import Played
+
+
+def test_a_last_question_is_open_until_it_is_answered() -> None:
+    played = Played().you("go").agent("Done. Shall old exports keep their date format?", final=True)
+    assert played.open_ends == ["Asked, no answer: Done. Shall old exports keep their date format?"]
+    assert not played.you("yes").agent("They do.", final=True).open_ends
+
+
+def test_a_command_that_starts_no_work_leaves_the_question_open() -> None:
+    assert len(Played().you("go").agent("Shall I?").you("/exit", PromptKind.COMMAND).open_ends) == 1
+
+
+def test_work_that_stops_in_a_call_was_begun() -> None:
+    played = Played().you("add a dry run").agent("I look around.").run("ls")
+    assert played.open_ends == ["Begun, not finished: add a dry run"]
+    assert not played.agent("Done.").open_ends
+
+
+def test_a_file_that_ends_in_an_edit_is_not_unfinished() -> None:
+    assert not Played().you("rename it").edit().open_ends
+
+
+def test_a_plan_is_open_until_something_is_edited() -> None:
+    played = Played().you("plan it").plan("# Cache in SQLite", approved=None)
+    assert played.open_ends == ["Planned, not carried out: Cache in SQLite"]
+    assert not played.edit().agent("Done.").open_ends
+
+
+def test_tasks_of_the_last_list_that_are_not_ticked_are_one_open_end() -> None:
+    played = Played().you("go").tasks(a="completed", b="pending", c="in_progress").agent("That is it.")
+    assert played.open_ends == ["Not ticked: b; c"]
+    assert not played.tasks(b="completed").agent("All done.").open_ends
+
+
+def test_what_is_not_committed_is_no_open_end() -> None:
+    assert not Played().you("go").edit().agent("Done.").open_ends
+
+
+def test_a_subagent_s_task_is_no_open_end() -> None:
+    assert not Played().you("explore the hooks", PromptKind.TASK).run("ls").open_ends
+
+
+def test_words_that_were_taken_back_leave_nothing_open() -> None:
+    assert not Played().you("go").agent("Shall I?").tell(Rewound(At(9))).open_ends
+    assert not Played().you("go").run("ls").tell(Rewound(At(9))).open_ends

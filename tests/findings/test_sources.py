@@ -1,0 +1,40 @@
+"""Patterns and their confidence, and the page that lists them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import crucible.findings
+from crucible.findings.sources import Pattern
+from crucible.session.findings import Source
+
+PAGE = Path(__file__).parents[2] / "docs" / "findings.md"
+
+
+def patterns() -> set[Pattern]:
+    modules = [
+        importlib.import_module(f"crucible.findings.{each.name}")
+        for each in pkgutil.iter_modules(crucible.findings.__path__)
+    ]
+    return {value for module in modules for value in vars(module).values() if isinstance(value, Pattern)}
+
+
+def test_the_page_lists_every_pattern_with_its_counts() -> None:
+    rows = re.findall(
+        r"^\| [a-z ]+ \| ([^|]+) \| [^|]+ \| (\d+) / (\d+) \|$",
+        PAGE.read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert {(name, int(true), int(read)) for name, true, read in rows} == {
+        (each.name, each.true, each.read) for each in patterns()
+    }
+
+
+def test_confidence_is_what_was_counted_and_never_certain() -> None:
+    assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").confidence == 0.75
+    assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").rows == ("aaaaaaaa", "b")
+    assert Pattern("x", Source.REPLY, 8, 10).on("prt_1fff0b2c3001abcdefgh").rows == ("prt_1fff0b2c3001abcd",)
+    assert all(0.6 <= each.on().confidence < 1 for each in patterns())
