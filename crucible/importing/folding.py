@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from crucible.importing.report import Importing, ImportOptions, UnreadableRow, t
 from crucible.importing.resumed import Tickets, who_was_before
 from crucible.importing.returns import Returns
 from crucible.importing.sources import SourceTable, source_name
-from crucible.importing.strands import Strand, mark_of
+from crucible.importing.strands import Strand, mark_of, written_at
 from crucible.importing.turns import WholeTurns
 from crucible.session.details import Details
 from crucible.session.model import Session
@@ -353,7 +353,7 @@ class Folding:
             raise LeftOutError("project")
 
     def _trunk_id(self, strand: Strand) -> str:
-        day = (strand.recorder.started or _written(self.transcript.path)).date()
+        day = (strand.recorder.started or written_at(self.transcript.path)).date()
         name = new_session_id(
             key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG), day, partial(self._is_taken, strand)
         )
@@ -394,10 +394,6 @@ class Folding:
             self.vault.settings,
             self.options,
             project=self._project,
-            started=_written(self.transcript.path),
+            started=written_at(self.transcript.path),
         )
         return family.sessions()
-
-
-def _written(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)

@@ -36,7 +36,7 @@ from crucible.importing.lineage import link_moves
 from crucible.importing.report import Importing, ImportOptions, ImportReport, UnreadableRow
 from crucible.importing.sources import SourceTable, source_name
 from crucible.importing.strands import Strand
-from crucible.note.source import Edit, apply_edits
+from crucible.note.source import Edit
 from crucible.session.joining import holds_others
 from crucible.session.markup import render_session
 from crucible.session.merging import merge

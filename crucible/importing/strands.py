@@ -7,6 +7,8 @@ event belongs to, and what becomes of the notes, is `importing`'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeAlias
 
 from crucible.findings.detector import Detector
@@ -22,7 +24,7 @@ from crucible.session.syncing import rows_by_source
 from crucible.transcript.events import Event, Prompted, Unknown, Unreadable
 from crucible.vault.store import Note
 
-__all__ = ["Strand", "mark_of"]
+__all__ = ["Strand", "mark_of", "written_at"]
 
 OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
 """Gives a strand its id, and a writer unless nothing may be written."""
@@ -171,3 +173,8 @@ def mark_of(note: Note | None, source: str) -> str:
     if note is None:
         return ""
     return rows_by_source(note.session.sources, note.session.synced_to).get(source, "").partition(":")[2]
+
+
+def written_at(path: Path) -> datetime:
+    """When a file was last written to."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)

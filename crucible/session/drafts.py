@@ -15,6 +15,7 @@ from crucible.note.contain import slug
 from crucible.session.calls import one_line
 from crucible.session.endings import ending
 from crucible.session.model import (
+    RECORDING,
     AgentRef,
     Entry,
     Failure,
@@ -311,6 +312,7 @@ def session_of(draft: Draft, setting: Setting) -> Session:
         redactions=sum(draft.redactions.values()) or None,
         redacted=redacted_lines(draft.redactions),
         tags=("session",),
+        recording=RECORDING,
         title=setting.title or draft.title or UNTITLED,
         preamble=(Prose(draft.task),) if draft.task.strip() else (),
         tasks=draft.tasks,

@@ -47,6 +47,7 @@ KEYS = (
     "tags",
     "aliases",
     "format",
+    "recording",
 )
 """Every key we know, in the order in which a new note holds them."""
 
@@ -225,6 +226,7 @@ def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]
         "tags": reader.texts("tags"),
         "aliases": reader.texts("aliases"),
         "format": _format(reader),
+        "recording": found if isinstance(found := reader.values.get("recording"), int) and found > 0 else 1,
         "properties": values,
     }
 
@@ -254,6 +256,7 @@ def properties_of(session: Session) -> dict[str, Value]:
         "branch": session.branch and without_links(session.branch),
         "model": session.model and without_links(session.model),
         "format": session.format if session.format > 1 else None,
+        "recording": session.recording if session.recording > 1 else None,
     }
     for key in KEYS:
         if key not in values:

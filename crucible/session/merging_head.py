@@ -57,7 +57,7 @@ def quieted(source: Source, note: Session, base: Session, now: Session) -> list[
     """
     untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
     late = base.status is Status.PAUSED and _stands_as_written(note, base)
-    is_same = _standing(note, None) == _standing(now, None)
+    is_same = standing(note, None) == standing(now, None)
     if not (untouched or late) or is_same or now.status in (Status.ACTIVE, None):
         return []
     phase = note.phases[-1].id if note.phases else None
@@ -65,6 +65,7 @@ def quieted(source: Source, note: Session, base: Session, now: Session) -> list[
 
 
 def standing(now: Session, last_phase: str | None) -> dict[str, Value]:
+    """The properties that say where a session stands."""
     return {
         "status": str(now.status) if now.status else None,
         "ended": format_time(now.ended) if now.ended else None,

@@ -18,6 +18,7 @@ from crucible.note.scalars import Value
 from crucible.note.source import NOWHERE, Lines, Problem
 
 __all__ = [
+    "RECORDING",
     "AgentRef",
     "Callout",
     "Decision",
@@ -40,6 +41,10 @@ __all__ = [
     "ToolCalls",
     "Value",
 ]
+
+
+RECORDING = 2
+"""The rules by which this version records a transcript; raised when `import --refresh` has something new to bring."""
 
 
 class Status(StrEnum):
@@ -276,8 +281,8 @@ class Session:
     """A whole session note.
 
     `usage` tells tokens by day and model, in the texts of `session.spending`.  `redactions` counts secrets that were taken out, `redacted` the same by rule (`jwt: 2`).  `properties` holds every frontmatter key
-    as it was read, known or not.  `problems` is what was untidy, with lines.  `format` says by which escapes the note is written: it is
-    no part of what it says.
+    as it was read, known or not.  `problems` is what was untidy, with lines.  `format` says by which escapes the note is written,
+    `recording` by which rules an import recorded it: they are no part of what it says.
     """
 
     id: str
@@ -305,6 +310,7 @@ class Session:
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     format: int = field(default=FORMAT, compare=False)
+    recording: int = field(default=1, compare=False)
     title: str = ""
     preamble: tuple[Entry, ...] = ()
     tasks: tuple[Task, ...] = ()

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat, starmap
 from typing import TypeAlias
 
 from crucible.note.contain import normal, normal_line
 from crucible.note.source import NOWHERE, Edit, Source, Span
+from crucible.note.wikilinks import without_links
+from crucible.patterns import late_pattern
 from crucible.session.editing import set_field
 from crucible.session.markup import render_phase, render_title
 from crucible.session.merging import matched
 from crucible.session.merging_findings import merge_findings
 from crucible.session.merging_head import standing
 from crucible.session.model import (
+    RECORDING,
     Callout,
     Decision,
     Entry,
@@ -32,6 +36,7 @@ from crucible.session.model import (
     Subagent,
     ToolCall,
     ToolCalls,
+    Value,
 )
 from crucible.transcript.events import (
     Event,
@@ -44,12 +49,8 @@ from crucible.transcript.events import (
     ToolReturned,
     ToolUsed,
 )
-from crucible.patterns import late_pattern
 
-__all__ = ["RECORDING", "Said", "refresh"]
-
-RECORDING = 2
-"""Which rules a note is recorded by; raised when a refresh has something new to bring."""
+__all__ = ["Said", "refresh"]
 
 _NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
 """Kinds of callouts that recording 1 never wrote."""
@@ -62,6 +63,9 @@ class Said:
         self._texts: list[str] = []
         self._joined = ""
         self._injected: set[str] = set()
+        self._prompted: set[str] = set()
+        self._called: dict[str, list[list[str]]] = {}
+        self._replied: set[str] = set()
         self._heard: set[str] = set()
 
     def add(self, event: Event) -> None:
@@ -70,13 +74,24 @@ class Said:
             case Injected():
                 self._injected.add(_flat(event.text))
                 self._keep(event.text)
-            case Prompted() | Replied() | ToolReturned() | SubagentReturned():
+            case Replied():
+                self._replied.update(map(_flat, event.text.split("\n\n")))
+                self._keep(event.text)
+            case Prompted():
+                self._prompted.add(_flat(event.text))
+                self._keep(event.text)
+            case ToolReturned():
+                self._prompted.add(_flat(event.feedback))
+                self._keep(event.text)
+            case SubagentReturned():
                 self._keep(event.text)
             case SubagentStarted():
                 self._keep(event.title, event.task)
             case Titled():
                 self._keep(event.title)
             case ToolUsed():
+                values = sorted(map(_flat, map(str, event.arguments.values())), key=len, reverse=True)
+                self._called.setdefault(_flat(event.name), []).append(values)
                 self._keep(" ".join(map(str, (event.name, *event.arguments.values()))))
             case _:
                 pass
@@ -97,13 +112,25 @@ class Said:
             self._joined = "\0".join(self._texts)
         return _flat(told).rstrip("….") in self._joined
 
+    def is_call(self, tool: str, told: str) -> bool:
+        """Whether a call's line holds the arguments of such a call and nothing else."""
+        return any(not _without(_flat(told), values) for values in self._called.get(_flat(tool), ()))
+
     def is_injected(self, words: str) -> bool:
         """Whether these were nobody's words: older versions took them for the user's."""
-        return _flat(words) in self._injected
+        flat = _flat(words)
+        is_tagged = words.startswith("<") or self.holds(words)
+        return flat in self._injected or (is_tagged and not any(flat in said for said in self._prompted))
 
     def is_heard(self, paragraph: str) -> bool:
         """Whether only the parent's log tells a paragraph."""
-        return _flat(paragraph) in self._heard
+        return (flat := _flat(paragraph)) in self._heard and flat not in self._replied
+
+
+def _without(text: str, parts: Sequence[str]) -> str:
+    for part in parts:
+        text = text.replace(part, "", 1) if part else text
+    return text
 
 
 def _flat(text: str) -> str:
@@ -113,26 +140,42 @@ def _flat(text: str) -> str:
 
 def refresh(source: Source, note: Session, now: Session, said: Said) -> list[Edit]:
     """Edits that bring what a human left alone to what `now` says; none for a note of this version."""
-    if (note.properties.get("recording") or 1) == RECORDING:
+    if note.recording >= RECORDING:
         return []
-    return [*_head(source, note, now, said), *_phases(source, note, now, said)]
+    return [
+        *_properties(source, note, now),
+        *_title(source, note, now, said),
+        *merge_findings(source, note, (), now.findings),
+        *_phases(source, note, now, said),
+    ]
 
 
-# --- head ------------------------------------------------------------------------------------------------------------
+# --- what stands above the phases ------------------------------------------------------------------------------------
 
 
-def _head(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
+def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:
+    wanted: dict[str, Value] = {"recording": RECORDING}
+    if now.usage and "usage" not in note.properties:
+        wanted["usage"] = [without_links(line) for line in now.usage]
+    if _is_ours(note, now):
+        wanted |= standing(now, note.phases[-1].id if note.phases else None)
+    for key, value in wanted.items():
+        if note.properties.get(key) != value:
+            yield from set_field(source, note, key, value)
+
+
+def _title(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
     if note.title_lines is not NOWHERE and note.title != now.title and said.holds(_bare(note.title)):
         span = source.span_of(note.title_lines)
         text = source.slice(span)
         yield Edit(span, render_title(now.title, note.format) + text[len(text.rstrip("\r\n")) :])
-    wanted = {"recording": RECORDING}
-    if note.status is Status.PAUSED and note.pause_reason in _OLD_REASONS:
-        last = note.phases[-1].id if note.phases else None
-        wanted |= standing(now, last)
-    for key, value in wanted.items():
-        if note.properties.get(key) != value:
-            yield from set_field(source, note, key, value)
+
+
+def _is_ours(note: Session, now: Session) -> bool:
+    """Whether the note stands as recording 1 left it: paused for a reason of ours, or completed at its last event."""
+    if note.status is Status.PAUSED:
+        return note.pause_reason in _OLD_REASONS
+    return note.status is Status.COMPLETED and bool(now.phases) and note.ended == now.phases[-1].ended
 
 
 _OLD_REASONS = frozenset({"the client was closed", "stopped in the middle of a turn"})
@@ -202,7 +245,7 @@ class _Traced:
 
     def holds(self, old: Sequence[Phase], new: Phase) -> bool:
         head = old[0]
-        if (head.agent, head.started) != (new.agent, new.started):
+        if head.agent != new.agent:
             return False
         names = [sub.name for phase in old for sub in phase.subphases]
         if names != [sub.name for sub in new.subphases]:
@@ -210,14 +253,14 @@ class _Traced:
         told = [list(_items(phase.entries)) for phase in _flattened(old)]
         wanted = [list(_items(phase.entries)) for phase in (new, *new.subphases)]
         if len(old) > 1:
-            told, wanted = [sum(told, [])], [sum(wanted, [])]
+            told, wanted = [list(chain(*told))], [list(chain(*wanted))]
         return all(self._all(*each) for each in zip(told, wanted, strict=True))
 
     def _all(self, old: Sequence[_Item], new: Sequence[_Item]) -> bool:
         """Each of the note's in its order, with nothing between them but what older versions did not write."""
         at = 0
         for item in old:
-            if isinstance(item, Intervention) and self.said.is_injected(item.words):
+            if self._is_gone(item):
                 continue
             while at < len(new) and not self._same(item, new[at]):
                 if not self._is_new(new[at]):
@@ -228,18 +271,33 @@ class _Traced:
             at += 1
         return all(map(self._is_new, new[at:]))
 
-    def _same(self, old: _Item, new: _Item) -> bool:  # noqa: PLR0911  one arm a kind
+    def _is_gone(self, item: _Item) -> bool:
+        """Whether older versions wrote what this one does not: words of nobody's, a result whose call is lost."""
+        if isinstance(item, Intervention):
+            return self.said.is_injected(item.words)
+        return isinstance(item, ToolCall) and item.call.startswith("? ")
+
+    def _same(self, old: _Item, new: _Item) -> bool:
         match old, new:
             case str(), str():
                 return normal(old) == normal(new)
             case ToolCall(), ToolCall():
-                return old.tool == new.tool and all(map(self._is_traced, (old.call, old.result), (new.call, new.result)))
+                rest = old.call.removeprefix(old.tool)
+                is_call = self._is_traced(old.call, new.call) or self.said.is_call(old.tool, rest)
+                return old.tool == new.tool and is_call and self._is_traced(old.result, new.result)
             case Intervention(), Intervention():
                 return old.words == new.words and (old.note in (None, new.note))
             case Failure(), Failure():
                 return replace(old, lines=new.lines) == new
             case Subagent(), Subagent():
-                return old.link == new.link and self._is_traced(old.summary or "", new.summary or "")
+                told = zip(
+                    (old.summary or "", *old.text.split("\n")), repeat(new.summary or ""), strict=False
+                )
+                return (
+                    old.link in (None, new.link)
+                    and old.entries == new.entries
+                    and all(starmap(self._is_traced, told))
+                )
             case Callout(), Callout():
                 return old == new
             case _:
@@ -252,6 +310,8 @@ class _Traced:
                 return item.grounds is not None
             case Callout():
                 return item.kind in _NEW_KINDS
+            case ToolCall():
+                return item.call == "result"
             case str():
                 return self.said.is_heard(item)
             case _:
@@ -263,8 +323,8 @@ class _Traced:
 
 
 _OUR_WORDS = late_pattern(
-    r"ok|empty|failed|timed out|(?:created|updated)(?:, [+\d].*)?|no \w+|\d+ \w+(?: in \d+ files?)?|exit code -?\d+|task \S+"
-    r"|in the background as .*"
+    r"ok|empty|failed|timed out|(?:created|updated)(?:, (?:\d+ lines?|no lines|\+\d+ −\d+))?|no \w+|\d+ \w+(?: in \d+ files?)?|exit code -?\d+|task \S+"
+    r"|in the background as .*|</?[\w-]+>|The (?:subagent failed|user rejected it|subagent was stopped)\."
 )
 """What recording 1 said of a result in its own words."""
 

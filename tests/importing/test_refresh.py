@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.session.model import Decision
-from crucible.session.refreshing import RECORDING
+from crucible.session.model import RECORDING, Decision
 from crucible.vault.store import Vault
 from tests.importing.places import DATA, REAL, bytes_of, make_vault, notes_of, run_import
 
@@ -76,7 +75,9 @@ def test_a_phase_that_a_human_edited_keeps_its_bytes(old: Vault, name: str) -> N
     for at, block in enumerate(blocks_of(text)):
         if not at:
             continue
-        for line in (line for line in block.split("\n")[1:] if re.search(r"[a-z]{3}", line) and "::" not in line):
+        for line in (
+            line for line in block.split("\n")[1:] if re.search(r"[a-z]{3}", line) and "::" not in line
+        ):
             if re.match(r"> (\[!|mode:|\[\[)", line) or line == "**Tool calls:**":
                 continue
             edited = block.replace(line, f"{line} by me", 1)
@@ -94,7 +95,7 @@ def test_what_a_human_deleted_does_not_come_back(old: Vault, name: str) -> None:
         if not at:
             continue
         for part in block.split("\n\n")[2:]:
-            if not part.strip() or part.strip() in ("---", "**Tool calls:**"):
+            if not part.strip() or part.strip() == "---" or part.startswith("started::"):
                 continue
             path.write_text(text.replace(part, "", 1), encoding="utf-8")
             run_import(old, REAL, refresh=True)
