@@ -122,7 +122,7 @@ def test_what_a_human_edited_stays_and_what_is_new_is_added(tmp_path: Path, rows
         ("## Add a rate limiter to this project @", "## The limiter, renamed @"),
         ("# Add a rate limiter to this project\n", "# My own title\n\nWhy we do this.\n"),
         ("branch: master", "branch: main # corrected"),
-        ("  - session\nformat: 2\n---", "  - session\n  - mine\nformat: 2\nrating: 5\n---"),
+        ("  - session\nformat: 2\nrecording: 2\n---", "  - session\n  - mine\nformat: 2\nrating: 5\n---"),
         ("And a second task for the tests.\n\n", "" if rows > 8 else "And a second task for the tests.\n\n")
         if rows > 9
         else ("I'll plan the work as tasks.", "Planned."),
