@@ -218,6 +218,21 @@ def test_an_end_that_only_the_end_of_the_file_told_is_no_human_s(tmp_path: Path,
         assert note.session == wanted.session
 
 
+def test_a_model_that_would_be_a_link_stays_none_when_more_comes_in(tmp_path: Path) -> None:
+    rows = [user("Go"), *(assistant(text(f"Word {n}."), stop="end_turn", message=f"m{n}") for n in (1, 2))]
+    for row in rows[1:]:
+        row["message"]["model"] = "[[m]]"
+    vault = make_vault(tmp_path / "vault")
+    for cut in (1, 2, 3):
+        run_import(vault, write_rows(session_file(tmp_path), rows[:cut]))
+        (note,) = notes_of(vault).values()
+        assert note.session.model == (None if cut == 1 else "[[m]]")
+        assert "[[m]]" not in note.source.text
+    before = bytes_of(vault)
+    assert not run_import(vault, session_file(tmp_path)).updated
+    assert bytes_of(vault) == before
+
+
 def test_a_note_with_crlf_keeps_its_line_ends(tmp_path: Path) -> None:
     growing = Growing(tmp_path, "limiter", 16)
     growing.read()
