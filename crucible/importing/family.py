@@ -16,7 +16,7 @@ from crucible.importing.strands import Strand
 from crucible.session.drafts import ChildNote, Draft, Setting, session_of
 from crucible.session.joining import as_guest
 from crucible.session.merging_head import merged_tasks
-from crucible.session.model import Mode, Prose, Session, Status
+from crucible.session.model import Decision, Failure, Mode, Prose, Session, Status
 from crucible.session.paths import relative
 from crucible.session.reports import summary_of
 from crucible.session.spending import spent_in, spent_lines
@@ -141,7 +141,17 @@ def _is_ours(note: Session, written: Draft) -> bool:
     if note.status is Status.PAUSED:
         return is_our_reason(note.pause_reason)
     ended = Status.FAILED if written.turn is Turn.FAULTED else Status.COMPLETED
-    return written.turn in CLOSED and (note.status, note.ended) == (ended, written.ended)
+    came_to_rest = written.turn in CLOSED or _spoke_last(written)
+    return came_to_rest and (note.status, note.ended) == (ended, written.ended)
+
+
+def _spoke_last(written: Draft) -> bool:
+    """Whether the agent's words came last.  The end of a file may take them for the answer, which what came later does not show."""
+    told = [
+        entry for phase in written.phases[-1:] for each in (phase, *phase.parts) for entry in each.entries
+    ]
+    said = [entry for entry in told if not isinstance(entry, Decision | Failure)]
+    return written.turn is Turn.OPEN and isinstance(said[-1] if said else None, Prose)
 
 
 def _is_at_rest(base: Session | None) -> bool:

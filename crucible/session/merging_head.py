@@ -83,7 +83,9 @@ def _fields(
         wanted = dict(standing(now, last_phase))
     elif _rests_at_its_end(note) and last_phase:
         wanted["resume_point"] = last_phase
-    wanted["model"] = _chosen(note.model, base.model, now.model)
+    model = _chosen(note.model, base.model, now.model)
+    # A link that a human made of it stays one.
+    wanted["model"] = note.properties.get("model") if model == note.model else model and without_links(model)
     wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
     wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
     wanted["usage"] = _usage(note, base, now)

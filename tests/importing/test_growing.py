@@ -25,7 +25,7 @@ from tests.importing.places import (
     trunk_of,
     write_rows,
 )
-from tests.transcript.building import Row, assistant, text, user
+from tests.transcript.building import Row, assistant, result, text, use, user
 
 NAMES = ("limiter", "retry")
 ROWS = {"limiter": 45, "retry": 29}
@@ -194,6 +194,43 @@ def test_a_status_set_by_hand_stays_while_the_transcript_is_unchanged(tmp_path: 
     growing.edit(growing.main(), ("status: completed", "status: active"))
     assert len(growing.read().unchanged) == 2
     assert "status: active" in growing.main().source.text
+
+
+@pytest.mark.parametrize("question", ["Done.", "Done. Shall I commit?"])
+def test_an_end_that_only_the_end_of_the_file_told_is_no_human_s(tmp_path: Path, question: str) -> None:
+    """Versions before 2.1.97 write no stop reason: a last word is the answer while nothing comes behind it."""
+    told = [
+        (user("Go"), 0),
+        (assistant(text("I look."), stop=None), 5),
+        (assistant(use("Bash", command="ls"), stop=None), 6),
+        (result("call-1", "a.py"), 7),
+        (assistant(text(question), stop=None, message="m2"), 8),
+    ]
+    rows = [{**row, "timestamp": f"2026-01-02T03:04:{second:02}.000Z"} for row, second in told]
+    fresh = make_vault(tmp_path / "fresh")
+    run_import(fresh, write_rows(session_file(tmp_path), rows))
+    (wanted,) = notes_of(fresh).values()
+    for cut in range(1, len(rows)):
+        vault = make_vault(tmp_path / f"vault{cut}")
+        for some in (rows[:cut], rows):
+            run_import(vault, write_rows(session_file(tmp_path), some))
+        (note,) = notes_of(vault).values()
+        assert note.session == wanted.session
+
+
+def test_a_model_that_would_be_a_link_stays_none_when_more_comes_in(tmp_path: Path) -> None:
+    rows = [user("Go"), *(assistant(text(f"Word {n}."), stop="end_turn", message=f"m{n}") for n in (1, 2))]
+    for row in rows[1:]:
+        row["message"]["model"] = "[[m]]"
+    vault = make_vault(tmp_path / "vault")
+    for cut in (1, 2, 3):
+        run_import(vault, write_rows(session_file(tmp_path), rows[:cut]))
+        (note,) = notes_of(vault).values()
+        assert note.session.model == (None if cut == 1 else "[[m]]")
+        assert "[[m]]" not in note.source.text
+    before = bytes_of(vault)
+    assert not run_import(vault, session_file(tmp_path)).updated
+    assert bytes_of(vault) == before
 
 
 def test_a_note_with_crlf_keeps_its_line_ends(tmp_path: Path) -> None:
