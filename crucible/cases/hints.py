@@ -59,7 +59,7 @@ def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
     elif looked and looked != changed:
         yield f"It helps to look at {looked}."
     if changed:
-        yield f"What mended it was a change to {changed}."
+        yield f"The fix changed {changed}."
     elif acts:
         yield "No file had to be changed; it was done in another way."
 

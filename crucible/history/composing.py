@@ -169,7 +169,7 @@ def _milestone(entry: NoteEntry) -> Line | None:
 def _result(finding: Finding) -> Line | None:
     if finding.kind == Kind.FAILURE:
         cause = f" ({_gist(finding.cause, 40)})" if finding.cause else ""
-        text = f"Mended: {_gist(finding.summary, 40)}{cause} → {_gist(finding.resolution, 40)}"
+        text = f"Fixed: {_gist(finding.summary, 40)}{cause} → {_gist(finding.resolution, 40)}"
     elif finding.kind == Kind.REPORT:
         text = f"{finding.by.partition('@')[0]}: {_gist(finding.summary, 40)}"
     else:
