@@ -107,11 +107,20 @@ class Corrections:
             Noted(
                 Kind.CORRECTION,
                 f'"{found.words}"',
-                ". ".join(filter(None, (found.what, f"Then: {found.then}" if found.then else ""))) or None,
+                _details(found) or None,
                 found.pattern.on(*found.rows),
             )
             for found in self._found
         ]
+
+
+def _details(found: _Found) -> str:
+    """What was stopped, then the agent's reaction; each ends like a sentence."""
+    then = f"Then: {found.then}" if found.then else ""
+    if not found.what or not then:
+        return found.what or then
+    what = found.what.rstrip(" :")
+    return f"{what}{'' if what.endswith(('.', '!', '?', '…')) else '.'} {then}"
 
 
 def _is_short(text: str) -> bool:
