@@ -258,7 +258,7 @@ def test_tasks_are_counted_grouped_and_cut(vault: Vault) -> None:
     section = next(one for one in briefing_of(vault).sections if one.name == "tasks")
     texts = [item.text for item in section.items]
     assert texts[0] == "1 completed, 1 in progress, 12 pending"
-    assert texts[-1] == "and 3 more that are open: cru task list"
+    assert texts[-1] == "3 more open tasks: cru task list"
     assert len(texts) == 12
     assert [item.group for item in section.items[1:3]] == ["in progress", "ready to start"]
 
