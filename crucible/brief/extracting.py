@@ -1,4 +1,4 @@
-"""A brief without a model: what phases came to, by the session's findings.
+"""A brief without a model: the results of phases, from the session's findings.
 
 Owns which findings are told and in which few words.  Everything is told as something that was said or done, never as
 something to do: a brief is for reference.

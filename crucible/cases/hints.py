@@ -30,7 +30,7 @@ _WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
 
 
 def message_of(text: str) -> str:
-    """A result without colours, the client's own words around it, and the exit code before it."""
+    """Remove colours, the client's own words and the exit code from a result."""
     bare = ANSI.sub("", text) if "\x1b" in text else text
     return _EXIT.sub("", _WRAPPED.sub("", bare), count=1).strip()
 
