@@ -39,7 +39,7 @@ LIFECYCLE_CONFIG = """\
 # interval_seconds = 60       # with save = "interval"
 # prompt_on_end = true        # at a session's end, ask on a terminal what is worth keeping
 # min_confidence = 0.6        # below it nothing is proposed
-# silent = true               # keep what needs no question: what was told outright, decision records, evidence, self-corrections
+# silent = true               # keep without asking: recorded callouts, decision records, evidence, self-corrections
 # [capture.capacity]
 # project_limit = 500       # the same as those of [knowledge], which count when both are given
 # global_limit = 1000

@@ -82,7 +82,7 @@ _CONFIG = """\
 # folder = "sessions"         # where session notes live, seen from the vault; any depth of subfolders
 # subagents = "link"          # how a subagent's work is kept: link, embed or inline
 # idle_minutes = 60           # a session that is quiet for longer is no longer active
-# details = "none"            # what notes show of calls beside their lines, folded: none, diffs (of edits), all (outputs too)
+# details = "none"            # what notes show of calls besides their lines, folded: none, diffs (of edits), all (outputs too)
 
 [writing]
 # fsync = true                # wait for the disk on every write

@@ -171,7 +171,7 @@ def _cut_item(item: str, words: int) -> str:
 
 
 def _newest(items: Sequence[str], room: int, least: int = 0) -> list[str]:
-    """The newest items that fit; with `least` each is taken to need so many words, instead of those that it has."""
+    """The newest items that fit; with `least`, each counts as that many words instead of its own."""
     first = len(items)
     while first and (room := room - (least or 1 + count_words(items[first - 1]))) >= 0:
         first -= 1

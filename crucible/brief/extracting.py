@@ -1,4 +1,4 @@
-"""A brief without a model: what phases came to, by the session's findings.
+"""A brief without a model: the results of phases, from the session's findings.
 
 Owns which findings are told and in which few words.  Everything is told as something that was said or done, never as
 something to do: a brief is for reference.
@@ -98,7 +98,7 @@ def _finding_told(one: Finding) -> tuple[str, str] | None:
             why = f" (why: {_gist(one.details, 14)})" if one.details else ""
             return _DECISIONS, _gist(one.summary, 24) + why
         case Kind.FAILURE:
-            return _RESULTS, f"Mended: {_gist(one.summary, 14)} → {_gist(one.resolution, 14)}"
+            return _RESULTS, f"Fixed: {_gist(one.summary, 14)} → {_gist(one.resolution, 14)}"
         case Kind.REPORT:
             return _RESULTS, f"{one.by.partition('@')[0]}: {_gist(one.summary, 20)}"
         case Kind.OUTCOME | Kind.ENVIRONMENT:

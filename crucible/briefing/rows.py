@@ -22,7 +22,7 @@ from crucible.session.findings import Kind
 __all__ = ["Event", "Happened", "Known", "begun", "find_rows", "has_news", "has_sessions", "since", "time_of"]
 
 _EVENTS = frozenset((*(kind.value for kind in Kind), "error", "milestone", "task_complete", "checkpoint"))
-"""Kinds of findings and callouts that are told."""
+"""Kinds of findings and callouts that a briefing shows."""
 _SESSIONS = 3
 """Sessions whose events are told."""
 _PLAIN = late_pattern(r"[A-Za-z0-9._-]+\Z")

@@ -26,18 +26,21 @@ def tasks_section(found: Overview, quoter: Quoter, *, counts: bool) -> Section:
     status = found.status
     if not (status.completed or status.in_progress_count or status.pending or found.older):
         return Section("tasks", "Current tasks")
-    items = [Item(_counts(status), Rank.TODO), *_items(status, found.recall if counts else {}, quoter)]
-    more = status.left_out + found.older
-    if more:
-        items.append(Item(f"and {more} more that are open: cru task list", Rank.TODO))
+    items = [*_counts(status), *_items(status, found.recall if counts else {}, quoter)]
+    if more := status.left_out + found.older:
+        told = f"{more} {'more ' if items else ''}open task{'' if more == 1 else 's'}: cru task list"
+        items.append(Item(told, Rank.TODO))
     for circle in status.circles[:_CIRCLES]:
         names = " → ".join(quoter.line(task.ref.id, 40) for task in circle[:_IN_CIRCLE])
         items.append(Item(f"these wait for each other: {names}", Rank.TODO))
     return Section("tasks", "Current tasks", tuple(items))
 
 
-def _counts(status: Status) -> str:
-    return f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending"
+def _counts(status: Status) -> Iterator[Item]:
+    """How many tasks there are; nothing if all of them are older."""
+    counts = (status.completed, status.in_progress_count, status.pending)
+    if any(counts):
+        yield Item("{} completed, {} in progress, {} pending".format(*counts), Rank.TODO)
 
 
 def _items(status: Status, counts: Mapping[Ref, RecallCounts], quoter: Quoter) -> Iterator[Item]:

@@ -24,7 +24,7 @@ from crucible.session.model import Intervention, Phase, Session
 __all__ = ["detect"]
 
 NO = Evidence()
-"""Of a session without an event log."""
+"""For a session without an event log."""
 _LONGEST = 160
 """Code points of a title."""
 _PLACE = late_pattern(r"(?:^|\s)[\w./\\-]+:\d+:\d+:\s")
@@ -64,12 +64,12 @@ def _found(session: Session) -> Iterator[Candidate]:
 
 
 def _reasons(one: Finding) -> str:
-    """Why it was chosen, and what was not."""
+    """The reason for a decision, and the rejected alternatives."""
     return "\n\n".join(filter(None, (one.details, one.alternatives and f"Not chosen: {one.alternatives}")))
 
 
 def _failure(one: Finding, phase: Phase | None) -> Candidate:
-    """Its title is the first line of the message; the rest of that is `error`'s."""
+    """A failure's candidate: the first line of the message is the title, the rest goes into `error`."""
     found = _candidate(Kind.FAILURE, one, one.summary.partition(" / ")[0], one.cause)
     kind = Kind.SELF_CORRECTION if _is_of_a_run(one) else Kind.FAILURE
     refused = _refused(phase, one) if phase else ""
@@ -79,7 +79,7 @@ def _failure(one: Finding, phase: Phase | None) -> Candidate:
 
 
 def _is_of_a_run(one: Finding) -> bool:
-    """Whether what was run failed, and passed with the first fix; what a linter or a compiler refused was not run."""
+    """True if a run failed and passed after the first fix; errors from linters and compilers do not count as runs."""
     command, _, message = one.summary.partition(": ")
     checked = kind_of(plain_words(command.split()))
     is_static = (checked is not None and checked.deed in _STATIC) or _PLACE.search(message) is not None
@@ -87,7 +87,7 @@ def _is_of_a_run(one: Finding) -> bool:
 
 
 def _refused(phase: Phase, one: Finding) -> str:
-    """What the user said when they refused to have a file changed, which the fix changed later."""
+    """The user's words when they refused a change to a file that the fix changed later."""
     files = set(_FILE.findall(one.resolution))
     before = (entry for entry in phase.entries if entry.lines.first < one.lines.first)
     told = (entry for entry in before if isinstance(entry, Intervention) and entry.note)
@@ -95,7 +95,7 @@ def _refused(phase: Phase, one: Finding) -> str:
 
 
 def _candidate(kind: Kind, one: Finding, title: str, detail: str) -> Candidate:
-    """A title too long for one line goes on in the detail."""
+    """Continue a title that is too long for one line in the detail."""
     line = " ".join(title.split())
     told = detail if len(line) <= _LONGEST else "\n\n".join(filter(None, (title, detail)))
     return Candidate(kind, one.confidence, line, one.phase, one.lines.first + 1, told, one.source)

@@ -26,7 +26,7 @@ class Kind(StrEnum):
     PATTERN = "pattern"
     EVIDENCE = "evidence"
     CORRECTION = "correction"
-    """What the user took back, and what holds instead."""
+    """What the user corrected, and what to do instead."""
     OBSERVATION = "observation"
 
 

@@ -25,7 +25,7 @@ _OURS = late_pattern(
     r"^(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^[^.]+$"
     r"|(?:^|\.)(?:test|invalid|local|localhost|internal|lan|corp|intranet|home|example(?:\.\w+)?)$"
 )
-"""Hosts of this machine or network, and those that are nobody's."""
+"""Hosts of this machine or network, and reserved ones."""
 _API = late_pattern(
     r"(?:^|[.-])(?:apis?|gateway|graph|rest|graphql|webhooks?|hooks)\d*[.-]|/(?:api|v\d+|graphql|rest)(?:/|$)"
 )
@@ -69,7 +69,7 @@ def _lines_of(step: Step) -> Iterator[tuple[str, str]]:
 
 
 def _texts(arguments: Mapping[str, object]) -> Iterator[str]:
-    """All texts of a call but what it takes away."""
+    """All texts of a call except those that it removes."""
     for name, value in arguments.items():
         if isinstance(value, str) and not name.startswith("old"):
             yield value

@@ -1,4 +1,4 @@
-"""Evidence: a command measured something, and the agent says right behind it what it measured.
+"""Evidence: a command measured something, and the agent states the result right after it.
 
 Owns what shows that: the sentence repeats a quantity that the command printed.  Files that are read and suites that pass measure nothing.
 """
@@ -19,11 +19,11 @@ __all__ = ["proofs_in"]
 _QUANTITY = late_pattern(
     r"(?<![\w.,/-])\d[\d.,_]*\d?\s?(?:%|[x×](?!\w)|(?:[nµum]s|[kKMG]i?B|B|ops|reqs?|requests|rows|MB|allocs)(?:/(?:s|sec|op|second|row))?\b)"
 )
-"""A number with a unit; seconds are none, since every run takes some."""
+"""A number with a unit; seconds do not count, since every run prints some."""
 _END = late_pattern(r"(?<=[.!?])\s+|\n+")
 _MEASURES = (Deed.RUN, Deed.TEST)
 _SHORTEST, _READ = 20, 4000
-"""Code points of a sentence that says something, and of a text that is looked at."""
+"""Minimum code points of a sentence, and maximum of a text that is read."""
 
 
 def proofs_in(steps: Sequence[Step]) -> Iterator[Candidate]:
@@ -40,7 +40,7 @@ def proofs_in(steps: Sequence[Step]) -> Iterator[Candidate]:
 
 
 def _measured_by(step: Step) -> str:
-    """The command that a call ran with success, "" for none."""
+    """The command that a call ran successfully, "" for none."""
     return next((act.what for act in step.acts if step.passed and act.deed in _MEASURES), "")
 
 

@@ -64,7 +64,7 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
 
 
 def _wished(candidate: Candidate, attribution: Attribution | None) -> Way:
-    """Kept is what was told outright, what acts prove, and a failure that knowledge would surely have prevented."""
+    """Keep recorded callouts, what acts prove, and failures that knowledge would surely have prevented."""
     found = route(attribution) if attribution else None
     if found is Route.SKIP:
         return Way.DROP

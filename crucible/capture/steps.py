@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether it is a call that went well."""
+        """True for a call that succeeded."""
         return self.call is not None and self.call.outcome is Outcome.OK
 
 

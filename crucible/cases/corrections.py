@@ -18,7 +18,7 @@ from crucible.session.model import Intervention, Outcome
 __all__ = ["find_corrections"]
 
 _DID, _THEN = 16, 40
-"""Moments that are kept of before and after."""
+"""How many moments before and after are kept."""
 
 
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
@@ -60,7 +60,7 @@ def _refused(timeline: Timeline, said: Moment) -> Moment | None:
 
 
 def _what_was_done(timeline: Timeline, until: int) -> list[Moment]:
-    """The agent's work since the user's words before; where that was only talk, since the words before those."""
+    """The agent's work since the user's previous words, or the words before those if it only talked."""
     did: list[Moment] = []
     for moment in reversed(timeline.moments[:until]):
         if isinstance(moment.entry, Intervention) and any(one.call for one in did):
@@ -73,7 +73,7 @@ def _what_was_done(timeline: Timeline, until: int) -> list[Moment]:
 
 
 def _goal(timeline: Timeline, first: Moment, corrections: Collection[int]) -> str:
-    """The words that asked for the work: the last ones before it that are no correction."""
+    """The words that asked for the work: the last ones before it that are not a correction."""
     for moment in reversed(timeline.moments[: first.at]):
         if isinstance(moment.entry, Intervention) and moment.at not in corrections:
             return moment.entry.words
@@ -81,7 +81,7 @@ def _goal(timeline: Timeline, first: Moment, corrections: Collection[int]) -> st
 
 
 def _what_followed(timeline: Timeline, end: int) -> list[Moment]:
-    """What the agent did then, up to the user's next words, the next refused call, or the end of the phase."""
+    """What the agent did next, up to the user's next words, the next refused call, or the end of the phase."""
     top = timeline.moments[end].phase.partition(".")[0]
     then: list[Moment] = []
     for moment in timeline.moments[end + 1 : end + 1 + _THEN]:

@@ -30,7 +30,7 @@ _WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
 
 
 def message_of(text: str) -> str:
-    """A result without colours, the client's own words around it, and the exit code before it."""
+    """Remove colours, the client's own words and the exit code from a result."""
     bare = ANSI.sub("", text) if "\x1b" in text else text
     return _EXIT.sub("", _WRAPPED.sub("", bare), count=1).strip()
 
@@ -59,7 +59,7 @@ def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
     elif looked and looked != changed:
         yield f"It helps to look at {looked}."
     if changed:
-        yield f"What mended it was a change to {changed}."
+        yield f"The fix changed {changed}."
     elif acts:
         yield "No file had to be changed; it was done in another way."
 

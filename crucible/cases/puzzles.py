@@ -24,15 +24,15 @@ from crucible.session.model import Failure, Intervention, Outcome, Prose, Subage
 __all__ = ["find_puzzles"]
 
 _BACK = 400
-"""Moments before a callout in which its failing call is looked for."""
+"""How many moments before a callout are searched for its failed call."""
 _LATE = 8
-"""Moments between a call that passed and the callout that says so, at most."""
+"""Maximum moments between a call that passed and its callout."""
 _BEFORE = 3
 """Moments of an agent's words right before a try that belong to it."""
 _STRETCH = 40
-"""Moments of a solution, at most: its last ones."""
+"""Maximum moments of a solution; the last ones are kept."""
 _STATE = 8
-"""Acts before a failure that are kept."""
+"""How many acts before a failure are kept."""
 _LINE = 160
 
 
@@ -129,7 +129,7 @@ _RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)
 
 
 def _failure(fixed: _Fixed) -> str:
-    """The exact message, whole where it was recorded; of a command that said nothing, the finding's."""
+    """The exact message, in full if it was recorded; the finding's text if the command printed nothing."""
     first = fixed.first
     return first.result if first.call and message_of(first.result) else fixed.finding.summary
 

@@ -78,9 +78,9 @@ def capture(
 ) -> None:
     """Find what is worth keeping of a session.
 
-    Kept at once are decisions and fixed errors that somebody told outright, files of decisions (ADRs), what a command measured, runs that passed with the first fix, and failures that
-    knowledge would surely have prevented. About the rest you are asked on a terminal: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere it is listed,
-    and --accept keeps what you name. What you answered is not proposed again.
+    Some candidates are kept without asking: decisions and fixed errors that you or an agent recorded, decision records (ADRs), measurements of a command, runs that passed after the first fix, and
+    failures that knowledge would surely have prevented. On a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences.
+    Elsewhere they are listed, and --accept keeps those that you name. A candidate that you answered is not proposed again.
 
     Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when
     something that you accepted could not be kept.

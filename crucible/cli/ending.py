@@ -68,7 +68,7 @@ def end(
     settings name a model, that writes it. What is surely worth keeping becomes knowledge, as `cru capture` does it; on a terminal you are asked
     about the rest.
 
-    A session that is paused, or in which nothing happened for the idle time, ends at its last event; --at names another time.
+    A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
 
     Without an ID it is the session that CRU_SESSION names. One that has ended already stays as it is, and its history is brought up to date; what
     you edited there stays.

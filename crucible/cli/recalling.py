@@ -35,7 +35,7 @@ _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
     multiple=True,
     metavar="KIND",
     type=click.Choice([*(one.value for one in Kind), "failure", "report"]),
-    help=f"Only these, and the sessions in which such were found; may be repeated: {', '.join(Kind)}; failure is error, report subagent.",
+    help=f"Only these kinds, and the sessions that contain them; may be repeated: {', '.join(Kind)}; failure means error, report means subagent.",
 )
 @click.option(
     "--session",

@@ -1,4 +1,4 @@
-"""`cru session show --findings`: what matters in a session, one finding a paragraph or as JSON."""
+"""`cru session show --findings`: what matters in a session, one paragraph per finding, or as JSON."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any
 
 from crucible.cli.output import write
 from crucible.session.findings import Finding, findings_of
-from crucible.session.model import Phase
+from crucible.session.grounds import render_grounds
+from crucible.session.model import Grounds, Phase
 from crucible.vault.store import Note
 
 __all__ = ["findings_document", "write_findings"]
 
 
 def findings_document(note: Note, phase: Phase | None) -> dict[str, Any]:
-    """The findings of a note, or of one of its phases, as JSON has them."""
+    """The findings of a note, or of one of its phases, for JSON."""
     return {"session": note.name, "findings": [_row(each) for each in _wanted(note, phase)]}
 
 
 def write_findings(note: Note, phase: Phase | None) -> None:
-    """The findings of a note as text: kind and summary, then what else is known, indented."""
+    """Write the findings of a note as text: kind and summary, then the details, indented."""
     found = _wanted(note, phase)
     if not found:
         write("no findings")
@@ -57,5 +58,5 @@ def _details(finding: Finding) -> Iterator[str]:
     for name, label in labels.items():
         if value := getattr(finding, name):
             yield f"{label}: {value}"
-    rows = f", rows {' '.join(finding.rows)}" if finding.rows else ""
-    yield f"source: {finding.source}, {finding.confidence:g}{rows}"
+    grounds = Grounds(finding.source, finding.confidence, finding.rows)
+    yield f"source: {render_grounds(grounds)}"

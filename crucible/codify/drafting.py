@@ -52,7 +52,7 @@ def draft_session(
 
 
 def _worth_telling(nodes: Sequence[Node]) -> Sequence[Node]:
-    """Without phases in which a user only said something and nothing was done; never none."""
+    """Drop phases in which the user only said something and nothing was done; keep at least one."""
     return [node for node in nodes if not _is_talk(node)] or nodes[:1]
 
 

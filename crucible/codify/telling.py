@@ -43,7 +43,7 @@ __all__ = ["DEEPEST", "Teller"]
 DEEPEST = 4
 """Levels of steps below the first: a heading has six marks at most, and the first step has two."""
 _FEW = 2
-"""Words of a user that name no work: `go on`, `yes please`, `thanks`."""
+"""User prompts that name no work: `go on`, `yes please`, `thanks`."""
 _LONGEST = 300
 _STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 

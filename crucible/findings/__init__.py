@@ -1,1 +1,1 @@
-"""What matters in a session, found by the structure of its events: decisions, corrections, failures, outcomes, open ends."""
+"""What matters in a session, detected by the structure of its events: decisions, corrections, failures, outcomes, open ends."""

@@ -1,7 +1,7 @@
-"""What a tool call is to the detector, whichever client made it: an edit, a shell command, or neither.
+"""Tool calls as the detector sees them, the same for every client: an edit, a shell command, or neither.
 
-Owns the clients' names of those two kinds of tools, which files an edit changes, by which key one run of a command is
-known in the next, and by which marks a test runner's red output is known where its exit code is lost in a pipe.
+Owns the clients' names for these tools, the files that an edit changes, the keys by which two runs of one command are
+matched, and the marks of a test runner's failed output (a pipe may hide the exit code).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def words_of(text: str) -> frozenset[str]:
-    """A table of words."""
+    """The words of a table."""
     return frozenset(text.split())
 
 
@@ -48,17 +48,14 @@ _SHELLS = words_of(
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _MOST = 40
-"""Files and keys of one call that are remembered."""
+"""The most files and keys that are kept of one call."""
 _LONGEST = 20_000
-"""Code points of a script that are looked at."""
+"""Code points of a script that are read."""
 
 
 @dataclass(slots=True)
 class Call:
-    """A call that was made; `files` are those that it edits.
-
-    `approach` is what the agent said right before it, with no call in between.
-    """
+    """A call; `files` are those that it edits, `approach` is what the agent said right before it."""
 
     row: str
     tool: str
@@ -77,7 +74,7 @@ def _plain(name: str) -> str:
 
 
 def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> Call:
-    """What a call is about; never raises."""
+    """Read a call; never raises."""
     tool = _plain(name)
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
@@ -104,7 +101,7 @@ _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
 
 
 def _own(files: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
-    """Without what a client keeps for itself: files in a dot folder that is in none of the project's folders."""
+    """Leave out the client's own files: those in a dot folder outside the project's folders."""
     return tuple(path for path in files if path.startswith(roots) or not _DOT_FOLDER.search(path))
 
 
@@ -127,7 +124,7 @@ _RUNNERS = words_of(
     mise npm pnpm yarn make just task uv docker poetry bundle bun deno turbo nx
     """
 )
-"""Commands whose second word may be `run`: the third says what runs."""
+"""Commands whose second word may be `run`, so that the third says what runs."""
 _WORD = late_pattern(r"[\w@][\w:@.-]*")
 
 
@@ -159,7 +156,7 @@ def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
 
 _WRITES = late_pattern(r"\bapply_patch\b|\bsed\b[^\n|;&]{0,80} -i|<<")
 _COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh pr|glab mr)\b")
-"""What brings work that is done into the repository."""
+"""Commands that record finished work in the repository."""
 
 
 def _written(part: Part) -> Iterator[str]:
@@ -173,14 +170,14 @@ def _written(part: Part) -> Iterator[str]:
 
 
 def keys_of(call: Call) -> tuple[str, ...]:
-    """By what the commands of a call are known again, in their order."""
+    """The keys of a call's commands, in their order; equal keys mean the same command."""
     return tuple(dict.fromkeys(key for part in take_apart(call.script) if (key := _key(part))))[-_MOST:]
 
 
 def _key(part: Part) -> str:
-    """By what a command is known again: the program and the words that say what it runs; "" for what only looks or moves.
+    """The key of a command: the program and the words that say what it runs; "" for commands that only show or move files.
 
-    What checks or builds is known by those words alone, anything else by its first argument too.
+    For checks and builds the key has these words only, for other commands also the first argument.
     """
     words = plain_words(part.words)
     if not words or part.piped or words[0] in _NO_PROGRAM:
@@ -205,14 +202,14 @@ _LINE = late_pattern(
     r"|\S+\.\w+(?:[:(]\d+){1,2}\)?:"
 )
 _PREFIX = late_pattern(r"^\[[\w:./-]{1,40}\] ")
-"""What a task runner puts before the lines of a task."""
+"""The prefix that a task runner puts before each line of a task."""
 _EXIT = late_pattern(r"\s*(?:Error: )?Exit code:? -?\d+")
 _VARIES = late_pattern(r"\(?\b\d[\d.]*(?:ms|s)?\b\)?|:\d+")
 _LOOKED_AT = 60_000
 
 
 def is_red(text: str) -> bool:
-    """Whether an output has a line that only a failing run has."""
+    """True if an output has a line that only a failing run prints."""
     return bool(_RED.search(text[-_LOOKED_AT:]))
 
 
@@ -223,17 +220,17 @@ _LOG = late_pattern(
 
 
 def is_log(text: str) -> bool:
-    """Whether a prompt holds lines of a terminal or a log."""
+    """True if a prompt contains lines of a terminal or a log."""
     return is_red(text) or bool(_LOG.search(text[:20_000]))
 
 
 def red_lines(text: str, most: int = 5) -> list[str]:
-    """The lines that say what failed; the last lines of an output that marks none."""
+    """The lines that say what failed, or the last lines if none is marked."""
     lines = [_PREFIX.sub("", each).strip()[:400] for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
     found = [each for each in lines if _LINE.match(each)]
     return (found or [each for each in lines if not _EXIT.match(each)][-most:])[:most]
 
 
 def signature(lines: list[str]) -> frozenset[str]:
-    """By what two failures are one: their lines without times and positions."""
+    """The lines of a failure without times and positions; two failures with a common line are the same."""
     return frozenset(_VARIES.sub("", each)[:200] for each in lines)

@@ -1,7 +1,7 @@
-"""Corrections: the user stops a call or the agent, and says what holds instead.
+"""Corrections: the user stops a call or the agent, and says what to do instead.
 
-Owns refusals with words, refusals without words and interruptions that the next prompt explains, and words after which the
-agent owns up to a mistake.  What only the words of a prompt suggest is no correction here.
+These are refusals with a comment, refusals and interruptions that the next prompt explains, and words after which the agent
+admits a mistake.  A prompt that only sounds like a correction does not count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 7, 10)
 CONCEDED = Pattern("the agent concedes", Source.REPLY, 20, 23)
 
 _LONGEST = 400
-"""Code points of a prompt that explains a refusal; a longer one, or one of many lines, is a new task."""
+"""Maximum code points of a prompt that explains a refusal; a longer one, or one of many lines, is a new task."""
 
 
 @dataclass(slots=True)
@@ -46,14 +46,14 @@ class Corrections:
         self._stopped: tuple[Pattern, str, str] | None = None
         self._unanswered: _Found | None = None
         self._doubt: tuple[str, str, str] | None = None
-        """Words that are a correction only where the agent says so, what they were said to, and their row."""
+        """Words that are a correction only if the agent admits a mistake, what they refer to, and their row."""
 
     def _add(self, pattern: Pattern, words: str, what: str, *rows: str) -> None:
         self._unanswered = _Found(pattern, line(words, 400), list(rows), what)
         self._found.append(self._unanswered)
 
     def refused(self, call: Call | None, words: str, row: str) -> None:
-        """A call was refused, with or without words."""
+        """The user refused a call, with or without a comment."""
         what = f"refused: {shown(call)}" if call else "refused"
         if asks(words):
             self._doubt = (words, what, row)
@@ -63,7 +63,7 @@ class Corrections:
             self._stopped = (WORDLESS, what, row)
 
     def interrupted(self, row: str) -> None:
-        """The user stopped the agent; what a refusal interrupted is known already."""
+        """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
         turn = self._story.now
         if self._stopped is None and (turn.calls or turn.first.text) and not turn.is_over:
             doing = line(turn.last.text, 160) if turn.last.text else "a call"
@@ -75,7 +75,7 @@ class Corrections:
             self._doubt = (text, "said while it worked", row)
 
     def prompted(self) -> None:
-        """The prompt after a stop says what holds, unless it is a plan, a long text, or the stopped one again."""
+        """Take the prompt after a stop as the correction, unless it is a plan, a long text, or the stopped prompt again."""
         turn, stopped = self._story.now, self._stopped
         self._stopped = self._unanswered = self._doubt = None
         text = turn.prompt.text
@@ -87,11 +87,11 @@ class Corrections:
             self._doubt = (text, "", turn.prompt.row)
 
     def went_on(self) -> None:
-        """The agent works on without a word of the user's: what was stopped explains itself."""
+        """The agent goes on without a new prompt, so nobody explains the stop."""
         self._stopped = None
 
     def replied(self, said: Said) -> None:
-        """What the agent made of it."""
+        """The agent's reaction."""
         if self._doubt and concedes(said.text):
             words, what, row = self._doubt
             self._add(CONCEDED, words, what, row)
@@ -107,11 +107,20 @@ class Corrections:
             Noted(
                 Kind.CORRECTION,
                 f'"{found.words}"',
-                ". ".join(filter(None, (found.what, f"Then: {found.then}" if found.then else ""))) or None,
+                _details(found) or None,
                 found.pattern.on(*found.rows),
             )
             for found in self._found
         ]
+
+
+def _details(found: _Found) -> str:
+    """What was stopped, then the agent's reaction; each ends like a sentence."""
+    then = f"Then: {found.then}" if found.then else ""
+    if not found.what or not then:
+        return found.what or then
+    what = found.what.rstrip(" :")
+    return f"{what}{'' if what.endswith(('.', '!', '?', '…')) else '.'} {then}"
 
 
 def _is_short(text: str) -> bool:

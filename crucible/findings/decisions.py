@@ -1,7 +1,7 @@
-"""Decisions: answered questions, settled plans, picked options, replies to offers, and instructions that were carried out.
+"""Decisions: answered questions, approved plans, picked options, replies to offers, and instructions that were carried out.
 
-A reply settles what the agent offered: the text is the offer's, the reply says what became of it.  Nothing is told before it
-is known what followed: permission to commit decides nothing.
+The text of a decision by reply is the agent's offer; the reply says what the user chose.  A decision waits until it is known
+what followed, since permission to commit is not a decision.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _USER = "user"
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A decision whose turn has not shown yet what it is worth; `needs_edit` when only edits prove it."""
+    """A possible decision of the current turn; `needs_edit` if only edits prove it."""
 
     pattern: Pattern
     text: str
@@ -46,21 +46,21 @@ class _Waiting:
 
 
 class Decisions:
-    """Decisions of one session, told when what settles them was seen."""
+    """Decisions of one session, each reported as soon as it is certain."""
 
     def __init__(self, story: Story) -> None:
         self._story = story
         self._waiting: _Waiting | None = None
         self._plans: set[str] = set()
 
-    # --- what the client itself tells ----------------------------------------------------------------------------
+    # --- recorded by the client ----------------------------------------------------------------------------------
 
     def questions(self, event: QuestionsAnswered) -> list[Decision]:
-        """Each question with its answer."""
+        """A decision for each answered question."""
         return [_answered(choice, event.at.row) for choice in event.choices if choice.answer.strip()]
 
     def plan(self, event: PlanSettled) -> list[Decision]:
-        """A plan that was approved, or left for a fresh start."""
+        """A plan that was approved, or dismissed without a comment to start in a fresh context."""
         if event.approved is False:
             return []
         return self._plan(APPROVED if event.approved else LEFT_PLAN, event.text, event.at.row)
@@ -75,7 +75,7 @@ class Decisions:
     # --- replies -------------------------------------------------------------------------------------------------
 
     def prompted(self, plan: str) -> list[Decision]:
-        """A new turn began; `plan` is what its prompt hands over."""
+        """A new turn began; `plan` is the plan that its prompt passes on."""
         turn = self._story.now
         settled = self.ended()
         if plan:
@@ -86,7 +86,7 @@ class Decisions:
         return settled
 
     def _reply(self, turn: Turn) -> _Waiting | None:
-        """What a prompt settles of what the agent offered right before it."""
+        """What a prompt decides about the agent's offer right before it."""
         text, offered = turn.prompt.text, turn.answers
         if not offered.text or self._story.before.interrupted:
             return None
@@ -112,7 +112,7 @@ class Decisions:
         return None
 
     def _instruction(self, turn: Turn) -> _Waiting | None:
-        """A later prompt that may turn out to be carried out."""
+        """An instruction after the first prompt; a decision if the agent carries it out."""
         if (
             turn.number < 2
             or self._story.before.interrupted
@@ -123,14 +123,14 @@ class Decisions:
         return _Waiting(INSTRUCTED, line(turn.prompt.text, 400), (turn.prompt.row,))
 
     def refused(self, words: str, what: str, row: str) -> None:
-        """The user refused a call and said what holds instead."""
+        """The user refused a call and said what to do instead."""
         if not asks(words):
             self._waiting = _Waiting(INSTEAD, line(words, 400), (row,), f"instead of: {what}")
 
     # --- what followed -------------------------------------------------------------------------------------------
 
     def edited(self) -> list[Decision]:
-        """Files were changed: what waited for that is settled."""
+        """Files changed: the waiting decision is certain."""
         waiting, turn = self._waiting, self._story.now
         self._waiting = None
         if waiting is None:
@@ -143,17 +143,17 @@ class Decisions:
         ]
 
     def committed(self) -> None:
-        """What was allowed, or asked for, was a commit, no more."""
+        """The user only asked for or allowed a commit."""
         if self._waiting and self._waiting.pattern in (GO_AHEAD, INSTRUCTED):
             self._waiting = None
 
     def ended(self) -> list[Decision]:
-        """The turn is over, without an edit since the reply."""
+        """The turn ended without an edit since the reply."""
         waiting, self._waiting = self._waiting, None
         return [_settled(waiting)] if waiting and not waiting.needs_edit else []
 
     def stopped(self) -> None:
-        """The user stopped the agent or took words back: nothing is settled."""
+        """The user stopped the agent or took a prompt back: nothing was decided."""
         self._waiting = None
 
 
@@ -169,7 +169,7 @@ def _settled(waiting: _Waiting, approach: str = "", row: str = "") -> Decision:
 
 
 def _answered(choice: Choice, row: str) -> Decision:
-    """The answer with what was said of it; the others are the alternatives."""
+    """The answer with the description of the picked option; the other options are the alternatives."""
     told = dict(choice.options)
     reasons = [told[name] for name in choice.picked if told.get(name)]
     others = (

@@ -1,6 +1,6 @@
-"""The judge of a session: takes its events one by one and tells what matters.
+"""The detector of a session's findings: takes events one by one and passes each to the patterns that need it.
 
-Owns which event means what to which pattern.  Events may come in any order and hold any text; nothing here raises.
+Events may come in any order and hold any text; nothing here raises.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["Detector"]
 
 
 class Detector:
-    """Findings of one log: callouts as they are settled, the items of the findings block as they stand."""
+    """Detect the findings of one transcript: callouts as soon as they are certain, items of the findings block at any time."""
 
     def __init__(self) -> None:
         self._story = Story()
@@ -52,11 +52,11 @@ class Detector:
         self._open_ends = OpenEnds(self._story)
 
     def noted(self) -> tuple[Noted, ...]:
-        """The block as it stands."""
+        """The items of the findings block so far."""
         return (*self._corrections.noted(), *self._outcomes.noted(self._story.now), *self._open_ends.noted())
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
-        """Take the next event; the callouts that it settles."""
+        """Take the next event; return the callouts that it completes."""
         if isinstance(event, UsageCounted):  # a quarter of all events
             return ()
         held = self._story.held
@@ -117,7 +117,7 @@ class Detector:
         return [] if self._story.held else self._begin(text, row, event.kind)
 
     def _begin(self, text: str, row: str, kind: PromptKind) -> list[Decision | Failure]:
-        """A new turn."""
+        """Begin a new turn."""
         self._outcomes.ended(self._story.now)
         self._story.prompted(text, row, kind)
         self._corrections.prompted()

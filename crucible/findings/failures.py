@@ -1,6 +1,6 @@
-"""Failures: a command that was red, what the agent said of it, the edits, and the same command green again.
+"""Failures: a command that failed, what the agent said about it, the edits, and the same command passing again.
 
-Owns what belongs to one failure: runs of red of one command are one, until it passes.
+All failed runs of a command are one failure, until the command passes.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ REMOTE = Pattern("red run elsewhere, then edits", Source.FIX, 2, 2)
 PASTED = Pattern("pasted log, then edits", Source.FIX, 16, 20)
 
 _MOST = 40
-"""Failures that wait for their pass."""
+"""The most failures that are kept while they wait for a fix."""
 _CONFLICT = late_pattern(r"^CONFLICT \(.*$", re.MULTILINE)
 _REMOTE = late_pattern(r"^\S[^\n]{0,300}?Z[ \t]+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
 class _Run:
-    """A command that is red: what it said first, what was said and edited since."""
+    """A command that failed: its first output, and what was said and edited since."""
 
     pattern: Pattern
     keys: tuple[str, ...]
@@ -48,34 +48,34 @@ class _Run:
 
 
 class Failures:
-    """Failures of one session, told when they are fixed."""
+    """Failures of one session, each reported when it is fixed."""
 
     def __init__(self, story: Story) -> None:
         self._story = story
         self._open: list[_Run] = []
 
     def replied(self, said: Said) -> None:
-        """What the agent says most of before the first edit tells the cause."""
+        """The agent's longest text before the first edit is the cause."""
         for run in self._open:
             fresh = not run.files and run.turn == self._story.now.number
             if not run.cause.text or (fresh and len(said.text) >= len(run.cause.text)):
                 run.cause = said
 
     def reasoned(self, text: str, row: str) -> None:
-        """The first thought about a failure."""
+        """Keep the first thought about a failure."""
         for run in self._open:
             if not run.files and not run.thought.text:
                 run.thought = Said(text[:4000], row)
 
     def edited(self, call: Call) -> list[Failure]:
-        """Files were changed; what needs no pass is fixed by that."""
+        """Files changed; this fixes the failures that have no command to rerun."""
         for run in self._open:
             if len(run.files) < _MOST:
                 run.files.update(dict.fromkeys(base_name(path) for path in call.files))
         return self._settle([run for run in self._open if run.pattern in (CONFLICT, REMOTE, PASTED)])
 
     def prompted(self) -> None:
-        """A prompt may hold a log; what waited for an edit in the turn before is given up."""
+        """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
         self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
         turn = self._story.now
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
@@ -91,7 +91,7 @@ class Failures:
             )
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
-        """A shell command came back."""
+        """Take the result of a shell command."""
         self._look_elsewhere(call, result)
         failed = result.end is CallEnd.FAILED
         red = failed or is_red(result.text)
@@ -115,7 +115,7 @@ class Failures:
         self._add(_Run(pattern, keys, lines, result.at.row, said, self._story.now.number))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
-        """Conflicts of a merge, and the log of a run on another machine."""
+        """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
             self._add(

@@ -1,6 +1,6 @@
-"""Open ends: what the end of a session leaves unanswered or undone.
+"""Open ends: what is unanswered or undone at the end of a session.
 
-Everything here is said of the end as it is now, and may be gone with the next event.
+They describe the current end of the transcript; the next event may change them.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class OpenEnds:
         self._plan = None if event.approved else (event.text[:6000], event.at.row)
 
     def edited(self) -> None:
-        """Work goes on."""
+        """An edit carries out the plan."""
         self._plan = None
 
     def listed(self, tasks: tuple[TaskState, ...], row: str) -> None:
-        """The task list was written anew."""
+        """The task list was replaced."""
         self._tasks = {task.id: (task.content, task.status, row) for task in tasks[:200]}
 
     def changed(self, event: TaskChanged) -> None:
@@ -52,7 +52,7 @@ class OpenEnds:
             self._tasks[event.id] = (event.content or content, event.status or status, row)
 
     def noted(self) -> list[Noted]:
-        """What is open now."""
+        """The open ends so far."""
         return [
             Noted(Kind.OPEN_END, text, details or None, pattern.on(row))
             for pattern, text, details, row in self._open()
@@ -85,7 +85,7 @@ class OpenEnds:
             yield LISTED, f"Not ticked: {'; '.join(told for told, _ in left[:_MOST])}", "", left[-1][1]
 
     def _is_begun(self) -> bool:
-        """Whether the file ends in a call or in a prompt without an answer."""
+        """True if the transcript ends in a call, or in a prompt without an answer."""
         turn = self._story.now
         stops = turn.worked or not turn.last.text
         return (

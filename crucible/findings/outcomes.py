@@ -1,7 +1,6 @@
-"""Outcomes: what the agent said at the end of a turn in which it changed files, commits, and pull requests.
+"""Outcomes: what the agent said at the end of a turn in which it changed files; commits; pull requests.
 
-Owns that a thing is told once: a commit of what a closing text tells stands with it, and a longer text that says the same
-again replaces the shorter one.
+Each result is reported once: a commit whose subject repeats the closing text becomes part of that outcome.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
 _LIMIT = 650
 _MOST = 30
 _SAME = 0.6
-"""The share of a commit's words that a closing text holds when both tell the same."""
+"""The share of a commit's words that must be in the closing text for both to be one outcome."""
 _CREATES = late_pattern(r"\b(?:gh pr|glab mr) create\b")
 _TITLED = late_pattern(r"""--title[ =](["'])(.+?)\1""")
 _COMMIT = late_pattern(r"^\[([^\]\n]+?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
@@ -42,19 +41,19 @@ class _Found:
 
 
 class Outcomes:
-    """Outcomes of one session, those of the turn under way apart: more may follow in it."""
+    """Outcomes of one session; those of the current turn are kept apart, since more may follow."""
 
     def __init__(self) -> None:
         self._found: list[_Found] = []
         self._commits: list[_Found] = []
 
     def ended(self, turn: Turn) -> None:
-        """A turn is over."""
+        """End a turn."""
         self._found.extend(self._of_turn(turn))
         self._commits = []
 
     def returned(self, call: Call, text: str, row: str) -> None:
-        """A shell command that succeeded."""
+        """Take the output of a shell command that succeeded."""
         if "git init" in call.script:
             return
         for place, name, subject in commits_in(text):
@@ -67,12 +66,12 @@ class Outcomes:
             )
 
     def noted(self, turn: Turn) -> list[Noted]:
-        """The outcomes so far, with those of the turn under way."""
+        """The outcomes so far, including those of the current turn."""
         found = (*self._found, *self._of_turn(turn))
         return [Noted(Kind.OUTCOME, each.text, each.details, each.pattern.on(each.row)) for each in found]
 
     def _of_turn(self, turn: Turn) -> list[_Found]:
-        """The closing text, and the commits that tell more than it does."""
+        """The closing text, and the commits that it does not cover."""
         said = _closing(turn)
         if not said.text:
             return self._commits
@@ -94,7 +93,7 @@ def commits_in(text: str) -> list[tuple[str, str, str]]:
 
 
 def _closing(turn: Turn) -> Said:
-    """The last text after the last edit, unless it only leads over to a call and a longer one tells more."""
+    """The last text after the last edit; the longest one instead if the last only introduces a call."""
     last, longest = turn.closing, turn.longest
     if not turn.edits:
         return NOTHING

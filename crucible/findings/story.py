@@ -1,7 +1,4 @@
-"""What is remembered of a session while it is read: the turn under way and the one before, each trimmed.
-
-Owns which event begins a turn and which text stood where in it.  What they come to is for the patterns.
-"""
+"""What the patterns know about a session while it is read: the current turn and the previous one, with trimmed texts."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ _MOST_FILES = 400
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text and its row; `after_edit` when files had been edited in its turn."""
+    """A text and its row."""
 
     text: str
     row: str
@@ -29,17 +26,17 @@ NOTHING = Said("", "")
 
 @dataclass(slots=True)
 class Turn:
-    """What a human said, and what the agent made of it.
+    """A prompt and what the agent did with it.
 
     `closing` is the last text after the last edit, `longest` the longest one after it.  `approach` is what the agent said right
-    before its first edit, `cause` the last text before it with calls between.  `red` says that a command failed before its first edit.
+    before its first edit.  `red` is true if a command failed before the first edit.
     """
 
     prompt: Said = NOTHING
     number: int = 0
     kind: PromptKind = PromptKind.TYPED
     answers: Said = NOTHING
-    """The agent's last text before the prompt, when nothing was done after it."""
+    """The agent's last text before the prompt, if no call followed it."""
     first: Said = NOTHING
     last: Said = NOTHING
     approach: Said = NOTHING
@@ -54,12 +51,12 @@ class Turn:
     refused: bool = False
     is_over: bool = False
     worked: bool = False
-    """Whether anything came after the last text."""
+    """True if anything came after the last text."""
     last_was_edit: bool = False
 
 
 class Story:
-    """The turn under way (`now`), the one before it, and the calls that have not come back."""
+    """The current turn (`now`), the previous one (`before`), and the calls without a result."""
 
     def __init__(self) -> None:
         self.now = Turn()
@@ -69,10 +66,10 @@ class Story:
         self.calls: dict[str, Call] = {}
         self._said_now = NOTHING
         self.held: Said | None = None
-        """A slash command: a turn of its own once the agent works at it."""
+        """A slash command; it becomes a turn when the agent starts to work on it."""
 
     def prompted(self, text: str, row: str, kind: PromptKind) -> None:
-        """A new turn."""
+        """Begin a new turn."""
         old = self.now
         answers = NOTHING if old.worked or old.interrupted else old.last
         self.before = old
@@ -80,11 +77,11 @@ class Story:
         self._said_now = NOTHING
 
     def rewound(self) -> None:
-        """The last words were taken back: they wait for no answer and offer nothing."""
+        """The user took the last prompt back: it waits for no answer and offers nothing."""
         self.now.kind, self.now.last = PromptKind.COMMAND, NOTHING
 
     def replied(self, text: str, row: str) -> Said:
-        """The agent said something."""
+        """Record a text of the agent."""
         turn, said = self.now, Said(trimmed(text), row)
         turn.first = turn.first if turn.first.text else said
         turn.last = turn.closing = self._said_now = said
@@ -94,7 +91,7 @@ class Story:
         return said
 
     def used(self, key: str, call: Call) -> None:
-        """A call was made; what was said right before it is its approach."""
+        """Record a call; the text right before it is its approach."""
         call.approach, call.approach_row = self._said_now.text, self._said_now.row
         if not call.files or self.now.edits:
             self._said_now = NOTHING
@@ -108,7 +105,7 @@ class Story:
             del self.calls[next(iter(self.calls))]
 
     def edited_by(self, call: Call) -> None:
-        """A call changed files."""
+        """Record that a call changed files."""
         turn = self.now
         turn.edits += 1
         turn.edit_row = call.row

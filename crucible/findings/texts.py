@@ -1,7 +1,4 @@
-"""Parts of what was said, cut to be shown: in the speaker's words, one line each.
-
-Owns how a question, a plan, a list of options and a summary are found in a text by its layout.
-"""
+"""Find a question, a plan, a list of options or a summary in a text by its layout, and shorten it to one line of the speaker's words."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ __all__ = [
 ]
 
 _HEAD, _TAIL = 9000, 5000
-"""Code points of a text that are kept from its start and its end."""
+"""Code points that are kept from the start and the end of a text."""
 
 _FENCED = late_pattern(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -39,7 +36,7 @@ _MOST_ITEMS = 14
 
 
 def trimmed(text: str) -> str:
-    """A text short enough to be remembered; its middle is what goes."""
+    """A text without its middle if it is too long to keep."""
     return (
         text.strip()
         if len(text) <= _HEAD + _TAIL
@@ -68,17 +65,17 @@ def paragraphs(text: str) -> list[str]:
 
 
 def last_line(text: str) -> str:
-    """The last line that says anything, without the marks at its end."""
+    """The last line, without the marks at its end."""
     return text.rstrip().rpartition("\n")[2].strip().rstrip(" *`_)")
 
 
 def asks(text: str) -> bool:
-    """Whether a text ends in a question."""
+    """True if a text ends in a question."""
     return last_line(text).endswith(("?", "\uff1f"))
 
 
 def question(text: str, limit: int) -> str:
-    """The question at the end of a text, with the paragraph before it when it is too short to be understood."""
+    """The question at the end of a text, with the paragraph before it if it is short."""
     parts = paragraphs(text)
     if not parts:
         return ""
@@ -88,7 +85,7 @@ def question(text: str, limit: int) -> str:
 
 
 def proposal(text: str, limit: int) -> str:
-    """What a text offers: its lead, and the question at its end."""
+    """What a text offers: its first paragraph, and the question at its end."""
     parts = paragraphs(text)
     whole = line(" ".join(parts), 4 * limit) if parts else ""
     if len(whole) <= limit:
@@ -111,7 +108,7 @@ _OPTIONS = tuple(
 
 
 def options(text: str) -> dict[str, str]:
-    """What a text offers to choose from, by the letter or number of each; empty when it offers no two."""
+    """The options that a text lists, by letter or number; empty if there are fewer than two."""
     for pattern in _OPTIONS:
         found = list(pattern.finditer(text))
         if len(found) >= 2:
@@ -124,7 +121,7 @@ def options(text: str) -> dict[str, str]:
 
 
 def bullets(text: str) -> list[str]:
-    """The items of a text's upper level, each as one line with what stands below it; a heading with the text below it, if any."""
+    """The top-level items of a text, each as one line with its sub-items; a heading with a text below it is an item too."""
     found: list[list[str]] = []
     heading = ""
     for each in filter(str.strip, unfenced(text).split("\n")):
@@ -143,7 +140,7 @@ def bullets(text: str) -> list[str]:
 
 
 def summary(text: str, limit: int) -> str:
-    """A closing text: its lead and then the items of its list, as many as there is room for."""
+    """A closing text in short: its first paragraph, then as many of its list items as fit."""
     parts = paragraphs(text)
     leads = [part for part in parts if not _ITEM.match(part)]
     lead = line(leads[0] if leads else parts[0] if parts else text, limit // 2)
@@ -166,12 +163,12 @@ _TITLE = late_pattern(
 
 
 def plan_title(plan: str) -> str:
-    """What a plan calls itself."""
+    """The title of a plan."""
     found = _TITLE.search(plan[:2000])
     return line(found[1] if found else plan.strip().partition("\n")[0], 160)
 
 
 def plan_text(plan: str) -> str:
-    """The first paragraph of running text behind a plan's title."""
+    """The first longer paragraph below a plan's title."""
     parts = ("\n".join(x for x in part.split("\n") if not x.startswith("#")) for part in paragraphs(plan))
     return next((told for part in parts if len(told := line(part, 400)) > 60), "")

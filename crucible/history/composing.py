@@ -29,7 +29,7 @@ PAUSED = "Paused: "
 """What begins the line that says why a session rests."""
 
 CORRECTED = "Corrected: "
-"""What begins the line of a user's correction."""
+"""The prefix of a user's correction."""
 
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _DONE = frozenset(("milestone", "task_complete"))
@@ -107,7 +107,7 @@ def _line(finding: Finding, text: str) -> Line:
 
 
 def _of_children(children: Sequence[Session]) -> Iterator[Line]:
-    """Subagents' decisions, each with whose it is; a line number would be one of another note."""
+    """Subagents' decisions, each with the subagent's name, but no line numbers: they would refer to another note."""
     for child in children:
         for one in findings_of(child):
             if one.kind == Kind.DECISION:
@@ -123,7 +123,7 @@ def _of_child(text: str, child: Session) -> str:
 
 
 def open_questions(session: Session) -> Iterator[Line]:
-    """Questions to a human and errors that nothing settled, then open ends."""
+    """Unanswered questions to a human and unresolved errors, then open ends."""
     entries = [one.entry for one in placed_entries(session)]
     answers = Answers(entries)
     for at, entry in enumerate(entries):
@@ -169,7 +169,7 @@ def _milestone(entry: NoteEntry) -> Line | None:
 def _result(finding: Finding) -> Line | None:
     if finding.kind == Kind.FAILURE:
         cause = f" ({_gist(finding.cause, 40)})" if finding.cause else ""
-        text = f"Mended: {_gist(finding.summary, 40)}{cause} → {_gist(finding.resolution, 40)}"
+        text = f"Fixed: {_gist(finding.summary, 40)}{cause} → {_gist(finding.resolution, 40)}"
     elif finding.kind == Kind.REPORT:
         text = f"{finding.by.partition('@')[0]}: {_gist(finding.summary, 40)}"
     else:

@@ -78,7 +78,7 @@ def _has_grown(met: Met, session: Session) -> bool:
 
 
 def _is_told(vault: Vault, session: Session, why: Why) -> bool:
-    """Whether the last bookmark says the same: who opens a session, and does nothing in it, changes nothing.
+    """True if the last bookmark says the same: opening a session without working in it changes nothing.
 
     Whoever looks for a client long after its end may take it for dead.
     """

@@ -175,7 +175,7 @@ def _has_new_start(spooled: Spooled) -> bool:
 def _finish(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]
 ) -> None:
-    """Mark a session that died; look at one that is over a last time, since rows may come in behind its end."""
+    """Mark a session that died; check a finished one a last time, since rows may arrive after its end."""
     client = _client_of(spooled)
     if client is Client.RUNNING:
         return

@@ -223,7 +223,7 @@ class Folding:
             self._tell_subagent(event)
 
     def _tell_subagent(self, event: SubagentReturned) -> None:
-        """A subagent's log may end without its report, or there may be none but what its parent tells."""
+        """Add a result from the parent: a subagent's transcript may be missing, or lack the report."""
         told = self._returns.take(event)
         if told is None or told.agent in self._filed:
             return  # its own file is still to be read

@@ -108,7 +108,7 @@ class Importing:
 
 
 def told_rows(path: Path, rows: list[UnreadableRow], wanted: str) -> list[UnreadableRow]:
-    """Rows of a file as the report tells them: one where it is no transcript of the client that was `wanted`."""
+    """Unreadable rows of a file for the report; only one if the file is not a transcript of the `wanted` client."""
     if wanted:
         reason = "empty" if path.stat().st_size == 0 else "no row of it is known"
         first = rows[0] if rows else UnreadableRow(path, 1, reason)

@@ -1,6 +1,6 @@
-"""What a parent's log tells of its subagents: what each was asked for, and the result that the parent has.
+"""What a parent's transcript says about its subagents: the task and the result of each.
 
-Owns whose a result is, and where in the subagent's own log it stands.  What becomes of it in a note is `recording`'s.
+Decides which subagent a result belongs to, and where it belongs among the events of the subagent's own transcript.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Returns"]
 
 
 class Returns:
-    """The results of one native session, each addressed to its subagent: `at.agent` is whose log it belongs to."""
+    """The results of one native session, each assigned to its subagent by `at.agent`."""
 
     def __init__(self, files: Sequence[SubagentFile]) -> None:
         self._agents = {file.call: file.agent for file in files if file.call}
@@ -32,37 +32,37 @@ class Returns:
         self._unnamed: dict[str, SubagentReturned] = {}
 
     def ask(self, event: SubagentStarted) -> None:
-        """Work was handed out, or its subagent became known."""
+        """Record a task, or the subagent's id once it is known."""
         first = self._asked.setdefault(event.call, event)
         if event.agent and not first.agent:
             self._asked[event.call] = replace(first, agent=event.agent)
 
     def take(self, event: SubagentReturned) -> SubagentReturned | None:
-        """The result as its subagent's; None while nobody knows whose it is."""
+        """Assign a result to its subagent; None while the subagent is unknown."""
         asked = self._asked.get(event.call)
         agent = event.agent or self._agents.get(event.call, "") or (asked.agent if asked else "")
         if not agent:
             self._unnamed[event.call] = event
             return None
         told = _addressed(event, agent)
-        if told not in self._results[agent]:  # a trunk may be read twice
+        if told not in self._results[agent]:  # a parent's transcript may be read twice
             self._results[agent].append(told)
         return told
 
     def name(self, call: str, agent: str) -> SubagentReturned | None:
-        """The result of a call whose subagent was found out otherwise, None where there is none yet."""
+        """The result of a call whose subagent is known from elsewhere; None if there is no result yet."""
         event = self._unnamed.pop(call, None)
         return _addressed(event, agent) if event else None
 
     def asked(self, told: SubagentReturned) -> SubagentStarted | None:
-        """What a subagent was asked for of which nothing but its report is left; None where that is no report."""
+        """The task of a subagent of which only the report is left; None if the result is not a report."""
         is_report = told.end is CallEnd.OK and told.text.strip()
         return self._asked.get(told.call) if is_report else None
 
     def within(self, agent: str, events: Iterable[Event], mark: str) -> Iterator[Event]:
-        """The events of a subagent's log with its results: one before whatever it was asked later, else at the end.
+        """Merge a subagent's results into its events: each before the next task that it was given, or else at the end.
 
-        `mark` is the note's: what it holds already stands where it stood then, so that rows behind it are new.
+        `mark` is the note's `synced_to`: a result that is already in the note keeps its place, so that the rows after it are new.
         """
         waiting = list(self._results.get(agent, ()))
         own, heard, _ = mark.partition(HEARD)
@@ -87,5 +87,5 @@ def _addressed(event: SubagentReturned, agent: str) -> SubagentReturned:
 
 
 def _at_line(told: SubagentReturned, line: int) -> SubagentReturned:
-    """Behind a line of the subagent's own file."""
+    """Place a result after a line of the subagent's own file."""
     return replace(told, at=replace(told.at, line=line))

@@ -169,7 +169,7 @@ class Strand:
 
 
 def mark_of(note: Note | None, source: str) -> str:
-    """The row of a source that a note is synced to, "" when the note does not say."""
+    """The row in `synced_to` for a source, "" if there is none."""
     if note is None:
         return ""
     return rows_by_source(note.session.sources, note.session.synced_to).get(source, "").partition(":")[2]

@@ -1,4 +1,4 @@
-"""Where a failure comes from, by one rule over its facts.
+"""The category of a failure, by one rule over its facts.
 
 Owns the rule: the first line of `_RULE` that holds says the category, and where none holds nobody knows.  It looks at what failed, at marks that programs
 print (error codes, usage messages, missing names), at the files that fixed it, and at whether a human stepped in; never at what anybody said.
@@ -22,7 +22,7 @@ __all__ = ["LONGEST", "classify", "readable"]
 LONGEST = 400
 """Code points of a cause, and of what would have prevented it."""
 _READ = 4000
-"""Code points of a part of a report that are looked at: its head and its tail."""
+"""Maximum code points that are read of a part of a report: its head and its tail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _is_outside(facts: _Facts) -> bool:
 
 
 def _is_called_otherwise(facts: _Facts) -> bool:
-    """The same program passed with other words."""
+    """True if the same program passed with other arguments."""
     return bool(facts.call and facts.instead) and facts.call[0] == facts.instead[0]
 
 
@@ -145,11 +145,11 @@ _RULE = (
         lambda facts: bool(facts.files) and all(map(is_test_file, facts.files)),
     ),
 )
-"""From top to bottom; the surest signs come first."""
+"""Checked from top to bottom; the most reliable conditions come first."""
 
 
 def classify(report: FailureReport) -> Attribution | None:
-    """Where the failure comes from; None where the facts do not suffice."""
+    """The category of a failure; None if the facts do not suffice."""
     facts = _facts(report)
     for line in _RULE:
         if line.holds(facts):
@@ -185,12 +185,12 @@ def _bounded(text: str) -> str:
 
 
 def _root_cause(says: str, report: FailureReport) -> str:
-    """What was told as the cause, else the line of the rule and the message."""
+    """The recorded cause, or else the rule's sentence and the message."""
     told = readable(report.happened, LONGEST)
     return told or cut(f"{says}: “{readable(report.error, LONGEST)}”", LONGEST)
 
 
 def _preventable_with(report: FailureReport) -> str:
-    """What would have had to be known."""
+    """What the agent would have needed to know."""
     told = readable(report.resolution, LONGEST) or readable(report.happened, LONGEST)
     return cut(f"knowing: {told}", LONGEST) if told else ""

@@ -28,7 +28,7 @@ __all__ = ["END_STEPS", "EndStep", "Ended", "end_session", "pause_session"]
 
 
 class Ended(NamedTuple):
-    """A session whose note says that it has ended, at `now`, for the steps that follow."""
+    """A session that ended at `now`, for the steps that follow an end."""
 
     writer: Writer
     status: Status

@@ -118,7 +118,7 @@ class Writer:
 
     @property
     def has_written(self) -> bool:
-        """Whether this very writer added something to the note."""
+        """True if this writer added something to the note."""
         return self._last is not None
 
     def cleaning(self) -> Cleaning:

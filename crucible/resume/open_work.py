@@ -35,7 +35,7 @@ class Said(NamedTuple):
 
 
 class OpenWork(NamedTuple):
-    """What is to be known of before going on; each list in the order of the note.
+    """What to know before going on; each list in the order of the note.
 
     `decisions` holds the user's corrections, too, behind what was decided.
     """

@@ -47,14 +47,14 @@ class Calling:
         return waiting[-1] if waiting else ""
 
     def question(self, turn: Turn) -> str:
-        """What the agent asked last, when that waits for the user: a call's question or plan, or its last words; "" for nothing."""
+        """The agent's question that waits for the user: from a call, a plan, or its last text; "" for none."""
         if turn is Turn.ANSWERED:
             return question_in(self.last_words)
         tool, _, words = self.waiting.partition(" ")
         return words if turn is Turn.OPEN and asks(tool) else ""
 
     def line(self, call: str) -> str:
-        """What a call is told as, "" for one that was never seen."""
+        """The line of a call, "" if the call is unknown."""
         known, handed = self._calls.get(call), self._delegated.get(call)
         return known.call if known else handed.title or handed.task if handed else ""
 

@@ -25,7 +25,7 @@ _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", r
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 _READ = 8000
-"""Code points of arguments that are looked at."""
+"""Maximum code points of arguments that are read."""
 _COMMANDS = ("command", "cmd")
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "dir_path")
 _TELLING = (
@@ -46,14 +46,14 @@ def one_line(text: str, limit: int) -> str:
 
 
 def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
-    """The tool's name, a blank and its arguments; paths are told as seen from `cwd`."""
+    """The tool's name, a space and its arguments; paths are relative to `cwd`."""
     tool = re.sub(r"[\s`]+", "_", one_line(name, 80)) or "tool"
     told = _CALLS.get(name, _told)(arguments, cwd)
     return one_line(f"{tool} {relative(told[:_READ], cwd)}", CALL_LIMIT)
 
 
 def asks(tool: str) -> bool:
-    """Whether a call of this tool waits for what the user says: a question, a plan."""
+    """True if a call of this tool waits for the user: a question or a plan."""
     return _CALLS.get(tool) in (_questions, _plan)
 
 

@@ -1,7 +1,4 @@
-"""Diffs of edits and outputs of calls as folded callouts, where the setting `details` asks for them.
-
-Owns what of a call is shown whole.  Its line in the list is `calls`' and `results`', the whole events are the flight recorder's.
-"""
+"""Diffs of edits and outputs of calls as folded callouts, if the setting `details` asks for them."""
 
 from __future__ import annotations
 
@@ -17,11 +14,11 @@ from crucible.session.printed import printed
 __all__ = ["TOOL", "Details", "detail_of"]
 
 TOOL = "tool"
-"""The kind of the callout; its title is the call."""
+"""The kind of callout; its title is the call."""
 
 
 class Details(StrEnum):
-    """What is shown of calls beside their lines."""
+    """What a note shows of calls in addition to their lines."""
 
     NONE = "none"
     DIFFS = "diffs"
@@ -29,9 +26,9 @@ class Details(StrEnum):
 
 
 _LIMIT = 4000
-"""Code points of a diff or an output in a note; what is longer loses its middle."""
+"""Maximum code points of a diff or an output in a note; a longer one loses its middle."""
 _COMPARED = 2000
-"""Lines of a text up to which it is compared line by line."""
+"""Texts with more lines are not compared line by line."""
 _PAIRS = (("old_string", "new_string"), ("oldString", "newString"))
 _PATCHES = ("patchText", "patch", "input")
 _CONTENTS = ("content", "file_text")
@@ -41,7 +38,7 @@ _PATHS = ("file_path", "filePath", "path")
 def detail_of(
     details: Details, call: str, arguments: Mapping[str, object], text: str, outcome: Outcome
 ) -> Callout | None:
-    """The callout of a call that came back with `text`; None where there is nothing to show.  `call` is its line."""
+    """The callout of a call with the result `text`; None if there is nothing to show.  `call` is the line of the call."""
     diff = "\n".join(_diff(arguments)) if outcome is Outcome.OK else ""
     if diff:
         return Callout(TOOL, call, _fence("diff", diff), fold="-")
@@ -50,7 +47,7 @@ def detail_of(
 
 
 def _diff(arguments: Mapping[str, object]) -> Iterator[str]:
-    """What a call changed, told by what it was given: two texts, several pairs of them, a patch, or a whole file."""
+    """What a call changed, according to its arguments: two texts, several pairs of texts, a patch, or a whole file."""
     edits = arguments.get("edits")
     for one in (arguments, *(edits if isinstance(edits, list) else ())):
         for pair in _PAIRS if isinstance(one, Mapping) else ():
@@ -78,7 +75,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _fence(language: str, text: str) -> str:
-    """A fence that is longer than any in the text."""
+    """Put a text into a fence that is longer than any fence in it."""
     text = normal(text)
     if len(text) > _LIMIT:
         left_out = len(text) - _LIMIT

@@ -18,7 +18,7 @@ _ENDINGS = {
 
 
 def ending(outcome: Outcome, message: str | None = None) -> str:
-    """Our sentence, with the message of what went wrong in the same line; "" for work that ended well or has not ended."""
+    """One sentence on how a subagent failed, with the error message; "" for work that succeeded or has not ended."""
     sentence = _ENDINGS.get(outcome, "")
     return f"{sentence[:-1]}: {message}" if sentence and message else sentence
 

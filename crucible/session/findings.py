@@ -1,8 +1,7 @@
-"""What matters in a session, as its note tells it: decisions, corrections, failures, outcomes, open ends, facts, reports.
+"""What matters in a session, read from its note: decisions, corrections, failures, outcomes, open ends, facts, reports.
 
-Owns how callouts and the findings block are read as findings.  Everything that works with findings asks `findings_of`;
-which of them are in a note is decided when it is written (`crucible.findings`), by a human who edits it, or by an agent
-that told them.
+Everything that uses findings calls `findings_of`.  They get into a note through the detector (`crucible.findings`),
+through a human who edits the note, or through an agent that records them.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ __all__ = ["Finding", "Judge", "Kind", "Source", "findings_by_phase", "findings_
 
 
 class Kind(StrEnum):
-    """What a finding tells."""
+    """What a finding is about."""
 
     DECISION = "decision"
     CORRECTION = "correction"
-    """The user said that something was wrong or unwanted, and what holds instead."""
+    """The user said that something was wrong or unwanted, and what to do instead."""
     FAILURE = "failure"
     """Something went wrong and was fixed."""
     OUTCOME = "outcome"
@@ -64,7 +63,7 @@ class Source(StrEnum):
     STATE = "last state"
     SUBAGENT = "subagent"
     CALLOUT = "callout"
-    """A human, or an agent that told it through the recorder or MCP, wrote it into the note."""
+    """Written into the note by a human, or by an agent through the recorder or MCP."""
     MODEL = "model"
 
 
@@ -72,9 +71,9 @@ class Source(StrEnum):
 class Finding:
     """One finding of a note.
 
-    `summary` is in the speaker's words, `details` the reason or what followed.  A decision has `alternatives` and `by`, a failure
-    `cause` and `resolution`.  `phase` is the id of the phase in which it stands, "" before the first one and for the findings block; `lines` are those of
-    the note.  `rows` are the first characters of the transcript's row ids, none where nobody knows.
+    `summary` is in the speaker's words, `details` is the reason or what followed.  A decision has `alternatives` and `by`, a failure
+    `cause` and `resolution`.  `phase` is the id of its phase, "" before the first one and for the findings block; `lines` are those of
+    the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
     """
 
     kind: str
@@ -92,29 +91,29 @@ class Finding:
 
 
 class Judge(Protocol):
-    """Who finds in the events what matters: the detector of `crucible.findings`."""
+    """Detects findings in events; implemented by `crucible.findings`."""
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
-        """Take the next event; the callouts that it settles, to be told right behind it."""
+        """Take the next event; return the callouts that it completes, which belong right after it."""
 
     def noted(self) -> tuple[Noted, ...]:
-        """The items of the findings block, as they stand now."""
+        """The items of the findings block so far."""
 
 
 _TOLD = Grounds(Source.CALLOUT)
 
 
 def findings_of(session: Session) -> tuple[Finding, ...]:
-    """All findings of a note: those of its callouts in their order, inline subagents' too, then those of the findings block."""
+    """All findings of a note: first its callouts in order, including those of inline subagents, then the findings block."""
     return (*_of_callouts(session), *map(_of_block, session.findings))
 
 
 _TELLING = 20
-"""Characters of a summary that is found inside longer words; a shorter one begins them."""
+"""A summary of at least this many characters may be anywhere in a text; a shorter one must begin it."""
 
 
 def is_said_in(finding: Finding, words: str) -> bool:
-    """True if a finding's summary quotes these words, whole or cut."""
+    """True if a finding's summary quotes these words, in full or shortened."""
     return _quotes(_bare(finding.summary), _bare(words))
 
 
@@ -122,7 +121,7 @@ _NO_WORD = late_pattern(r"[\W_]+")
 
 
 def _bare(text: str) -> str:
-    """The letters and digits alone: a summary drops marks and blanks."""
+    """Only the letters and digits, since a summary drops marks and spaces."""
     return _NO_WORD.sub("", text).casefold()
 
 
@@ -131,7 +130,7 @@ def _quotes(told: str, words: str) -> bool:
 
 
 def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
-    """The findings by the id of their phase; an item of the block by the first phase whose words it quotes, "" where none does."""
+    """The findings by phase id.  An item of the block belongs to the first phase that it quotes, or to "" if it quotes none."""
     found: dict[str, list[Finding]] = {}
     for finding in _of_callouts(session):
         found.setdefault(finding.phase, []).append(finding)
@@ -168,7 +167,7 @@ def _of_entries(entries: Sequence[Entry], phase: str) -> Iterator[Finding]:
 
 
 def _of_entry(entry: Entry, phase: str) -> Finding | None:
-    """A failure counts once it is known how it was fixed, a subagent once it reported."""
+    """A failure counts once it has a resolution, a subagent once it has reported."""
     match entry:
         case Decision():
             return _finding(

@@ -1,6 +1,6 @@
-"""What a finding stands on, as a note says it: `answered question, 0.97, rows 3a77d35a 6f76c352`.
+"""The grounds of a finding as a note writes them: `answered question, 0.97, rows 3a77d35a 6f76c352`.
 
-Owns that line: the last label of a `[!decision]` or `[!error]`, and the parentheses that end an item of the findings block.
+They are the last label of a `[!decision]` or `[!error]`, and in parentheses at the end of an item of the findings block.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _CONFIDENCE = r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?"
 _GROUNDS = rf"(?:{_NAME}), (?:{_CONFIDENCE})(?:, rows?(?: [A-Za-z0-9_-]+)+)?"
 
 GROUNDS_END = Rule("grounds", rf"\({_GROUNDS}", r"\)$", "")
-r"""For the text of an item: what it ends in would be read as its grounds, so it is written `(reply, 0.9\)`."""
+r"""For the text of an item: an ending that would be read as its grounds is written `(reply, 0.9\)`."""
 
 SOURCE_LINE = late_pattern(rf"Source: *({_GROUNDS})[ \t]*$")
-"""The label of a callout.  A line that says anything else is text."""
+"""The label of a callout.  Any other line is text."""
 
 _AT_END = late_pattern(rf"[ \t]?\(({_GROUNDS})\)[ \t]*$")
 _NO_NAME = late_pattern(r"[^A-Za-z0-9-]+")
@@ -29,7 +29,7 @@ _LONGEST = 60
 
 
 def normal_grounds(grounds: Grounds | None) -> Grounds | None:
-    """The form in which a note keeps them; None where there is nothing to say."""
+    """The grounds in the form that a note can hold; None if there are none."""
     name = _LEADING.sub("", _NO_NAME.sub(" ", normal_line(grounds.source))) if grounds else ""
     name = name[:_LONGEST].rstrip(" -")
     if not grounds or not name:
@@ -49,12 +49,12 @@ def render_grounds(grounds: Grounds | None) -> str:
 
 
 def grounds_in(line: str) -> Grounds:
-    """Read what `render_grounds` wrote, or a human in its place; the patterns here match no other line."""
+    """Parse a line that the patterns here matched: written by `render_grounds` or by a human."""
     name, confidence, *rows = line.split(", ")
     return Grounds(name, float(confidence), tuple(rows[0].split(" ")[1:]) if rows else ())
 
 
 def split_grounds(text: str) -> tuple[str, Grounds | None]:
-    """An item's text, and the grounds that its end says."""
+    """Split an item into its text and the grounds at its end."""
     found = _AT_END.search(text)
     return (text[: found.start()], grounds_in(found[1])) if found else (text, None)

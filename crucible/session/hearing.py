@@ -1,7 +1,4 @@
-"""What another log tells of a subagent's work: what it was asked for, and the result that its parent has.
-
-Owns what its own note says of that.  Whose log tells it is `importing`'s.
-"""
+"""What a parent's transcript adds to a subagent's note: the task and the result."""
 
 from __future__ import annotations
 
@@ -19,14 +16,14 @@ __all__ = ["is_heard", "turn_after"]
 
 
 def is_heard(event: Event, agent: str) -> bool:
-    """Whether an event is about the work of this very subagent."""
+    """True if an event is about this subagent's work."""
     return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
 
 
 def turn_after(
     event: SubagentReturned, turn: Turn, phases: Iterable[Stretch], place: OpenPlace
 ) -> Turn | None:
-    """How its last turn stands by its parent's word, with what its own log does not tell; None where that tells all."""
+    """The state of the subagent's last turn according to its parent; adds a result that its own transcript lacks.  None if nothing changes."""
     if turn in CLOSED or event.end is CallEnd.REJECTED:
         return None
     text = normal(event.text)

@@ -159,7 +159,7 @@ _OPENS_BLOCK = late_pattern(r"[ \t]|[-+*>#|`~=_]|\d+[.)]")
 
 
 def _told(text: str, labels: Mapping[str, str | None], grounds: Grounds | None, form: int) -> list[str]:
-    """A label has a blank line before it unless everything above are single plain lines."""
+    """Put a blank line before a label unless everything above it is single plain lines."""
     told = {label: more for label, more in labels.items() if more is not None}
     texts = [text, *told.values()]
     parts = [_block(text, form, OWN_LABELS, after="\n".join(texts[1:]))]

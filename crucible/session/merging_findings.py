@@ -1,7 +1,6 @@
-"""The three-way merge of the findings block: what the transcript adds comes in, what a human made of an item stays.
+"""Three-way merge of the findings block: add what is new in the transcript, keep what a human changed.
 
-An item is known again by its texts, else by its kind and first row.  Owns whose word counts, and the edits; each touches the
-lines of one item.
+Items are matched by their texts, or else by kind and first row.  Each edit touches the lines of one item.
 """
 
 from __future__ import annotations
@@ -41,21 +40,21 @@ def _as_noted(items: Sequence[Noted]) -> tuple[Noted, ...]:
     return tuple(told for item in items if (told := normal_noted(item)).text)
 
 
-# --- whose word counts -----------------------------------------------------------------------------------------------
+# --- what becomes of each item ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Fates:
-    """What becomes of the note's items, by their places, where anything does (None: taken out).
+    """The changes to the note's items, by position (None: removed).
 
-    `added` comes in behind the item at that place; -1 is above the first one.
+    `added` items are inserted after the item at that position; -1 means before the first one.
     """
 
     changed: dict[int, Noted | None]
     added: dict[int, list[Noted]]
 
     def wanted(self, note: Sequence[Noted]) -> tuple[Noted, ...]:
-        """The items as they are to be."""
+        """The items after the merge."""
         found = list(self.added.get(-1, ()))
         for at, item in enumerate(note):
             kept = self.changed.get(at, item)
@@ -83,12 +82,12 @@ def _fates(note: Sequence[Noted], base: Sequence[Noted], now: Sequence[Noted]) -
 
 
 def _is_untouched(item: Noted, base: Noted) -> bool:
-    """Whether it says what was written.  An item without its parentheses is a human's."""
+    """True if an item is as it was written.  An item without its parentheses is a human's."""
     return _texts(item) == _texts(base) and (item.grounds is None) == (base.grounds is None)
 
 
 def _is_same(item: Noted, other: Noted) -> bool:
-    """Whether the note has it from somewhere else: from another transcript, or from a human."""
+    """True if the note already has this item, from another transcript or from a human."""
     return (item.kind, item.text) == (other.kind, other.text) or _key(item) == _key(other)
 
 
@@ -97,12 +96,12 @@ def _texts(item: Noted) -> tuple[str, str, str | None]:
 
 
 def _key(item: Noted) -> tuple[str, str]:
-    """The kind and the first row; without rows the text."""
+    """The kind and the first row, or the text if there are no rows."""
     return item.kind, item.grounds.rows[0] if item.grounds and item.grounds.rows else f"\n{item.text}"
 
 
 def _paired(ones: Sequence[Noted], others: Sequence[Noted]) -> dict[int, int]:
-    """For each of `ones`, by its place, which of the others it is: by its texts, else by its key."""
+    """Match items by position: by texts first, then by key."""
     pairs: dict[int, int] = {}
     for like in (_texts, _key):
         free = {place: like(item) for place, item in enumerate(others) if place not in pairs.values()}
@@ -120,7 +119,7 @@ _COUNT = late_pattern(r"( {0,3}>[ \t]?\[![^\]]*\][+-]?[ \t]+)\d+ findings?[ \t]*
 
 
 def _edits(source: Source, note: Session, fates: _Fates, count: int) -> Iterator[Edit]:
-    """Item by item.  A title of a human's stays."""
+    """One edit per item.  A title that a human wrote stays."""
     block = note.findings_lines
     if head := _COUNT.match(source.lines[block.first]):
         yield from replace_lines(source, block.first, block.first + 1, head[1] + findings_title(count))
@@ -139,13 +138,13 @@ def _edits(source: Source, note: Session, fates: _Fates, count: int) -> Iterator
 
 
 def _is_all_ours(note: Session) -> bool:
-    """Whether the block holds its head and items only."""
+    """True if the block has only its head and items."""
     held = 1 + sum(item.lines.end - item.lines.first for item in note.findings)
     return held == note.findings_lines.end - note.findings_lines.first
 
 
 def _removed_block(source: Source, note: Session) -> list[Edit]:
-    """The whole callout, and the blank line behind it."""
+    """Remove the whole callout and the blank line after it."""
     block = note.findings_lines
     span = source.span_of(block)
     above = source.lines[block.first - 1].strip(" \t") if block.first else ""

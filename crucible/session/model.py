@@ -124,7 +124,7 @@ class ToolCalls:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What a finding stands on: how it was found, how sure that is (0 to 1), and the first characters of its rows' ids."""
+    """The grounds of a finding: how it was found, a confidence from 0 to 1, and the first characters of its row ids."""
 
     source: str
     confidence: float = 1.0

@@ -1,7 +1,7 @@
-"""The findings block: one callout `[!findings]` before the first phase, an item a finding that has no callout of its own.
+"""The findings block: one callout `[!findings]` before the first phase, with an item for each finding that has no callout of its own.
 
-Reads it leniently, since a human may add and edit items, and writes an item as a line or two, so that one changed finding
-is one changed line.  Which items a note holds is for `crucible.findings` and the merge.
+Reading is lenient, since people may add and edit items.  An item is written as one or two lines, so that one changed finding
+is one changed line in a diff.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _KINDS = frozenset(Kind)
 
 
 def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
-    """The items of the callout whose head is on line `first`.  Lines that belong to no item are a human's remarks."""
+    """The items of the callout that begins on line `first`.  Lines that belong to no item are a human's remarks."""
     fenced = fenced_lines(raw.body)
     found: list[tuple[list[str], int]] = []
     is_open = False
@@ -46,10 +46,10 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
 
 
 def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
-    """An item without a kind is a fact that a human wrote down."""
+    """Parse one item; without a kind it is an environment fact that a human wrote."""
     at = next((at for at, line in enumerate(lines) if at and line.startswith(_DETAILS)), len(lines))
     text, grounds = split_grounds(" ".join(lines[:at]))
-    if grounds is None:  # a human's own words may stand below
+    if grounds is None:  # a human may have added words below
         head, grounds = split_grounds(lines[0])
         text = " ".join([head, *lines[1:at]])
     details = " ".join([line.removeprefix(_DETAILS) for line in lines[at:]]).strip(" \t")
@@ -66,14 +66,14 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
 
 
 def normal_noted(item: Noted) -> Noted:
-    """The form in which a note keeps an item: its texts are one line each."""
+    """An item in the form that a note can hold: each text is one line."""
     kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
     details = normal_line(item.details or "") or None
     return Noted(str(kind), normal_line(item.text), details, normal_grounds(item.grounds))
 
 
 def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
-    """The lines of one item, as they stand in the callout; no lines if it says nothing."""
+    """The lines of one item in the callout; none if its text is empty."""
     told = normal_noted(item)
     if not told.text:
         return []
@@ -87,12 +87,12 @@ def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
 
 
 def findings_title(count: int) -> str:
-    """The title that we give the callout."""
+    """The callout's title."""
     return f"{count} finding{'' if count == 1 else 's'}"
 
 
 def render_findings(items: Sequence[Noted], form: int = FORMAT) -> list[str]:
-    """The whole callout; no lines without items."""
+    """The lines of the whole callout; none without items."""
     told = [lines for item in items if (lines := render_noted(item, form))]
     if not told:
         return []

@@ -1,6 +1,6 @@
-"""Paths in lines of ours as one would type them where the agent stood: seen from the session's folder, its owner's home as `~`.
+"""Shorten paths in lines that Crucible writes: relative to the session's folder, and the owner's home as `~`.
 
-What people and agents said stays as they said it.
+Words of people and agents are not changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BEGINS = r"(?:(?<![\w.~/\\-])|(?<=\s-[A-Z]))(?:file://)?"
 
 
 def relative(text: str, folder: str) -> str:
-    """The text with the folder's own paths shortened; a folder that is unknown, "", shortens none."""
+    """Shorten the paths in a text; an unknown folder ("") shortens none."""
     if not folder or ("/" not in text and "\\" not in text):
         return text
     for path, told in _patterns(folder):

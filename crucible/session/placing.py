@@ -1,7 +1,4 @@
-"""Phases and sub-phases while a session is recorded: where the next entry goes, and when a new phase begins.
-
-Which event makes an entry is `recording`'s.
-"""
+"""Phases and sub-phases while a session is recorded: where the next entry goes, and when a new phase begins."""
 
 from __future__ import annotations
 
@@ -22,9 +19,9 @@ __all__ = ["Placing"]
 
 
 class Placing:
-    """What of a `Recorder` knows its phases.
+    """The part of a `Recorder` that knows its phases.
 
-    `_held` are commands that are told with the work that follows them; `work_name` names a phase that nobody asked for.
+    `_held` are commands that become part of the phase that follows; `work_name` names a phase that no prompt began.
     """
 
     work_name: str
@@ -38,14 +35,14 @@ class Placing:
 
     @property
     def place(self) -> str:
-        """The id of the phase or sub-phase that is being recorded: `phase-2.1`; "" before the first."""
+        """The id of the current phase or sub-phase, such as `phase-2.1`; "" before the first."""
         if not self._phases:
             return ""
         parts = self._phases[-1].parts
         return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
 
     def _open_phase(self, *prompts: Prompted) -> Stretch:
-        """A phase for the last prompt, and before it what was held."""
+        """Open a phase for the last prompt; held commands come first."""
         said = [*self._held, *prompts]
         self._held = []
         named = prompts[-1] if prompts else said[0]
@@ -61,7 +58,7 @@ class Placing:
         return phase
 
     def _work(self, at: At) -> Stretch:
-        """The phase in which the agent is working now."""
+        """The phase in which the agent is working; opens one if needed."""
         self._turn = Turn.OPEN
         if self._held:
             return self._open_phase()
@@ -70,7 +67,7 @@ class Placing:
         return self._new_phase(self.work_name, at)
 
     def _stretch(self, at: At) -> Stretch:
-        """Where the next entry goes: a sub-phase once the phase has one."""
+        """Where the next entry goes: the last sub-phase, if the phase has any."""
         phase = self._phases[-1] if self._phases and not self._held else self._work(at)
         started = self._plan.take_start()
         if started:
@@ -78,7 +75,7 @@ class Placing:
         return phase.parts[-1] if phase.parts else phase
 
     def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
-        """Add callouts; whether there were any."""
+        """Add callouts; return whether there were any."""
         told = list(entries)
         for entry in told:
             self._stretch(at).add(entry)

@@ -17,9 +17,9 @@ from crucible.transcript.events import TaskChanged, TaskState
 __all__ = ["Plan"]
 
 _DROPPED = frozenset({"deleted", "cancelled"})
-"""Statuses by which a client takes a task out of the list: a note's list is what is planned and what was done."""
+"""Statuses that remove a task from the list, which has only planned and finished work."""
 _LONG_NUMBER = 9
-"""Digits from which on an id is no number in a list."""
+"""An id with at least this many digits is not a position in a list."""
 
 
 class Plan:
@@ -45,7 +45,7 @@ class Plan:
         self._start = self._current = ""
 
     def replace(self, states: tuple[TaskState, ...], time: datetime | None) -> None:
-        """The whole list was written anew; an id may be a mere place in it, so tasks are known by their content.
+        """The client replaced its list; an id may only be a position in it, so tasks are matched by content.
 
         What the new list leaves out stays before it: what was done as done, the rest as cancelled, since the agent goes on
         by the new list.  A task keeps the id that it had first.

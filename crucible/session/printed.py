@@ -1,8 +1,4 @@
-"""What a command printed, without what clients and task runners put around it.
-
-Owns the frames of results: tags of the client, banners and last words of task runners.  Which of the lines that are left
-tells most is for `results` and `verdicts`.
-"""
+"""What a command printed, without the frame that clients and task runners put around it: tags, banners, closing lines."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from crucible.patterns import ANSI, late_pattern
 __all__ = ["Printed", "bare", "is_partial", "printed", "unframed"]
 
 _ENDS = 20_000
-"""Code points of a long output that are looked at, at either end."""
+"""Code points that are read at each end of a long output."""
 
 _EXIT = late_pattern(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
 _REMINDER = late_pattern(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
@@ -23,12 +19,12 @@ _MOVED = late_pattern(
     r"^Output too large \(([^()\n]+)\)\. Full output saved to: .*\n|^Preview \(first .*\):\n", re.MULTILINE
 )
 
-# mise, task and make say what they run and how long it took, package managers which script; a shell where it stands.
-# The clients' marks, and our dialect's: where lines are missing, and where all that follows is.
+# Marks of the clients and of our dialects: lines are missing here, or everything after this point is.
 _TRUNCATED = late_pattern(
     r"^(?:\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|\[… .* left out …\])$", re.MULTILINE
 )
 _NOT_KEPT = late_pattern(r"^\[… (.+) in all; the rest was not kept …\]\s*\Z", re.MULTILINE)
+# mise, task and make print what they run and how long it took, package managers which script, a shell its folder.
 _BANNER = late_pattern(
     r"""^(?>[ \t]*)(?:
         \[[\w:.@/+-]+\]\ (?:\$\ |Finished\ in\ ).* | (?:Finished|Done)\ in\ [\d.]+\ ?m?s\.? | \$\ \S.*
@@ -54,8 +50,8 @@ _BANNER_SIGNS = (
     ),
     *("real\t", "user\t", "sys\t", "% cpu"),
 )
-"""A text without any of these has no banner: looked for first, since most texts have none."""
-# What a runner adds when a command in it failed: says nothing of the cause.
+"""A text without any of these has no banner; checked first, since most texts have none."""
+# What a task runner adds when one of its commands failed; it does not name the cause.
 _LAST_WORDS = late_pattern(
     r"""^(?>[ \t]*)(?:
         \[[\w:.@/+-]+\]\ ERROR\ task\ failed | npm\ (?:error|ERR!)\ (?:Lifecycle\ |code\ (?:ELIFECYCLE|\d)|errno\ |.*\bExit\ status\b|A\ complete\ log|(?:path|workspace|location|command)\ ).* | g?make(?:\[\d+\])?:\ \*\*\*\ .* | exit\ status\ \d+
@@ -82,9 +78,9 @@ _FILTER = late_pattern(r"\|\s*(tail|head|grep|egrep|rg|awk|sed|cut|sort|uniq|wc)
 
 
 class Printed(NamedTuple):
-    """`text` is what is left, `code` the exit code that the client told, `moved` how large an output is that it put elsewhere.
+    """`text` is the bare output, `code` the client's exit code, `moved` the size of an output that the client put elsewhere.
 
-    `is_cut` when lines are missing from the middle; `last_words` is what a task runner said of the failure of its task.
+    `is_cut` is true if lines are missing from the middle; `last_words` is what a task runner said about a failed task.
     """
 
     text: str
@@ -95,7 +91,7 @@ class Printed(NamedTuple):
 
 
 def printed(text: str) -> Printed:
-    """An output without its frames."""
+    """Remove the frame from an output."""
     is_cut = len(text) > 2 * _ENDS
     text = f"{text[:_ENDS]}\n{text[-_ENDS:]}" if is_cut else text
     code = _EXIT.match(text)
@@ -126,17 +122,17 @@ def printed(text: str) -> Printed:
 
 
 def bare(text: str) -> str:
-    """The lines without the name of the task that a runner, or Maven, puts before each of them."""
+    """Remove the task name that a runner, or Maven, puts before each line."""
     return _PREFIX.sub("", text) if "[" in text else text
 
 
 def unframed(line: str) -> str:
-    """A line without a frame of `=`, `-` and the like around it."""
+    """Remove `=`, `-` and similar marks around a line."""
     return _FRAME.sub("", line)
 
 
 def is_partial(command: str, text: str) -> bool:
-    """Whether a filter behind the command left out lines of what it printed: then nothing can be counted by lines."""
+    """True if a filter after the command dropped lines of its output, so that lines cannot be counted."""
     lines = text.strip("\n").count("\n") + 1
     for kind, number in _FILTER.findall(command):
         if kind not in ("tail", "head") or lines >= int(number or 10):

@@ -1,7 +1,6 @@
-"""What a subagent's report says in a line, for the callout in its parent's note.
+"""A subagent's report in one line, for the callout in its parent's note.
 
-Owns which part of a report is its beginning: introductions are known by structure alone.  The whole report stands in the
-subagent's own note.
+Introductions are skipped; they are recognized by structure alone.  The subagent's own note has the whole report.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ __all__ = ["summary_of"]
 
 _LIMIT = 300
 _INTRODUCTION = 400
-"""Code points of prose above the first heading or rule that are at most an introduction."""
+"""Maximum code points of an introduction: prose above the first heading or rule."""
 _EARLY = 5
-"""A rule in the first fifth of a report parts it from what was said before it began."""
+"""A rule in the first fifth of a report ends its introduction."""
 _LABEL = late_pattern(r"(?:^|(?<=[\s*_]))Summary:[*_]*\s*")
 _LEADS_ON = late_pattern(r":[\s*_]*\Z")
 _ENDS = late_pattern(r"[.:;,!?…][\s*_`)]*\Z")
@@ -51,15 +50,15 @@ class _Block(NamedTuple):
 
     @property
     def is_said(self) -> bool:
-        """Whether it is a paragraph or an item of a list."""
+        """True for a paragraph or a list item."""
         return self.kind in (_Kind.PROSE, _Kind.ITEM)
 
 
 def summary_of(report: str) -> str | None:
-    """At most 300 code points; None for a report without words.
+    """Summarize a report in at most 300 code points; None for a report without words.
 
-    What the report itself calls `Summary:` counts, else its headings, paragraphs and items from the beginning on, without
-    prose that only introduces what stands below a heading, a rule or its own colon.
+    Uses the text that the report labels `Summary:`, or else its headings, paragraphs and items from the beginning, without
+    prose that only introduces a heading, a rule or a list.
     """
     blocks = _blocks(report)
     labelled = [_LABEL.split(block.text) for block in blocks if block.is_said]
@@ -74,7 +73,7 @@ def summary_of(report: str) -> str | None:
 
 
 def _blocks(report: str) -> list[_Block]:
-    """What stands in fences is left out; paragraphs and items may run over several lines."""
+    """Split a report into blocks, without fenced code; paragraphs and items may span several lines."""
     blocks: list[_Block] = []
     goes_on = in_code = False
     for line in map(str.strip, report.split("\n")):
@@ -95,7 +94,7 @@ def _blocks(report: str) -> list[_Block]:
 
 
 def _without_introduction(blocks: Sequence[_Block]) -> Sequence[_Block]:
-    """The blocks without short prose above the first heading or rule, and without anything that is little beside what a rule parts it from."""
+    """Drop short prose above the first heading or rule, and any text above an early rule."""
     first = next((at for at, block in enumerate(blocks) if block.kind in (_Kind.HEADING, _Kind.RULE)), 0)
     above, rest = blocks[:first], blocks[first:]
     is_short = _size(above) <= _INTRODUCTION and all(block.kind is _Kind.PROSE for block in above)
@@ -108,7 +107,7 @@ def _size(blocks: Sequence[_Block]) -> int:
 
 
 def _told(blocks: Sequence[_Block]) -> Iterator[str]:
-    """Paragraphs and items, each behind the headings above it; a heading of one word, `Summary` say, tells nothing."""
+    """Paragraphs and items, each prefixed with the headings above it; one-word headings such as `Summary` are dropped."""
     last = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
     above: list[str] = []
     for at, block in enumerate(blocks):
@@ -120,12 +119,12 @@ def _told(blocks: Sequence[_Block]) -> Iterator[str]:
 
 
 def _label(heading: str) -> str:
-    """A heading as it stands before what it is about: without `Summary:` and an end."""
+    """A heading as a prefix: without `Summary:` and end punctuation."""
     return _LABEL.sub("", heading.strip("# \t"), count=1).rstrip(" .:")
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """One text, as far as it is wanted."""
+    """Join the parts up to the limit."""
     told = ""
     for part in parts:
         told = f"{told}{'' if not told or _ENDS.search(told) else ';'} {part}".strip()

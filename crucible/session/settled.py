@@ -1,6 +1,6 @@
-"""What was put to the user and what became of it, as callouts: questions, plans, refused calls.
+"""Callouts for what the user was asked and what they decided: questions, plans, refused calls.
 
-Owns their words.  Texts are whole: what a person decided on is nowhere cut.
+Texts are never cut: a reader must see all that the user decided on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible.transcript.events import CallEnd, Choice, PlanSettled, QuestionsAn
 __all__ = ["PLAN", "decision_of", "put_to_user", "refusal"]
 
 PLAN = "plan"
-"""The kind of a plan's callout."""
+"""The kind of callout for a plan."""
 
 _FATES = {True: "approved", False: "rejected", None: "left"}
 _PLAN_WORD = late_pattern(r"(?i)(?:plan\b[\s:–—-]*)+(?=\w)")
@@ -25,7 +25,7 @@ _CALL_LIMIT = 120
 
 
 def put_to_user(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> Iterator[Entry]:
-    """The callouts of a plan, or of questions; who judges the session tells the answered ones with their grounds."""
+    """The callouts of a plan or of questions.  If `is_judged`, the detector adds the answered ones, with their grounds."""
     if isinstance(event, PlanSettled):
         yield _plan(event)
         return
@@ -37,7 +37,7 @@ def put_to_user(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> I
 
 
 def decision_of(choice: Choice) -> Decision:
-    """An answered question: the question and the answer, what was said of what was picked, and what else was offered."""
+    """An answered question as a decision: question and answer, the description of the picked options, and the other options."""
     question, answer = normal(choice.question), normal(choice.answer)
     picked = [said for label, said in choice.options if label in choice.picked and normal(said)]
     others = [_option(label, said) for label, said in choice.options if label not in choice.picked]
@@ -59,7 +59,7 @@ def _option(label: str, said: str) -> str:
 
 
 def _plan(event: PlanSettled) -> Callout:
-    """The whole plan, folded; its title says what became of it."""
+    """The whole plan, folded.  The title says what became of it."""
     text, fate = normal(event.text), _FATES[event.approved]
     name = prompt_name(text, _TITLE_LIMIT) if text else ""
     named = _PLAN_WORD.match(name)
@@ -68,7 +68,7 @@ def _plan(event: PlanSettled) -> Callout:
 
 
 def refusal(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:
-    """What the user said to a call, and which one it was; behind a plan's callout that is plain."""
+    """The user's comment on a call, and which call it was, unless a plan's callout already shows that."""
     is_plan = any(isinstance(entry, Callout) and entry.kind == PLAN for entry in before)
     line = shortened(call.partition("⏎")[0], _CALL_LIMIT)
     return Intervention(

@@ -1,8 +1,8 @@
-"""The property `usage`: the tokens of a session by day and model, a text each, enough to know later what it cost.
+"""The property `usage`: the tokens of a session, one line per day and model, enough to compute the cost later.
 
     2026-11-21 claude-opus-4-8: input 12, output 340, cache_write 5800, cache_write_1h 1200, cache_read 90211
 
-Owns how these texts are written, read and added to.  The kinds do not overlap, and one that is 0 is left out.
+The kinds do not overlap; a kind that is 0 is omitted.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from crucible.patterns import late_pattern
 __all__ = ["KINDS", "Spent", "spent_in", "spent_lines", "spent_more"]
 
 KINDS = ("input", "output", "cache_write", "cache_write_1h", "cache_read")
-"""Sent afresh and not kept, said, written to the cache for minutes and for an hour, read from it."""
+"""Sent without caching, generated, written to the cache for minutes, for an hour, read from the cache."""
 _UNKNOWN_DAY, _UNKNOWN_MODEL = "?", "unknown"
 _PART = rf"(?:{'|'.join(KINDS)}) \d{{1,15}}"
 _LINE = late_pattern(rf"(\d{{4}}-\d\d-\d\d|\?) (.+): ({_PART}(?:, {_PART})*)")
 
 
 class Spent(NamedTuple):
-    """Tokens of one model on one day (`2026-11-21`, UTC); each "" where nobody knows.  A difference may be negative."""
+    """Tokens of one model on one day (`2026-11-21`, UTC); either is "" if unknown.  Counts may be negative in a difference."""
 
     day: str
     model: str
@@ -31,7 +31,7 @@ class Spent(NamedTuple):
 
 
 def spent_lines(spent: Iterable[Spent]) -> tuple[str, ...]:
-    """A text for each day and model, in their order."""
+    """A line for each day and model, sorted."""
     return tuple(
         f"{day or _UNKNOWN_DAY} {model or _UNKNOWN_MODEL}: {told}"
         for (day, model), tokens in sorted(_totals(spent).items())
@@ -40,7 +40,7 @@ def spent_lines(spent: Iterable[Spent]) -> tuple[str, ...]:
 
 
 def spent_in(lines: Iterable[str]) -> list[Spent]:
-    """What the texts tell; one that tells nothing is left out."""
+    """Parse the lines; skip those that do not match."""
     found = (_LINE.fullmatch(line) for line in lines)
     return [
         Spent(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[3]))
@@ -50,7 +50,7 @@ def spent_in(lines: Iterable[str]) -> list[Spent]:
 
 
 def spent_more(lines: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The texts with what `after` has beyond `before`; a human's text that tells nothing stays, in front."""
+    """Add to `lines` the difference between `after` and `before`; lines that cannot be parsed stay, at the top."""
     others = [line for line in lines if not spent_in((line,))]
     less = (
         Spent(day, model, {kind: -count for kind, count in tokens.items()})

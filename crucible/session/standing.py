@@ -1,7 +1,4 @@
-"""Where a recorded session stands: the status rule of `format.md` section 2, as pure functions.
-
-Owns the words for how a transcript ends and why a session is paused.  Which events end a turn is `recording`'s.
-"""
+"""The status rule of `format.md` (Status) as pure functions, and the wording of `pause_reason`."""
 
 from __future__ import annotations
 
@@ -29,13 +26,13 @@ __all__ = [
 ]
 
 CLOSED_REASON = "the client was closed"
-"""Why a session is paused whose client we started, and of which we know no more than that it is gone."""
+"""Pause reason if `cru` started the client and only knows that it is gone."""
 
 DIED_REASON = "the client ended without a word"
-"""The same where it failed."""
+"""The same if the client failed."""
 
 IDLE_REASON = "nothing happened for the idle time"
-"""Why a session is paused that was active and is quiet."""
+"""Pause reason of an active session that went quiet."""
 
 _QUESTION_LIMIT, _TASK_LIMIT, _TASKS = 160, 60, 3
 _QUESTION = late_pattern(r"[?？][\s*_\"'`)\]]*\Z")
@@ -47,33 +44,33 @@ _OUR_REASONS = late_pattern(
 
 
 class Turn(Enum):
-    """How the last turn of a transcript stands."""
+    """The state of a transcript's last turn."""
 
     UNASKED = auto()
-    """A prompt, and no word of the agent's yet."""
+    """A prompt without any answer yet."""
     OPEN = auto()
     ANSWERED = auto()
-    """Nothing asked is waiting for an answer: there was one, or the user took the words back."""
+    """No prompt waits for an answer: it was answered, or the user took it back."""
     INTERRUPTED = auto()
     FAULTED = auto()
     MOVED = auto()
-    """The client went on in another native session."""
+    """The client continued in another native session."""
 
 
 CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
-"""The agent is at rest, and not because somebody stopped it."""
+"""The agent has finished, and nobody stopped it."""
 
 
 class Client(Enum):
-    """What is known of the client beside its transcript."""
+    """What is known about the client besides its transcript."""
 
     UNKNOWN = auto()
-    """Nothing: a transcript that is quiet for long is taken as ended."""
+    """Nothing: a transcript that is quiet for the idle time counts as ended."""
     RUNNING = auto()
     ENDED = auto()
-    """It said so."""
+    """It reported its end."""
     DIED = auto()
-    """It is gone and did not say so."""
+    """It is gone without reporting its end."""
 
 
 def session_status(
@@ -85,9 +82,10 @@ def session_status(
     *,
     waits: bool = False,
 ) -> Status:
-    """`last` is the time of the last event: a transcript younger than `idle` is active, however it ends, while nothing is known.
+    """The status of a session whose last event was at `last`.
 
-    A session whose last turn is answered is paused only when it `waits` for something.
+    If nothing is known about the client, a transcript younger than `idle` is active.  A session whose last turn is answered is
+    paused only if it `waits` for something.
     """
     young = last is not None and now - last < idle
     if client is Client.RUNNING or (client is Client.UNKNOWN and young):
@@ -104,7 +102,7 @@ def session_status(
 
 
 def open_end(question: str, tasks: Sequence[str]) -> str:
-    """What an answered session waits for: the answer to the agent's last question, or tasks that are open; "" for nothing."""
+    """What an answered session waits for: an answer to the agent's last question, or open tasks; "" for nothing."""
     if question:
         return f"asked: {shortened(question, _QUESTION_LIMIT)}"
     if not tasks:
@@ -115,7 +113,7 @@ def open_end(question: str, tasks: Sequence[str]) -> str:
 
 
 def pause_reason(turn: Turn, waiting: str, open_end: str) -> str:
-    """Why a paused session stopped; `waiting` is a call without a result, "" for none."""
+    """Why a session is paused; `waiting` is a call without a result, "" for none."""
     match turn:
         case Turn.INTERRUPTED:
             return "interrupted by the user"
@@ -128,12 +126,12 @@ def pause_reason(turn: Turn, waiting: str, open_end: str) -> str:
 
 
 def is_our_reason(reason: str | None) -> bool:
-    """Whether a pause has a reason that an import gives, or gave."""
+    """True if an import may have written this pause reason."""
     return _OUR_REASONS.match(reason or "") is not None
 
 
 def question_in(text: str) -> str:
-    """The question with which an agent's closing text ends, "" for none."""
+    """The question at the end of an agent's closing text, "" for none."""
     if not _QUESTION.search(text):
         return ""
     last = text.rstrip().rpartition("\n")[2]

@@ -15,7 +15,7 @@ from crucible.transcript.events import Event
 __all__ = ["HEARD", "SyncPoint", "rows_by_source", "rows_in_step"]
 
 HEARD = "+"
-"""Stands in a mark between a log's own last row and a row of another log that told of it, a subagent's report say."""
+"""Separates, in `synced_to`, the last row of a transcript from a row of the parent's transcript, such as a subagent's report."""
 
 _LENGTH = 8
 
@@ -89,7 +89,7 @@ class SyncPoint:
             self._line = event.at.line
 
     def mark(self, event: Event, own: str | None = None) -> str:
-        """What `synced_to` holds of an event's row: 8 characters, or the whole id when an earlier row begins alike.
+        """What `synced_to` keeps of an event's row: 8 characters, or the whole id if an earlier row begins with the same 8.
 
         With `own`, the mark until now, it is a row of another log, which stands behind that.
         """

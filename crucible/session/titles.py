@@ -62,7 +62,7 @@ _SENTENCE = late_pattern(
 
 
 class Titles:
-    """What a session was called so far, and what a phase that begins now is called.
+    """The title of a session so far, and the name of a phase that begins now.
 
     `best` is a user's name for the session, else the client's, else that of the first prompt with content.
     """
@@ -79,7 +79,7 @@ class Titles:
         return self._by_user or self._by_client or self._from_prompt
 
     def first_said(self, name: str, *, is_telling: bool = True) -> None:
-        """The first prompt has this name; a later one counts only when the earlier ones told nothing."""
+        """Record a prompt's name; the first one that says something becomes the title."""
         if not self._from_prompt or (is_telling and not self._is_telling):
             self._from_prompt, self._is_telling = name, is_telling
 
@@ -91,11 +91,11 @@ class Titles:
             self._by_client = self._by_client or title
 
     def replied(self, text: str) -> None:
-        """The agent said this: what it asks at its end may be what the next prompt answers."""
+        """Record a text of the agent; the next prompt may answer its final question."""
         self._asked = text[-_READ:]
 
     def prompted(self, prompt: str) -> str:
-        """The name of the phase that a prompt begins: a short answer is named with what it answers or goes on with."""
+        """The name of the phase that a prompt begins; a short answer includes the question or the phase that it refers to."""
         asked, self._asked = self._asked, ""
         name = prompt_name(prompt) if normal(prompt) else "Picture"
         if prompt.startswith("/") and name.startswith("/"):
@@ -118,7 +118,7 @@ _LONG_WORD, _FEW_WORDS, _ANSWER_WORDS = 5, 3, 5
 
 
 def has_content(name: str) -> bool:
-    """Whether a prompt's name tells what it is about: by its words, or by a name of something in it.
+    """True if a prompt's name says what it is about: by its words, or by the name of something.
 
     `yes`, `1`, `do it` and `commit this` do not: they are understood only with what was said before.
     """
@@ -130,17 +130,17 @@ def has_content(name: str) -> bool:
 
 
 def _is_short(name: str) -> bool:
-    """Whether a prompt that comes after a question looks like an answer to it."""
+    """True if a prompt after a question looks like its answer."""
     return name.count(" ") < _ANSWER_WORDS and not name.endswith("?") and not _NAMING.search(name)
 
 
 _ASKED_IN = 12
-"""Lines at the end of a text in which a question is looked for: options may follow it."""
+"""How many lines at the end of a text are searched for a question; options may follow it."""
 _ITEM = late_pattern(r"^(?:Option\s+)?([0-9]{1,2}|[A-Za-z])[.):]\s+(?=\S)")
 
 
 def _question(text: str) -> str:
-    """What a text asks at its end, "" for nothing."""
+    """The question at the end of a text, "" for none."""
     lines = [line for line in text.rstrip().split("\n") if line.strip()][-_ASKED_IN:]
     for line in reversed(lines):
         said = _plain(line)
@@ -153,7 +153,7 @@ def _question(text: str) -> str:
 
 
 def _option(text: str, answer: str) -> str:
-    """The line among the options of a text that an answer names by its number or letter: `2. A file per user`."""
+    """The option that an answer names by its number or letter: `2. A file per user`."""
     picked = re.fullmatch(r"(?:[Oo]ption\s+)?([0-9]{1,2}|[A-Za-z])", answer.rstrip(".)"))
     for line in reversed(text.split("\n")) if picked else ():
         said = _plain(line.replace("**", ""), keep_mark=True)
@@ -164,7 +164,7 @@ def _option(text: str, answer: str) -> str:
 
 
 def untagged(text: str) -> str:
-    """A text without what a client wrote before it: `[agent:clock] Is it safe?` is `Is it safe?`."""
+    """Remove a client's prefix: `[agent:clock] Is it safe?` becomes `Is it safe?`."""
     found = _MARKS.match(text)
     rest = text[found.end() :] if found else text
     return rest if rest.strip() else text

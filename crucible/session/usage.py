@@ -18,7 +18,7 @@ __all__ = ["Usage"]
 
 
 class _Message(NamedTuple):
-    """What a message cost, and where: the phase and the day in which it was first seen."""
+    """The tokens of a message, and the phase and day in which it was first seen."""
 
     spent: Spent
     phase: Stretch
@@ -53,7 +53,7 @@ class Usage:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """By day and model, as a note holds it."""
+        """Tokens by day and model, as a note has them."""
         return spent_lines(message.spent for message in self._messages.values())
 
     def count(self, event: UsageCounted, phase: Stretch) -> None:
@@ -76,7 +76,7 @@ class Usage:
 
 
 def _tokens(event: UsageCounted) -> dict[str, int]:
-    """The kinds, none of which is part of another."""
+    """Tokens by kind; the kinds do not overlap."""
     written = min(event.written, event.fresh)
     for_an_hour = min(event.written_1h, written)
     counts = (event.fresh - written, event.said, written - for_an_hour, for_an_hour, event.cached)

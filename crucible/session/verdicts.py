@@ -1,7 +1,7 @@
-"""What a run of tests, checks or a build came to, by the marks that the runners print at fixed places.
+"""The verdict of a run of tests, checks or a build, read from the marks that runners print at fixed places.
 
-Owns those marks: lines of counts, names of failed tests, places of errors, packages of Go.  No word of prose counts: a mark
-has its place in a line.  Frames around an output are `printed`'s.
+Marks are lines of counts, names of failed tests, places of errors, and packages of Go.  Prose never counts, since a mark
+has a fixed place in its line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Verdict", "verdict"]
 
 
 class Verdict(NamedTuple):
-    """A run's result in words, "" for none; `is_red` when something failed in it."""
+    """A run's result in words, "" for none; `is_red` if something failed."""
 
     text: str
     is_red: bool = False
@@ -37,7 +37,7 @@ _WORDS = {
     "": "assertions assertion expectations measured filtered xpassed rerun flaky informations notes files file snapshots "
     "suites unexpected",
 }
-"""What runners count, by what it comes to."""
+"""The words that runners use for what they count, by meaning."""
 _BUCKET = {word: bucket for bucket, words in _WORDS.items() for word in words.split()}
 _WORD = "|".join(sorted(_BUCKET, key=len, reverse=True))
 _ITEM = (
@@ -71,19 +71,19 @@ class _Counts(NamedTuple):
 
 
 def _counted(text: str) -> _Counts:
-    """What all lines of counts come to; `problems` are those of checks, as they stand."""
+    """Add up all lines of counts; `problems` are the counts of checks, as printed."""
     tests: Counter[str] = Counter()
     problems: list[str] = []
     bad = 0
     took: list[str] = []
     for line in _COUNTS.finditer(text):
         if "elapsed" in line["rest"] or _NO_TESTS.search(line["label"]):
-            continue  # of one class of several, of files
+            continue  # counts of one class of several, or of files
         found: Counter[str] = Counter()
         for bucket, count in _items(line["items"]):
             found[bucket] += count
         if {"passed", "failed", "skipped", "total"} & set(found):
-            if not line["rest"].endswith(":"):  # else it heads a list, and the counts come later
+            if not line["rest"].endswith(":"):  # otherwise it introduces a list, and the counts follow
                 tests.update(found)
                 took += _TOOK.findall(line["rest"])
         elif found.keys() - {""}:
@@ -136,7 +136,7 @@ _NAMES = tuple(
         r"^[ \t]+\d+ - (.+) \((?:Failed|Timeout|SEGFAULT).*\)$",  # ctest
     )
 )
-"""Runners name a failed test on a line of its own: the name, and why where they say it there."""
+"""Lines that name a failed test, and why it failed if the runner says so on this line."""
 _NAME_SIGNS = (
     "FAIL",
     "ERROR",
@@ -150,7 +150,7 @@ _NAME_SIGNS = (
     "Timeout",
     "SEGFAULT",
 )
-"""A text without any of these names no failed test: looked for first."""
+"""A text without any of these names no failed test; checked first, for speed."""
 _LISTED = tuple(
     late_pattern(pattern, re.MULTILINE)
     for pattern in (
@@ -159,11 +159,11 @@ _LISTED = tuple(
         r"^[ \t]+\d+\) (\S.*?):?$|^\d+\) (\S+::\S+)$",
     )
 )
-"""Marks that others print as well: only where tests failed."""
+"""Marks that other programs print too; used only if tests failed."""
 
 
 def _failed_tests(text: str, bad: int) -> dict[str, str]:
-    """Names of failed tests, with the reason where the runner puts it beside."""
+    """Names of failed tests, with the reason if the runner prints it on the same line."""
     if not bad and not any(sign in text for sign in _NAME_SIGNS):
         return {}
     for pattern in (*_NAMES, *(_LISTED if bad else ())):
@@ -174,12 +174,14 @@ def _failed_tests(text: str, bad: int) -> dict[str, str]:
             )
             found[name] = found.get(name) or match.groupdict().get("why") or ""
         if found:
-            return dict(list(found.items())[: bad or None])  # some are told twice, in other words
+            return dict(
+                list(found.items())[: bad or None]
+            )  # some runners list a test twice, in different words
     return {}
 
 
 def _test_name(name: str) -> str:
-    """Without the folders of its file: `test_limiter.py::test_third`."""
+    """A test's name without the folders of its file: `test_limiter.py::test_third`."""
     file, mark, rest = name.partition("::")
     return f"{file.rpartition('/')[2]}{mark}{rest}"
 
@@ -198,13 +200,13 @@ _PLACES = tuple(
         r"^In (?P<path>\S+) line (?P<line>\d+):\n(?:.*\n){1,3}?[ \t]*\^-+.*?(?P<kind>SC\d+)[^:]*: (?P<said>.+)$",
     )
 )
-"""Where compilers and checkers found something: of Go, C, Python and TypeScript, of C#, of Rust and ruff, of Kotlin, eslint and shellcheck."""
+"""How compilers and checkers print a place: Go, C, Python and TypeScript; C#; Rust and ruff; Kotlin; eslint; shellcheck."""
 _OF_GO = late_pattern(r"^# \S+(?: \[\S+\])?$", re.MULTILINE)
 _LINTER = late_pattern(r"\((?:[a-z]+[\w-]*)\)$")
 
 
 def _places(text: str, *, is_red: bool) -> list[str]:
-    """`limiter.py:12 what was found there`, errors only where there are any."""
+    """Places as `limiter.py:12 message`; only errors if there are any, or else warnings."""
     is_red = is_red or bool(_OF_GO.search(text))
     found: list[tuple[str, str]] = []
     for pattern in _PLACES:
@@ -235,7 +237,7 @@ _PANIC = late_pattern(r"^panic: (.+)$", re.MULTILINE)
 
 
 def _go(text: str, *, is_whole: bool) -> Verdict:
-    """What packages of Go came to; failed tests have been told of already."""
+    """The verdict of Go packages; failed tests are reported elsewhere."""
     rows = [row.groupdict() for row in _GO_ROW.finditer(text)]
     failed = [row for row in rows if row["word"] == "FAIL"]
     good = [row for row in rows if row["word"] == "ok"]
@@ -274,7 +276,7 @@ def _go_good(text: str, rows: list[dict[str, str]], *, is_whole: bool) -> str:
 
 
 def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
-    """What the runners in an output say; `is_whole` when no lines are missing, `failed` when the command did."""
+    """The verdict of all runners in an output; `is_whole` if no lines are missing, `failed` if the command failed."""
     counts = _counted(text)
     bad = counts.tests["failed"] + counts.tests["errors"]
     names = _failed_tests(text, bad)
@@ -299,7 +301,7 @@ def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
 
 
 def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bool) -> Verdict:
-    """`2 failed, 3 passed: test_a, test_b`; of a single one also why."""
+    """`2 failed, 3 passed: test_a, test_b`; for a single failure also the reason."""
     told, bad = _tally(counts.tests), counts.tests["failed"] + counts.tests["errors"]
     if not names:
         return Verdict(told if bad or not told else told + counts.took, bad > 0)
@@ -307,7 +309,7 @@ def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bo
         told = counts.problems[-1]
     elif not bad:
         told = f"{len(names)} failed" if is_whole else "failed"
-    # Who writes `file::test` tells the counts, too: without them the row is told as it stands.
+    # Runners that print `file::test` also print counts; without counts, show the line as it is.
     told = "FAILED" if not (bad or counts.bad) and "::" in next(iter(names)) else f"{told}:"
     if len(names) == 1:
         [(name, reason)] = names.items()
@@ -322,7 +324,7 @@ def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bo
 
 
 def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool) -> Verdict:
-    """`2 issues: limiter.go:12 what was found there`, or what a compiler said first."""
+    """`2 issues: limiter.go:12 message`, or the first error of a compiler."""
     told = "; ".join(dict.fromkeys(counts.problems))
     if told and (counts.bad or not places):
         return Verdict(f"{told}: {places[0]}" if counts.bad and places else told, bool(counts.bad))
@@ -334,7 +336,7 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
 
 
 def _why(text: str) -> str:
-    """What a failed test of Go says first; where all its lines come before its end, only when it says one thing."""
+    """The first message of a failed Go test; messages before the `--- FAIL` line count only if there is just one."""
     fails = text.find("--- FAIL")
     said = _GO_SAID.search(text, fails) if fails >= 0 else None
     if fails >= 0 and not said:

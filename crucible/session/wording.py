@@ -49,7 +49,7 @@ def intervention(event: Prompted) -> Intervention:
 
 
 def happening(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
-    """What happened to a session: the client made room in its context or failed, or the user stopped the agent."""
+    """A callout for what happened to a session: the client compacted its context or failed, or the user stopped the agent."""
     if isinstance(event, Faulted):
         return Failure(shortened(normal(event.text), _FAULT_LIMIT) or "The client failed.")
     if isinstance(event, Interrupted):

@@ -1,4 +1,4 @@
-"""A question put to the user and its answer, in the words that all clients but Claude Code use: `question`, `options`, `label`."""
+"""A question to the user and its answer, in the shape that every client except Claude Code uses: `question`, `options`, `label`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["choice_of"]
 
 
 def choice_of(question: Row, given: Sequence[str]) -> Choice:
-    """`given` are the user's answers, of which one string may hold several labels with ", " between."""
+    """Read a question; `given` are the user's answers, and one string may hold several labels separated by ", "."""
     offered = map(as_dict, as_list(question.get("options")))
     options = tuple((as_str(option.get("label")), as_str(option.get("description"))) for option in offered)
     answer = ", ".join(given)

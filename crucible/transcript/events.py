@@ -155,7 +155,7 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A question that the agent put to the user, and the answer to the letter ("" none).
+    """A question that the agent asked the user, and the exact answer ("" for none).
 
     `options` are the labels that were offered with what was said of each ("" nothing); `picked` the labels among them that the
     answer names, none where the user answered in words of their own.
@@ -169,7 +169,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionsAnswered:
-    """A call that asked the user came back; sent before its `ToolReturned`.  Unanswered questions have no answer."""
+    """The result of a call that asked the user; sent before its `ToolReturned`.  Unanswered questions have no answer."""
 
     at: At
     call: str
@@ -178,7 +178,7 @@ class QuestionsAnswered:
 
 @dataclass(frozen=True, slots=True)
 class PlanSettled:
-    """A plan that the agent laid before the user came back; sent before its `ToolReturned`.
+    """The user's decision on a plan; sent before the call's `ToolReturned`.
 
     `approved` is None when the user left it without a word: mostly an approval that goes on with a fresh context.  What
     they said when they refused is the `feedback` of `ToolReturned`.

@@ -102,7 +102,7 @@ def test_decisions_come_before_results_wishes_and_questions() -> None:
     )
     assert text == (
         "**Decisions**\n- Token bucket. (why: Constant memory.)\n\n"
-        "**Results**\n- Mended: Off by one. → Start at 0.\n\n"
+        "**Results**\n- Fixed: Off by one. → Start at 0.\n\n"
         "**Open questions**\n- Unresolved: It leaked."
     )
 

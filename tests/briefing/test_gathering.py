@@ -252,13 +252,23 @@ def test_a_question_that_a_human_answered_in_the_history_is_not_open(vault: Vaul
 # --- tasks -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 open task: cru task list"), (3, "3 open tasks: cru task list")]
+)
+def test_tasks_of_old_sessions_alone_are_one_line_without_counts(vault: Vault, count: int, said: str) -> None:
+    tasks = tuple(Task(str(n), f"Task {n}") for n in range(count))
+    session(vault, started=NOW - timedelta(days=300), ended=NOW - timedelta(days=300), tasks=tasks)
+    section = next(one for one in briefing_of(vault).sections if one.name == "tasks")
+    assert [item.text for item in section.items] == [said]
+
+
 def test_tasks_are_counted_grouped_and_cut(vault: Vault) -> None:
     tasks = [Task(str(n), f"Task {n}", depends_on=("1",) if n > 12 else ()) for n in range(3, 15)]
     session(vault, tasks=(Task("1", "At work", "in_progress"), Task("2", "Done", "completed"), *tasks))
     section = next(one for one in briefing_of(vault).sections if one.name == "tasks")
     texts = [item.text for item in section.items]
     assert texts[0] == "1 completed, 1 in progress, 12 pending"
-    assert texts[-1] == "and 3 more that are open: cru task list"
+    assert texts[-1] == "3 more open tasks: cru task list"
     assert len(texts) == 12
     assert [item.group for item in section.items[1:3]] == ["in progress", "ready to start"]
 

@@ -154,7 +154,7 @@ def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled
     assert "- Ask Ada\n" in text
     assert "- Unresolved: No disk. (line 21)" in text
     assert cru("inbox", "answer", name, "A bigger one.").exit_code == 0
-    assert "- Mended: No disk. → A bigger one. (line 21)" in history_of(filled, name)
+    assert "- Fixed: No disk. → A bigger one. (line 21)" in history_of(filled, name)
 
 
 @pytest.mark.parametrize("ident", ["2026-11-22-blog", "../../blog"])

@@ -63,7 +63,7 @@ def test_findings_are_listed_as_json_with_what_they_stand_on(cru: Cru, vault: Va
 def test_findings_are_listed_to_be_read(cru: Cru, vault: Vault) -> None:
     shown = cru("session", "show", "2026-11-22-findings", "--findings").stdout
     assert "failure: pytest: 0.1 off\n    cause: rounded too early\n    fix: fixed in tax.py\n" in shown
-    assert shown.rstrip().endswith("source: last state, 0.9, rows b5e2f9c1")
+    assert shown.rstrip().endswith("source: last state, 0.9, row b5e2f9c1")
 
 
 def test_findings_of_one_phase_and_of_a_note_without_any(cru: Cru, vault: Vault) -> None:

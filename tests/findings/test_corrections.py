@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crucible.session.findings import Kind, Source
 from crucible.transcript.events import At, CallEnd, PromptKind, ToolReturned
 from tests.findings.played import Played
@@ -50,6 +52,13 @@ def test_an_interruption_after_work_is_explained_by_the_next_prompt() -> None:
     played = Played().you("go").agent("I filter the edits as well.").stop().you("no, take that back")
     (found,) = played.noted(Kind.CORRECTION)
     assert found.details == "interrupted: I filter the edits as well."
+
+
+@pytest.mark.parametrize("said", ["I filter the edits", "I filter the edits.", "I filter the edits:"])
+def test_what_was_interrupted_ends_in_one_full_stop(said: str) -> None:
+    played = Played().you("go").agent(said).stop().you("no, take that back").agent("Taken back.")
+    (found,) = played.noted(Kind.CORRECTION)
+    assert found.details == "interrupted: I filter the edits. Then: Taken back."
 
 
 def test_stopping_before_any_work_is_editing_ones_own_prompt() -> None:

@@ -78,7 +78,7 @@ def test_a_fixed_failure_is_told_with_its_cause_and_a_report_with_its_agent() ->
     fixed = Failure("test_refund, 0.1 off", "fixed in tax.py", "rounded too early")
     report = Subagent(AgentRef("explore", "1"), summary="Three callers.")
     assert texts(composed((fixed, report)).done) == [
-        "Mended: test_refund, 0.1 off (rounded too early) → fixed in tax.py",
+        "Fixed: test_refund, 0.1 off (rounded too early) → fixed in tax.py",
         "explore: Three callers.",
     ]
 
@@ -166,7 +166,7 @@ def test_an_answer_in_the_callout_itself_counts() -> None:
 def test_an_error_is_open_until_it_is_mended() -> None:
     entry = composed((Failure("Red"), Failure("Blue")), (Failure("Red", "Painted"),))
     assert texts(entry.questions) == ["Unresolved: Blue"]
-    assert "Mended: Red → Painted" in texts(entry.done)
+    assert "Fixed: Red → Painted" in texts(entry.done)
 
 
 # --- tasks and blockers ----------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
-"""What the agent put before the user in Claude Code's transcripts: questions with their answers, plans and what became of them.
+"""Questions with their answers, and plans with the user's decision, in Claude Code's transcripts.
 
-Owns the shapes of the results of `AskUserQuestion` and `ExitPlanMode`, structured and as text.  A call that failed never
-reached the user.
+Reads the results of `AskUserQuestion` and `ExitPlanMode`, structured and as text.  A call that failed never reached the user.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ __all__ = ["ASKING_TOOLS", "answered", "edited_plan", "listed_answers", "settled
 
 ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
-"""The answer where the user picked nothing but wrote something."""
+"""The client's answer if the user picked nothing but wrote a note."""
 _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
@@ -25,7 +24,7 @@ _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
 def answered(result: Result, arguments: Mapping[str, Any]) -> QuestionsAnswered | None:
-    """The questions of a call with their answers, None when they never reached the user or are not known."""
+    """The questions of a call with their answers; None if they are unknown or never reached the user."""
     given, text, end = as_dict(result.raw), result.text, result.end
     questions = list(_questions(given.get("questions"))) or list(_questions(arguments.get("questions")))
     if not questions or end is CallEnd.FAILED:
@@ -45,7 +44,7 @@ def _questions(value: object) -> Iterator[Row]:
 
 
 def _structured(given: Row, question: str) -> tuple[str, str]:
-    """An answer and what the user wrote beside it; one reply to all questions answers those without their own."""
+    """An answer and the user's note on it; a reply to all questions applies to those without their own answer."""
     answer = as_dict(given.get("answers")).get(question)
     said = ", ".join(map(as_str, answer)) if isinstance(answer, list) else as_str(answer)
     notes = as_str(as_dict(as_dict(given.get("annotations")).get(question)).get("notes"))
@@ -67,7 +66,7 @@ def _options(value: object) -> Iterator[tuple[str, str]]:
 
 
 def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, ...]:
-    """The labels that an answer names: all of it is one or, where several may be picked, they stand in it with commas between."""
+    """The labels that an answer names: the whole answer or, for `multiSelect`, labels separated by commas."""
     if answer in labels or not several:
         return (answer,) if answer in labels else ()
     longest_first = sorted(labels, key=len, reverse=True)
@@ -80,15 +79,15 @@ def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, 
 
 
 def _quoted_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
-    """The answers in `"question"="answer"` pairs, the form of a result as text.  Quotes in either are not escaped."""
+    """The answers in a result as text: `"question"="answer"` pairs, in which quotes are not escaped."""
     parts = _parts(text, {question: f'"{question}"="' for question in questions})
     return {question: (part.rpartition('"')[0], "") for question, part in parts.items()}
 
 
 def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
-    """The answers in the list of questions that the client writes when the user wants to talk them over first.
+    """The answers in the list of questions that the client writes if the user wants to discuss them first.
 
-    Empty where the text has no such list: then its words are the user's own.
+    Empty if the text has no such list, so that its words are the user's own.
     """
     parts = _parts(text, {question: f'- "{question}"\n  ' for question in questions})
     found: dict[str, tuple[str, str]] = {}
@@ -99,7 +98,7 @@ def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]
 
 
 def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
-    """What follows each mark up to the next one, by what the mark is for; nothing for those that are not there."""
+    """The text from each mark to the next, by the mark's key; marks that are missing are left out."""
     places = sorted((at, key) for key, mark in marks.items() if (at := text.find(mark)) >= 0)
     ends = [at for at, _ in places[1:]] + [len(text)]
     return {key: text[at + len(marks[key]) : end] for (at, key), end in zip(places, ends, strict=False)}
@@ -109,9 +108,9 @@ def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
 
 
 def settled(result: Result, *plans: object) -> PlanSettled | None:
-    """What became of a plan; `plans` are where its text may be when the result has none, the best first.
+    """The user's decision on a plan; `plans` are other places for its text if the result has none, best first.
 
-    None when the user never saw it, and for a plan of which nothing is known.
+    None if the user never saw the plan, or if its text is unknown.
     """
     given, end = as_dict(result.raw), result.end
     if end is CallEnd.FAILED or given.get("awaitingLeaderApproval"):
@@ -122,7 +121,7 @@ def settled(result: Result, *plans: object) -> PlanSettled | None:
 
 
 def _plan_in(text: str) -> str:
-    """The plan that a result repeats under a heading of its own, the form of a result as text."""
+    """The plan in a result as text, which repeats it under a heading."""
     for head in _PLAN_HEADS:
         _, found, rest = text.partition(head)
         if found:
@@ -131,7 +130,7 @@ def _plan_in(text: str) -> str:
 
 
 def edited_plan(plan: str, name: str, arguments: Mapping[str, Any], slug: str) -> str:
-    """The plan after a tool was used, when that writes the session's plan file: it bears the session's `slug`, or is among the client's."""
+    """The plan after a call; only calls that write the session's plan file change it: `slug`.md, or a file in the client's `plans` folder."""
     folder, _, file = as_str(arguments.get("file_path")).replace("\\", "/").rpartition("/")
     if not file.endswith(".md") or (file != f"{slug}.md" and not folder.endswith(".claude/plans")):
         return plan

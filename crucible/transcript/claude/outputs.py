@@ -1,7 +1,7 @@
-"""Outputs that Claude Code moved into a file of their own, because they are long, and left a note in their place.
+"""Long outputs that Claude Code moved into separate files, leaving a note in their place.
 
-Owns the shape of such a note and where its file may lie: in the session's own folder beside its transcript and nowhere
-else, whatever the note says, since a transcript is foreign text.
+The file is opened only in the session's own folder beside its transcript, whatever path the note names, since a
+transcript is foreign text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crucible.transcript.values import as_dict, as_str
 __all__ = ["MOST", "is_moved", "outputs_folder", "restored"]
 
 MOST = 65_000
-"""The maximum length of a restored output, in bytes: the event log keeps as much of a value by default."""
+"""The maximum length of a restored output in bytes; by default, the event log keeps the same amount."""
 _MARK = "<persisted-output>"
 _END = "</persisted-output>"
 _FOLDER = "tool-results"
@@ -30,7 +30,7 @@ _LARGEST_JSON = 4 << 20
 
 
 def outputs_folder(path: Path, session: str = "") -> Path:
-    """Where the moved outputs of a log lie.  `session` is the id of the session that a subagent's log beside its trunk belongs to."""
+    """The folder of a transcript's moved outputs; for a subagent's transcript beside its parent's, `session` is the parent's id."""
     folder = path.with_name(session) if session else path.with_suffix("")
     for parent in path.parents:
         if parent.name == "subagents":
@@ -39,15 +39,15 @@ def outputs_folder(path: Path, session: str = "") -> Path:
 
 
 def is_moved(text: str) -> bool:
-    """Whether this is a note in place of an output; text that only quotes one is not."""
+    """True if a result is a note in place of an output; text that only quotes such a note is not."""
     return text.startswith(_MARK)
 
 
 def restored(note: str, raw: object, folder: Path | None) -> str:
-    """The output that a note stands for, its middle left out where it is long.
+    """The output that a note replaces, without its middle if it is long.
 
-    It is read from its file, else taken from the structured result, where older versions have all of it, else what the
-    note shows of it.
+    Comes from the file, or else from the structured result (older versions store all of it there), or else from the
+    note's preview.
     """
     head, _, rest = note.removeprefix(_MARK).strip("\n").partition("\n\n")
     named = _NAMED.search(head)
@@ -65,12 +65,12 @@ def restored(note: str, raw: object, folder: Path | None) -> str:
 
 
 def _read(folder: Path, name: str) -> str | None:
-    """The text of a file in the folder; None when there is none, or none that belongs there."""
+    """The text of a file in the folder; None if it does not exist or is outside the folder."""
     try:
         path = folder.joinpath(*re.split(r"[/\\]", name))
         if not Path(os.path.realpath(path)).is_relative_to(folder):
             return None
-        # Nothing that blocks is waited for, and nothing that took the file's place since is followed.
+        # Never block on a pipe, and never follow a link that replaced the file after the check.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
             status = os.fstat(file.fileno())
@@ -88,7 +88,7 @@ def _read(folder: Path, name: str) -> str | None:
 
 
 def _of_blocks(data: bytes) -> bytes:
-    """The words of a result that was a list of blocks."""
+    """The text of a result that was stored as a list of blocks."""
     try:
         text, _ = content_text(orjson.loads(data))
     except ValueError:
@@ -103,10 +103,10 @@ def _bounded(data: bytes) -> str:
 
 
 def _joined(head: bytes, tail: bytes, size: int) -> str:
-    """Whole lines of both ends, and between them how much was left out; a line that is longer is cut."""
+    """Join whole lines of both ends with a mark that says how much is missing; a longer line is cut."""
     head = head[: head.rfind(b"\n") + 1].removesuffix(b"\n") or head
     tail = tail[tail.find(b"\n") + 1 :] or tail
     start, end = head.decode("utf-8", "ignore"), tail.decode("utf-8", "ignore")
-    # The line ends beside the cut are not counted: the mark has its own.
+    # Do not count the line breaks at the cut: the mark has its own.
     left = size - len(start.encode()) - len(end.encode()) - 2
     return f"{start}\n[… {left:,} bytes left out …]\n{end}"

@@ -1,7 +1,4 @@
-"""Results of tools in Claude Code's rows, paired with their calls: what came back, and what that says of questions, plans, tasks, subagents.
-
-Owns the order of a result's events.  Its sentences and shapes are `calls`', `asking`'s and `outputs`'.
-"""
+"""Tool results in Claude Code's rows, paired with their calls, and the events that follow from them: questions, plans, tasks, subagents."""
 
 from __future__ import annotations
 
@@ -82,7 +79,7 @@ def _facts(opened: OpenCall, result: Result) -> dict[str, object] | None:
 
 
 def _asked(state: State, opened: OpenCall, result: Result) -> str:
-    """Tell what the user answered or decided; what they said besides comes back.  A call that is gone is known by its result."""
+    """Emit what the user answered or decided; return the rest of their words.  If the call is missing, the result shows what it was."""
     found: QuestionsAnswered | PlanSettled | None = None
     given = as_dict(result.raw)
     if opened.name == "AskUserQuestion" or "answers" in given:
@@ -100,7 +97,7 @@ def _asked(state: State, opened: OpenCall, result: Result) -> str:
 
 
 def name_agent(state: State, call: str, agent: str, at: At) -> None:
-    """Tell a subagent's id once it is known; it is the parent's event whoever's row told it."""
+    """Emit a subagent's id once it is known; this is the parent's event, whichever row shows the id."""
     started = state.agents.get(call)
     if started is not None and not started.agent and agent:
         state.agents[call] = started = replace(started, at=replace(at, agent=started.at.agent), agent=agent)
@@ -108,18 +105,18 @@ def name_agent(state: State, call: str, agent: str, at: At) -> None:
 
 
 def call_of(state: State, agent: str) -> str:
-    """The call that started a subagent, "" for an id that is no subagent's."""
+    """The call that started a subagent, "" if the id is not a subagent's."""
     calls = (call for call, started in state.agents.items() if started.agent and started.agent == agent)
     return next(calls, "")
 
 
 def background_end(status: object) -> CallEnd | None:
-    """How something in the background ended, None while it runs."""
+    """How a background task ended, None while it runs."""
     return _ENDS.get(as_str(status))
 
 
 def report(state: State, event: SubagentReturned) -> bool:
-    """Tell that a subagent's work came back, and whether that was news: the client tells it by several ways."""
+    """Emit a subagent's result and return True, unless it is known already: the client logs it in several ways."""
     told, new = state.reports.get(event.call), hash((event.text, event.end))
     if told == new or (told is not None and not event.text and event.end is CallEnd.OK):
         return False
@@ -129,7 +126,7 @@ def report(state: State, event: SubagentReturned) -> bool:
 
 
 def _orphan(state: State, result: Result) -> SubagentStarted | None:
-    """A subagent's report whose call is gone tells what it was asked for."""
+    """Start a subagent whose call is missing; its report also contains the task."""
     given = as_dict(result.raw)
     if result.call in state.calls or not (
         as_str(given.get("agentId")) and isinstance(given.get("content"), list)
@@ -142,7 +139,7 @@ def _orphan(state: State, result: Result) -> SubagentStarted | None:
 
 
 def _agent_result(state: State, started: SubagentStarted, result: Result) -> None:
-    """A report, or the notice that the subagent goes on in the background and reports later."""
+    """Handle a report, or the notice that the subagent continues in the background and reports later."""
     given = as_dict(result.raw)
     said, agent, tokens = peel_agent_tail(result.text)
     agent = as_str(given.get("agentId")) or as_str(given.get("agent_id")) or agent or started.agent
@@ -168,7 +165,7 @@ def _named_in(text: str) -> str:
 
 
 def _fetched(state: State, task: Mapping[str, Any], at: At) -> None:
-    """The report of a subagent in the background, when the agent asked for it.  Older versions put its calls before it."""
+    """Handle the report of a background subagent that the agent asked for.  Older versions put the calls before the report."""
     agent, end = as_str(task.get("task_id")), background_end(task.get("status"))
     call = call_of(state, agent) if task.get("task_type") == "local_agent" else ""
     if not call or end is None:

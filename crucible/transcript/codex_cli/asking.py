@@ -1,4 +1,4 @@
-"""What Codex asked the user, and what they decided: answers to questions, plans sent back or approved.
+"""Codex's questions and plans, and what the user decided: answers, plans approved or sent back.
 
 A plan is a piece of an answer, no call: the client shows it apart and offers to implement it.  What the user does then is the
 next prompt, and the mode that its turn is in.
@@ -24,7 +24,7 @@ _FRESH = "A previous agent produced the plan below to accomplish the user's task
 
 
 def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> QuestionsAnswered:
-    """The questions of a call with the answers in its result, which go by their ids."""
+    """The questions of a call with the answers in its result, matched by id."""
     told = as_dict(parsed(output).get("answers"))
     questions = dicts(arguments.get("questions"))
     given = (as_list(as_dict(told.get(as_str(question.get("id")))).get("answers")) for question in questions)
@@ -32,13 +32,13 @@ def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> Qu
 
 
 def _words(given: Iterable[object]) -> list[str]:
-    """Labels and notes of the user's; the label for neither says nothing beside a note."""
+    """The user's labels and notes; with a note, the label for "none of these" is dropped."""
     words = [word for each in given if (word := as_str(each).removeprefix(_NOTE))]
     return [word for word in words if word != _OTHER or len(words) == 1]
 
 
 def read_retained(state: State, row: Row, at: At) -> None:
-    """An answer that the client keeps for itself: news where the question came from a script, whose calls are not logged."""
+    """An answer in the client's own record; needed if the question came from a script, whose calls are not logged."""
     call = as_str(row.get("call_id"))
     if as_str(row.get("type")) == "verified_answer" and call not in state.calls:
         choices = (_retained(each) for each in dicts(row.get("questions")))
@@ -46,7 +46,7 @@ def read_retained(state: State, row: Row, at: At) -> None:
 
 
 def _retained(told: Row) -> Choice:
-    """A question behind which the option that was picked may stand, and the answer with its note."""
+    """A question, perhaps with the picked option after it, and the answer with its note."""
     question, (label, _, note) = (
         as_str(told.get("question")),
         as_str(told.get("answer")).partition(f"\n{_NOTE}"),
@@ -57,7 +57,7 @@ def _retained(told: Row) -> Choice:
 
 
 def settle_plan(state: State, at: At, text: str) -> PromptKind:
-    """What the user's prompt decides about the plan that was proposed; the kind of the prompt."""
+    """Emit what a prompt decides about the proposed plan; return the kind of the prompt."""
     plan, state.plan = state.plan, ""
     approved = text.strip() == _IMPLEMENT
     if plan and (approved or state.mode):

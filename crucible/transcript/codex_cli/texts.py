@@ -112,7 +112,7 @@ def split_plan(text: str) -> list[str]:
 
 
 def plan_in(text: str) -> str:
-    """The last plan that a text proposes, "" for none."""
+    """The last plan in a text, "" for none."""
     plans = _PLAN.findall(text) if "<proposed_plan>" in text else []
     return plans[-1] if plans else ""
 

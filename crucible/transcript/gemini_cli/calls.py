@@ -50,7 +50,7 @@ _TAIL = re.compile(
     r"(?:\nError: [^\n]*)?(?:\nExit Code: (?P<code>-?\d{1,9}|\(none\)))?(?:\nSignal: (?P<signal>[^\n]*))?"
     r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?(?:\n</untrusted_context>)?\s*\Z"
 )
-"""What the client says of a command behind its output."""
+"""The client's own lines after a command's output."""
 _OUTPUT = re.compile(r"(?:\A|\n)(?:Output|Stdout): ")
 _STDERR = re.compile(r"\nStderr: ")
 _UNKNOWN_SIGNALS = frozenset({"", "0", "(none)"})
@@ -154,7 +154,7 @@ def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
 
 
 def _printed(text: str) -> str:
-    """The output alone; older versions put what was printed as an error behind it."""
+    """The bare output; older versions append what was printed to stderr."""
     said = _STDERR.split(text)[0]
     return "" if said in ("(empty)", "(none)") else said
 
@@ -163,7 +163,7 @@ def _printed(text: str) -> str:
 
 
 def choices_of(arguments: Mapping[str, object], text: str) -> tuple[Choice, ...]:
-    """The questions of a call with the answers in its result, which go by their numbers."""
+    """The questions of a call with the answers in its result, matched by number."""
     try:
         told = as_dict(as_dict(json.loads(text)).get("answers"))
     except (ValueError, RecursionError):
@@ -177,14 +177,14 @@ def choices_of(arguments: Mapping[str, object], text: str) -> tuple[Choice, ...]
 
 
 def plan_settled(result: Result) -> bool | None:
-    """Whether the user approved a plan; None when it never came before them."""
+    """Whether the user approved a plan; None if they never saw it."""
     if result.end is CallEnd.REJECTED:
         return False
     return True if result.text.startswith(_PLAN_APPROVED) else None
 
 
 def written_plan(call: Row) -> tuple[str, str] | None:
-    """Name and text of a plan that a call wrote; plans lie in a folder of the client's own."""
+    """Name and text of a plan that a call wrote into the client's own folder of plans."""
     display = as_dict(call.get("resultDisplay"))
     path, text = as_str(display.get("filePath")).replace("\\", "/"), display.get("newContent")
     folder, _, name = path.rpartition("/")
@@ -253,7 +253,7 @@ def peel_report(text: str) -> tuple[str, bool]:
 
 
 def _report(text: str) -> str:
-    """The words of a report that the client shows as JSON."""
+    """The text of a report that the client stores as JSON."""
     try:
         told = json.loads(text) if text[:1] == "{" else None
     except (ValueError, RecursionError):

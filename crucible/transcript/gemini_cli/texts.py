@@ -79,7 +79,7 @@ def said_by_user(message: Row) -> list[Said]:
 
 
 def is_context(message: Row) -> bool:
-    """Whether a record begins with what the client tells the model of itself."""
+    """True if a record begins with the context that the client sends to the model."""
     return message.get("type") == "user" and "".join(_texts(message.get("content"))).lstrip().startswith(
         _CONTEXT
     )
@@ -115,7 +115,7 @@ def _without_files(texts: list[str]) -> list[Said]:
 
 
 def _steered(text: str) -> list[Said]:
-    """What was typed while the agent worked, in the client's wrapping; what ended in the background comes in the same."""
+    """What was typed while the agent worked, without the client's wrapping, which is also used for finished background tasks."""
     found = _STEERING.match(text.lstrip())
     words = found["words"] if found else ""
     typed = bool(words.strip()) and not words.startswith(_BACKGROUND)

@@ -79,7 +79,7 @@ class Report(NamedTuple):
 
     @property
     def is_at_work(self) -> bool:
-        """Whether the subagent goes on in the background and reports later."""
+        """True if the subagent continues in the background and reports later."""
         return self.state in _AT_WORK
 
     @property
