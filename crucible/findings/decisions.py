@@ -6,7 +6,7 @@ what followed, since permission to commit is not a decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crucible.findings.calls import is_log
 from crucible.findings.replies import LONG, concedes, is_go_ahead, is_short, picked
@@ -15,7 +15,8 @@ from crucible.findings.story import Story, Turn
 from crucible.findings.texts import asks, line, options, plan_text, plan_title, proposal, question
 from crucible.session.findings import Source
 from crucible.session.model import Decision
-from crucible.transcript.events import Choice, PlanSettled, PromptKind, QuestionsAnswered
+from crucible.session.settled import decision_of
+from crucible.transcript.events import PlanSettled, PromptKind, QuestionsAnswered
 
 __all__ = ["Decisions"]
 
@@ -57,7 +58,11 @@ class Decisions:
 
     def questions(self, event: QuestionsAnswered) -> list[Decision]:
         """A decision for each answered question."""
-        return [_answered(choice, event.at.row) for choice in event.choices if choice.answer.strip()]
+        return [
+            replace(decision_of(choice), grounds=ANSWERED.on(event.at.row))
+            for choice in event.choices
+            if choice.answer.strip()
+        ]
 
     def plan(self, event: PlanSettled) -> list[Decision]:
         """A plan that was approved, or dismissed without a comment to start in a fresh context."""
@@ -165,20 +170,4 @@ def _settled(waiting: _Waiting, approach: str = "", row: str = "") -> Decision:
         waiting.alternatives or None,
         _USER,
         waiting.pattern.on(*waiting.rows, row),
-    )
-
-
-def _answered(choice: Choice, row: str) -> Decision:
-    """The answer with the description of the picked option; the other options are the alternatives."""
-    told = dict(choice.options)
-    reasons = [told[name] for name in choice.picked if told.get(name)]
-    others = (
-        f"{name}: {said}" if said else name for name, said in choice.options if name not in choice.picked
-    )
-    return Decision(
-        f"{line(choice.question, 300)} {line(choice.answer, 400)}",
-        line("; ".join(reasons), 400) or None,
-        line("; ".join(others), 600) or None,
-        _USER,
-        ANSWERED.on(row),
     )

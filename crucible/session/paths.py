@@ -20,20 +20,22 @@ def relative(text: str, folder: str) -> str:
     """Shorten the paths in a text; an unknown folder ("") shortens none."""
     if not folder or ("/" not in text and "\\" not in text):
         return text
-    for path, told in _patterns(folder):
-        text = path.sub(told, text)
+    for start, path, told in _patterns(folder):
+        if start in text:
+            text = path.sub(told, text)
     return text
 
 
 @lru_cache(maxsize=64)
-def _patterns(folder: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _patterns(folder: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    """What a path begins with, the pattern of it, and what is written instead."""
     top = folder.rstrip("/\\")
-    found: list[tuple[re.Pattern[str], str]] = []
+    found: list[tuple[str, re.Pattern[str], str]] = []
     if re.search(r"[^\\/:]", top[2:]):
         inside = re.escape(top)
-        found.append((re.compile(rf"{_BEGINS}{inside}[\\/]+(?=[^\s\\/\"'`,;:)\]}}<>|&])"), ""))
-        found.append((re.compile(rf"{_BEGINS}{inside}(?:[\\/]+|(?![\w-]|\.\w|[\\/]))"), "."))
+        found.append((top, re.compile(rf"{_BEGINS}{inside}[\\/]+(?=[^\s\\/\"'`,;:)\]}}<>|&])"), ""))
+        found.append((top, re.compile(rf"{_BEGINS}{inside}(?:[\\/]+|(?![\w-]|\.\w|[\\/]))"), "."))
     home = _HOME.match(top)
     if home:
-        found.append((re.compile(rf"{_BEGINS}{re.escape(home[0])}(?![\w-]|\.\w)"), "~"))
+        found.append((home[0], re.compile(rf"{_BEGINS}{re.escape(home[0])}(?![\w-]|\.\w)"), "~"))
     return tuple(found)

@@ -60,8 +60,10 @@ class Usage:
         """Count a message, for the phase in which it was first seen."""
         key = event.message or event.at.row or f"#{event.at.line}"
         self.name_model(key, event.model)
-        day = event.at.time.astimezone(UTC).date().isoformat() if event.at.time else ""
-        before = self._messages.get(key, _Message(Spent(day, "", dict.fromkeys(KINDS, 0)), phase))
+        before = self._messages.get(key)
+        if before is None:
+            day = event.at.time.astimezone(UTC).date().isoformat() if event.at.time else ""
+            before = _Message(Spent(day, "", dict.fromkeys(KINDS, 0)), phase)
         spent = Spent(before.spent.day, self._models.get(key, ""), _tokens(event))
         now = self._messages[key] = _Message(spent, before.phase)
         self.used += now.used - before.used

@@ -68,6 +68,9 @@ _T = TypeVar("_T")
 _JOINING = frozenset({"session", "row", "call", "message", "agent", "id", "depends_on", "adds_dependencies"})
 """Fields that hold ids."""
 
+_HOLD_NOTHING = frozenset({type(None), At, int, bool, float})
+"""Types of fields in which no secret can stand."""
+
 _PICTURE_KEYS = frozenset({"type", "media_type", "mediaType", "mimeType", "mime_type"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
 _FLAG = re.compile(r"--?([A-Za-z][\w-]*)")
@@ -104,10 +107,10 @@ class _Walk:
         return replace(whole, **changed) if changed else whole  # type: ignore[type-var]  # as above
 
     def _field(self, value: object) -> object:
-        if value is None or isinstance(value, At):
-            return value
         if type(value) is str:
             return self._text(value, "") if value else value
+        if type(value) in _HOLD_NOTHING:
+            return value
         if isinstance(value, TaskState | Choice):
             return self._fields(value)
         if isinstance(value, tuple):
