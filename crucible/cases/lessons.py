@@ -3,7 +3,7 @@
 Owns which case teaches what:
 
 case        before                                            right                      wrong
-puzzle      the goal, what was tried, the failure             what mended it             to try the same again, where a check passed afterwards
+puzzle      the goal, what was tried, the failure             what fixed it              to try the same again, where a check passed afterwards
 correction  the goal, what the agent did, the user's words    what followed              to do the same again
 decision    the situation and the options, as data            the choice and why         -
 delegation  the task                                          the result, unless unused  -

@@ -126,7 +126,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A failure of the agent's and what mended it.
+    """A failure of the agent's and what fixed it.
 
     `goal` is what was asked for, `state` what was done before, `tried` the turns up to and including the failure, `failure` the exact message,
     `solution` the turns that mended it (empty: an open puzzle), `expected` the resolution in words.  `hints` give away more and more, the last

@@ -108,7 +108,7 @@ def _talk(report: ImportReport) -> None:
     if report.redacted:
         count, (first, *others) = sum(report.redacted.values()), sorted(report.redacted)
         more = f" and {len(others)} more" if others else ""
-        say(f"{count} secret{'' if count == 1 else 's'} taken out; the original is only in {first}{more}")
+        say(f"{count} secret{'' if count == 1 else 's'} redacted; still in the transcript: {first}{more}")
 
 
 def _say_unreadable(row: UnreadableRow) -> None:

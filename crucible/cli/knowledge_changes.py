@@ -58,7 +58,7 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 )
 @click.option("--cause", default="", metavar="TEXT", help="Of a failure: its root cause.")
 @click.option("--prevent", default="", metavar="TEXT", help="Of a failure: what would have prevented it.")
-@click.option("--resolution", default="", metavar="TEXT", help="Of a failure: what mended it.")
+@click.option("--resolution", default="", metavar="TEXT", help="Of a failure: what fixed it.")
 @click.option(
     "--verified-by",
     "how",

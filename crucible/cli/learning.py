@@ -167,7 +167,7 @@ def _with(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
 def learn(
     ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any
 ) -> None:
-    """Extract what sessions teach: failures and what mended them, corrections, decisions, delegated work, whole pieces of work.
+    """Extract what sessions teach: failures and what fixed them, corrections, decisions, delegated work, whole pieces of work.
 
     Without --export the cases are only counted. `--export jsonl` writes rows that trainers load, with a card beside them; `markdown` a note
     a case into cases/, for you to read, edit, and accept or reject; `puzzle` files to be played. Subagents' sessions come with the one that

@@ -50,11 +50,11 @@ def decision(logged: Logged, text: str, rationale: str | None) -> str:
 @click.command
 @click.argument("text", type=SAID)
 @click.option(
-    "--resolution", metavar="TEXT", type=SAID, help="How it was mended; without one the phase has failed."
+    "--resolution", metavar="TEXT", type=SAID, help="How it was fixed; without one the phase has failed."
 )
 @logs
 def error(logged: Logged, text: str, resolution: str | None) -> str:
-    """What went wrong and how it was mended. TEXT may be - for stdin.
+    """What went wrong and how it was fixed. TEXT may be - for stdin.
 
     \b
       cru log error "Race in the token refresh" --resolution "a mutex around it"

@@ -106,7 +106,7 @@ COMMANDS: Mapping[str, Entry] = {
     "log prose": Entry("crucible.cli.log_entries:prose", "What the agent said."),
     "log tool": Entry("crucible.cli.log_work:tool", "A tool call and its result."),
     "log decision": Entry("crucible.cli.log_entries:decision", "What was chosen, and why."),
-    "log error": Entry("crucible.cli.log_entries:error", "What went wrong and how it was mended."),
+    "log error": Entry("crucible.cli.log_entries:error", "What went wrong and how it was fixed."),
     "log user": Entry("crucible.cli.log_entries:user", "A human's exact words."),
     "log subagent": Entry("crucible.cli.log_work:subagent", "Work that goes to a subagent."),
     "log milestone": Entry("crucible.cli.log_entries:milestone", "Significant progress."),

@@ -300,7 +300,7 @@ def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) 
     """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
 
     Decisions on technology, APIs and architecture go, details and bug fixes do not, and what was marked with `cru task annotate` goes by
-    its mark. You are asked on a terminal only, when the task had two decisions of weight or mended a failure, and within the budget of
+    its mark. You are asked on a terminal only, when the task had two decisions of weight or fixed a failure, and within the budget of
     questions; elsewhere `cru capture` lists what waits. What can be begun now is named.
 
     \b

@@ -87,7 +87,7 @@ def question(text: str, limit: int) -> str:
 def proposal(text: str, limit: int) -> str:
     """What a text offers: its first paragraph, and the question at its end."""
     parts = paragraphs(text)
-    whole = line(" ".join(parts), 4 * limit) if parts else ""
+    whole = line("\n".join(parts), 4 * limit) if parts else ""
     if len(whole) <= limit:
         return whole
     lead = line(parts[0], limit // 3)
@@ -146,7 +146,7 @@ def summary(text: str, limit: int) -> str:
     lead = line(leads[0] if leads else parts[0] if parts else text, limit // 2)
     items = bullets(text)
     if not items:
-        return line(" ".join(parts), limit)
+        return line("\n".join(parts), limit)
     told = lead.rstrip(":")
     for item in items:
         if item[:40] not in told and len(told) + len(item) + 3 <= limit:

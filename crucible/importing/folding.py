@@ -1,7 +1,6 @@
 """One native session from its files to the sessions its notes will hold.
 
-Owns which log an event belongs to, how subagents find their parents, and the ids of new notes.  Nothing is written here
-but whole events, through the strands; notes are `importing`'s.
+Decides which transcript an event belongs to, the parent of each subagent, and the ids of new notes.  Writes whole events only.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ _NEEDS = {
     Kind.DECISION: "say what you decide",
     Kind.APPROVAL: "answer with --approve or --reject, or in words",
     Kind.DONE: "answer with --ack, or in words",
-    Kind.ERROR: "say how it was mended, or let it be with --ack",
+    Kind.ERROR: "say how it was fixed, or let it be with --ack",
 }
 
 

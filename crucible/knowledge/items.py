@@ -100,7 +100,7 @@ def _linkable(session: str, heading: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is known of a failure: whence, why, what would have prevented it, what mended it; each may be empty."""
+    """What is known of a failure: whence, why, what would have prevented it, what fixed it; each may be empty."""
 
     category: Category | None = None
     root_cause: str = ""

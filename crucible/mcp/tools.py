@@ -247,7 +247,7 @@ def _add_recorder(server: MCPServer[Any], desk: GetDesk) -> None:
         ctx: Context[Any, Any],
         rationale: Annotated[str, Field(description="Of a decision: why.")] = "",
         resolution: Annotated[
-            str, Field(description="Of an error: how it was mended; without one it stays open.")
+            str, Field(description="Of an error: how it was fixed; without one it stays open.")
         ] = "",
         metadata: Annotated[
             dict[str, Any] | None,
@@ -260,7 +260,7 @@ def _add_recorder(server: MCPServer[Any], desk: GetDesk) -> None:
             str, Field(description="The session's whole id; by default the running one.")
         ] = "",
     ) -> str:
-        """Write into this session's note: a decision and why, an error and how it was mended, a milestone, an observation.
+        """Write into this session's note: a decision and why, an error and how it was fixed, a milestone, an observation.
 
         Call it when a choice is made that a later session must know, when an error was understood or mended, when a part of
         the work is done.

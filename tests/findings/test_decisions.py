@@ -142,3 +142,12 @@ def test_a_command_between_offer_and_reply_changes_nothing() -> None:
         Played().you("go").agent(f"{OFFER}Shall I?").you("/model fast", PromptKind.COMMAND).you("yes").edit()
     )
     assert len(played.decisions) == 1
+
+
+def test_an_offer_in_several_paragraphs_loses_the_marks_of_its_headings() -> None:
+    played = (
+        Played().you("How?").agent(f"## Design\n\n{OFFER}\n\n## Next\n\nDoes this look right?").you("yes")
+    )
+    (found,) = played.agent("On it.", final=True).decisions
+    assert found.text.startswith("Design The importer reads")
+    assert "#" not in found.text
