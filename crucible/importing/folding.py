@@ -128,6 +128,8 @@ class Folding:
         self._check_project()
         self._read_whole("")
         if self.trunk.recorder.has_work:
+            for strand in self.strands:
+                strand.open()
             self._read_subagents()
             self._find_parents()
 
@@ -315,7 +317,9 @@ class Folding:
             details=self._details,
             judge=Detector(),
         )
-        return Strand(recorder, source, note, self._open)
+        strand = Strand(recorder, source, note, self._open)
+        strand.trunk = self.trunk if agent else None
+        return strand
 
     def _note_of(self, source: str) -> Note | None:
         path = self.table.find(source)
