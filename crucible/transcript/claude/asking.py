@@ -7,6 +7,7 @@ reached the user.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from crucible.transcript.claude.state import Result
@@ -18,6 +19,8 @@ __all__ = ["ASKING_TOOLS", "answered", "edited_plan", "listed_answers", "settled
 ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
 """The answer where the user picked nothing but wrote something."""
+_MOST = 100
+"""Questions that are looked for in one text; the client asks four at once."""
 _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
@@ -99,10 +102,20 @@ def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]
 
 
 def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
-    """What follows each mark up to the next one, by what the mark is for; nothing for those that are not there."""
-    places = sorted((at, key) for key, mark in marks.items() if (at := text.find(mark)) >= 0)
-    ends = [at for at, _ in places[1:]] + [len(text)]
-    return {key: text[at + len(marks[key]) : end] for (at, key), end in zip(places, ends, strict=False)}
+    """What follows each mark up to the next one, by what the mark is for; nothing for those that are not there.
+
+    A mark that stands inside a longer one belongs to that: a question may quote another one and its answer.
+    """
+    places: list[tuple[int, int, str]] = []
+    for key, mark in sorted(islice(marks.items(), _MOST), key=lambda each: len(each[1]), reverse=True):
+        at = text.find(mark)
+        while inside := next((end for start, end, _ in places if start <= at < end), 0):
+            at = text.find(mark, inside)
+        if at >= 0:
+            places.append((at, at + len(mark), key))
+    places.sort()
+    ends = [at for at, _, _ in places[1:]] + [len(text)]
+    return {key: text[start:end] for (_, start, key), end in zip(places, ends, strict=False)}
 
 
 # --- plans -----------------------------------------------------------------------------------------------------------
