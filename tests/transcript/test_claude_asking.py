@@ -127,6 +127,9 @@ def test_many_questions_take_no_time() -> None:
     many = [question(f"Q{number}?", options=()) for number in range(20_000)]
     told = "".join(f'"Q{number}?"="yes", ' for number in range(20_000))
     assert len(choices(asked(*many), result(told))) == 20_000
+    offered = [(f"Option {number}", "") for number in range(5_000)]
+    (choice,) = answered({FORMATS: "other, " * 200_000}, question(FORMATS, several=True, options=offered))
+    assert choice.picked == ()
 
 
 def test_a_refused_question_has_no_answer_and_the_clients_words_are_no_feedback() -> None:

@@ -20,7 +20,7 @@ ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
 """The answer where the user picked nothing but wrote something."""
 _MOST = 100
-"""Questions that are looked for in one text; the client asks four at once."""
+"""Questions, or options of one, that are looked for in a text; the client asks four at once."""
 _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
@@ -73,12 +73,12 @@ def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, 
     """The labels that an answer names: all of it is one or, where several may be picked, they stand in it with commas between."""
     if answer in labels or not several:
         return (answer,) if answer in labels else ()
-    longest_first = sorted(labels, key=len, reverse=True)
-    found, rest = [], answer
-    while rest:
-        label = next((each for each in longest_first if f"{rest}, ".startswith(f"{each}, ")), "")
-        found += [label] if label else []
-        rest = rest[len(label) + 2 :] if label else rest.partition(", ")[2]
+    longest_first = sorted((f"{label}, " for label in islice(labels, _MOST)), key=len, reverse=True)
+    found, at, told = [], 0, f"{answer}, "
+    while at < len(answer):
+        label = next((each for each in longest_first if told.startswith(each, at)), "")
+        found += [label[:-2]] if label else []
+        at = at + len(label) if label else told.index(", ", at) + 2
     return tuple(found)
 
 
