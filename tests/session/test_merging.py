@@ -131,10 +131,9 @@ def begin() -> list[Event]:
 
 @pytest.mark.parametrize("back", [["s1", "s2"], ["s2"], ["s2", "s1"]])
 def test_of_two_subagents_that_are_told_alike_each_gets_its_own_report(back: list[str]) -> None:
-    first = [
-        Prompted(at(1), "Go"),
-        *(SubagentStarted(at(n), call, "reviewer", "Review", "Review") for n, call in ((2, "s1"), (3, "s2"))),
-    ]
+    calls = ((2, "s1"), (3, "s2"))
+    first: list[Event] = [Prompted(at(1), "Go")]
+    first += [SubagentStarted(at(n), call, "reviewer", "Review", "Review") for n, call in calls]
     more = [SubagentReturned(at(n), call, "", f"Report of {call}.") for n, call in enumerate(back, 4)]
     base, now = parts([*first, *more], len(first))
     text = merged(render_session(base), base, now)
