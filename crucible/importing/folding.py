@@ -128,6 +128,8 @@ class Folding:
         self._check_project()
         self._read_whole("")
         if self.trunk.recorder.has_work:
+            for strand in self.strands:
+                strand.open()
             self._read_subagents()
             self._find_parents()
 
@@ -317,6 +319,7 @@ class Folding:
         )
         strand = Strand(recorder, source, note, self._open)
         strand.said = Said() if note and self.options.refresh else None
+        strand.trunk = self.trunk if agent else None
         return strand
 
     def _note_of(self, source: str) -> Note | None:

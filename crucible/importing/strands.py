@@ -37,7 +37,8 @@ class Strand:
     """A trunk, or one subagent's log.
 
     `note` is the note that holds it already, or that it joins, `title` what a subagent was asked for in a few words.
-    `id` is the session's id, "" until somebody said something.  `said`, where it is set, keeps what was said, for a refresh.
+    `id` is the session's id, "" until somebody said something.  A subagent is named after its `trunk`, and waits until that has an id.
+    `said`, where it is set, keeps what was said, for a refresh.
     """
 
     def __init__(self, recorder: Recorder, source: str, note: Note | None, open_writer: OpenWriter) -> None:
@@ -48,6 +49,7 @@ class Strand:
         self.kind = ""
         self.call = ""
         self.parent: Strand | None = None
+        self.trunk: Strand | None = None
         self.id = note.name if note else ""
         self.first_prompt = ""
         self.overflowed = False
@@ -87,10 +89,10 @@ class Strand:
             self.first_prompt = event.text
         if self._opened:
             self._write(event, self._place())
-        elif recorder.base is not None or (self.note is None and recorder.has_work):
+        elif self._is_due and self._can_be_named:
             self._begin()
             self._write(event, self._place())
-        elif self.note is None:
+        elif self.note is None or self._is_due:
             self._hold(event)
 
     def hear(self, event: Event, secrets: Mapping[str, int]) -> None:
@@ -98,8 +100,20 @@ class Strand:
         self.recorder.add(event, secrets)
         if self.said:
             self.said.hear(event)
-        if not self._opened and (self.has_news if self.note else self.recorder.has_work):
+        self.open()
+
+    def open(self) -> None:
+        """Begin, if that is due and was not done."""
+        if not self._opened and self._is_due and self._can_be_named:
             self._begin()
+
+    @property
+    def _is_due(self) -> bool:
+        return self.has_news if self.note else self.recorder.has_work
+
+    @property
+    def _can_be_named(self) -> bool:
+        return bool(self.id or self.trunk is None or self.trunk.id)
 
     def keep(self, event: Event) -> None:
         """Keep an event whole and know its place; what is kept already is not kept twice."""

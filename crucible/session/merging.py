@@ -86,6 +86,7 @@ class _Merge:
         self.is_shared = is_shared
         self.edits: list[Edit] = []
         self.last_phase: str | None = None
+        self._handed: list[Subagent] = []
         self._told = {_mark(entry) for entry in note.all_entries()} - {None}
 
     # --- what changed in place ---
@@ -110,10 +111,18 @@ class _Merge:
         return [call for entry in told if isinstance(entry, ToolCalls) for call in entry.calls]
 
     def _subagent(self, old: Subagent, new: Subagent) -> None:
-        for entry in self.note.all_entries():
-            if isinstance(entry, Subagent) and (entry == old or (entry.link and entry.link == old.link)):
-                self._replace(entry, new if entry == old else _filled(entry, old, new))
-                return
+        """Of several that are told alike each is its own; when a human took some out, those that are left are the last ones."""
+        alike = [entry for entry in self._handed if entry == old]
+        there = [
+            entry
+            for entry in self.note.all_entries()
+            if isinstance(entry, Subagent) and (entry == old or (entry.link and entry.link == old.link))
+        ]
+        place = next((at for at, entry in enumerate(alike) if entry is old), 0)
+        place -= len(alike) - len(there) if len(there) < len(alike) else 0
+        if 0 <= place < len(there):
+            entry = there[place]
+            self._replace(entry, new if entry == old else _filled(entry, old, new))
 
     def _switch(self, old: Callout, new: Callout, home: Phase | None) -> None:
         """Which model goes on became known; a callout that a human changed stays as it is."""
@@ -135,6 +144,7 @@ class _Merge:
     def phases(self, base: Session, now: Session) -> None:
         """Everything that `now` has beyond `base`, at the end of the phase it belongs to."""
         homes = self.homes
+        self._handed = [entry for entry in base.all_entries() if isinstance(entry, Subagent)]
         count = len(self.note.phases)
         for place, phase in enumerate(now.phases):
             if place >= len(base.phases):

@@ -13,6 +13,9 @@ __all__ = ["Row", "arguments_of", "as_dict", "as_list", "as_str", "as_time", "co
 
 Row: TypeAlias = dict[str, Any]
 
+_MOST = 10**12
+"""A count that no client reaches."""
+
 
 def as_str(value: object) -> str:
     """A string as it is, "" for anything else."""
@@ -40,8 +43,8 @@ def number(value: object) -> int | None:
 
 
 def count(value: object) -> int:
-    """A count as the client gave it, 0 for anything else."""
-    return max(number(value) or 0, 0)
+    """A count as the client gave it, 0 for anything else; no larger than what sums of it can be told exactly."""
+    return min(max(number(value) or 0, 0), _MOST)
 
 
 def line_count(text: object) -> int:

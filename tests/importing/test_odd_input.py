@@ -140,6 +140,16 @@ def test_a_session_in_which_nobody_spoke_makes_no_note(place: Vault, tmp_path: P
     assert not list((place.root / ".crucible").glob("flight/*"))
 
 
+def test_a_count_beyond_what_a_note_can_tell_loses_no_note(place: Vault, tmp_path: Path) -> None:
+    spent = {"input_tokens": 10**18, "output_tokens": 2**62, "cache_read_input_tokens": 2**60}
+    rows = [user("Go"), assistant(text("Done."), stop="end_turn", usage=spent)]
+    report = run_import(place, write_rows(session_file(tmp_path), rows))
+    assert (len(report.created), report.unreadable) == (1, ())
+    before = bytes_of(place)
+    assert not run_import(place, session_file(tmp_path)).updated
+    assert bytes_of(place) == before
+
+
 def test_sessions_of_our_own_are_left_out(place: Vault, tmp_path: Path) -> None:
     path = write_rows(session_file(tmp_path), [user(f"Summarise. {OWN_MARK}"), assistant(text("ok"))])
     report = run_import(place, path)

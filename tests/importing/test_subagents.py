@@ -263,3 +263,30 @@ def test_inline_work_that_goes_on_is_counted_once(tmp_path: Path, trunk: Path) -
     assert (note.session.tokens_used, note.session.tokens_cached) == (40, 7)
     assert note.session.usage == ("2026-01-02 claude-opus-4-8: input 35, output 5, cache_read 7",)
     assert callout(note.session).text == "40 tokens"
+
+
+@pytest.mark.parametrize("subagents", ["link", "inline"])
+def test_a_nameless_subagent_before_the_first_prompt_waits_for_its_trunk_s_id(
+    tmp_path: Path, subagents: str
+) -> None:
+    """The oldest versions warmed up subagents in the trunk, before anybody said anything."""
+    rows = [
+        user("Warm up", isSidechain=True),
+        assistant(text("I am warm."), stop="end_turn", isSidechain=True),
+        user("Go"),
+        assistant(text("Done."), stop="end_turn", message="m2"),
+    ]
+    rows[1]["parentUuid"] = rows[0]["uuid"]
+    vault = make_vault(tmp_path / "vault", VaultSettings(subagents=subagents))
+    report = run_import(vault, write_rows(session_file(tmp_path), rows))
+    assert not report.unreadable
+    names = sorted(notes_of(vault))
+    assert names[0] == "2026-01-02-go"
+    assert all(name.startswith("2026-01-02-go") for name in names)
+    texts = "".join(note.source.text for note in notes_of(vault).values())
+    assert "\nI am warm.\n" in texts.replace("> > ", "")
+    events = "".join(path.read_text() for path in vault.root.glob(".crucible/flight/*/events.jsonl"))
+    assert events.count("I am warm.") == 1
+    before = bytes_of(vault)
+    assert not run_import(vault, session_file(tmp_path)).updated
+    assert bytes_of(vault) == before

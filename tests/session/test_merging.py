@@ -129,6 +129,17 @@ def begin() -> list[Event]:
     ]
 
 
+@pytest.mark.parametrize("back", [["s1", "s2"], ["s2"], ["s2", "s1"]])
+def test_of_two_subagents_that_are_told_alike_each_gets_its_own_report(back: list[str]) -> None:
+    calls = ((2, "s1"), (3, "s2"))
+    first: list[Event] = [Prompted(at(1), "Go")]
+    first += [SubagentStarted(at(n), call, "reviewer", "Review", "Review") for n, call in calls]
+    more = [SubagentReturned(at(n), call, "", f"Report of {call}.") for n, call in enumerate(back, 4)]
+    base, now = parts([*first, *more], len(first))
+    text = merged(render_session(base), base, now)
+    assert read(text).phases == read(render_session(now)).phases
+
+
 def test_nothing_new_is_no_edit() -> None:
     base, now = parts([*begin(), Answered(at(4))], 4)
     source = Source(render_session(base))

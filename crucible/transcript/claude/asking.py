@@ -6,6 +6,7 @@ Reads the results of `AskUserQuestion` and `ExitPlanMode`, structured and as tex
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from crucible.transcript.claude.state import Result
@@ -17,6 +18,8 @@ __all__ = ["ASKING_TOOLS", "answered", "edited_plan", "listed_answers", "settled
 ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
 """The client's answer if the user picked nothing but wrote a note."""
+_MOST = 100
+"""Questions, or options of one, that are looked for in a text; the client asks four at once."""
 _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
@@ -69,12 +72,12 @@ def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, 
     """The labels that an answer names: the whole answer or, for `multiSelect`, labels separated by commas."""
     if answer in labels or not several:
         return (answer,) if answer in labels else ()
-    longest_first = sorted(labels, key=len, reverse=True)
-    found, rest = [], answer
-    while rest:
-        label = next((each for each in longest_first if f"{rest}, ".startswith(f"{each}, ")), "")
-        found += [label] if label else []
-        rest = rest[len(label) + 2 :] if label else rest.partition(", ")[2]
+    longest_first = sorted((f"{label}, " for label in islice(labels, _MOST)), key=len, reverse=True)
+    found, at, told = [], 0, f"{answer}, "
+    while at < len(answer):
+        label = next((each for each in longest_first if told.startswith(each, at)), "")
+        found += [label[:-2]] if label else []
+        at = at + len(label) if label else told.index(", ", at) + 2
     return tuple(found)
 
 
@@ -98,10 +101,20 @@ def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]
 
 
 def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
-    """The text from each mark to the next, by the mark's key; marks that are missing are left out."""
-    places = sorted((at, key) for key, mark in marks.items() if (at := text.find(mark)) >= 0)
-    ends = [at for at, _ in places[1:]] + [len(text)]
-    return {key: text[at + len(marks[key]) : end] for (at, key), end in zip(places, ends, strict=False)}
+    """What follows each mark up to the next one, by what the mark is for; nothing for those that are not there.
+
+    A mark that stands inside a longer one belongs to that: a question may quote another one and its answer.
+    """
+    places: list[tuple[int, int, str]] = []
+    for key, mark in sorted(islice(marks.items(), _MOST), key=lambda each: len(each[1]), reverse=True):
+        at = text.find(mark)
+        while inside := next((end for start, end, _ in places if start <= at < end), 0):
+            at = text.find(mark, inside)
+        if at >= 0:
+            places.append((at, at + len(mark), key))
+    places.sort()
+    ends = [at for at, _, _ in places[1:]] + [len(text)]
+    return {key: text[start:end] for (_, start, key), end in zip(places, ends, strict=False)}
 
 
 # --- plans -----------------------------------------------------------------------------------------------------------
