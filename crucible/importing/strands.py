@@ -37,7 +37,14 @@ class Strand:
     `id` is the session's id, "" until somebody said something.  A subagent is named after its `trunk`, and waits until that has an id.
     """
 
-    def __init__(self, recorder: Recorder, source: str, note: Note | None, open_writer: OpenWriter) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        source: str,
+        note: Note | None,
+        open_writer: OpenWriter,
+        trunk: Strand | None = None,
+    ) -> None:
         self.recorder = recorder
         self.source = source
         self.note = note
@@ -45,7 +52,7 @@ class Strand:
         self.kind = ""
         self.call = ""
         self.parent: Strand | None = None
-        self.trunk: Strand | None = None
+        self.trunk = trunk
         self.id = note.name if note else ""
         self.first_prompt = ""
         self.overflowed = False
