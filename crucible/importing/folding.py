@@ -159,7 +159,6 @@ class Folding:
 
     def _read_whole(self, agent: str) -> None:
         """Read a file, and again when the row that its note was synced to is gone."""
-        path = self.transcript.path_of(agent)
         self._read(agent)
         old = self._strands[agent]
         if old.note is None or old.recorder.joins or old.recorder.synced_found or not old.saw_rows:
@@ -171,7 +170,7 @@ class Folding:
         # Only what is later than all that the note tells is certainly new.
         self._strands[agent] = old.again(self._open, lost)
         self._read(agent, again=True)
-        self._tell_lost(path, self._strands[agent], lost)
+        self._tell_lost(self.transcript.path_of(agent), self._strands[agent], lost)
 
     def _events(self, agent: str) -> Iterator[Event]:
         events = self.dialect.read(self.transcript, agent)
@@ -317,9 +316,8 @@ class Folding:
             details=self._details,
             judge=Detector(),
         )
-        strand = Strand(recorder, source, note, self._open)
+        strand = Strand(recorder, source, note, self._open, self.trunk if agent else None)
         strand.said = Said() if note and self.options.refresh else None
-        strand.trunk = self.trunk if agent else None
         return strand
 
     def _note_of(self, source: str) -> Note | None:
@@ -336,8 +334,6 @@ class Folding:
     def _open(self, strand: Strand) -> FlightWriter | None:
         """Called when a strand has its first word, or its first news."""
         if not strand.id:
-            if strand is self.trunk:
-                self._check_wanted(strand)
             strand.id = self._trunk_id(strand) if strand is self.trunk else self._subagent_id(strand)
         if self.options.dry_run:
             return None
@@ -355,6 +351,7 @@ class Folding:
             raise LeftOutError("project")
 
     def _trunk_id(self, strand: Strand) -> str:
+        self._check_wanted(strand)
         day = (strand.recorder.started or written_at(self.transcript.path)).date()
         name = new_session_id(
             key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG), day, partial(self._is_taken, strand)
@@ -375,8 +372,7 @@ class Folding:
             key_words(strand.title, _SLUG) if strand.title else f"{strand.kind or 'agent'}-{agent[:8]}", _SLUG
         )
         name = f"{self.trunk.id[: LONGEST_ID - _SLUG - 5]}-{slug}"
-        free = name
-        number = 2
+        free, number = name, 2
         while self._is_taken(strand, free):
             free, number = f"{name}-{number}", number + 1
         self.table.plan(free)

@@ -41,7 +41,14 @@ class Strand:
     `said`, where it is set, keeps what was said, for a refresh.
     """
 
-    def __init__(self, recorder: Recorder, source: str, note: Note | None, open_writer: OpenWriter) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        source: str,
+        note: Note | None,
+        open_writer: OpenWriter,
+        trunk: Strand | None = None,
+    ) -> None:
         self.recorder = recorder
         self.source = source
         self.note = note
@@ -49,7 +56,7 @@ class Strand:
         self.kind = ""
         self.call = ""
         self.parent: Strand | None = None
-        self.trunk: Strand | None = None
+        self.trunk = trunk
         self.id = note.name if note else ""
         self.first_prompt = ""
         self.overflowed = False
