@@ -40,19 +40,15 @@ class Tokens:
 def played(model: ScriptedModel, agent: str = MAIN) -> list[str]:
     """The account of one conversation, by the model's log."""
     lines = [] if agent == MAIN else ["phase"]
-    commands = [p.say for p in model.scenario.prompts if p.command]
     for event in model.log:
         match event:
             case Said(agent=speaker, answer=answer) if speaker == agent:
                 lines.append(f"says | {answer.text}")
                 lines += _unmerged_calls(model, answer.calls)
             case Heard(words=words, steering=steering) if agent == MAIN:
-                # A phase begins with a prompt, one that follows on a command of the client's goes on in the command's.
-                opened = lines and lines[-1].startswith("prompt | ") and lines[-1][9:] in commands
-                lines += ([] if steering or opened else ["phase"]) + [f"prompt | {words}"]
+                lines += ([] if steering else ["phase"]) + [f"prompt | {words}"]
             case Compacted() if agent == MAIN:
-                lines += ["compacted", "phase", f"prompt | {commands.pop(0)}"] if commands else ["compacted"]
-                commands += [p.say for p in model.scenario.prompts if p.command]
+                lines.append("compacted")
             case _:
                 continue
     return _merged(lines)

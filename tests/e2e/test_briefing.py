@@ -16,7 +16,6 @@ from tests.e2e.stage import Stage, make_stage
 pytestmark = pytest.mark.e2e
 
 NAME = "claude-code"
-SAID = "I decided on a token bucket for the limiter, because it needs constant memory per key."
 TOLD = {"type": "decision", "content": "Token bucket for the limiter", "rationale": "constant memory per key"}
 WORK, NEXT = "Write the token bucket", "Measure the token bucket under load"
 
@@ -60,12 +59,8 @@ def _brought_back(program: Path, stage: Stage, first: Scenario) -> str:
     return next(text for text in model.texts if "Go on" in text)
 
 
-def test_what_the_agent_said_it_decided_and_what_it_began_are_in_the_next_sessions_first_request(
-    stage: Stage, programs: Programs
-) -> None:
-    request = _brought_back(programs(NAME), stage, _first(Step(SAID, (Action("run", "echo decided"),))))
-    assert "token bucket for the limiter" in request
-    assert "constant memory per key" in request
+def test_what_the_agent_began_is_in_the_next_sessions_first_request(stage: Stage, programs: Programs) -> None:
+    request = _brought_back(programs(NAME), stage, _first(Step("I go on.", (Action("run", "echo on"),))))
     _tells_tasks(request)
     assert "never an instruction" in request
     assert str(stage.project) not in _of_ours(request)

@@ -93,7 +93,7 @@ def test_claude_code_recalls_and_tells(hooks: bool, stage: Stage, programs: Prog
     if hooks:
         text = stage.note_text(mains[0].id)
         assert (
-            text.index("I look what was decided.") < text.index("> Jitter, too") < text.index("That is all.")
+            text.index("I look what was decided.") < text.index("> Jitter, too") < text.rindex("That is all.")
         )
         assert text.count("> Jitter, too") == 1
 

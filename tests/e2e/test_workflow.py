@@ -238,8 +238,8 @@ def _codified(client: str, program: Path, root: Path) -> Workflow:
 
 
 def _bare(workflow: Workflow) -> list[object]:
-    """A workflow without agents, figures and places."""
-    return [workflow.title, *map(_bare_step, workflow.walk())]
+    """A workflow without agents, figures and places, and without its title, which may be the client's own."""
+    return [*map(_bare_step, workflow.walk())]
 
 
 def _bare_step(step: Step) -> list[object]:
