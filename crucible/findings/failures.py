@@ -21,9 +21,9 @@ __all__ = ["Failures"]
 
 FIXED = Pattern("red, edit, green", Source.FIX, 28, 29)
 PIPED = Pattern("red by its lines, edit, green", Source.FIX, 22, 24)
-CONFLICT = Pattern("conflict, then edits", Source.FIX, 8, 8)
-REMOTE = Pattern("red run elsewhere, then edits", Source.FIX, 2, 2)
-PASTED = Pattern("pasted log, then edits", Source.FIX, 16, 20)
+CONFLICT = Pattern("conflict, then edits", Source.EDITS, 8, 8)
+REMOTE = Pattern("red run elsewhere, then edits", Source.EDITS, 2, 2)
+PASTED = Pattern("pasted log, then edits", Source.EDITS, 16, 20)
 
 _MOST = 40
 """The most failures that are kept while they wait for a fix."""

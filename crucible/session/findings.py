@@ -58,6 +58,7 @@ class Source(StrEnum):
     INTERRUPTION = "interruption"
     REPLY = "reply"
     FIX = "failing then passing call"
+    EDITS = "failure then edits"
     COMMIT = "commit"
     SUMMARY = "closing text"
     STATE = "last state"
