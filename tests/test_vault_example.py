@@ -385,7 +385,7 @@ def test_a_workflow_of_what_was_found_says_what_was_decided_and_corrected(copied
     made = Cru(copied)("session", "codify", BOOKS, "--format", "markdown").stdout
     assert "- Decided: What shall happen to a file that is not UTF-8? Refuse it and say why (why: " in made
     assert "- Do not: repeat what was corrected: \"No. Don't touch the fixtures, " in made
-    assert "- Learned: pytest: test_last_line, ValueError: row 7 has no title; mended by: fixed in " in made
+    assert "- Learned: pytest: test_last_line, ValueError: row 7 has no title; fixed by: fixed in " in made
 
 
 # --- the cases ---------------------------------------------------------------------------------------------------

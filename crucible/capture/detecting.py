@@ -1,6 +1,6 @@
 """What of a session may be worth keeping: every candidate, in the order of its note, each with how sure that is.
 
-Owns how findings become candidates, and which of them are none: outcomes, open ends, reports, and a failure of which nobody said why.  What no finding
+Owns how findings become candidates, and which of them are none: outcomes, open ends, reports, and failures without a cause.  What no finding
 tells comes from acts: decision records, code that calls outside APIs, and what a command measured.  Pure: no model, no clock.
 """
 

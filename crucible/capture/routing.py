@@ -51,7 +51,7 @@ class Way(StrEnum):
 
 
 def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Way:
-    """What becomes of it; a failure of which nobody can say where it comes from has no `attribution`.
+    """What becomes of it; a failure without a known origin has no `attribution`.
 
     Nothing is kept unasked that is less sure than what may be asked about.
     """

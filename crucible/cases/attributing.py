@@ -32,7 +32,7 @@ _FIRST = ("command", "cmd", "script", "input", "file_path", "filePath", "path", 
 
 
 def attribute(case: Case) -> Case:
-    """The case with what the rule attributes its failure to, if anything; as it is where it tells of no failure of the agent's."""
+    """The case with the category that the rule finds for its failure; unchanged if it holds no failure of the agent's."""
     report = report_of(case)
     return case if report is None else _with(case, classify(report))
 

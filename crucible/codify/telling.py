@@ -282,8 +282,8 @@ def _remark(stretch: Stretch, entry: Entry) -> None:
         case Failure():
             stretch.is_critical |= not entry.resolution
             stretch.is_open |= not entry.resolution
-            mended = f"mended by: {_gist(entry.resolution)}" if entry.resolution else ""
-            stretch.hear(Remark(RemarkKind.LEARNED, "; ".join(filter(None, (_gist(entry.text), mended)))))
+            fixed = f"fixed by: {_gist(entry.resolution)}" if entry.resolution else ""
+            stretch.hear(Remark(RemarkKind.LEARNED, "; ".join(filter(None, (_gist(entry.text), fixed)))))
         case Callout():
             stretch.is_critical |= entry.title == "Interrupted"
         case _:

@@ -55,7 +55,7 @@ class Returns:
         return _addressed(event, agent) if event else None
 
     def asked(self, told: SubagentReturned) -> SubagentStarted | None:
-        """The task of a subagent of which only the report is left; None if the result is not a report."""
+        """The task of a subagent whose report alone is left; None if the result is not a report."""
         is_report = told.end is CallEnd.OK and told.text.strip()
         return self._asked.get(told.call) if is_report else None
 

@@ -88,7 +88,7 @@ def _corrected(extent: Extent) -> Iterator[tuple[str, Finding]]:
 
 
 def _questions(extent: Extent) -> tuple[Said, ...]:
-    """What was asked after the last word of a human's, and where all of the session is told of its open ends."""
+    """The questions asked after the human's last words; if the whole session is shown, also its open ends."""
     placed = (*extent.head, *extent.entries)
     answered = max((at for at, one in enumerate(placed) if isinstance(one.entry, Intervention)), default=-1)
     asked = [

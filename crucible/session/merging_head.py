@@ -1,4 +1,4 @@
-"""The three-way merge of what stands above the phases: frontmatter, title, tasks, findings.
+"""The three-way merge of everything above the phases: frontmatter, title, tasks, findings.
 
 Owns, key by key, whether the transcript or the human has the last word.  Phases are `merging`'s.
 """

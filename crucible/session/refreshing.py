@@ -1,9 +1,8 @@
 """A note that an older version wrote, brought to what this version writes of the same transcript.
 
-Which lines a human edited nobody wrote down, so a phase is exchanged only where all of it can be traced: each entry says
-what the transcript says, and nothing that older versions wrote is missing.  Every other phase keeps its bytes, and what is not
-in the note at all, because a human deleted it, stays out.  A note that this version wrote is left alone: the property
-`recording` says so.
+Nothing records which lines a human edited.  So a phase is replaced only if every line of it can be traced to the transcript
+and no line that older versions wrote is missing.  All other phases keep their bytes, and phases that a human deleted stay
+deleted.  The property `recording` marks notes that this version wrote; they are left alone.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ def refresh(source: Source, note: Session, now: Session, said: Said) -> list[Edi
     ]
 
 
-# --- what stands above the phases ------------------------------------------------------------------------------------
+# --- above the phases ------------------------------------------------------------------------------------------------
 
 
 def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:

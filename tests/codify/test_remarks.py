@@ -84,7 +84,7 @@ def test_a_correction_that_led_to_nothing_stays_with_what_it_corrects() -> None:
 
 def test_what_was_learned_stands_with_how_it_was_mended() -> None:
     step = first_step(Failure("It was circular.", "Split the types."), calls("Write a.py"))
-    assert step.prose == "- Learned: It was circular; mended by: Split the types"
+    assert step.prose == "- Learned: It was circular; fixed by: Split the types"
 
 
 def test_a_check_is_told_once_and_what_its_failure_taught() -> None:

@@ -123,7 +123,7 @@ def test_a_question_that_quotes_another_one_with_an_answer_answers_nothing() -> 
     assert [choice.answer for choice in found] == ["", "no"]
 
 
-def test_many_questions_take_no_time() -> None:
+def test_a_flood_of_questions_and_options_is_told_whole() -> None:
     many = [question(f"Q{number}?", options=()) for number in range(20_000)]
     told = "".join(f'"Q{number}?"="yes", ' for number in range(20_000))
     assert len(choices(asked(*many), result(told))) == 20_000
