@@ -61,7 +61,7 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
         uncontain_line(text.strip(" \t"), extra=(GROUNDS_END,), form=form),
         uncontain_line(details, form=form) or None,
         grounds,
-        where,
+        lines=where,
     )
 
 
