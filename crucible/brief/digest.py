@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from crucible.brief.model import count_words, cut_words
 from crucible.patterns import late_pattern
 
-__all__ = ["SECTIONS", "Digest", "Said", "read_digest", "render_digest"]
+__all__ = ["SECTIONS", "Digest", "Known", "bare", "read_digest", "render_digest"]
 
 SECTIONS = ("Decisions", "Results", "Preferences", "Open questions")
 """In the order in which they are printed."""
@@ -39,28 +39,34 @@ _BLANKS = late_pattern(r"\s+")
 _NO_WORD = late_pattern(r"[\W_]+")
 
 
-class Said:
-    """Texts that were said, compared by letters and digits alone."""
+class Known:
+    """Texts that were shown, compared by letters and digits alone."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        bare = [*map(_bare, texts)]
-        self._whole, self._all = set(bare), "\n".join(bare)
+        self._texts = dict.fromkeys(map(bare, texts))
+        self._all = "\n".join(self._texts)
 
     def has(self, text: str) -> bool:
-        """True if the text was said: alone, or in a longer one if it is not too short to tell."""
-        bare = _bare(text)
-        return bare in self._whole or (len(bare) >= _TELLING and bare in self._all)
+        """True if the text was shown: alone, or in a longer one if it is not too short to tell."""
+        words = bare(text)
+        return words in self._texts or (len(words) >= _TELLING and words in self._all)
+
+    def is_in(self, text: str) -> bool:
+        """True if one of the texts is in this one and not too short to tell."""
+        words = bare(text)
+        return words in self._texts or any(len(one) >= _TELLING and one in words for one in self._texts)
 
     def add(self, text: str) -> bool:
-        """Add a text; False if it was said before or says nothing."""
-        if self.has(text) or not (bare := _bare(text)):
+        """Add a text; False if it was shown before or says nothing."""
+        if self.has(text) or not (words := bare(text)):
             return False
-        self._whole.add(bare)
-        self._all += f"\n{bare}"
+        self._texts[words] = None
+        self._all += f"\n{words}"
         return True
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
+    """The letters and digits of a text; what has none is itself."""
     return _NO_WORD.sub("", text).casefold() or text.strip()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crucible.brief.covering import count_covered, covering, phase_number
-from crucible.brief.digest import Said, read_digest, render_digest
+from crucible.brief.digest import Digest, Known, read_digest, render_digest
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.note.contain import normal_line, whole_fences
 from crucible.patterns import late_pattern
@@ -16,7 +16,7 @@ from crucible.session.findings import Finding, Kind, findings_by_phase
 from crucible.session.model import Callout, Phase, Prose, Session
 from crucible.session.waiting import DONE, Answers, wanted_of
 
-__all__ = ["extend_brief", "room_for"]
+__all__ = ["extend_brief", "extend_digest", "room_for"]
 
 _DECISIONS, _RESULTS, _WISHES, _QUESTIONS = "Decisions", "Results", "Preferences", "Open questions"
 _READ = 2000
@@ -45,22 +45,27 @@ def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
     At most `MOST_WORDS`, and the same for the same session.  The text of `old` stays, whoever wrote it; a question that was
     answered since goes.  `UsageError` for a phase id that does not exist.
     """
-    end = phase_number(session, until)
-    start = count_covered(session, old.covers) if old else 0
-    digest = read_digest(old.text if old else "")
-    covers = old.covers if old else ""
-    if start < end:
-        covers = covering(session.phases[end - 1])
-        asked = [one for one in _asked(session) if one[0] < end]
-        settled = Said(item for _, item, is_settled in asked if is_settled)
-        digest.items[_QUESTIONS][:] = [one for one in digest.items[_QUESTIONS] if not settled.has(one)]
-        said = Said(item for items in digest.items.values() for item in items)
-        waits = ((_QUESTIONS, item, item) for at, item, done in asked if at >= start and not done)
-        for section, key, item in (*_news(session, start, end), *waits):
-            if said.add(key):
-                digest.items[section].append(item)
-        _count_tasks(session, digest.items[_RESULTS])
+    digest, covers = extend_digest(session, old, until)
     return Brief(render_digest(digest, room_for(covers)), covers)
+
+
+def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Digest, str]:
+    """The same before anything is left out, and what it covers."""
+    end = phase_number(session, until)
+    digest, covers = read_digest(old.text if old else ""), old.covers if old else ""
+    start = count_covered(session, covers)
+    if start >= end:
+        return digest, covers
+    asked = [one for one in _asked(session) if one[0] < end]
+    settled = Known(item for _, item, is_settled in asked if is_settled)
+    digest.items[_QUESTIONS][:] = [one for one in digest.items[_QUESTIONS] if not settled.has(one)]
+    known = Known(item for items in digest.items.values() for item in items)
+    waits = ((_QUESTIONS, item, item) for at, item, done in asked if at >= start and not done)
+    for section, key, item in (*_news(session, start, end), *waits):
+        if known.add(key):
+            digest.items[section].append(item)
+    _count_tasks(session, digest.items[_RESULTS])
+    return digest, covering(session.phases[end - 1])
 
 
 def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, str]]:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 
+from crucible.brief.digest import Known
 from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent
 from crucible.resume.model import Drift, FileChange, Material
-from crucible.resume.open_work import NumberedTask, OpenWork, Said, task_at_work
-from crucible.resume.window import phase_line, subagent_line
+from crucible.resume.open_work import NumberedTask, OpenWork, Said
+from crucible.resume.window import is_named_by_words, phase_line, subagent_line
 from crucible.session.fields import parse_time
 from crucible.session.findings import Finding, Kind
 from crucible.session.model import Callout, Intervention, Prose, Session, Subagent
@@ -34,6 +35,7 @@ __all__ = [
 
 _WHOLE = 10**9
 _LINE = 400
+_NAME = late_pattern(r"[A-Za-z][\w@.-]{0,39}")
 _PHASE = late_pattern(r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _STATUSES = {"pending": "open", "in_progress": "in progress"}
 
@@ -44,25 +46,25 @@ _STATUSES = {"pending": "open", "in_progress": "in progress"}
 def decisions_part(work: OpenWork, limit: int | None) -> str:
     """Every decision and correction with its reason, whole, or in a line of about `limit` characters each."""
     if limit is not None:
-        return fence(f"- {phase}: {_decided(decision, limit)}" for phase, decision in work.decisions)
+        return fence(f"- {phase}: {_decided(one, limit)}" for phase, one in work.decisions)
     blocks: list[str] = []
-    for phase, decision in work.decisions:
-        blocks.append(labelled(f"{phase} {decision.kind}", decision.summary, _WHOLE))
-        if decision.details:
-            blocks.append(labelled(_WHY[decision.kind], decision.details, _WHOLE))
+    for phase, one in work.decisions:
+        by = f" by {one.by}" if _NAME.fullmatch(one.by) else ""
+        blocks.append(labelled(f"{phase} {one.kind}{by}", one.summary, _WHOLE))
+        if one.details:
+            blocks.append(labelled(_WHY[one.kind], one.details, _WHOLE))
     return fence(blocks)
 
 
 _WHY: Mapping[str, str] = {Kind.DECISION: "rationale", Kind.CORRECTION: "of what"}
 
 
-def _decided(decision: Finding, limit: int) -> str:
-    why = quote_line(decision.details, limit)
-    text = quote_line(decision.summary, max(limit * 2 // 3, limit - len(why)))
+def _decided(one: Finding, limit: int) -> str:
+    """The reason has what the summary leaves, and a third at least."""
+    why = quote_line(one.details, limit)
+    text = quote_line(one.summary, max(limit * 2 // 3, limit - len(why)))
     return (
-        f"{text} ({_WHY[decision.kind]}: {quote_line(why, max(limit // 3, limit - len(text)))})"
-        if why
-        else text
+        f"{text} ({_WHY[one.kind]}: {quote_line(why, max(limit // 3, limit - len(text)))})" if why else text
     )
 
 
@@ -94,14 +96,18 @@ def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], 
 # --- cut to what fits ------------------------------------------------------------------------------------------------
 
 
-def goal_part(extent: Extent, limit: int) -> str:
-    """Title, preamble and the first words of a human's, each to `limit` characters."""
-    preamble = "\n\n".join(_of_preamble(extent))
-    phase, words = next(((at, said.words) for at, said in extent.of(Intervention)), ("", ""))
-    blocks = [labelled("title", extent.session.title, 300)] if extent.session.title else []
+def goal_part(material: Material, extent: Extent, limit: int) -> str:
+    """What it is resumed for, title, text above the first phase and the user's first words, each to `limit` characters."""
+    title, preamble = extent.session.title, "\n\n".join(_of_preamble(extent))
+    phase, words = next(
+        ((at, said.words) for at, said in extent.of(Intervention) if said is extent.request), ("", "")
+    )
+    blocks = [labelled("goal of this resume", material.goal, limit)] if material.goal else []
+    if title and not Known((words,)).has(title):
+        blocks.append(labelled("title", title, 300))
     if preamble:
         blocks.append(labelled("preamble", preamble, limit))
-    if words.strip() and words.strip() != extent.session.title.strip():
+    if words:
         blocks.append(labelled(f"{phase} first words of the user", words, limit))
     return fence(blocks)
 
@@ -114,21 +120,24 @@ def _of_preamble(extent: Extent) -> Iterator[str]:
             yield "\n".join(filter(None, (f"{entry.kind}: {entry.title}", entry.text)))
 
 
-def stopped_part(material: Material, extent: Extent, limit: int) -> str:
-    """The phase and the task it stopped in, the bookmark's note, why it was paused, the summary of one that had ended."""
-    session, bookmark = extent.session, material.bookmark
-    blocks = [f"[{extent.phase.id}]\n  {phase_line(extent.phase)}"] if extent.phase else []
-    if task := task_at_work(session):
-        label = f"task {task.number} of {len(session.tasks)}"
-        blocks.append(f"[{label}]\n  {quote_line(task.task.content, min(limit, _LINE))}")
-    if session.pause_reason:
-        blocks.append(labelled("paused because", session.pause_reason, min(limit, _LINE)))
-    if bookmark and bookmark.note:
-        blocks.append(labelled("note left for you", bookmark.note, limit))
-    if session.summary and not extent.later:
-        blocks.append(labelled("summary", session.summary, limit))
-    if extent.problem:
-        blocks.append(labelled("problem", extent.problem, _LINE))
+def stopped_part(material: Material, extent: Extent, known: Known, limit: int) -> str:
+    """The phase, why it was paused, the bookmark's note, the summary of a session that had ended.
+
+    Not what is `known`, nor a phase's name that is made of the user's words in it.
+    """
+    session, bookmark, phase = extent.session, material.bookmark, extent.phase
+    texts = [
+        ("paused because", session.pause_reason or ""),
+        ("note left for you", bookmark.note if bookmark else ""),
+        ("summary", "" if extent.later else session.summary or ""),
+        ("problem", extent.problem),
+    ]
+    blocks = [f"[{phase.id}]\n  {phase_line(phase)}"] if phase and not is_named_by_words(phase) else []
+    blocks += [
+        labelled(label, text, limit)
+        for label, text in texts
+        if text and not known.has(text.partition(": ")[2] or text)
+    ]
     return fence(blocks)
 
 

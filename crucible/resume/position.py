@@ -28,10 +28,10 @@ def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> s
 
 def task_words(session: Session) -> str:
     """`at task 3 of 5`, `all 5 tasks done`, "" without tasks."""
-    count, task = len(session.tasks), task_at_work(session)
+    task, done = task_at_work(session), sum(task.status == "completed" for task in session.tasks)
     if task:
-        return f"at task {task.number} of {count}"
-    return f"all {count} tasks done" if count > 1 else "its task is done" if count else ""
+        return f"at task {task.number} of {len(session.tasks)}"
+    return f"all {done} tasks done" if done > 1 else "its task is done" if done else ""
 
 
 def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:

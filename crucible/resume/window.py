@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, assert_never
 
+from crucible.brief.digest import Known
 from crucible.note.fencing import labelled, quote_line
 from crucible.resume.extent import Extent, Placed
 from crucible.resume.tokens import Counter
@@ -27,7 +28,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 
-__all__ = ["Window", "choose_window", "phase_line", "render_call", "subagent_line"]
+__all__ = ["Window", "choose_window", "is_named_by_words", "phase_line", "render_call", "subagent_line"]
 
 _LONGEST, _SHORTEST = 1500, 80
 _NEWEST = 2
@@ -49,12 +50,17 @@ class Window(NamedTuple):
     opener: int | None = None
 
 
-def choose_window(extent: Extent, most: int, allowance: int, counter: Counter) -> Window:
-    """At most the newest `most` entries and those back to a human's, in at most `allowance` tokens; the newest before old ones."""
+def choose_window(
+    extent: Extent, most: int, allowance: int, counter: Counter, request: Intervention | None = None
+) -> Window:
+    """At most the newest `most` entries and those back to the user's, in at most `allowance` tokens; the newest first of all.
+
+    `request` are the words that the goal shows in full.
+    """
     entries = extent.entries
     limit = max(_SHORTEST, min(_LONGEST, allowance * 7 // 2 // _SHARE))
     for short in dict.fromkeys((limit, min(limit, 300), _SHORTEST)):
-        drawn = _Drawing(extent, counter, short)
+        drawn = _Drawing(extent, counter, short, request)
         start = drawn.oldest_that_fits(_floor(entries, drawn.openers, most), allowance)
         if start < len(entries):
             opener = drawn.openers[start]
@@ -72,7 +78,8 @@ def _floor(entries: Sequence[Placed], openers: Sequence[int | None], most: int) 
 class _Drawing:
     """Blocks of entries, each made once, and what they cost."""
 
-    def __init__(self, extent: Extent, counter: Counter, limit: int) -> None:
+    def __init__(self, extent: Extent, counter: Counter, limit: int, request: Intervention | None) -> None:
+        self._request = request
         self.entries = extent.entries
         self.openers = _openers(extent.entries)
         self._phases = {phase.id: phase for phase in extent.session.all_phases()}
@@ -103,7 +110,7 @@ class _Drawing:
         for at in places:
             if self.entries[at].phase != phase:
                 phase = self.entries[at].phase
-                shown.append(self._head(phase))
+                shown += filter(None, (self._head(phase),))
             shown.append(self._block(at))
             if at == opener and start - at > 1:
                 shown.append(_gap(start - at - 1))
@@ -122,11 +129,15 @@ class _Drawing:
     def _block(self, at: int) -> str:
         if at not in self._made:
             limit = self._limit * 2 if len(self.entries) - at <= _NEWEST else self._limit
-            self._made[at] = "\n".join(_render(self.entries[at], limit))
+            placed = self.entries[at]
+            is_goal = placed.entry is self._request is not None
+            lines = [f"[{placed.phase} user: see Goal]"] if is_goal else _render(placed, limit)
+            self._made[at] = "\n".join(lines)
         return self._made[at]
 
     def _head(self, phase: str) -> str:
-        return f"[{phase} begins]\n  {phase_line(self._phases[phase])}"
+        found = self._phases[phase]
+        return "" if is_named_by_words(found) else f"[{phase} begins]\n  {phase_line(found)}"
 
 
 def _openers(entries: Sequence[Placed]) -> list[int | None]:
@@ -145,6 +156,12 @@ def _gap(count: int) -> str:
 
 
 # --- one entry -------------------------------------------------------------------------------------------------------
+
+
+def is_named_by_words(phase: Phase) -> bool:
+    """True if the phase's name is taken from the user's words that begin it."""
+    first = next((entry.words for entry in phase.entries if isinstance(entry, Intervention)), "")
+    return bool(first) and Known((first,)).has(phase.name)
 
 
 def phase_line(phase: Phase) -> str:
@@ -173,11 +190,12 @@ def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
             if entry.note:
                 yield "note", entry.note
         case Decision():
-            yield "decision", quote_line(entry.text, 160)  # the whole of it stands among the decisions
+            yield "decision: see Decisions", ""
+        case Failure(resolution=str(how)) if how.strip():
+            cause = f"\ncause: {entry.cause}" if entry.cause else ""
+            yield "fixed", f"{entry.text}{cause}\nfixed by: {how}"
         case Failure():
-            yield "error", entry.text
-            if entry.resolution:
-                yield "resolution", entry.resolution
+            yield "error: see Unresolved errors", ""
         case Callout():
             yield "callout", f"{entry.kind}: {entry.title}\n{entry.text}"
         case ToolCalls() | Subagent():

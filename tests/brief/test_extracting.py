@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.brief.covering import count_covered, covering, due_phase
-from crucible.brief.digest import Said, read_digest, render_digest
+from crucible.brief.digest import Known, read_digest, render_digest
 from crucible.brief.extracting import extend_brief
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.errors import UsageError
@@ -427,7 +427,7 @@ def test_the_running_phase_is_not_due(status: Status | None, due: str) -> None:
     ],
 )
 def test_what_was_said_is_known_again_in_other_marks_and_in_a_longer_text(text: str, is_said: bool) -> None:
-    said = Said(["It works.", "The bucket holds every user's tokens, in memory."])
+    said = Known(["It works.", "The bucket holds every user's tokens, in memory."])
     assert said.has(text) == is_said
     assert said.add(text) == (not is_said and bool(text))
 

@@ -115,7 +115,7 @@ def test_open_work_stands_with_its_phase() -> None:
     assert "- phase-1: no key\n" in found["Blockers"]
     assert "- 2 of 3, in progress, medium: test it\n- 3 of 3, open, medium: ship it\n" in found["Open tasks"]
     assert (
-        "[task 2 of 3]\n  test it\n[paused because]\n  lunch\n[note left for you]\n  look at the clock\n"
+        "[phase-1]\n  A @codex\n[paused because]\n  lunch\n[note left for you]\n  look at the clock\n"
         in found["Where it stopped"]
     )
 
@@ -142,7 +142,9 @@ def test_the_line_of_position_is_the_last() -> None:
 
 def test_how_to_look_up_more_is_told() -> None:
     text = context(session(phase("A")), recall="Or `cru recall WORDS`.").text
-    assert "`cru session show 2026-11-21-it --phase N` (N as in phase-N). Or `cru recall WORDS`.\n" in text
+    assert "`cru session show 2026-11-21-it --phase N` shows a phase (N as in phase-N)" in text
+    assert '`cru recall "WORDS" --session 2026-11-21-it` finds' in text
+    assert " Or `cru recall WORDS`.\n" in text
 
 
 def test_the_notes_own_brief_is_told_as_a_human_corrected_it() -> None:
@@ -271,13 +273,13 @@ def test_an_edit_by_hand_shows(old: str, new: str, shows: Callable[[str], bool])
 def test_phases_behind_the_resume_point_are_left_out_and_told() -> None:
     told = context(session(phase("A", *turn(1)), phase("B", *turn(2)), resume_point="phase-1"))
     assert "answer 2" not in told.text
-    assert "- phases behind the one it is picked up in: 1, about " in told.text
+    assert "- phases after the one it is resumed in: 1, about " in told.text
     assert "You are in phase-1 of 2" in told.text
 
 
 def test_a_brief_that_tells_of_phases_behind_the_resume_point_is_made_anew_up_to_there() -> None:
     made = session(
-        *(phase(f"P{n}", *turn(n), Decision(f"Choice {n}")) for n in range(1, 9)),
+        *(phase(f"P{n}", *turn(n), Callout("milestone", "", f"Choice {n}")) for n in range(1, 9)),
         preamble=(Callout("abstract", "Brief", 'Covers: phase-7 "P7"\n\nAll of it to Choice 7.'),),
     )
     assert "Choice 7." in context(made, window=3).text
@@ -384,7 +386,7 @@ def test_a_task_that_is_done_leaves_everything_before_the_open_work_as_it_was() 
     phases = [phase(f"P{n}", *turn(n), Decision(f"choice {n}"), delegated(n)) for n in range(20)]
     done = tuple(replace(task, status="completed") for task in TASKS[:2]) + TASKS[2:]
     old, new = context(session(*phases, tasks=TASKS)).text, context(session(*phases, tasks=done)).text
-    assert "What came before" in common_prefix(old, new)
+    assert "choice 19\n" in common_prefix(old, new)
 
 
 def test_a_session_ten_times_as_long_costs_at_most_a_tenth_more() -> None:
