@@ -29,12 +29,14 @@ _WIDEST = 30
 """Code points per word; in longer texts every run of blanks becomes one."""
 _READ = 50_000
 """Code points of a brief that are read: many times what fits."""
-_TELLING = 20
-"""Letters and digits from which on a text may be part of another one."""
+_TELLING, _ALIKE = 15, 60
+"""Letters and digits from which on a text may be part of another one, and those that decide: its end may be cut."""
 
 _HEAD = late_pattern(r"[ \t]*\*\*(.+?):?\*\*:?[ \t]*$")
 _MARK = late_pattern(r"[ \t]*[-*+][ \t]+")
 _EARLIER = late_pattern(r"… and (\d{1,9}) earlier$")
+_TASKS = late_pattern(r"Tasks: \d+ of \d+ done")
+"""Written by earlier versions; the task list says it."""
 _BLANKS = late_pattern(r"\s+")
 _NO_WORD = late_pattern(r"[\W_]+")
 
@@ -54,7 +56,9 @@ class Known:
     def is_in(self, text: str) -> bool:
         """True if one of the texts is in this one and not too short to tell."""
         words = bare(text)
-        return words in self._texts or any(len(one) >= _TELLING and one in words for one in self._texts)
+        return words in self._texts or any(
+            len(one) >= _TELLING and one[:_ALIKE] in words for one in self._texts
+        )
 
     def add(self, text: str) -> bool:
         """Add a text; False if it was shown before or says nothing."""
@@ -93,7 +97,7 @@ def read_digest(text: str) -> Digest:
             digest.earlier[section] += int(left[1])
         elif joins and not _MARK.match(line):
             items[-1] += f" {said}" if said else ""
-        elif said and not head:
+        elif said and not head and not _TASKS.match(said):
             items.append(said)
         joins = bool(items is not own and items and said and not head)
     digest.own = "\n".join(own).strip("\n")

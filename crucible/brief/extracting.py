@@ -26,12 +26,10 @@ _WORDS = 40
 _DONE = ("milestone", DONE)
 _HEAD_WORDS = 3
 """Words of `[!abstract] Brief`, and one to spare."""
-_NOT_WANTED = frozenset(("cancelled", "deleted"))
 
 _MARK = late_pattern(r"(?:[ \t]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)+")
 _PARAGRAPH = late_pattern(r"\n[ \t]*\n")
 _LETTER = late_pattern(r"\w")
-_TASKS = late_pattern(r"Tasks: \d+ of \d+ done")
 
 
 def room_for(covers: str) -> int:
@@ -64,7 +62,6 @@ def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Dige
     for section, key, item in (*_news(session, start, end), *waits):
         if known.add(key):
             digest.items[section].append(item)
-    _count_tasks(session, digest.items[_RESULTS])
     return digest, covering(session.phases[end - 1])
 
 
@@ -119,15 +116,6 @@ def _last_words(phase: Phase) -> Iterator[str]:
         if _LETTER.search(part):
             yield f"{_line(phase.name)}: {_line(part)}"
             return
-
-
-def _count_tasks(session: Session, results: list[str]) -> None:
-    """One line on the task list, in place of the one before."""
-    wanted = [task for task in session.tasks if task.status not in _NOT_WANTED]
-    if wanted:
-        done = sum(task.status == "completed" for task in wanted)
-        results[:] = [item for item in results if not _TASKS.match(item)]
-        results.append(f"Tasks: {done} of {len(wanted)} done")
 
 
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:

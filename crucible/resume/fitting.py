@@ -8,7 +8,7 @@ what does not fit is counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from crucible.brief.callout import find_brief
@@ -185,9 +185,11 @@ def _brief(given: Given, known: Known, phase: str) -> str:
     brief = find_brief(whole)
     if brief and extent.later and count_covered(whole, brief.covers) > len(extent.session.phases):
         brief = None
-    digest, _ = extend_digest(extent.session, brief, phase)
-    reports = Known(one.summary for one in findings_of(extent.session) if one.kind == Kind.REPORT)
+    session, results = extent.session, "Results"
+    digest, _ = extend_digest(session, brief, phase)
+    if earlier := digest.earlier[results]:
+        digest.items[results][:0] = extend_digest(session, None, phase)[0].items[results][:earlier]
+    reports = Known(one.summary for one in findings_of(session) if one.kind == Kind.REPORT)
     for items in digest.items.values():
         items[:] = [one for one in items if not (known.has(one) or known.is_in(one) or reports.is_in(one))]
-    digest.earlier = {name: count if name == "Results" else 0 for name, count in digest.earlier.items()}
-    return render_digest(digest, MOST_WORDS).strip()
+    return render_digest(replace(digest, earlier=dict.fromkeys(digest.items, 0)), MOST_WORDS).strip()

@@ -29,7 +29,6 @@ from crucible.session.model import (
     Session,
     Status,
     Subagent,
-    Task,
     ToolCall,
     ToolCalls,
 )
@@ -190,13 +189,11 @@ def test_summaries_are_never_cut_and_older_ones_are_counted() -> None:
         assert all(item.endswith("for all users") for item in items)
 
 
-def test_a_subagents_summary_and_the_tasks_are_results() -> None:
+def test_a_subagents_summary_and_a_milestone_are_results() -> None:
     body = (Subagent(AgentRef("explore"), summary="Found it in x.py."), Callout("milestone", "", "Half way."))
-    tasks = (Task("1", "One", "completed"), Task("2", "Two"))
-    text = extend_brief(session(body, tasks=tasks), None, "phase-1").text
+    text = brief_of(body)
     assert "- explore: Found it in x.py." in text
     assert "- Half way." in text
-    assert "- Tasks: 1 of 2 done" in text
 
 
 def test_fences_and_marks_of_lists_are_left_out_of_an_item() -> None:
