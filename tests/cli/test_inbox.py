@@ -172,7 +172,7 @@ def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled
     path = filled.root / "history" / f"{name}.md"
     path.write_text(path.read_text().replace("## Next Session\n", "- Ask Ada\n\n## Next Session\n"))
     assert "- Drop it? (line 15)" in path.read_text()
-    (approval,) = told(cru, "--kind", "approval_required")
+    (approval,) = told(cru, "--all", "--kind", "approval_required")
     answered = cru("inbox", "answer", approval["id"], "--approve")
     assert (answered.exit_code, answered.stdout, answered.stderr) == (0, f"{approval['id']}\n", "")
     text = history_of(filled, name)
