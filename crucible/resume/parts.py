@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
 
@@ -14,7 +15,7 @@ from crucible.brief.digest import Known
 from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent
-from crucible.resume.model import Drift, FileChange, Material
+from crucible.resume.model import Drift, Material
 from crucible.resume.open_work import NumberedTask, OpenWork, Said
 from crucible.resume.window import is_named_by_words, phase_line, subagent_line
 from crucible.session.fields import parse_time
@@ -86,11 +87,15 @@ def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], 
     number, task = one
     started = parse_time(task.started or "")
     at = bisect(begun, started, key=itemgetter(0)) if started else 0
-    place = f", begun in {begun[at - 1][1]}" if at else ""
-    status = _STATUSES.get(task.status) or quote_line(task.status, 20)
-    named = "" if task.id == str(number) else f", id {quote_line(task.id, 40)}"
-    needs = f" (needs {quote_line(', '.join(task.depends_on), 60)})" if task.depends_on else ""
-    return f"{number} of {count}{place}, {status}, {quote_line(task.priority, 20)}{named}: {quote_line(task.content, limit)}{needs}"
+    facts = (
+        f"{number} of {count}",
+        f"begun in {begun[at - 1][1]}" if at else "",
+        _STATUSES.get(task.status) or quote_line(task.status, 20),
+        quote_line(task.priority, 20) if task.priority != "medium" else "",
+        "" if task.id == str(number) else f"id {quote_line(task.id, 40)}",
+        f"needs {quote_line(', '.join(task.depends_on), 60)}" if task.depends_on else "",
+    )
+    return f"{', '.join(filter(None, facts))}: {quote_line(task.content, limit)}"
 
 
 # --- cut to what fits ------------------------------------------------------------------------------------------------
@@ -151,38 +156,44 @@ def said_lines(found: Sequence[Said]) -> list[str]:
 
 
 def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> list[str]:
-    """Each subagent once, in the order in which they were last spoken of: a line that grows at its end only."""
+    """Each subagent once, in the order in which they were last mentioned: a line that grows at its end only."""
     found: dict[object, str] = {}
     for at, (phase, entry) in enumerate(extent.of(Subagent)):
         key: object = entry.link or at
         found.pop(key, None)
-        found[key] = f"- {phase}: {subagent_line(entry, 240)}{_of_child(entry, extent, children)}"
+        name = note_name((entry.link or "").rpartition("/")[2])  # a link may be a path, and may end in `.md`
+        known = name in children and name != extent.session.id
+        child = children[name] if known else None
+        gone = " (its note is gone or cannot be read)" if known and not child else ""
+        found[key] = f"- {phase}: {subagent_line(_with_note(entry, child), 240)}{gone}"
     return list(found.values())
 
 
-def _of_child(entry: Subagent, extent: Extent, children: Mapping[str, Session | None]) -> str:
-    """What its own note adds.  Of that note's embeds none is followed."""
-    name = note_name((entry.link or "").rpartition("/")[2])  # a link may be a path, and may end in `.md`
-    if name == extent.session.id or name not in children:
-        return ""
-    child = children[name]
+def _with_note(entry: Subagent, child: Session | None) -> Subagent:
+    """With what only its own note says.  The embeds in that note are not followed."""
     if child is None:
-        return " (its note is gone or cannot be read)"
-    model = f" ({quote_line(child.model, 60)})" if child.model and not entry.model else ""
-    told = "" if entry.summary or entry.text else quote_line(child.summary or child.title, 240)
-    return model + (f" {told}" if told else "")
+        return entry
+    told = entry.summary or entry.text or child.summary or child.title
+    return replace(entry, model=entry.model or child.model, summary=told)
 
 
 def drift_part(drift: Drift, most: int) -> str:
     """What changed since the bookmark: at most so many files and commits by name, all of them by number."""
     blocks: list[str] = []
     if drift.branch_before != drift.branch_now:
-        blocks.append(f"[branch]\n  {_branch(drift.branch_before)} → {_branch(drift.branch_now)}")
+        before, now = (
+            quote_line(name, 100) or "none (a detached HEAD)"
+            for name in (drift.branch_before, drift.branch_now)
+        )
+        blocks.append(f"[branch]\n  {before} → {now}")
     if drift.files:
         same = f"; {drift.unchanged} as they were" if drift.unchanged else ""
         blocks.append(f"[{_number(len(drift.files), 'file')} of this session changed since{same}]")
-        blocks += [_change(one) for one in drift.files[:most]]
-        blocks += _more(len(drift.files) - most, "file")
+        for one in drift.files[:most]:
+            moved = f" → {quote_line(one.now, 200)}" if one.now else ""
+            blocks.append(f"  {quote_line(one.kind, 20)}: {quote_line(one.path, 200)}{moved}")
+        if len(drift.files) > most:
+            blocks.append(f"[… {_number(len(drift.files) - most, 'more file')} left out …]")
     if drift.commits:
         blocks.append(f"[{_number(drift.commits, 'commit')} since, the newest first]")
         blocks += [f"  {quote_line(subject, 120)}" for subject in drift.subjects[:most]]
@@ -192,18 +203,5 @@ def drift_part(drift: Drift, most: int) -> str:
     return fence(blocks)
 
 
-def _more(count: int, what: str) -> list[str]:
-    return [f"[… {_number(count, f'more {what}')} left out …]"] if count > 0 else []
-
-
 def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _branch(name: str) -> str:
-    return quote_line(name, 100) or "none (a detached HEAD)"
-
-
-def _change(change: FileChange) -> str:
-    moved = f" → {quote_line(change.now, 200)}" if change.now else ""
-    return f"  {quote_line(change.kind, 20)}: {quote_line(change.path, 200)}{moved}"

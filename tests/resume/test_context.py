@@ -113,7 +113,7 @@ def test_open_work_stands_with_its_phase() -> None:
     assert "[phase-1 error]\n  it broke\n" in found["Unresolved errors"]
     assert "- phase-1: Which store?\n" in found["Unanswered questions"]
     assert "- phase-1: no key\n" in found["Blockers"]
-    assert "- 2 of 3, in progress, medium: test it\n- 3 of 3, open, medium: ship it\n" in found["Open tasks"]
+    assert "- 2 of 3, in progress: test it\n- 3 of 3, open: ship it\n" in found["Open tasks"]
     assert (
         "[phase-1]\n  A @codex\n[paused because]\n  lunch\n[note left for you]\n  look at the clock\n"
         in found["Where it stopped"]
@@ -124,9 +124,7 @@ def test_a_task_whose_start_is_known_is_told_with_its_phase() -> None:
     first, second = phase("A"), replace(phase("B"), started=START + timedelta(hours=1))
     tasks = (Task("a", "write it", started="2026-11-21T10:30:00Z"), Task("2", "test it", started="nonsense"))
     part = parts(context(session(first, second, tasks=tasks)).text)["Open tasks"]
-    assert (
-        "- 1 of 2, begun in phase-2, open, medium, id a: write it\n- 2 of 2, open, medium: test it\n" in part
-    )
+    assert "- 1 of 2, begun in phase-2, open, id a: write it\n- 2 of 2, open: test it\n" in part
 
 
 def test_the_summary_of_a_session_that_had_ended_is_told_unless_phases_are_left_out() -> None:
@@ -188,7 +186,7 @@ def test_what_its_callout_does_not_say_comes_from_its_note() -> None:
     child = Session(id="child-1", model="haiku", summary="Use a monotonic clock.")
     made = session(phase("A", delegated(1, model=None, summary=None)))
     assert (
-        "- phase-1: @clock [[child-1]] (haiku) Use a monotonic clock."
+        "- phase-1: @clock (haiku) [[child-1]] Use a monotonic clock."
         in context(made, children={"child-1": child}).text
     )
 
