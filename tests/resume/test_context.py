@@ -289,7 +289,7 @@ def test_a_brief_that_tells_of_phases_behind_the_resume_point_is_made_anew_up_to
 def test_a_resume_point_that_names_no_phase_tells_everything_and_the_problem() -> None:
     told = context(session(phase("A", *turn(1)), resume_point="phase-7"))
     assert "answer 1" in told.text
-    assert "resume_point 'phase-7' names no phase of the note, so all of the session is told" in told.text
+    assert "resume_point 'phase-7' names no phase of the note, so all of the session is shown" in told.text
 
 
 def test_a_note_without_phases_has_a_context() -> None:
