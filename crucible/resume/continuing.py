@@ -12,12 +12,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from crucible.agents.clients import CLIENTS, ClientProgram, client_of, command_line
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.model import Bookmark, task_at_work
 from crucible.errors import CrucibleError, UsageError
 from crucible.resume.extent import find_extent
 from crucible.resume.model import Drift
 from crucible.resume.native import Native, last_client
-from crucible.resume.open_work import task_at_work
 from crucible.resume.parts import drift_part
 from crucible.resume.position import age_words, last_active
 from crucible.session.model import Session, Status

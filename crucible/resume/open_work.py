@@ -8,25 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.model import Bookmark, NumberedTask, open_tasks
 from crucible.brief.digest import Known, bare
 from crucible.resume.extent import Extent
 from crucible.session.findings import Finding, Kind, findings_by_phase
-from crucible.session.model import Callout, Failure, Session, Task
+from crucible.session.model import Callout, Failure
 from crucible.session.waiting import QUESTIONS, Answers
 
-__all__ = ["NumberedTask", "OpenWork", "Said", "find_open_work", "task_at_work"]
+__all__ = ["OpenWork", "Said", "find_open_work"]
 
-_CLOSED = ("completed", "cancelled", "deleted")
 _LABEL = 20
 """Letters that an open end may have besides the tasks that it lists."""
-
-
-class NumberedTask(NamedTuple):
-    """A task and its place in the list, from 1."""
-
-    number: int
-    task: Task
 
 
 class Said(NamedTuple):
@@ -62,7 +54,7 @@ def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
     fixed = {failure.text for _, failure in failures if (failure.resolution or "").strip()}
     errors = [(phase, one) for phase, one in failures if not (one.resolution or "").strip()]
     blockers = tuple(Said(bookmark.phase, text) for text in bookmark.blockers) if bookmark else ()
-    tasks = _open_tasks(extent.session)
+    tasks = open_tasks(extent.session)
     return OpenWork(
         tuple(_binding(extent)),
         tasks,
@@ -70,17 +62,6 @@ def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
         tuple(_questions(extent, tasks)),
         blockers,
     )
-
-
-def task_at_work(session: Session) -> NumberedTask | None:
-    """The first task in progress, else the first open one; None if all are done or there are none."""
-    found = _open_tasks(session)
-    return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)
-
-
-def _open_tasks(session: Session) -> tuple[NumberedTask, ...]:
-    tasks = (NumberedTask(number, task) for number, task in enumerate(session.tasks, 1))
-    return tuple(one for one in tasks if one.task.status not in _CLOSED)
 
 
 def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:

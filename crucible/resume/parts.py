@@ -11,12 +11,13 @@ from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
 
+from crucible.bookmarks.model import NumberedTask
 from crucible.brief.digest import Known
 from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent
 from crucible.resume.model import Drift, Material
-from crucible.resume.open_work import NumberedTask, OpenWork, Said
+from crucible.resume.open_work import OpenWork, Said
 from crucible.resume.window import is_named_by_words, phase_line, subagent_line
 from crucible.session.fields import parse_time
 from crucible.session.findings import Finding, Kind

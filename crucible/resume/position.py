@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.model import Bookmark, task_at_work
 from crucible.resume.choosing import AFTERWARDS
 from crucible.resume.extent import Extent
-from crucible.resume.open_work import task_at_work
 from crucible.session.model import Session
 
 __all__ = ["age_words", "last_active", "position_line", "task_words"]

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from crucible.bookmarks.model import Bookmark, Why
+from crucible.bookmarks.model import Bookmark, Why, task_at_work
 from crucible.resume.extent import find_extent
-from crucible.resume.open_work import OpenWork, Said, find_open_work, task_at_work
+from crucible.resume.open_work import OpenWork, Said, find_open_work
 from crucible.session.model import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
 from tests.resume.contexts import START, phase, session
 
