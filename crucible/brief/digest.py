@@ -14,11 +14,11 @@ from crucible.patterns import late_pattern
 
 __all__ = ["SECTIONS", "Digest", "Known", "bare", "read_digest", "render_digest"]
 
-SECTIONS = ("Decisions", "Results", "Preferences", "Open questions")
+SECTIONS = ("Decisions", "Results", "Fixed", "Preferences", "Open questions")
 """In the order in which they are printed."""
 
-_TURNS = ("Decisions", "Preferences", "Results", "Decisions", "Open questions")
-"""Sections take turns until the words run out: each turn keeps the newest item that is not kept yet."""
+_TURNS = (("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results"), ("Fixed",))
+"""Sections take turns until the words run out, the second group after the first: a turn keeps the newest item that is not kept yet."""
 _OWN_SHARE = 0.6
 """The part of a brief that its own text may take when there are sections too."""
 _ITEM_WORDS = 60
@@ -54,7 +54,7 @@ class Known:
         return words in self._texts or (len(words) >= _TELLING and words in self._all)
 
     def is_in(self, text: str) -> bool:
-        """True if one of the texts is in this one and not too short to tell."""
+        """True if one of the texts is in this one and not too short to tell, or begins like a part of them."""
         words = bare(text)
         return words in self._texts or any(
             len(one) >= _TELLING and one[:_ALIKE] in words for one in self._texts
@@ -121,16 +121,14 @@ def render_digest(digest: Digest, limit: int) -> str:
 def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
     """The items that fit, the newest of each section first of all."""
     kept: dict[str, list[str]] = {name: [] for name in SECTIONS}
-    turns = deque(_TURNS)
-    while turns:
-        name = turns.popleft()
-        at = len(digest.items[name]) - len(kept[name]) - 1
-        if at < 0:
-            continue
-        item = cut_words(digest.items[name][at], _ITEM_WORDS)
-        size = 1 + count_words(item)
-        if size <= room:
-            room -= size
-            kept[name].insert(0, item)
-            turns.append(name)
+    for turns in map(deque, _TURNS):
+        while turns:
+            name = turns.popleft()
+            at = len(digest.items[name]) - len(kept[name]) - 1
+            item = cut_words(digest.items[name][at], _ITEM_WORDS) if at >= 0 else ""
+            size = 1 + count_words(item)
+            if item and size <= room:
+                room -= size
+                kept[name].insert(0, item)
+                turns.append(name)
     return kept

@@ -8,28 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crucible.brief.covering import count_covered, covering, phase_number
-from crucible.brief.digest import Digest, Known, read_digest, render_digest
-from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
-from crucible.note.contain import normal_line, whole_fences
-from crucible.patterns import late_pattern
-from crucible.session.findings import Finding, Kind, findings_by_phase
+from crucible.brief.digest import SECTIONS, Digest, Known, read_digest, render_digest
+from crucible.brief.model import MOST_WORDS, Brief, count_words
+from crucible.session.findings import Finding, Kind, findings_by_phase, findings_of
 from crucible.session.model import Callout, Phase, Prose, Session
+from crucible.session.sentences import clipped
 from crucible.session.waiting import DONE, Answers, wanted_of
 
 __all__ = ["extend_brief", "extend_digest", "room_for"]
 
-_DECISIONS, _RESULTS, _WISHES, _QUESTIONS = "Decisions", "Results", "Preferences", "Open questions"
+_DECISIONS, _RESULTS, _FIXED, _WISHES, _QUESTIONS = SECTIONS
 _READ = 2000
-"""Code points of a text that are looked at."""
-_WORDS = 40
-"""Words of a text that people wrote and of a reason; summaries are shorter."""
+"""Code points of a text of which the last paragraph is taken."""
 _DONE = ("milestone", DONE)
 _HEAD_WORDS = 3
 """Words of `[!abstract] Brief`, and one to spare."""
-
-_MARK = late_pattern(r"(?:[ \t]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)+")
-_PARAGRAPH = late_pattern(r"\n[ \t]*\n")
-_LETTER = late_pattern(r"\w")
 
 
 def room_for(covers: str) -> int:
@@ -67,11 +60,9 @@ def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Dige
 
 def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, str]]:
     """The items of these phases: the section, the text by which an item is recognized, and the item."""
-    found = findings_by_phase(session)
-    for at in range(start, end):
-        phase = session.phases[at]
+    found = _placed(session)
+    for phase in session.phases[start:end]:
         own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
-        own += found.get("", ()) if at + 1 == len(session.phases) else ()
         items = [(*_told(one), one.summary) for one in own]
         items += ((_RESULTS, text, text) for text in _reached(phase))
         if not session.sources and not any(section == _RESULTS for section, _, _ in items):
@@ -79,24 +70,36 @@ def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, st
         yield from ((section, key, item) for section, item, key in items)
 
 
+def _placed(session: Session) -> dict[str, list[Finding]]:
+    """The findings by phase; one that no phase quotes belongs to the phase of the next one of its kind, or to the last phase."""
+    quoted = findings_by_phase(session)
+    phases = {one.id: phase for phase, found in quoted.items() for one in found}
+    after: dict[str, str] = {}
+    placed: dict[str, list[Finding]] = {}
+    for one in reversed(findings_of(session)):
+        after[one.kind] = phases[one.id] or after.get(one.kind) or session.phases[-1].id
+        placed.setdefault(after[one.kind], []).insert(0, one)
+    return placed
+
+
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
 def _told(one: Finding) -> tuple[str, str]:
     """The section of a finding, and its line."""
-    told = _line(one.summary)
+    told = one.summary
     match one.kind:
         case Kind.DECISION:
-            why = f"why: {_line(one.details)}" if one.details else ""
-            made = "; ".join(filter(None, (one.by, why)))
+            why = "" if Known((told,)).is_in(one.details) else clipped(one.details)
+            made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
             return _DECISIONS, f"{told} ({made})" if made else told
         case Kind.CORRECTION:
             return _WISHES, told
         case Kind.OPEN_END:
             return _QUESTIONS, told
         case Kind.FAILURE:
-            cause = f" (cause: {_line(one.cause)})" if one.cause else ""
-            return _RESULTS, f"Fixed: {told}{cause} → {_line(one.resolution)}"
+            cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
+            return _FIXED, f"{told}{cause} → {clipped(one.resolution)}"
         case Kind.REPORT:
             return _RESULTS, f"{one.by.partition('@')[0]}: {told}"
         case _:
@@ -106,16 +109,14 @@ def _told(one: Finding) -> tuple[str, str]:
 def _reached(phase: Phase) -> Iterator[str]:
     for entry in phase.all_entries():
         if isinstance(entry, Callout) and entry.kind in _DONE:
-            yield _line(": ".join(filter(None, (entry.title, entry.text))))
+            yield clipped(": ".join(filter(None, (entry.title, entry.text))))
 
 
 def _last_words(phase: Phase) -> Iterator[str]:
     """The last paragraph of a recorded phase: without a transcript, nothing could be detected in it."""
     said = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
-    for part in reversed(_PARAGRAPH.split(_without_fences(said[-_READ:]))):
-        if _LETTER.search(part):
-            yield f"{_line(phase.name)}: {_line(part)}"
-            return
+    if last := clipped(said[-_READ:].rstrip().rpartition("\n\n")[2]):
+        yield f"{clipped(phase.name)}: {last}"
 
 
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
@@ -127,21 +128,4 @@ def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
         kind, words = wanted_of(entry) or (DONE, "")
         if kind != DONE:
             label = "Unresolved" if kind == "error" else "Asked"
-            yield at, f"{label}: {_line(words)}", answers.settles(number)
-
-
-# --- one line --------------------------------------------------------------------------------------------------------
-
-
-def _line(text: str) -> str:
-    """A text in one line, without code blocks and the marks before its first word."""
-    line = normal_line(_without_fences(text[:_READ])) or normal_line(text[:_READ])
-    mark = _MARK.match(line)
-    return cut_words(line[mark.end() :] if mark else line, _WORDS)
-
-
-def _without_fences(text: str) -> str:
-    lines = text.split("\n")
-    for first, end in reversed(whole_fences(text)):
-        lines[first:end] = [""]
-    return "\n".join(lines)
+            yield at, f"{label}: {clipped(words)}", answers.settles(number)

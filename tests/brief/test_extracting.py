@@ -32,6 +32,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.session.sentences import plain
 from tests.session.strategies import sessions
 from tests.strategies_hostile import hostile_text
 
@@ -102,7 +103,8 @@ def test_decisions_come_before_results_wishes_and_questions() -> None:
     )
     assert text == (
         "**Decisions**\n- Token bucket. (why: Constant memory.)\n\n"
-        "**Results**\n- Fixed: Off by one. → Start at 0.\n\n"
+        "**Results**\n- A: The bucket works.\n\n"
+        "**Fixed**\n- Off by one. → Start at 0.\n\n"
         "**Open questions**\n- Unresolved: It leaked."
     )
 
@@ -160,7 +162,7 @@ def test_a_decision_names_who_made_it_and_a_fixed_failure_its_cause() -> None:
         )
     )
     assert "- Token bucket. (user; why: Constant memory.)\n- No lock. (agent)" in text
-    assert "- Fixed: make test: 1 failed (cause: the clock starts at 1) → start at 0" in text
+    assert "**Fixed**\n- make test: 1 failed (cause: the clock starts at 1) → start at 0" in text
 
 
 def test_what_is_a_decision_and_a_correction_stands_once() -> None:
@@ -194,12 +196,6 @@ def test_a_subagents_summary_and_a_milestone_are_results() -> None:
     text = brief_of(body)
     assert "- explore: Found it in x.py." in text
     assert "- Half way." in text
-
-
-def test_fences_and_marks_of_lists_are_left_out_of_an_item() -> None:
-    text = brief_of((Decision("- ## Use it\n```py\nimport os\n```\nnow"),))
-    assert "- Use it now" in text
-    assert "import" not in text
 
 
 # --- the bound -------------------------------------------------------------------------------------------------------
@@ -245,7 +241,7 @@ def test_a_huge_text_fits_in_whatever_place_it_stands(text: str) -> None:
         brief = extend_brief(found, old, "phase-1")
         assert whole_words(brief) <= MOST_WORDS
         assert len(brief.text) < MOST_WORDS * 40
-        assert "**Decisions**" in brief.text or text.isspace()
+        assert old or "**Decisions**" in brief.text or not plain(text)
 
 
 @settings(max_examples=settings().max_examples // 2)
