@@ -22,6 +22,7 @@ from crucible.resume.window import is_named_by_words, phase_line, subagent_line
 from crucible.session.fields import parse_time
 from crucible.session.findings import Finding, Kind
 from crucible.session.model import Callout, Intervention, Prose, Session, Subagent
+from crucible.session.sentences import clipped
 from crucible.vault.walk import note_name
 
 __all__ = [
@@ -171,11 +172,9 @@ def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> li
 
 
 def _with_note(entry: Subagent, child: Session | None) -> Subagent:
-    """With what only its own note says.  The embeds in that note are not followed."""
-    if child is None:
-        return entry
-    told = entry.summary or entry.text or child.summary or child.title
-    return replace(entry, model=entry.model or child.model, summary=told)
+    """With what only its own note says, its report in a sentence or two.  The embeds in that note are not followed."""
+    told = entry.summary or entry.text or (child and (child.summary or child.title)) or entry.task or ""
+    return replace(entry, model=entry.model or (child.model if child else None), summary=clipped(told))
 
 
 def drift_part(drift: Drift, most: int) -> str:

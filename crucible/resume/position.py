@@ -29,7 +29,8 @@ def task_words(session: Session) -> str:
     """`at task 3 of 5`, `all 5 tasks done`, "" without tasks."""
     task, done = task_at_work(session), sum(task.status == "completed" for task in session.tasks)
     if task:
-        return f"at task {task.number} of {len(session.tasks)}"
+        other = f", {done} done" if done != task.number - 1 else ""
+        return f"at task {task.number} of {len(session.tasks)}{other}"
     return f"all {done} tasks done" if done > 1 else "its task is done" if done else ""
 
 
