@@ -6,6 +6,7 @@ A finding is shown with its summary as it is.  Everything is reported as somethi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from crucible.brief.covering import count_covered, covering, phase_number
 from crucible.brief.digest import SECTIONS, Digest, Known, read_digest, render_digest
@@ -55,6 +56,9 @@ def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Dige
     for section, key, item in (*_news(session, start, end), *waits):
         if known.add(key):
             digest.items[section].append(item)
+    if not digest.own and not any(digest.items.values()):
+        said = (text for phase in reversed(session.phases[:end]) for text in _last_words(phase))
+        digest.items[_RESULTS] += islice(said, 1)
     return digest, covering(session.phases[end - 1])
 
 
@@ -113,7 +117,7 @@ def _reached(phase: Phase) -> Iterator[str]:
 
 
 def _last_words(phase: Phase) -> Iterator[str]:
-    """The last paragraph of a recorded phase: without a transcript, nothing could be detected in it."""
+    """The last paragraph of a phase: of a recorded one, in which nothing could be detected, or if there is nothing else."""
     said = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
     if last := clipped(said[-_READ:].rstrip().rpartition("\n\n")[2]):
         yield f"{clipped(phase.name)}: {last}"
@@ -122,7 +126,7 @@ def _last_words(phase: Phase) -> Iterator[str]:
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
     """Questions and errors of the phases: the place of the phase, the item, and whether it is answered or fixed."""
     placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
-    answers = Answers([entry for _, entry in placed])
+    answers = Answers([entry for _, entry in placed], logged=bool(session.sources))
     for number in answers.names:
         at, entry = placed[number]
         kind, words = wanted_of(entry) or (DONE, "")

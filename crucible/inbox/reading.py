@@ -111,7 +111,7 @@ def _placed(note: Note) -> list[tuple[Item, Entry]]:
     session = note.session
     parts: list[tuple[Phase | None, Entry]] = [(None, entry) for entry in session.preamble]
     parts += [(phase, entry) for phase in session.all_phases() for entry in phase.entries]
-    answers = Answers([entry for _, entry in parts])
+    answers = Answers([entry for _, entry in parts], logged=bool(session.sources))
     return [(_item(note, *parts[at], answers, at), parts[at][1]) for at in answers.names]
 
 

@@ -80,7 +80,7 @@ def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:
 def _questions(extent: Extent, tasks: tuple[NumberedTask, ...]) -> Iterator[Said]:
     """Questions without an answer; if all of the session is shown, also its open ends, but not the list of open tasks."""
     placed = (*extent.head, *extent.entries)
-    answers = Answers([one.entry for one in placed])
+    answers = Answers([one.entry for one in placed], logged=bool(extent.session.sources))
     for at in answers.names:
         phase, entry = placed[at]
         if isinstance(entry, Callout) and entry.kind in QUESTIONS and not answers.settles(at):

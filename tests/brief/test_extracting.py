@@ -150,7 +150,13 @@ def test_a_phase_without_words_is_no_result() -> None:
 def test_only_a_recorded_phase_is_told_by_its_last_paragraph() -> None:
     body = (Prose("I looked around.\n\nThe bucket works."),)
     assert "- A: The bucket works." in brief_of(body)
-    assert extend_brief(session(body, sources=("claude-code:1",)), None, "phase-1").text == ""
+    logged = session(body, (Callout("milestone", "", "Half way."),), sources=("claude-code:1",))
+    assert extend_brief(logged, None, "phase-2").text == "**Results**\n- Half way."
+
+
+def test_a_brief_is_not_empty_where_anything_was_said() -> None:
+    logged = session((Prose("Seven files use it."),), (), sources=("claude-code:1",))
+    assert extend_brief(logged, None, "phase-2").text == "**Results**\n- A: Seven files use it."
 
 
 def test_a_decision_names_who_made_it_and_a_fixed_failure_its_cause() -> None:
