@@ -18,7 +18,7 @@ from crucible.session.waiting import DONE, Answers, wanted_of
 
 __all__ = ["extend_brief", "extend_digest", "room_for"]
 
-_DECISIONS, _RESULTS, _FIXED, _WISHES, _QUESTIONS = SECTIONS
+_DECISIONS, _RESULTS, _FIXED, _REPORTS, _WISHES, _QUESTIONS = SECTIONS
 _READ = 2000
 """Code points of a text of which the last paragraph is taken."""
 _DONE = ("milestone", DONE)
@@ -105,7 +105,7 @@ def _told(one: Finding) -> tuple[str, str]:
             cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
             return _FIXED, f"{told}{cause} → {clipped(one.resolution)}"
         case Kind.REPORT:
-            return _RESULTS, f"{one.by.partition('@')[0]}: {told}"
+            return _REPORTS, f"{one.by.partition('@')[0]}: {told}"
         case _:
             return _RESULTS, told
 

@@ -32,7 +32,6 @@ from crucible.resume.parts import (
 )
 from crucible.resume.tokens import Counter
 from crucible.resume.window import choose_window
-from crucible.session.findings import Kind, findings_of
 
 __all__ = ["Filled", "Given", "Required", "fill", "require"]
 
@@ -189,7 +188,7 @@ def _brief(given: Given, known: Known, phase: str) -> str:
     digest, _ = extend_digest(session, brief, phase)
     if earlier := digest.earlier[results]:
         digest.items[results][:0] = extend_digest(session, None, phase)[0].items[results][:earlier]
-    reports = Known(one.summary for one in findings_of(session) if one.kind == Kind.REPORT)
+    digest.items["Reports"].clear()  # they are in a part of their own
     for items in digest.items.values():
-        items[:] = [one for one in items if not (known.has(one) or known.is_in(one) or reports.is_in(one))]
+        items[:] = [one for one in items if not (known.has(one) or known.is_in(one))]
     return render_digest(replace(digest, earlier=dict.fromkeys(digest.items, 0)), MOST_WORDS).strip()
