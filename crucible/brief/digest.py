@@ -17,7 +17,10 @@ __all__ = ["SECTIONS", "Digest", "Known", "bare", "read_digest", "render_digest"
 SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
 """In the order in which they are printed."""
 
-_TURNS = (("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results"), ("Fixed", "Reports"))
+_TURNS = (
+    ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results"),
+    ("Fixed", "Reports"),
+)
 """Sections take turns until the words run out, the second group after the first: a turn keeps the newest item that is not kept yet."""
 _OWN_SHARE = 0.6
 """The part of a brief that its own text may take when there are sections too."""

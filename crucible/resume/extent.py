@@ -39,11 +39,6 @@ class Extent:
     later: tuple[Phase, ...] = ()
     problem: str = ""
 
-    @property
-    def request(self) -> Intervention | None:
-        """The user's first words."""
-        return next((said for _, said in self.of(Intervention) if said.words.strip()), None)
-
     def of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
         """Every entry of that kind with its phase, in the order of the note; also those of inline subagents."""
         todo = [*reversed((*self.head, *self.entries))]

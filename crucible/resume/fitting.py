@@ -8,13 +8,14 @@ what does not fit is counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from crucible.brief.callout import find_brief
 from crucible.brief.covering import count_covered
 from crucible.brief.digest import Known, render_digest
 from crucible.brief.extracting import extend_digest
+from crucible.brief.goal import first_request
 from crucible.brief.model import MOST_WORDS
 from crucible.note.fencing import fence, quote_block
 from crucible.resume.extent import Extent, raw_size
@@ -83,6 +84,8 @@ class Given:
     extent: Extent
     work: OpenWork
     counter: Counter
+    briefs: dict[str, str] = field(default_factory=dict)
+    """By the last phase that each covers."""
 
 
 def require(given: Given, budget: int, frame: int = 0) -> Required:
@@ -115,14 +118,14 @@ def fill(given: Given, *, window: int, room: int) -> Filled:
     )
     subagents = share.newest("subagents", 15, subagent_lines(extent, material.children), _MOST_SUBAGENTS)
     set_aside = min(room // 5, 900)
-    request = extent.request
-    in_goal = bool(request and quote_block(request.words, _NO_LIMIT) in goal)
-    shown = choose_window(
-        extent, window, share.left - set_aside - _HEADING, counter, request if in_goal else None
-    )
+    words, _ = first_request(extent.session)
+    in_goal = words if quote_block(words, _NO_LIMIT) in goal else ""
+    shown = choose_window(extent, window, share.left - set_aside - _HEADING, counter, in_goal)
     told = share.take(fence(shown.blocks))
     before = extent.entries[shown.start - 1].phase if shown.start else ""
-    text = _brief(given, known, before.partition(".")[0])
+    if before not in given.briefs:
+        given.briefs[before] = _brief(given, known, before.partition(".")[0])
+    text = given.briefs[before]
     brief = share.one_of("the brief", 100, lambda limit: fence((quote_block(text, 2 * limit),)))
     gone = [one.entry for at, one in enumerate(extent.entries[: shown.start]) if at != shown.opener]
     share.leave_out("older entries", len(gone), sum(map(raw_size, gone)))

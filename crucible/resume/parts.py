@@ -6,13 +6,14 @@ Owns what is told of each and in which words.  How much of them fits is `fitting
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
 
 from crucible.bookmarks.model import NumberedTask
 from crucible.brief.digest import Known
+from crucible.brief.goal import first_request, stated_goal
 from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent
@@ -20,8 +21,8 @@ from crucible.resume.model import Drift, Material
 from crucible.resume.open_work import OpenWork, Said
 from crucible.resume.window import is_named_by_words, phase_line, subagent_line
 from crucible.session.fields import parse_time
-from crucible.session.findings import Finding, Kind
-from crucible.session.model import Callout, Intervention, Prose, Session, Subagent
+from crucible.session.findings import Kind
+from crucible.session.model import Session, Subagent
 from crucible.session.sentences import clipped
 from crucible.vault.walk import note_name
 
@@ -47,28 +48,23 @@ _STATUSES = {"pending": "open", "in_progress": "in progress"}
 
 
 def decisions_part(work: OpenWork, limit: int | None) -> str:
-    """Every decision and correction with its reason, whole, or in a line of about `limit` characters each."""
-    if limit is not None:
-        return fence(f"- {phase}: {_decided(one, limit)}" for phase, one in work.decisions)
+    """Every decision and correction with its reason, whole, or in a line of at most `limit` characters each."""
     blocks: list[str] = []
     for phase, one in work.decisions:
+        # A long text is whole in the details, of which the summary is the beginning.
+        whole = one.details if Known((one.summary,)).is_in(one.details) else ""
+        why = "" if whole else one.details
+        if limit is not None:
+            reason = f" ({_WHY[one.kind]}: {why})" if why else ""
+            blocks.append(f"- {phase}: {quote_line(f'{one.summary}{reason}', limit)}")
+            continue
         by = f" by {one.by}" if _NAME.fullmatch(one.by) else ""
-        blocks.append(labelled(f"{phase} {one.kind}{by}", one.summary, _WHOLE))
-        if one.details:
-            blocks.append(labelled(_WHY[one.kind], one.details, _WHOLE))
+        blocks.append(labelled(f"{phase} {one.kind}{by}", whole or one.summary, _WHOLE))
+        blocks += [labelled(_WHY[one.kind], why, _WHOLE)] if why else []
     return fence(blocks)
 
 
 _WHY: Mapping[str, str] = {Kind.DECISION: "rationale", Kind.CORRECTION: "of what"}
-
-
-def _decided(one: Finding, limit: int) -> str:
-    """The reason has what the summary leaves, and a third at least."""
-    why = quote_line(one.details, limit)
-    text = quote_line(one.summary, max(limit * 2 // 3, limit - len(why)))
-    return (
-        f"{text} ({_WHY[one.kind]}: {quote_line(why, max(limit // 3, limit - len(text)))})" if why else text
-    )
 
 
 def errors_part(work: OpenWork, limit: int | None) -> str:
@@ -105,26 +101,15 @@ def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], 
 
 def goal_part(material: Material, extent: Extent, limit: int) -> str:
     """What it is resumed for, title, text above the first phase and the user's first words, each to `limit` characters."""
-    title, preamble = extent.session.title, "\n\n".join(_of_preamble(extent))
-    phase, words = next(
-        ((at, said.words) for at, said in extent.of(Intervention) if said is extent.request), ("", "")
-    )
-    blocks = [labelled("goal of this resume", material.goal, limit)] if material.goal else []
-    if title and not Known((words,)).has(title):
-        blocks.append(labelled("title", title, 300))
-    if preamble:
-        blocks.append(labelled("preamble", preamble, limit))
-    if words:
-        blocks.append(labelled(f"{phase} first words of the user", words, limit))
-    return fence(blocks)
-
-
-def _of_preamble(extent: Extent) -> Iterator[str]:
-    for _, entry in extent.head:
-        if isinstance(entry, Prose):
-            yield entry.text
-        elif isinstance(entry, Callout):
-            yield "\n".join(filter(None, (f"{entry.kind}: {entry.title}", entry.text)))
+    session = extent.session
+    words, phase = first_request(session)
+    texts = [
+        ("goal of this resume", material.goal),
+        ("title", "" if Known((words,)).has(session.title) else session.title[:300]),
+        ("preamble", stated_goal(session)),
+        (f"{phase} first words of the user", words),
+    ]
+    return fence(labelled(label, text, limit) for label, text in texts if text)
 
 
 def stopped_part(material: Material, extent: Extent, known: Known, limit: int) -> str:

@@ -50,9 +50,7 @@ class Window(NamedTuple):
     opener: int | None = None
 
 
-def choose_window(
-    extent: Extent, most: int, allowance: int, counter: Counter, request: Intervention | None = None
-) -> Window:
+def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, request: str = "") -> Window:
     """At most the newest `most` entries and those back to the user's, in at most `allowance` tokens; the newest first of all.
 
     `request` are the words that the goal shows in full.
@@ -65,8 +63,9 @@ def choose_window(
 
         @cache
         def block(at: int, short: int = short) -> str:
-            if entries[at].entry is request is not None:
-                return f"[{entries[at].phase} user: see Goal]"
+            phase, entry = entries[at]
+            if request and isinstance(entry, Intervention) and entry.words == request:
+                return f"[{phase} user: see Goal]"
             return "\n".join(_render(entries[at], short * 2 if len(entries) - at <= _NEWEST else short))
 
         for start in range(_floor(openers, len(entries), most), len(entries)):
