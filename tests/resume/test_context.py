@@ -25,6 +25,7 @@ from crucible.session.model import (
     Failure,
     Intervention,
     Mode,
+    Noted,
     Prose,
     Session,
     Subagent,
@@ -58,6 +59,57 @@ def test_the_goal_is_title_preamble_and_first_words() -> None:
 def test_a_title_that_is_the_first_words_is_not_told_twice() -> None:
     made = session(phase("A", Intervention("Add a limiter")), title="Add a limiter")
     assert parts(context(made).text)["Goal"].count("Add a limiter") == 1
+
+
+def test_what_a_session_is_resumed_for_comes_first() -> None:
+    goal = parts(context(session(phase("A", *turn(1))), goal="Make it pass on Windows").text)["Goal"]
+    assert goal.startswith("\n```text\n[goal of this resume]\n  Make it pass on Windows\n[title]")
+
+
+def test_nothing_is_shown_twice() -> None:
+    words = "Build the orders in the test itself, never in a file"
+    asked = Callout("decision_needed", "", "Shall the limiter be a setting of the vault?")
+    made = session(
+        phase("Build the orders in the test itself…", Intervention(words), Decision(words, by="user")),
+        phase("B", Prose("Half of it is done."), Failure("The import of the orders breaks"), asked),
+        title="Build the orders in the test itself…",
+        pause_reason="asked: Shall the limiter be a setting of the vault?",
+        tasks=(Task("1", "Write the parser of the orders"),),
+        preamble=(
+            Callout(
+                "abstract", "Brief", f'Covers: phase-1 "x"\n\n**Decisions**\n- {words} (user)\n- Mine alone.'
+            ),
+        ),
+    )
+    listed = (
+        Noted("correction", f'"{words}"'),
+        Noted("open_end", "Not ticked: Write the parser of the orders"),
+    )
+    text = context(replace(made, findings=listed)).text
+    for once in ("breaks", "a setting of the vault", "Write the parser"):
+        assert text.count(once) == 1 + (once == "a setting of the vault"), once  # and in the window
+    found = parts(text)
+    assert found["Decisions"].count(words) == 1
+    assert found["Goal"].count("Build the orders") == 1
+    assert "[phase-1 user: see Goal]\n[phase-1 decision: see Decisions]" in found["The newest entries"]
+    assert "Where it stopped" not in found or "paused because" not in found["Where it stopped"]
+    assert "Mine alone." in found["What came before"]
+    assert words not in found["What came before"]
+
+
+def test_a_fixed_failure_is_told_as_fixed_with_its_cause() -> None:
+    made = session(
+        phase("A", Intervention("go"), Failure("two tests fail", "count from 0", cause="off by one"))
+    )
+    assert (
+        "[phase-1 fixed]\n  two tests fail\n  cause: off by one\n  fixed by: count from 0\n"
+        in context(made).text
+    )
+
+
+def test_an_error_that_was_fixed_under_the_same_words_is_not_open() -> None:
+    made = session(phase("A", Failure("No disk.")), phase("B", Failure("No disk.", "a bigger one")))
+    assert "Unresolved errors" not in parts(context(made).text)
 
 
 def test_decisions_stand_with_their_rationale_and_phase() -> None:
