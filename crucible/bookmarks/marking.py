@@ -92,13 +92,10 @@ def mark(
 
 
 def _phase_of(session: Session) -> Phase | None:
-    """Where a paused session is to be taken up, else where it came to."""
-    phases = [*session.all_phases()]
-    if session.status is Status.PAUSED:
-        named = next((phase for phase in phases if phase.id == session.resume_point), None)
-        if named:
-            return named
-    return phases[-1] if phases else None
+    """Where a paused session is to be resumed, else where it ended."""
+    phases = {phase.id: phase for phase in session.all_phases()}
+    point = session.resume_point if session.status is Status.PAUSED else None
+    return phases.get(point or "") or next(reversed(phases.values()), None)
 
 
 class _Words(NamedTuple):

@@ -19,12 +19,13 @@ from crucible.brief.covering import covering, due_phase, phase_number
 from crucible.brief.extracting import extend_brief, room_for
 from crucible.brief.model import Brief, BriefUpdate, cut_words
 from crucible.brief.prompting import Asked, build_prompt
-from crucible.errors import AgentFailed, CrucibleError, EditRefused, SecretsError
+from crucible.errors import AgentFailed, CrucibleError, EditRefused
 from crucible.flight.entries import append_entry
 from crucible.note.contain import normal
 from crucible.note.source import Edit
 from crucible.patterns import UNSEEN, late_pattern
 from crucible.secrets import Redact
+from crucible.secrets.redacting import unscanned
 from crucible.session.model import Session
 from crucible.vault.store import Note, Vault
 
@@ -119,18 +120,17 @@ def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> Bri
 def _extended(session: Session, old: Brief | None, until: str, redact: Redact) -> Brief:
     """Without secrets, and within its bound all the same."""
     covers = _covering(session, until, redact)
-    text = _redacted(extend_brief(session, old, until).text, redact)
-    return Brief(cut_words(text, room_for(covers)), covers)
+    return Brief(
+        cut_words(_redacted(extend_brief(session, old, until).text, redact), room_for(covers)), covers
+    )
 
 
 def _redacted(text: str, redact: Redact) -> str:
-    """`SecretsError` when secrets cannot be looked for: nothing is written then."""
+    """Raises `CrucibleError` if secrets cannot be looked for: nothing is written then."""
     try:
         return normal(redact(text)[0])
-    except CrucibleError:
-        raise
     except Exception as error:
-        raise SecretsError(f"the scan for secrets cannot run: {error}", "nothing was written") from error
+        raise unscanned(error) from error
 
 
 # --- with a model ----------------------------------------------------------------------------------------------------
