@@ -144,11 +144,13 @@ def _render(placed: Placed, limit: int) -> Iterator[str]:
             yield f"[{at} decision: see Decisions]"
         case Failure(resolution=str(how)) if how.strip():
             cause = f"\ncause: {entry.cause}" if entry.cause else ""
-            yield labelled(f"{at} fixed", f"{entry.text}{cause}\nfixed by: {how}", limit)
+            yield labelled(f"{at} fixed", f"{entry.text}{cause}\nresolution: {how}", limit)
         case Failure():
             yield f"[{at} error: see Unresolved errors]"
         case Callout():
-            yield labelled(f"{at} callout", f"{entry.kind}: {entry.title}\n{entry.text}", limit)
+            yield labelled(
+                f"{at} callout", f"{': '.join(filter(None, (entry.kind, entry.title)))}\n{entry.text}", limit
+            )
         case _:
             assert_never(entry)
 

@@ -102,7 +102,7 @@ def test_a_fixed_failure_is_told_as_fixed_with_its_cause() -> None:
         phase("A", Intervention("go"), Failure("two tests fail", "count from 0", cause="off by one"))
     )
     assert (
-        "[phase-1 fixed]\n  two tests fail\n  cause: off by one\n  fixed by: count from 0\n"
+        "[phase-1 fixed]\n  two tests fail\n  cause: off by one\n  resolution: count from 0\n"
         in context(made).text
     )
 
