@@ -18,10 +18,11 @@ SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open que
 """In the order in which they are printed."""
 
 _TURNS = (
-    ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results"),
-    ("Fixed", "Reports"),
+    (1000, ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results")),
+    (3, ("Fixed", "Reports")),
 )
-"""Sections take turns until the words run out, the second group after the first: a turn keeps the newest item that is not kept yet."""
+"""Sections take turns until the words run out, the second group after the first: a turn keeps the newest item that is not kept yet.
+The number is how many items a section may have."""
 _OWN_SHARE = 0.6
 """The part of a brief that its own text may take when there are sections too."""
 _ITEM_WORDS = 60
@@ -124,13 +125,14 @@ def render_digest(digest: Digest, limit: int) -> str:
 def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
     """The items that fit, the newest of each section first of all."""
     kept: dict[str, list[str]] = {name: [] for name in SECTIONS}
-    for turns in map(deque, _TURNS):
+    for most, group in _TURNS:
+        turns = deque(group)
         while turns:
             name = turns.popleft()
             at = len(digest.items[name]) - len(kept[name]) - 1
             item = cut_words(digest.items[name][at], _ITEM_WORDS) if at >= 0 else ""
             size = 1 + count_words(item)
-            if item and size <= room:
+            if item and size <= room and len(kept[name]) < most:
                 room -= size
                 kept[name].insert(0, item)
                 turns.append(name)

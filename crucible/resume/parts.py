@@ -39,6 +39,8 @@ __all__ = [
 
 _WHOLE = 10**9
 _LINE = 400
+_LABEL = 20
+"""Characters of a reason's label, and those below which a reason is not worth its line."""
 _NAME = late_pattern(r"[A-Za-z][\w@.-]{0,39}")
 _PHASE = late_pattern(r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _STATUSES = {"pending": "open", "in_progress": "in progress"}
@@ -55,7 +57,8 @@ def decisions_part(work: OpenWork, limit: int | None) -> str:
         whole = one.details if Known((one.summary,)).is_in(one.details) else ""
         why = "" if whole else one.details
         if limit is not None:
-            reason = f" ({_WHY[one.kind]}: {why})" if why else ""
+            room = limit - len(one.summary) - _LABEL
+            reason = f" ({_WHY[one.kind]}: {clipped(why, room)})" if why and room > _LABEL else ""
             blocks.append(f"- {phase}: {quote_line(f'{one.summary}{reason}', limit)}")
             continue
         by = f" by {one.by}" if _NAME.fullmatch(one.by) else ""
