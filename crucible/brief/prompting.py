@@ -1,7 +1,6 @@
 """What a model is asked that writes a brief: our instructions, and the note's text fenced as data.
 
-Owns what of a phase it is given: everything of the newest phases, long texts by head and tail; of many more than one prompt
-holds the older ones by their extract, so that a brief that fell behind still catches up on all of them.
+Long texts are cut to head and tail, and the more phases there are the shorter each one, so that a brief that fell behind catches up on all.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, assert_never
 
 from crucible.brief.covering import count_covered, phase_number
-from crucible.brief.extracting import extend_brief
 from crucible.brief.goal import first_request, stated_goal
 from crucible.brief.model import MOST_WORDS, Brief
 from crucible.note.contain import normal, normal_line
@@ -34,8 +32,8 @@ from crucible.session.model import (
 
 __all__ = ["Asked", "build_prompt", "phase_text"]
 
-_PHASES = 30
-"""Told in full; those before them by their extract."""
+_LIMIT = 180_000
+"""Code points of all phases together."""
 _PHASE_LIMIT, _TEXT_LIMIT, _RESULT_LIMIT = 6000, 1500, 200
 """Code points of a phase, of one text in it, of a call's result."""
 
@@ -69,20 +67,16 @@ def build_prompt(session: Session, asked: Asked, redact: Callable[[str], str]) -
     goal = asked.goal or stated_goal(session) or first_request(session)[0]
     parts += [_told("GOAL", goal)] if goal else []
     parts += [f"THE BRIEF SO FAR:\n  {hang(shorten(old.text, MOST_WORDS * 10))}"] if old and old.text else []
-    if end - start > _PHASES:
-        behind = Brief("", old.covers) if old else None
-        extract = extend_brief(session, behind, session.phases[end - _PHASES - 1].id)
-        parts.append(f"EXTRACT OF EARLIER PHASES:\n  {hang(extract.text)}")
-        start = end - _PHASES
-    parts += [phase_text(phase) for phase in session.phases[start:end]]
+    limit = min(_PHASE_LIMIT, _LIMIT // max(end - start, 1))
+    parts += [phase_text(phase, limit) for phase in session.phases[start:end]]
     data = redact(normal(UNSEEN.sub("", "\n\n".join(parts))))
     return f"{_INSTRUCTIONS.format(words=asked.words)}\n\n{fenced(data, '', least=4)}\n"
 
 
-def phase_text(phase: Phase) -> str:
-    """What happened in a phase, in at most some thousand characters; only our own words begin a line.  Not redacted."""
+def phase_text(phase: Phase, limit: int = _PHASE_LIMIT) -> str:
+    """What happened in a phase, in about `limit` characters; only our own words begin a line.  Not redacted."""
     told = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry) if line)
-    return f"PHASE {normal_line(phase.name)[:200]}:\n{shorten(told, _PHASE_LIMIT)}"
+    return f"PHASE {normal_line(phase.name)[:200]}:\n{shorten(told, limit)}"
 
 
 def _entry_lines(entry: Entry) -> Iterator[str]:

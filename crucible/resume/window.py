@@ -55,7 +55,11 @@ def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, r
 
     `request` are the words that the goal shows in full.
     """
-    entries, openers = extent.entries, _openers(extent.entries)
+    entries = extent.entries
+    # The oldest entry that may be shown: the user's words, unless they are further back than a window.
+    oldest = max(0, len(entries) - most)
+    asked = _opener(entries, oldest) if entries else None
+    oldest = asked if asked is not None and oldest - asked <= most else oldest
     heads = {phase.id: _head(phase) for phase in extent.session.all_phases()}
     cost = cache(lambda block: counter.count(block + "\n"))
     limit = max(_SHORTEST, min(_LONGEST, allowance * 7 // 2 // _SHARE))
@@ -68,8 +72,9 @@ def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, r
                 return f"[{phase} user: see Goal]"
             return "\n".join(_render(entries[at], short * 2 if len(entries) - at <= _NEWEST else short))
 
-        for start in range(_floor(openers, len(entries), most), len(entries)):
-            opener = openers[start] if openers[start] != start else None
+        for start in range(oldest, len(entries)):
+            asked = _opener(entries, start)
+            opener = asked if asked != start else None
             places = [*(() if opener is None else (opener,)), *range(start, len(entries))]
             shown = [*_shown([entries[at].phase for at in places], places, heads, block)]
             if sum(map(cost, shown)) <= allowance:
@@ -89,22 +94,9 @@ def _shown(
         yield block(at)
 
 
-def _floor(openers: Sequence[int | None], count: int, most: int) -> int:
-    """The oldest entry that the window may show without a gap."""
-    start = max(0, count - most)
-    opener = openers[start] if openers else None
-    return opener if opener is not None and start - opener <= most else start
-
-
-def _openers(entries: Sequence[Placed]) -> list[int | None]:
-    """For each entry the place of the last human's words up to it."""
-    found: list[int | None] = []
-    last: int | None = None
-    for at, placed in enumerate(entries):
-        if isinstance(placed.entry, Intervention):
-            last = at
-        found.append(last)
-    return found
+def _opener(entries: Sequence[Placed], at: int) -> int | None:
+    """The place of the user's last words up to an entry."""
+    return next((n for n in range(at, -1, -1) if isinstance(entries[n].entry, Intervention)), None)
 
 
 def _head(phase: Phase) -> str:

@@ -276,9 +276,7 @@ def test_a_model_that_missed_a_thousand_phases_is_told_of_all_in_one_prompt(vaul
     assert update(vault, asker).brief
     [prompt] = asker.seen
     assert len(prompt) < 300_000
-    assert "Choice 999." in prompt
-    assert "Choice 969." in prompt
-    assert "earlier" in prompt
+    assert all(f"Choice {n}." in prompt for n in range(1000))
 
 
 def test_a_human_who_edits_meanwhile_keeps_every_word(vault: Vault) -> None:
