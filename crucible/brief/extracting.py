@@ -11,7 +11,7 @@ from itertools import islice
 from crucible.brief.covering import count_covered, covering, phase_number
 from crucible.brief.digest import SECTIONS, Digest, Known, read_digest, render_digest
 from crucible.brief.model import MOST_WORDS, Brief, count_words
-from crucible.session.findings import Finding, Kind, findings_by_phase, findings_of
+from crucible.session.findings import Finding, Kind, Source, findings_by_phase, findings_of
 from crucible.session.model import Callout, Phase, Prose, Session
 from crucible.session.sentences import clipped
 from crucible.session.waiting import DONE, Answers, wanted_of
@@ -103,7 +103,9 @@ def _told(one: Finding) -> tuple[str, str]:
             return _QUESTIONS, told
         case Kind.FAILURE:
             cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
-            return _FIXED, f"{told}{cause} → {clipped(one.resolution)}"
+            fixed = f"{told}{cause} → {clipped(one.resolution)}"
+            # What a check found in passing matters less than what a person reported or recorded.
+            return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
         case Kind.REPORT:
             return _REPORTS, f"{one.by.partition('@')[0]}: {told}"
         case _:

@@ -191,7 +191,11 @@ def _brief(given: Given, known: Known, phase: str) -> str:
     digest, _ = extend_digest(session, brief, phase)
     if earlier := digest.earlier[results]:
         digest.items[results][:0] = extend_digest(session, None, phase)[0].items[results][:earlier]
-    digest.items["Reports"].clear()  # they are in a part of their own
+    for name in (
+        "Fixed",
+        "Reports",
+    ):  # nothing is left to do about the first, the others are in a part of their own
+        digest.items[name].clear()
     for items in digest.items.values():
         items[:] = [one for one in items if not (known.has(one) or known.is_in(one))]
     return render_digest(replace(digest, earlier=dict.fromkeys(digest.items, 0)), MOST_WORDS).strip()

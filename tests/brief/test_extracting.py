@@ -103,8 +103,7 @@ def test_decisions_come_before_results_wishes_and_questions() -> None:
     )
     assert text == (
         "**Decisions**\n- Token bucket. (why: Constant memory.)\n\n"
-        "**Results**\n- A: The bucket works.\n\n"
-        "**Fixed**\n- Off by one. → Start at 0.\n\n"
+        "**Results**\n- Fixed: Off by one. → Start at 0.\n\n"
         "**Open questions**\n- Unresolved: It leaked."
     )
 
@@ -168,7 +167,20 @@ def test_a_decision_names_who_made_it_and_a_fixed_failure_its_cause() -> None:
         )
     )
     assert "- Token bucket. (user; why: Constant memory.)\n- No lock. (agent)" in text
-    assert "**Fixed**\n- make test: 1 failed (cause: the clock starts at 1) → start at 0" in text
+    assert "**Results**\n- Fixed: make test: 1 failed (cause: the clock starts at 1) → start at 0" in text
+
+
+def test_what_a_check_found_in_passing_is_told_after_all_else_and_at_most_three_times() -> None:
+    passed = Grounds("failing then passing call", 0.97)
+    text = brief_of(
+        tuple(
+            Failure(f"make lint: {n} issues", "fixed in a.py", cause="a typo", grounds=passed)
+            for n in range(9)
+        )
+    )
+    assert text.startswith(
+        "**Fixed**\n- … and 6 earlier\n- make lint: 6 issues (cause: a typo) → fixed in a.py\n"
+    )
 
 
 def test_what_is_a_decision_and_a_correction_stands_once() -> None:
