@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from crucible.brief.covering import count_covered, covering, phase_number
-from crucible.brief.digest import SECTIONS, Digest, Known, read_digest, render_digest
+from crucible.brief.digest import SECTIONS, Digest, Known, bare, read_digest, render_digest
 from crucible.brief.model import MOST_WORDS, Brief, count_words
 from crucible.session.findings import Finding, Kind, Source, findings_by_phase, findings_of
 from crucible.session.model import Callout, Phase, Prose, Session
@@ -94,7 +94,8 @@ def _told(one: Finding) -> tuple[str, str]:
     told = one.summary
     match one.kind:
         case Kind.DECISION:
-            why = "" if Known((told,)).is_in(one.details) else clipped(one.details)
+            # Of a long text the summary is the beginning, and the details are all of it.
+            why = "" if bare(one.details).startswith(bare(told)) else clipped(one.details)
             made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
             return _DECISIONS, f"{told} ({made})" if made else told
         case Kind.CORRECTION:

@@ -12,7 +12,7 @@ from datetime import datetime
 from operator import itemgetter
 
 from crucible.bookmarks.model import NumberedTask
-from crucible.brief.digest import Known
+from crucible.brief.digest import Known, bare
 from crucible.brief.goal import first_request, stated_goal
 from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
@@ -53,8 +53,8 @@ def decisions_part(work: OpenWork, limit: int | None) -> str:
     """Every decision and correction with its reason, whole, or in a line of at most `limit` characters each."""
     blocks: list[str] = []
     for phase, one in work.decisions:
-        # A long text is whole in the details, of which the summary is the beginning.
-        whole = one.details if Known((one.summary,)).is_in(one.details) else ""
+        # Of a long text the summary is the beginning, and the details are all of it.
+        whole = one.details if bare(one.details).startswith(bare(one.summary)) else ""
         why = "" if whole else one.details
         if limit is not None:
             room = limit - len(one.summary) - _LABEL

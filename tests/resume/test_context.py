@@ -120,6 +120,14 @@ def test_decisions_stand_with_their_rationale_and_phase() -> None:
     )
 
 
+def test_a_long_decision_is_shown_whole_and_once() -> None:
+    text = "Keep one bucket for each user. " + "It drops those that were quiet for an hour. " * 9 + "The end."
+    found = parts(context(session(phase("A", Decision(text, "it is small")))).text)["Decisions"]
+    assert found.count("Keep one bucket") == 1
+    assert "The end." in found
+    assert "it is small" in found
+
+
 def test_decisions_are_cut_to_a_line_each_when_it_is_tight_and_the_context_says_so() -> None:
     made = session(phase("A", *[Decision(f"choice {n}\nand more", "since " + "x" * 300) for n in range(40)]))
     told = context(made, budget=2000)
