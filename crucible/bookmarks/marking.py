@@ -17,15 +17,16 @@ from typing import NamedTuple
 
 from crucible.bookmarks.fields import is_inner_path
 from crucible.bookmarks.keeping import append_bookmark, latest
-from crucible.bookmarks.model import MOST_FILES, Bookmark, Why
+from crucible.bookmarks.model import MOST_FILES, Bookmark, Why, task_at_work
 from crucible.bookmarks.repository import digest_of, read_repository
 from crucible.bookmarks.touched import touched_files
-from crucible.errors import CrucibleError, VaultError
+from crucible.errors import CrucibleError
 from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import late_pattern
 from crucible.secrets import Redact
+from crucible.secrets.redacting import unscanned
 from crucible.session.identity import check_session_id
-from crucible.session.model import Phase, Session, Status, Task
+from crucible.session.model import Phase, Session, Status
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
@@ -37,7 +38,6 @@ LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
 _LONGEST_NAME = 300
 _NOT_OURS = frozenset({".git", ".crucible"})
 """Folders that change by themselves."""
-_CLOSED = frozenset({"completed", "cancelled", "deleted"})
 _ELSEWHERE = late_pattern(r"~[^/\\]*[/\\]|[A-Za-z]:|\\\\|[A-Za-z][A-Za-z0-9+.-]*://")
 """A home, a drive or host of Windows', an address."""
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
@@ -62,7 +62,7 @@ def mark(
     """
     clean = _Clean(redact)
     place = _Place() if folder is None else _place(_touched(vault, session), folder, clean)
-    at, task = _phase_of(session), _task_of(session)
+    at, work = _phase_of(session), task_at_work(session)
     words = _Words(
         cut(clean.block(note), LONGEST_NOTE),
         tuple(filter(None, (cut(clean.line(one), LONGEST_BLOCKER) for one in blockers))),
@@ -75,9 +75,9 @@ def mark(
         why=why,
         phase=at.id if at else "",
         phase_name=clean.name(at.name) if at else "",
-        task=clean.name(task.id) if task else "",
-        task_name=clean.name(task.content) if task else "",
-        task_number=session.tasks.index(task) + 1 if task else 0,
+        task=clean.name(work.task.id) if work else "",
+        task_name=clean.name(work.task.content) if work else "",
+        task_number=work.number if work else 0,
         task_count=len(session.tasks),
         note=note,
         blockers=tuple(blockers),
@@ -92,20 +92,10 @@ def mark(
 
 
 def _phase_of(session: Session) -> Phase | None:
-    """Where a paused session is to be taken up, else where it came to."""
-    phases = [*session.all_phases()]
-    if session.status is Status.PAUSED:
-        named = next((phase for phase in phases if phase.id == session.resume_point), None)
-        if named:
-            return named
-    return phases[-1] if phases else None
-
-
-def _task_of(session: Session) -> Task | None:
-    """The task in progress, else the first that is open."""
-    open_ones = [task for task in session.tasks if task.status not in _CLOSED]
-    working = (task for task in open_ones if task.status == "in_progress")
-    return next(working, open_ones[0] if open_ones else None)
+    """Where a paused session is to be resumed, else where it ended."""
+    phases = {phase.id: phase for phase in session.all_phases()}
+    point = session.resume_point if session.status is Status.PAUSED else None
+    return phases.get(point or "") or next(reversed(phases.values()), None)
 
 
 class _Words(NamedTuple):
@@ -214,6 +204,4 @@ class _Clean:
         try:
             return self._redact(text)[0]
         except Exception as error:
-            hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
-            message = f"the scan for secrets cannot run, so nothing is written: {error}"
-            raise VaultError(message, hint) from error
+            raise unscanned(error) from error

@@ -28,7 +28,7 @@ from crucible.brief.updating import update_brief
 from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
 from crucible.cli.output import say
-from crucible.cli.resume_context import build, drift_at, native_of, place_of, resume_problem
+from crucible.cli.resume_context import Asked, build, drift_at, native_of, place_of, resume_problem
 from crucible.cli.surroundings import user_settings
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.record.cleaning import Cleaning
@@ -70,13 +70,14 @@ class Way(Enum):
 
 
 class Wish(NamedTuple):
-    """What was asked for; `named` is the client, `more` are its own arguments."""
+    """What was asked for; `named` is the client, `more` are its own arguments, `goal` is what it is to do now."""
 
     named: str | None
     way: Way
     budget: int | None
     force: bool
     more: tuple[str, ...]
+    goal: str = ""
 
 
 class _Plan(NamedTuple):
@@ -188,7 +189,7 @@ def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
     # A human may have written anything into his note, and an argument is shown to everybody on the machine.
     clean = Cleaning(redact_of(vault.settings.secrets))
     if plan.native:
-        prompt = clean.text(drift_prompt(plan.drift, terminal=plan.terminal))
+        prompt = clean.text(drift_prompt(plan.drift, terminal=plan.terminal, goal=wish.goal))
     else:
         prompt = _fresh(vault, plan, wish)
     phase = find_extent(plan.session).phase
@@ -215,7 +216,8 @@ def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
     """The context, cut by its budget until an argument can hold it where it has to be one."""
     budget = wish.budget or vault.settings.resume.budget
     for _ in range(4):
-        context = build(vault, plan.session, plan.bookmark, plan.drift, budget=budget, now=plan.now)
+        asked = Asked(budget, wish.goal)
+        context = build(vault, plan.session, plan.bookmark, plan.drift, asked, now=plan.now)
         size = _started(plan, wish, context.text).longest + _MARK
         if size <= LONGEST_ARGUMENT:
             return context.text

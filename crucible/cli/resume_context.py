@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.model import Bookmark
@@ -27,7 +27,14 @@ from crucible.session.model import Session
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.store import Vault
 
-__all__ = ["Told", "build", "drift_at", "native_of", "place_of", "resume_problem", "tell_context"]
+__all__ = ["Asked", "Told", "build", "drift_at", "native_of", "place_of", "resume_problem", "tell_context"]
+
+
+class Asked(NamedTuple):
+    """The size of a context in tokens, None for the setting, and what the session is resumed for."""
+
+    budget: int | None
+    goal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +64,12 @@ class Told:
         }
 
 
-def tell_context(vault: Vault, session: Session, budget: int | None) -> Told:
-    """The context of a session as it stands, seen from the working directory."""
+def tell_context(vault: Vault, session: Session, asked: Asked) -> Told:
+    """The context of a session as it is now, seen from the working directory."""
     now = datetime.now(UTC)
     bookmark = latest(vault.root, session.id)
     drift = drift_at(place_of(session, native_of(session, last_client(session))), bookmark)
-    context = build(vault, session, bookmark, drift, budget=budget, now=now)
+    context = build(vault, session, bookmark, drift, asked, now=now)
     return Told(session, drift, context)
 
 
@@ -103,16 +110,16 @@ def build(
     session: Session,
     bookmark: Bookmark | None,
     drift: Drift | None,
+    asked: Asked,
     *,
-    budget: int | None,
     now: datetime,
 ) -> Context:
     """The context, by the vault's settings and the user's tokenizer."""
     settings, counter = vault.settings.resume, counter_of(user_settings().agents.tokenizer)
     context = build_context(
-        Material(session, now, bookmark, drift, load_children(vault, session)),
+        Material(session, now, bookmark, drift, load_children(vault, session), goal=asked.goal),
         window=settings.window,
-        budget=budget or settings.budget,
+        budget=asked.budget or settings.budget,
         counter=counter,
         template=find_template(vault.settings),
     )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crucible.bookmarks.glimpsing import Glimpse, glimpse_bookmarks
 from crucible.bookmarks.keeping import latest
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.model import Bookmark, task_at_work
 from crucible.briefing.quoting import Quoter, whole_words
 from crucible.briefing.workspace import project_folder
 from crucible.errors import CrucibleError
@@ -24,7 +24,6 @@ from crucible.index.schema import Row
 from crucible.note.fencing import fence
 from crucible.resume.choosing import Paused, newest_first
 from crucible.resume.extent import find_extent
-from crucible.resume.open_work import task_at_work
 from crucible.resume.position import age_words
 from crucible.secrets.redacting import redact_of
 from crucible.session.appending import read_head

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.model import Bookmark, task_at_work
 from crucible.resume.choosing import AFTERWARDS
 from crucible.resume.extent import Extent
-from crucible.resume.open_work import task_at_work
 from crucible.session.model import Session
 
 __all__ = ["age_words", "last_active", "position_line", "task_words"]
@@ -28,10 +27,11 @@ def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> s
 
 def task_words(session: Session) -> str:
     """`at task 3 of 5`, `all 5 tasks done`, "" without tasks."""
-    count, task = len(session.tasks), task_at_work(session)
+    task, done = task_at_work(session), sum(task.status == "completed" for task in session.tasks)
     if task:
-        return f"at task {task.number} of {count}"
-    return f"all {count} tasks done" if count > 1 else "its task is done" if count else ""
+        other = f", {done} done" if done != task.number - 1 else ""
+        return f"at task {task.number} of {len(session.tasks)}{other}"
+    return f"all {done} tasks done" if done > 1 else "its task is done" if done else ""
 
 
 def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:

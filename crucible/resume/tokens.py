@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from crucible.errors import CrucibleError, UsageError, reason_of
+from crucible.errors import CrucibleError, UsageError
 from crucible.tokens import Estimate
 
 __all__ = ["Counter", "Estimate", "counter_of"]
-
-_LARGEST = 256 * 1024 * 1024
-"""Bytes of a `tokenizer.json`."""
 
 
 class Counter(Protocol):
@@ -46,30 +43,16 @@ def counter_of(tokenizer: str) -> Counter:
             f"{tokenizer}: the package that reads it, tokenizers, is not installed",
             "pip install 'crucible[tokenizers]', or take agents.tokenizer out of your settings",
         ) from error
-    text = _read(Path(tokenizer))
+    path = Path(tokenizer)
     try:
-        return _Exact(Tokenizer.from_str(text))
+        return _Exact(Tokenizer.from_str(path.read_text("utf-8")))
+    except FileNotFoundError as error:
+        raise CrucibleError(f"{path}: there is no such file", _HINT) from error
     except BaseException as error:  # the library panics on some files, which is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
-        raise CrucibleError(f"{tokenizer}: no tokenizer: {_first_line(error)}", _HINT) from error
+        why = (str(error) or type(error).__name__).split("\n", 1)[0][:200]
+        raise CrucibleError(f"{path}: no tokenizer: {why}", _HINT) from error
 
 
 _HINT = "agents.tokenizer in your settings names a model's tokenizer.json; without it tokens are estimated"
-
-
-def _read(path: Path) -> str:
-    try:
-        if not path.is_file():
-            raise CrucibleError(f"{path}: there is no such file", _HINT)
-        if path.stat().st_size > _LARGEST:
-            raise CrucibleError(f"{path}: larger than any tokenizer", _HINT)
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise CrucibleError(f"{path}: {reason_of(error)}", _HINT) from error
-    except UnicodeDecodeError as error:
-        raise CrucibleError(f"{path}: no tokenizer: it is not UTF-8", _HINT) from error
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).split("\n", 1)[0][:200]

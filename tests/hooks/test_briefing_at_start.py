@@ -137,7 +137,7 @@ def test_context_is_in_the_block(vault: Vault, project: Path) -> None:
     session(vault, words="Token bucket", status=Status.PAUSED)
     configure(vault, '[resume]\nat_start = "context"\n')
     text = told(vault, project)
-    assert "# Going on with session 2026-11-21-clock" in text
+    assert "# Continue session 2026-11-21-clock" in text
     assert "## Current tasks" in text
 
 
