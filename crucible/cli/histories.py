@@ -29,8 +29,7 @@ from crucible.history.keeping import (
     too_many,
 )
 from crucible.history.keeping import prune as prune_notes
-from crucible.history.model import Capture, Entry, Line
-from crucible.history.notes import HEADINGS
+from crucible.history.model import HEADINGS, Capture, Entry, Line, lines_of
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
 from crucible.vault.store import Vault
@@ -182,7 +181,15 @@ def _named(vault: Vault, ref: str) -> EntryNote:
 
 def _facts(entry: Entry) -> dict[str, Any]:
     def lines(told: Sequence[Line]) -> list[dict[str, Any]]:
-        return [{"text": one.text, "why": one.why or None, "line": one.line or None} for one in told]
+        return [
+            {
+                "text": one.text,
+                "why": one.why or None,
+                "points": [*one.points],
+                "finding": one.finding or None,
+            }
+            for one in told
+        ]
 
     def captures(told: Sequence[Capture]) -> list[dict[str, Any]]:
         return [{"type": one.type, "id": one.id or None, "summary": one.summary} for one in told]
@@ -202,7 +209,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "captures": {name: captures(group) for name, group in entry.captures._asdict().items()},
         "tokens": entry.tokens,
         "author": entry.author or None,
-        **{_key(heading): lines(getattr(entry, part)) for part, heading in HEADINGS.items()},
+        **{_key(heading): lines(lines_of(entry, part)) for part, heading in HEADINGS.items()},
     }
 
 

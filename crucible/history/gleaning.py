@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from crucible.history.composing import CORRECTED, open_questions
+from crucible.history.composing import open_questions
 from crucible.history.likeness import Alikes
 from crucible.history.memories import MemoryKind, key_of
 from crucible.history.model import Entry, Line
@@ -25,7 +25,7 @@ _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _KNOWN = frozenset(("failure", "pattern"))
 """Types of knowledge that teach something."""
 _COMPOSED = late_pattern(
-    r"(?:(?:Continue|To do(?: \([^)]*\))?|Blocked): .*\(task [^)]*\)|(?:Blocked|Paused|Unresolved): .*)\Z",
+    r"(?:(?:Continue|To do(?: \([^)]*\))?|Blocked): .*\(task[ -][^)]*\)|(?:Blocked|Paused|Unresolved): .*)\Z",
     re.DOTALL,
 )
 """Lines of a history that tell what its note tells."""
@@ -121,8 +121,7 @@ def _from_history(entry: Entry | None) -> Iterator[Gleaned]:
         return Gleaned(kind, line.text, line.why, "history", at=when, inferred=inferred)
 
     for line in entry.decisions:
-        if not line.text.startswith(CORRECTED):  # a lesson, which the session itself tells
-            yield told(MemoryKind.DECISION, line, inferred=bool(entry.author))
+        yield told(MemoryKind.DECISION, line, inferred=bool(entry.author))
     for line in (*entry.questions, *entry.further):
         if not _COMPOSED.match(line.text):
             yield told(MemoryKind.TODO, line, inferred=bool(entry.author))

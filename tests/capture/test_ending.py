@@ -185,7 +185,7 @@ def test_two_ends_at_once_make_one_history(place: Vault) -> None:
     [one] = load_entries(place)
     assert one.entry
     assert len(one.entry.decisions) == 3
-    assert one.note.source.text.count("Use PostgreSQL for the queue (line") == 1
+    assert one.note.source.text.count("**Use PostgreSQL for the queue**") == 1
 
 
 _KILLED = """
@@ -230,7 +230,7 @@ def test_what_is_captured_later_is_listed_in_the_history_that_is_there(place: Va
     ended = end(place)
     assert ended.history
     path, before = ended.history.path, ended.history.entry.captures
-    text = path.read_text().replace("- Use Redis for the page cache", "- Use Redis for all pages, I say")
+    text = path.read_text().replace("- **Use Redis for the page cache**", "- Use Redis for all pages, I say")
     path.write_text(text)
 
     def one_of_them(offer: Offer) -> Answer:

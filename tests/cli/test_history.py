@@ -33,7 +33,7 @@ def names(vault: Vault) -> list[str]:
             1,
             agent="coder@1",
             project="shop",
-            decisions=(Line("Token bucket", "Constant memory", 12),),
+            decisions=(Line("Token bucket", "Constant memory", ("See the ADR",)),),
         ),
         kept(
             vault,
@@ -109,7 +109,9 @@ def test_one_is_shown_as_it_is_and_as_facts(cru: Cru, vault: Vault, names: list[
         == (vault.root / "history" / f"{names[0]}.md").read_bytes()
     )
     told = json.loads(cru("history", "show", names[0], "--format", "json").stdout)
-    assert told["decisions_made"] == [{"text": "Token bucket", "why": "Constant memory", "line": 12}]
+    assert told["decisions_made"] == [
+        {"text": "Token bucket", "why": "Constant memory", "points": ["See the ADR"], "finding": None}
+    ]
     assert told["agent"] == "coder@1"
 
 
