@@ -207,27 +207,28 @@ def _of_children(children: Sequence[Session], captures: Captures) -> Iterator[_L
 
 
 def _request(session: Session) -> str:
-    """What the user asked for first: a paragraph, and the next one if it ends in a colon; a bare command only if there is no more."""
+    """What the user asked for first, in full if it is short, else a paragraph; a bare command only if there is no more."""
     first = [one.words for one in all_entries(session) if isinstance(one, Intervention) and not one.note]
-    words = next((one for one in first if not one.startswith("/") or " " in one.strip()), "")
-    parts = [
-        part.strip("# \t\n") for part in _PARAGRAPH.split(words or "".join(first[:1])) if _LETTER.search(part)
-    ]
-    said = parts[0] if parts else ""
-    return _gist(f"{said} {parts[1]}" if said.endswith(":") and len(parts) > 1 else said, _LONGEST_REQUEST)
+    words = next((one for one in first if not one.startswith("/") or " " in one.strip()), "".join(first[:1]))
+    parts = [part.strip("# \t\n") for part in _PARAGRAPH.split(words) if _LETTER.search(part)]
+    if len(words.split()) > _LONGEST_REQUEST:
+        del parts[2 if parts[0].endswith(":") else 1 :]
+    return _gist(" ".join(parts), _LONGEST_REQUEST)
 
 
 def _done(tasks: Sequence[Task], outcomes: Sequence[Finding]) -> Iterator[_Listed]:
-    """Outcomes, each with the ids of the finished tasks that it covers; then other finished tasks and those that were begun."""
+    """Outcomes, each with the ids of the finished tasks that it covers; then other finished tasks, and those that were begun."""
     finished = [task for task in tasks if task.status == "completed"]
     for one in outcomes:
         names = [_name(task) for task in finished if _says(one, task.content)]
         finished = [task for task in finished if _name(task) not in names]
         text = f"{one.summary} ({', '.join(names)})" if names else one.summary
-        line = Line(text, "", _points(*one.points, one.details), one.id)
+        line = Line(text, "", _points(*one.points[: _POINTS - 1], one.details), one.id)
         yield _Listed("done", line, one.confidence)
-    for task in finished:
-        yield _Listed("done", Line(f"{task.content} ({_name(task)})", finding=_id(task)))
+    lines = [Line(f"{task.content} ({_name(task)})", finding=_id(task)) for task in finished]
+    if outcomes and lines:  # these are steps on the way
+        lines = [Line("Other finished tasks", "", _points(*(line.text for line in lines)), "tasks")]
+    yield from (_Listed("done", line) for line in lines)
     for task in tasks:
         if _is_started(task):
             yield _Listed("done", Line(f"Started: {task.content} ({_name(task)})", finding=_id(task)))

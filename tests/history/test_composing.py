@@ -77,7 +77,8 @@ def test_an_outcome_has_the_ids_of_the_finished_tasks_that_it_covers() -> None:
         Task("2", "Release version two", "completed"),
     )
     entry = noted("outcome", "CSV import names the bad row", tasks=tasks)
-    assert texts(entry.done) == ["CSV import names the bad row (task-001)", "Release version two (task-2)"]
+    assert texts(entry.done) == ["CSV import names the bad row (task-001)", "Other finished tasks"]
+    assert entry.done[1].points == ("Release version two (task-2)",)
 
 
 def test_a_correction_has_a_section_and_says_what_followed() -> None:
@@ -118,9 +119,10 @@ def test_a_summary_is_listed_unless_an_outcome_says_it() -> None:
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        (("Fix the limiter.\n\nHere is a log:\n\nx",), "Fix the limiter."),
+        ((f"Fix the limiter.\n\nHere is a log:\n\n{'x ' * 60}",), "Fix the limiter."),
+        (("Run:\n\n> cru\n\nWhy does it hang?",), "Run: > cru Why does it hang?"),
         (
-            ("Implement the following plan:\n\n# Retry with jitter\n\n## Why\n\nx",),
+            (f"Implement the following plan:\n\n# Retry with jitter\n\n## Why\n\n{'x ' * 60}",),
             "Implement the following plan: Retry with jitter",
         ),
         (("/review", "Only the tests"), "Only the tests"),
