@@ -114,17 +114,15 @@ def _is_started(task: Task) -> bool:
 
 def _once(listed: Sequence[_Listed]) -> list[_Listed]:
     """Each thing once: not a text that another one of its section contains, and not the same text in two sections."""
-    bare = [_bare(one.line.text) for one in listed]
-    first: dict[str, int] = {}
-    for at, text in enumerate(bare):
-        first.setdefault(text, at)
+    first: dict[str, _Listed] = {}
+    for one in listed:
+        first.setdefault(_bare(one.line.text), one)
     return [
         one
-        for at, one in enumerate(listed)
-        if first[bare[at]] == at
-        and not any(
-            other.part == one.part and len(bare[at]) >= _TELLING and bare[at] in bare[there] and there != at
-            for there, other in enumerate(listed)
+        for text, one in first.items()
+        if len(text) < _TELLING
+        or not any(
+            text in other and text != other and one.part == there.part for other, there in first.items()
         )
     ]
 

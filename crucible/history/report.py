@@ -80,7 +80,7 @@ def _last(session: Session) -> datetime | None:
 def _over(session: Session, since: datetime) -> Iterator[Phase]:
     """The phases that ended before then, by their own end or by the start of the next one."""
     phases = [*session.all_phases()]
-    for phase, following in zip(phases, [*phases[1:], None], strict=True):
+    for phase, following in zip(phases, [*phases[1:], None], strict=False):
         end = phase.ended or (following.started if following else None)
         if end and end < since:
             yield phase

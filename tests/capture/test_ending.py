@@ -17,6 +17,7 @@ from crucible.capture.ending import Ended, Helpers, after_stop
 from crucible.capture.keeping import When, capture_session
 from crucible.history.keeping import load_entries, load_entry
 from crucible.lifecycle_settings import CaptureSettings, HistorySettings
+from crucible.note.source import Edit, Span
 from crucible.settings import VaultSettings
 from crucible.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
 from crucible.tasks.model import Annotation, Choice, Ref
@@ -290,3 +291,20 @@ def test_a_secret_that_a_human_wrote_into_an_annotation_goes_to_no_other_task(pl
     assert worker
     assert worker.inherited[0].decision == "Use [REDACTED:github-token]"
     assert secret not in worker.inherited[0].rationale
+
+
+def test_more_rows_update_a_history_and_make_none(place: Vault) -> None:
+    path = place.find(NAME)
+    assert after_stop(place, path, now=NOW, updates=True) == Ended()
+    assert not (place.root / "history").exists()
+    end(place)
+    place.update(
+        path,
+        lambda note: [
+            Edit(Span(len(note.source.text), len(note.source.text)), "\n> [!decision]\n> Ship it\n")
+        ],
+    )
+    ended = after_stop(place, path, now=NOW, updates=True)
+    assert (ended.problems, ended.captured) == ((), None)
+    assert ended.history
+    assert "- **Ship it**\n" in ended.history.path.read_text()

@@ -11,6 +11,7 @@ from crucible.history.composing import MOST, compose_entry
 from crucible.history.model import LONGEST, Capture, Captures, Entry, Line, lines_of, tidy_entry, tidy_line
 from crucible.history.shortening import shortener
 from crucible.note.source import Source
+from crucible.session.findings import Kind, findings_of
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -329,15 +330,6 @@ def test_captures_without_a_type_are_left_out() -> None:
 # --- any session -----------------------------------------------------------------------------------------------------
 
 
-def all_of(kind: type, session: Session) -> list[NoteEntry]:
-    todo, found = [*reversed((*session.preamble, *session.all_entries()))], []
-    while todo:
-        entry = todo.pop()
-        found.append(entry)
-        todo += [*reversed(entry.entries)] if isinstance(entry, Subagent) else []
-    return [entry for entry in found if isinstance(entry, kind)]
-
-
 @settings(max_examples=60, deadline=None)
 @given(sessions())
 def test_every_decision_and_every_unfinished_task_of_any_session_is_there(session: Session) -> None:
@@ -345,10 +337,10 @@ def test_every_decision_and_every_unfinished_task_of_any_session_is_there(sessio
     assert entry == tidy_entry(entry)
     assert all(len(lines_of(entry, part)) <= most + 1 for part, most in MOST.items())
     told = texts(entry.decisions)
-    for decision in all_of(Decision, session) if len(told) <= MOST["decisions"] else ():
-        assert isinstance(decision, Decision)
-        wanted = tidy_line(Line(shorten(decision.text))).text
-        assert any(bare(wanted) in bare(text) for text in told)
+    for one in findings_of(session) if len(told) <= MOST["decisions"] else ():
+        if one.kind == Kind.DECISION and bare(one.summary):
+            wanted = tidy_line(Line(shorten(one.summary))).text
+            assert any(bare(wanted) in bare(text) for text in told)
     open_tasks = [task for task in session.tasks if task.status not in {"completed", "cancelled", "deleted"}]
     for task in open_tasks:
         wanted = bare(tidy_line(Line(shorten(f": {task.content}"))).text)
