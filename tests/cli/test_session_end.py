@@ -48,7 +48,7 @@ def test_an_end_writes_the_history_and_prints_where_it_is(cru: Cru, vault: Vault
     done = cru("session", "end", session, "--summary", "It limits.")
     assert (done.exit_code, done.stdout) == (0, f"history/{session}.md\n")
     text = (vault.root / "history" / f"{session}.md").read_text()
-    assert "- **Use a token bucket**\n" in text
+    assert "- **Use a token bucket** (captured)\n" in text
     assert "  - Why: constant memory\n" in text
     assert "- Unresolved: Red\n" in text
     assert "1. **It limits.**\n" in text
