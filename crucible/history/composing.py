@@ -300,7 +300,8 @@ def _rest(session: Session, blockers: Sequence[str]) -> Iterator[_Listed]:
     yield from (_Listed("further", Line(f"Blocked: {text}")) for text in blockers)
     reason = session.pause_reason or ""
     said = _bare(reason.partition(": ")[2] or reason)
-    if reason and not any(said in _bare(line.text) for line in open_):
+    known = [_bare(text) for text in (*(line.text for line in open_), *(task.content for task in waiting))]
+    if reason and not any(said in text or text in said for text in known if text):
         yield _Listed("further", Line(f"{PAUSED}{reason}", finding="paused"))
 
 

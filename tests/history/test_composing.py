@@ -180,6 +180,8 @@ def test_a_decision_told_twice_is_told_once() -> None:
 def test_a_question_is_not_listed_again_as_the_reason_of_the_pause() -> None:
     entry = noted("open_end", "Asked, no answer: shall I go on?", pause_reason="asked: shall I go on?")
     assert (len(entry.questions), entry.further) == (1, ())
+    left = composed((), tasks=(Task("1", "Ship"),), pause_reason="1 open task: Ship")
+    assert texts(left.further) == ["To do: Ship (task-1)"]
 
 
 def test_a_line_has_the_id_of_the_item_that_waits() -> None:
