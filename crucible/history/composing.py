@@ -117,14 +117,8 @@ def _once(listed: Sequence[_Listed]) -> list[_Listed]:
     first: dict[str, _Listed] = {}
     for one in listed:
         first.setdefault(_bare(one.line.text), one)
-    return [
-        one
-        for text, one in first.items()
-        if len(text) < _TELLING
-        or not any(
-            text in other and text != other and one.part == there.part for other, there in first.items()
-        )
-    ]
+    said = {part: "\n".join(text for text, one in first.items() if one.part == part) for part in MOST}
+    return [one for text, one in first.items() if len(text) < _TELLING or said[one.part].count(text) == 1]
 
 
 def _bare(text: str) -> str:
