@@ -34,11 +34,12 @@ _READ = 8 * LONGEST
 
 
 class Line(NamedTuple):
-    """An item of a section: `text`, why it is so ("" where nobody said), and its line in the session's note, from 1, 0 for none."""
+    """An item of a section: `text`, why it is so ("" where nobody said), its line in the session's note, from 1, 0 for none, and its finding's id."""
 
     text: str
     why: str = ""
     line: int = 0
+    finding: str = ""
 
 
 class Capture(NamedTuple):

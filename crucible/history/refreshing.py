@@ -18,8 +18,9 @@ from crucible.acts.evidence import load_evidence
 from crucible.errors import BadSessionId, SessionNotFound
 from crucible.history.judging import tells
 from crucible.history.keeping import entry_path, keep_entry
+from crucible.history.memories import MemoryKind, load_memories
 from crucible.history.model import Entry, Line
-from crucible.history.remembering import close_todos, open_todos
+from crucible.history.remembering import remember
 from crucible.history.standing import Standing, basis_of, compose_now, load_standing
 from crucible.secrets import Redact
 from crucible.session.model import Session
@@ -57,7 +58,12 @@ def _refresh(
     vault: Vault, note: Note, before: Session, *, now: datetime, redact: Redact, roots: Sequence[str]
 ) -> Path | None:
     session_id = note.session.id
-    has_history, todos = _has_history(vault, note), open_todos(vault.root, session_id)
+    has_history = _has_history(vault, note)
+    todos = [
+        one
+        for one in load_memories(vault.root, MemoryKind.TODO, session=session_id).found
+        if one.session == session_id and not one.done
+    ]
     if not (has_history or todos):
         return None
     evidence = load_evidence(vault.root, session_id)
@@ -70,12 +76,8 @@ def _refresh(
         basis = basis_of(composed) if standing.is_current or not entry.author else ""
         return keep_entry(vault, entry, basis, vault.relative(note.path)) if has_history else None
     finally:
-        close_todos(vault, todos, _ahead(was, standing.entry), _ahead(composed, entry), now)
-
-
-def _ahead(*entries: Entry | None) -> frozenset[str]:
-    """What is said to be open."""
-    return frozenset(line.text for one in entries if one for part in _AHEAD for line in getattr(one, part))
+        if todos:
+            remember(vault, note.session, now=now, redact=redact)
 
 
 def _teller(vault: Vault, note: Note) -> Note:

@@ -14,12 +14,13 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from crucible.briefing.position import last_position
+from crucible.briefing.rows import Known
+
 from benchmarks.vaults import session_texts
 from crucible.briefing.gathering import Supply, Wish, brief
 from crucible.briefing.model import Briefing
-from crucible.briefing.position import last_position
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.rows import Known
 from crucible.history.making import make_history
 from crucible.history.shortening import shortener
 from crucible.index.store import Index

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from crucible.briefing.memory import Held, Position
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.briefing import digest as digest_module
 from crucible.briefing.digest import LINES, build_digest, conventions_in, digest_items, position_lines
 from crucible.briefing.likeness import Leaning, aim_of, rank_alike
-from crucible.briefing.memory import Held, Position
 from crucible.briefing.model import Item, Rank
 from crucible.briefing.quoting import Quoter
 from crucible.history.memories import Memory, MemoryKind

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from crucible.briefing.rows import find_rows, has_news
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,6 @@ from crucible.briefing import gathering
 from crucible.briefing.knowledge import Type, keywords
 from crucible.briefing.likeness import Aim, Leaning
 from crucible.briefing.model import Briefing
-from crucible.briefing.rows import find_rows, has_news
 from crucible.errors import VaultError
 from crucible.history.memories import Memory, MemoryKind, append_memories, memory_id
 from crucible.history.model import Line

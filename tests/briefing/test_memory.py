@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from crucible.briefing.memory import Position, find_position, load_held
 
 from crucible.bookmarks.keeping import append_bookmark
 from crucible.bookmarks.model import Bookmark, Why
-from crucible.briefing.memory import Position, find_position, load_held
 from crucible.history.memories import Memory, MemoryKind, append_memories, memory_id
 from crucible.index.store import Index
 from crucible.vault.store import Vault

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from crucible.history.gleaning import glean
 from hypothesis import given, settings
 
 from crucible.errors import VaultError
-from crucible.history.gleaning import glean
 from crucible.history.memories import FILES, Memory, MemoryKind, key_of, load_memories, move_memories
 from crucible.history.model import Capture, Captures, Entry, Line
 from crucible.history.remembering import Remembered, completes_milestone, remember

@@ -1,0 +1,252 @@
+"""The sections of a briefing: which facts each shows, and in which words.
+
+Which facts are shown at all follows one rule, `is_useful`: a finding must be sure enough and must make sense outside its session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from crucible.briefing.facts import Fact, Known, begun, time_of
+from crucible.briefing.likeness import stems
+from crucible.briefing.model import Item, Rank, Section
+from crucible.briefing.quoting import Quoter, whole_words
+from crucible.history.composing import PAUSED
+from crucible.history.memories import key_of
+from crucible.inbox.model import Item as Waiting
+from crucible.index.schema import Row
+from crucible.patterns import late_pattern
+from crucible.session.findings import Kind, Source
+from crucible.tasks.model import OpenTask, Ref
+from crucible.tasks.overview import Overview, shown_tasks
+from crucible.tasks.picking import RecallCounts
+from crucible.tasks.readiness import Standing, Status
+
+__all__ = ["Told", "conventions_of", "is_useful", "open_ends_of"]
+
+_CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _FEWEST = 8, 8, 10, 5, 5
+_TITLE, _WHY, _NAME = 120, 160, 160
+_SUREST = 70
+"""Percent of confidence that a finding needs."""
+_FEWEST_WORDS = 3
+_SHARED = 3
+"""Words that an open end shares with what was done later, at least, and two thirds of its words: then it is not open."""
+_WORD = late_pattern(r"[^\W_]+")
+_CUT = ("…", "...")
+_POINTS = late_pattern(
+    r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
+)
+"""Words that point at something that only the session shows."""
+_STANDS = late_pattern(
+    r"(?i)\b(?:not|never|no|without|avoid|instead|rather|prefer|always|only|every|each|must|should|use|don['’]?t)\b|n['’]t\b"
+)
+"""Words of a rule: it forbids, prefers, or holds for every case.  Any other imperative asks for one thing once."""
+
+
+# --- the rule --------------------------------------------------------------------------------------------------------
+
+
+def is_useful(one: Fact) -> bool:
+    """True if a finding is sure enough, says something, and is whole: not the tail of a text and not a question."""
+    text = one.text.strip().strip("\"'“”")
+    return (
+        one.confidence >= _SUREST
+        and len(_WORD.findall(text)) >= _FEWEST_WORDS
+        and not text.startswith(_CUT)
+        and (one.kind == Kind.OPEN_END or not text.endswith(("?", ":")))
+    )
+
+
+def _is_standing(one: Fact) -> bool:
+    """True for a fact of the project, and for a correction that is a rule in itself: it points at nothing in its session."""
+    if one.kind == Kind.ENVIRONMENT:
+        return is_useful(one)
+    return is_useful(one) and bool(_STANDS.search(one.text)) and not _POINTS.search(one.text)
+
+
+def conventions_of(known: Known) -> list[tuple[Fact, int]]:
+    """Standing corrections and facts of the project, each once with the number of sessions that say it; what recurs first, then the newest."""
+    groups: list[tuple[Fact, frozenset[str], set[str]]] = []
+    for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
+        if _is_standing(one):
+            words = stems(one.text)
+            same = next((group for group in groups if _are_alike(words, group[1])), None)
+            if same:
+                same[2].add(one.session)
+            else:
+                groups.append((one, words, {one.session}))
+    found = [(one, len(names)) for one, _, names in groups]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if one says most of what the other says."""
+    least = min(len(one), len(other))
+    return least > 1 and 3 * len(one & other) >= 2 * least
+
+
+def open_ends_of(known: Known) -> list[Fact]:
+    """What sessions that are alive left open, without what a later session did or decided."""
+    later: list[tuple[str, frozenset[str]]] = [
+        (one.at, stems(f"{one.text} {one.why}")) for one in known.of(Kind.DECISION, Kind.OUTCOME)
+    ]
+    gone = {one.session for one in known.facts} - {str(row["id"]) for row in known.sessions}
+    found = []
+    for one in known.of(Kind.OPEN_END):
+        words = stems(one.text)
+        wanted = max(_SHARED, -(-len(words) * 2 // 3))
+        is_over = any(at > one.at and len(words & said) >= wanted for at, said in later)
+        lives = one.session in known.alive or (one.session in gone and one.source == "history")
+        if is_useful(one) and not is_over and lives and not one.text.startswith(PAUSED):
+            found.append(one)
+    return found
+
+
+# --- the sections ----------------------------------------------------------------------------------------------------
+
+
+class Told:
+    """Makes the sections, in order; what one has shown the next ones leave out."""
+
+    def __init__(self, known: Known, quoter: Quoter, now: datetime) -> None:
+        self._known, self._quoter, self._now = known, quoter, now
+        self._said: set[str] = set()
+
+    def conventions(self) -> Section:
+        """How things are done here, in the user's words."""
+        items = list[Item]()
+        for one, count in conventions_of(self._known):
+            often = f", and {count - 1} more" if count > 1 else ""
+            items += self._item(one, Rank.CONVENTION, one.text, f"{one.session}{often}")
+        return _cut("conventions", "Conventions of this project", items, _CONVENTIONS)
+
+    def decisions(self) -> Section:
+        """What was decided and still holds, with the reason."""
+        found = [one for one in self._known.of(Kind.DECISION) if is_useful(one)]
+        items = [
+            item for one in found for item in self._item(one, Rank.DECISION, one.text, one.session, one.why)
+        ]
+        return _cut("decisions", "Decisions", items, _DECISIONS)
+
+    def open_ends(self) -> Section:
+        """What was left open."""
+        found = open_ends_of(self._known)
+        items = [item for one in found for item in self._item(one, Rank.TODO, one.text, one.session)]
+        return _cut("open", "Left open", items, _OPEN)
+
+    def sessions(self, depth: int) -> Section:
+        """The newest sessions from which something came, or that somebody may go on with, a line each: title and last outcome."""
+        outcomes: dict[str, Fact] = {}
+        for one in self._known.of(Kind.OUTCOME):
+            if is_useful(one):
+                proven = one.source == Source.COMMIT
+                old = outcomes.get(one.session)
+                if old is None or (proven and old.source != Source.COMMIT):
+                    outcomes[one.session] = one
+        rows = [
+            row
+            for row in self._known.sessions
+            if row["id"] in outcomes or row["status"] in ("active", "paused")
+        ]
+        most = max(depth, _FEWEST)
+        items = [Item(self._session(row, outcomes.get(str(row["id"]))), Rank.LESSON) for row in rows[:most]]
+        return Section("sessions", "Recent sessions", tuple(items))
+
+    def _session(self, row: Row, outcome: Fact | None) -> str:
+        quoter, said = self._quoter, whole_words(row["title"])
+        about = ", ".join(filter(None, (_day(time_of(begun(row)), self._now), str(row["status"] or ""))))
+        texts = [f"{quoter.line(str(row['id']), 130)} ({quoter.line(about, 60)})", quoter.line(said, _TITLE)]
+        if outcome and not _are_alike(stems(said), stems(outcome.text)):
+            texts.append(f"→ {quoter.line(outcome.text)}")
+        return ": ".join(filter(None, texts[:2])) + "".join(f" {text}" for text in texts[2:])
+
+    def tasks(self, found: Overview | None, *, counts: bool) -> Section:
+        """The tasks that the overview shows: counts, at work, ready, blocked, done; with what is annotated where `counts` are wanted."""
+        title = "Current tasks"
+        if found is None:
+            return Section("tasks", title)
+        status = found.status
+        items = [*_counts(status), *self._tasks(status, found.recall if counts else {})]
+        if more := status.left_out + found.older:
+            told = f"{more} {'more ' if items else ''}open task{'' if more == 1 else 's'}: cru task list"
+            items.append(Item(told, Rank.TODO))
+        for circle in status.circles[:3]:
+            names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
+            items.append(Item(f"these wait for each other: {names}", Rank.TODO))
+        self._said.update(key_of(task.content) for task in shown_tasks(status))
+        return Section("tasks", title, tuple(items))
+
+    def waiting(self, items: Sequence[Waiting]) -> Section:
+        """What waits for a human."""
+        told = []
+        for one in items[:_WAITING]:
+            said = ": ".join(filter(None, (one.title, one.text)))
+            self._said.update((key_of(said), key_of(one.text)))
+            name = self._quoter.line(one.id, 150)
+            told.append(
+                Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({name})", Rank.TODO)
+            )
+        return Section("inbox", "Waits for a human", tuple(told), max(0, len(items) - _WAITING))
+
+    def _item(self, one: Fact, rank: Rank, text: str, name: str, why: str = "") -> Iterator[Item]:
+        """One line, unless its words were shown before."""
+        key = key_of(text)
+        shown = self._quoter.line(text)
+        if shown and key not in self._said:
+            self._said.add(key)
+            reason = self._quoter.line(why, _WHY)
+            because = f" (why: {reason})" if reason else ""
+            yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
+
+    def _tasks(self, status: Status, counts: Mapping[Ref, RecallCounts]) -> Iterator[Item]:
+        for label, standings in (
+            ("in progress", status.in_progress),
+            ("ready to start", status.ready),
+            ("blocked", status.blocked),
+        ):
+            yield from (Item(self._standing(one, counts), Rank.TODO, label) for one in standings)
+        yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in status.recent)
+
+    def _standing(self, one: Standing, counts: Mapping[Ref, RecallCounts]) -> str:
+        told = [self._task(one.task)]
+        if one.waits_for:
+            ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]
+            more = len(one.waits_for) - len(ids)
+            told.append(f"waits for {', '.join(ids)}{f' and {more} more' if more > 0 else ''}")
+        if recalled := _recalled(counts.get(one.task.ref)):
+            told.append(f"recall: {recalled}; `cru task pick` loads them")
+        return "; ".join(told)
+
+    def _task(self, task: OpenTask) -> str:
+        return (
+            f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _NAME)}"
+        )
+
+
+def _cut(name: str, title: str, items: Sequence[Item], most: int) -> Section:
+    return Section(name, title, tuple(items[:most]), max(0, len(items) - most))
+
+
+def _day(time: datetime | None, now: datetime) -> str:
+    if time is None:
+        return ""
+    days = (now.date() - time.date()).days
+    if days <= 0:
+        return "today"
+    return "yesterday" if days == 1 else f"{days} days ago"
+
+
+def _counts(status: Status) -> Iterator[Item]:
+    """How many tasks there are; nothing if all of them are of other sessions."""
+    counts = (status.completed, status.in_progress_count, status.pending)
+    if any(counts):
+        yield Item("{} completed, {} in progress, {} pending".format(*counts), Rank.TODO)
+
+
+def _recalled(found: RecallCounts | None) -> str:
+    """`2 patterns, 1 failure`."""
+    if found is None:
+        return ""
+    counts = {"pattern": found.patterns, "failure": found.failures, "decision": found.decisions}
+    return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)
