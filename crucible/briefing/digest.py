@@ -19,7 +19,7 @@ from crucible.briefing.model import Cut, Item, Rank, Source
 from crucible.briefing.place import Position, find_position, position_lines
 from crucible.briefing.profile import conventions
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.sections import conventions_of, is_useful, open_ends_of
+from crucible.briefing.sections import Once, conventions_of, decisions_of, is_useful, open_ends_of
 from crucible.errors import CrucibleError
 from crucible.history.memories import MemoryKind, key_of
 from crucible.index.view import View
@@ -48,7 +48,7 @@ LINES = 15
 _TEXT, _WHY = 200, 120
 _SHARES: Mapping[Leaning, Mapping[Rank, int]] = MappingProxyType(
     {
-        Leaning.NEITHER: {Rank.TODO: 3, Rank.DECISION: 4, Rank.LESSON: 2, Rank.CONVENTION: 3},
+        Leaning.NEITHER: {Rank.TODO: 4, Rank.DECISION: 4, Rank.LESSON: 2, Rank.CONVENTION: 2},
         Leaning.PLANNING: {Rank.TODO: 3, Rank.DECISION: 3, Rank.LESSON: 1, Rank.CONVENTION: 5},
         Leaning.EXECUTING: {Rank.TODO: 4, Rank.DECISION: 5, Rank.LESSON: 3, Rank.CONVENTION: 0},
     }
@@ -118,8 +118,12 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
 
 
 def _tasks(view: View, known: Known, project: str) -> Iterator[Fact]:
-    for task in gather(view, Scope(project)).tasks:
-        if task.ref.session in known.alive and task.stage in (Stage.IN_PROGRESS, Stage.PENDING):
+    """Open tasks of sessions that are alive; one that another session did, in the same words, is not open."""
+    tasks = gather(view, Scope(project)).tasks
+    done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
+    for task in tasks:
+        is_open = task.stage in (Stage.IN_PROGRESS, Stage.PENDING) and key_of(task.content) not in done
+        if is_open and task.ref.session in known.alive:
             yield Fact("task", task.content, task.ref.session)
 
 
@@ -168,18 +172,17 @@ def digest_items(
     known: Known, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
 ) -> list[Item]:
     """Every item, each text once; of a rank what concerns the `aim` first.  `named` are conventions of notes and files."""
-    rules = [one for one, _ in conventions_of(known)]
-    said = {key_of(one.text) for one in rules}
-    groups: Mapping[Rank, Iterable[Fact]] = {
-        Rank.TODO: todos,
-        Rank.DECISION: filter(is_useful, known.of(Kind.DECISION)),
-        Rank.LESSON: (one for one in known.of(Kind.FAILURE, Kind.CORRECTION) if one.why and is_useful(one)),
-        Rank.CONVENTION: (*(Fact("", line, "") for line in named), *rules),
-    }
-    found = []
-    for rank, facts in groups.items():
-        once = {key_of(one.text): one for one in reversed([*facts])}
-        told = [one for key, one in reversed(once.items()) if rank is Rank.CONVENTION or key not in said]
+    rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
+    lessons = (one for one in known.of(Kind.FAILURE, Kind.CORRECTION) if one.why and is_useful(one))
+    groups = (
+        (Rank.TODO, todos),
+        (Rank.CONVENTION, rules),
+        (Rank.DECISION, decisions_of(known)),
+        (Rank.LESSON, lessons),
+    )
+    once, found = Once(), list[Item]()
+    for rank, facts in groups:
+        told = [one for one in facts if once.is_new(one.text)]
         for at, alike in rank_alike([f"{one.text} {one.why} {one.session}" for one in told], aim):
             one = told[at]
             if text := _shown(one, rank, quoter):

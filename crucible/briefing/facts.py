@@ -7,13 +7,15 @@ are gone, and histories add what a person wrote there.  Days count back from the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.bookmarks.keeping import load_bookmarks
+from crucible.bookmarks.model import Why
 from crucible.briefing.quoting import whole_words
 from crucible.errors import CrucibleError
 from crucible.history.keeping import HISTORY, load_entry
@@ -104,7 +106,8 @@ def find_known(
     rows = [row for row in everywhere if _is_of(row, project)]
     told = {str(row["id"]) for row in rows}
     recent = utc(_before(last, chosen.event_days))
-    alive = frozenset(str(row["id"]) for row in rows if _is_alive(row, recent))
+    paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
+    alive = frozenset(str(row["id"]) for row in rows if _is_alive(row, recent, paused))
     facts, problems = list(_of_index(view, rows)) if view else [], list[tuple[MemoryKind, Problem]]()
     if memory:
         indexed = {str(row["id"]) for row in everywhere}
@@ -193,10 +196,11 @@ def _is_of(row: Row, project: str) -> bool:
     return not project or str(row["project"] or "").casefold() == project.casefold()
 
 
-def _is_alive(row: Row, recent: str) -> bool:
-    """Active, paused, or worked on in the last `event_days`; nobody goes on with any other session."""
+def _is_alive(row: Row, recent: str, paused: Collection[str]) -> bool:
+    """Active, worked on in the last `event_days`, or paused by somebody's word; nobody goes on with any other session."""
     at = last_active(row)
-    return row["status"] in ("active", "paused") or (at is not None and utc(at) >= recent)
+    is_paused = row["status"] == "paused" and row["id"] in paused
+    return row["status"] == "active" or is_paused or (at is not None and utc(at) >= recent)
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------

@@ -148,12 +148,17 @@ class _Gathered:
         tasks = self._try("tasks", self._tasks, None) if wanted.tasks else None
         told = Told(known, self._quoter, self._wish.now)
         counts = self._vault.settings.tasks.show_recall_summary
-        found = [
-            self._section("memory", told.conventions) if wanted.memory else None,
+        rules = self._section("memory", told.conventions) if wanted.memory else None
+        # What is open is told as that, not as a decision.
+        open_work = [
             self._section("tasks", partial(told.tasks, tasks, counts=counts)),
             self._section("inbox", lambda: told.waiting(self._waiting())) if wanted.inbox else None,
-            self._section("sessions", told.decisions) if wanted.sessions else None,
             self._section("history", told.open_ends) if wanted.history else None,
+        ]
+        found = [
+            rules,
+            self._section("sessions", told.decisions) if wanted.sessions else None,
+            *open_work,
             self._section("sessions", lambda: told.sessions(chosen.history_depth))
             if wanted.sessions
             else None,

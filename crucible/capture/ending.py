@@ -88,7 +88,9 @@ def end_session(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = N
     )
     made = steps.take("history", lambda: _make(work, captures))
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(work)))
-    remembered = steps.take("memory", lambda: remember(vault, note.session, now=now, redact=redact))
+    remembered = steps.take(
+        "memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots)
+    )
     pruned: list[str] = []
     steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
     told = [*(captured.problems if captured else ()), *(made.problems if made else ())]

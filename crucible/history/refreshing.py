@@ -77,7 +77,7 @@ def _refresh(
         return keep_entry(vault, entry, basis, vault.relative(note.path)) if has_history else None
     finally:
         if todos:
-            remember(vault, note.session, now=now, redact=redact)
+            remember(vault, note.session, now=now, redact=redact, roots=roots)
 
 
 def _teller(vault: Vault, note: Note) -> Note:

@@ -6,13 +6,14 @@ with `done`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crucible.history.composing import open_questions
 from crucible.history.memories import Memory, MemoryKind, append_memories, key_of, load_memories, memory_id
 from crucible.history.model import LONGEST
+from crucible.history.shortening import shortener
 from crucible.note.contain import cut, normal_line
 from crucible.secrets import Redact
 from crucible.secrets.redacting import unscanned
@@ -43,14 +44,17 @@ class Remembered(NamedTuple):
     closed: tuple[Memory, ...] = ()
 
 
-def remember(vault: Vault, *sessions: Session, now: datetime, redact: Redact) -> Remembered:
+def remember(
+    vault: Vault, *sessions: Session, now: datetime, redact: Redact, roots: Sequence[str] = ()
+) -> Remembered:
     """Add the sessions' findings and open tasks to the vault's memory; on disk when this returns.
 
-    Each file is read and written once, whatever the number of sessions.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
+    Each file is read and written once, whatever the number of sessions.  `roots` are the project's folders: no absolute path is kept.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
     `VaultError` if secrets cannot be looked for or a file cannot be written.
     """
+    clean = _cleaner(redact, shortener(roots))
     names = {check_session_id(one.id) for one in sessions}
-    told = [memory for one in sessions for memory in _memories(one, now, redact)]
+    told = [memory for one in sessions for memory in _memories(one, now, clean) if memory.text]
     added, closed = list[Memory](), list[Memory]()
     for kind in MemoryKind:
         only = sessions[0].id if len(sessions) == 1 else ""
@@ -84,23 +88,21 @@ def completes_milestone(session: Session) -> bool:
     return reached or (bool(tasks) and all(task.status in _CLOSED for task in tasks))
 
 
-def _memories(session: Session, now: datetime, redact: Redact) -> Iterator[Memory]:
+def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
     """The lines of a session as its note is now."""
     phases = {phase.id: phase.ended or phase.started for phase in session.all_phases()}
     last = next((at for at in reversed(phases.values()) if at), None)
     began = session.ended or session.started
 
     def made(kind: MemoryKind, text: str, source: str, at: datetime | None, **more: str) -> Memory:
-        text, known = (
-            _clean(text, redact),
-            {name: _clean(value, redact) for name, value in more.items() if value},
-        )
+        text = clean(text)
+        known: dict[str, Any] = {name: clean(value) for name, value in more.items() if value}
         when = at or began
         when = min(when, now) if when and when.tzinfo else now
         name = memory_id(session.id, kind, text)
         return Memory(name, kind, text, session.id, when, project=project, source=source)._replace(**known)
 
-    project, said = _clean(session.project or "", redact), set[str]()
+    project, said = clean(session.project or ""), set[str]()
     for one in findings_of(session):
         if kind := _KINDS.get(one.kind):
             said.add(key_of(one.summary))
@@ -125,10 +127,16 @@ def _memories(session: Session, now: datetime, redact: Redact) -> Iterator[Memor
                 yield made(MemoryKind.TODO, line.text, "question", last, finding=line.finding)
 
 
-def _clean(text: str, redact: Redact) -> str:
-    """The text in one line, without secrets; dropped control characters may have split one, so what is left is scanned again."""
-    try:
-        plain = normal_line(redact(text)[0])
-        return cut(plain if plain == text else normal_line(redact(plain)[0]), LONGEST)
-    except Exception as error:
-        raise unscanned(error) from error
+def _cleaner(redact: Redact, shorten: Callable[[str], str]) -> Callable[[str], str]:
+    """Puts a text in one line, without secrets and absolute paths."""
+
+    def clean(text: str) -> str:
+        # Control characters that were dropped may have split a secret, so what is left is scanned again.
+        try:
+            plain = normal_line(redact(text)[0])
+            line = plain if plain == text else normal_line(redact(plain)[0])
+        except Exception as error:
+            raise unscanned(error) from error
+        return cut(shorten(line), LONGEST)
+
+    return clean
