@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from crucible.briefing.facts import Fact, Known, find_known
+from crucible.briefing.facts import Fact, Known, find_known, with_histories
 from crucible.briefing.files import find_files, read_text
 from crucible.briefing.likeness import Aim, Leaning, rank_alike
 from crucible.briefing.model import Cut, Item, Rank, Source
@@ -101,6 +101,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
         lambda: find_known(vault, view, project, wanted.now),
         find_known(vault, view, project, wanted.now, memory=False),
     )
+    known = tried("history", lambda: with_histories(vault, known, project), known)
     profile: tuple[str, ...] = ()
     if project:
         profile = tried("profile", lambda: conventions(vault.root, project, quoter.whole), ())

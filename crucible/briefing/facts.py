@@ -33,7 +33,17 @@ from crucible.session.tasks import is_task_news
 from crucible.vault.store import Vault
 from crucible.vault.walk import is_markdown, note_name
 
-__all__ = ["Fact", "Known", "begun", "find_known", "has_news", "has_sessions", "last_active", "time_of"]
+__all__ = [
+    "Fact",
+    "Known",
+    "begun",
+    "find_known",
+    "has_news",
+    "has_sessions",
+    "last_active",
+    "time_of",
+    "with_histories",
+]
 
 _HISTORIES = 10
 _TRIED = 40
@@ -52,6 +62,9 @@ _PARTS = {
     "questions": Kind.OPEN_END,
     "further": Kind.OPEN_END,
 }
+
+
+_EVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Fact(NamedTuple):
@@ -74,50 +87,52 @@ class Fact(NamedTuple):
 class Known(NamedTuple):
     """`sessions` are the project's recent ones, `alive` the ids of those that may still have something open; `facts` are about all.  Newest first.
 
-    `problems` are the lines of memory that could not be read.
+    `problems` are the lines of memory that could not be read.  `others` are the ids of other projects' sessions since the `oldest` time that is
+    looked at; a session since `recent` is alive.
     """
 
     sessions: tuple[Row, ...] = ()
     alive: frozenset[str] = frozenset()
     facts: tuple[Fact, ...] = ()
     problems: tuple[tuple[MemoryKind, Problem], ...] = ()
+    others: frozenset[str] = frozenset()
+    oldest: datetime = _EVER
+    recent: datetime = _EVER
 
     def of(self, *kinds: str) -> list[Fact]:
         """The facts of these kinds."""
         return [one for one in self.facts if one.kind in kinds]
 
 
-def find_known(
-    vault: Vault,
-    view: View | None,
-    project: str,
-    now: datetime,
-    *,
-    histories: bool = True,
-    memory: bool = True,
-) -> Known:
-    """All of it; a `project` of "" is every one.  Each source may be switched off; without a `view` the index is."""
+def find_known(vault: Vault, view: View | None, project: str, now: datetime, *, memory: bool = True) -> Known:
+    """What the index and memory know; a `project` of "" is every one.  Either may be missing."""
     chosen = vault.settings.briefing
     newest = _newest(view, project) if view else None
     worked = last_active(newest) if newest else None
     last = min(now, worked or now)
     oldest = _before(last, max(chosen.history_days, chosen.event_days))
     everywhere = _rows(view, oldest) if view else []
-    rows = [row for row in everywhere if _is_of(row, project)]
-    told = {str(row["id"]) for row in rows}
-    recent = utc(_before(last, chosen.event_days))
-    paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
-    alive = frozenset(str(row["id"]) for row in rows if _is_alive(row, recent, paused))
+    rows = [
+        row for row in everywhere if not project or str(row["project"] or "").casefold() == project.casefold()
+    ]
+    indexed = {str(row["id"]) for row in everywhere}
     facts, problems = list(_of_index(view, rows)) if view else [], list[tuple[MemoryKind, Problem]]()
     if memory:
-        indexed = {str(row["id"]) for row in everywhere}
         facts += _remembered(vault.root, project, indexed, problems)
-    if histories:
-        others = {str(row["id"]) for row in everywhere} - told
-        entries = _entries(vault, {str(row["id"]): begun(row) for row in rows}, others, project, oldest)
-        facts = _with_histories(facts, entries)
-    facts.sort(key=lambda one: one.at, reverse=True)
-    return Known(tuple(rows), alive, tuple(facts), tuple(problems))
+    recent = _before(last, chosen.event_days)
+    paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
+    alive = {str(row["id"]) for row in rows if _is_alive(row, recent, paused)}
+    others = indexed - {str(row["id"]) for row in rows}
+    known = Known(tuple(rows), frozenset(alive), (), tuple(problems), frozenset(others), oldest, recent)
+    return _with(known, facts)
+
+
+def _with(known: Known, facts: Iterable[Fact]) -> Known:
+    """With these facts; a session without a note is alive if it is recent."""
+    noted = {str(row["id"]) for row in known.sessions}
+    gone = {one.session for one in facts if one.session not in noted and one.at >= utc(known.recent)[:10]}
+    ordered = sorted(facts, key=lambda one: one.at, reverse=True)
+    return known._replace(facts=tuple(ordered), alive=known.alive | gone)
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
@@ -192,15 +207,10 @@ def time_of(cell: object) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _is_of(row: Row, project: str) -> bool:
-    return not project or str(row["project"] or "").casefold() == project.casefold()
-
-
-def _is_alive(row: Row, recent: str, paused: Collection[str]) -> bool:
+def _is_alive(row: Row, recent: datetime, paused: Collection[str]) -> bool:
     """Active, worked on in the last `event_days`, or paused by somebody's word; nobody goes on with any other session."""
-    at = last_active(row)
     is_paused = row["status"] == "paused" and row["id"] in paused
-    return row["status"] == "active" or is_paused or (at is not None and utc(at) >= recent)
+    return row["status"] == "active" or is_paused or (last_active(row) or _EVER) >= recent
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------
@@ -249,33 +259,12 @@ def _of_memory(one: Memory) -> Fact:
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
-def _entries(
-    vault: Vault, known: dict[str, str], others: set[str], project: str, oldest: datetime
-) -> list[Entry]:
-    """The newest histories of the project, also of sessions whose notes are gone."""
-    dated: list[tuple[str, str]] = []
-    with suppress(FileNotFoundError):
-        for name in os.listdir(vault.root / HISTORY):
-            ident = note_name(name)
-            if is_markdown(name) and not name.startswith(".") and ident not in others:
-                dated.append((known.get(ident, ident[:10]), name))
-    found: list[Entry] = []
-    for _, name in sorted(dated, reverse=True)[:_TRIED]:
-        with suppress(CrucibleError):  # `cru history list` reports it
-            note = load_entry(vault, vault.root / HISTORY / name)
-            entry = note.entry
-            is_mine = not project or (entry and entry.project.casefold() == project.casefold())
-            if entry and is_mine and note.at >= oldest and len(found) < _HISTORIES:
-                found.append(entry)
-    return found
-
-
-def _with_histories(facts: Iterable[Fact], entries: Iterable[Entry]) -> list[Fact]:
-    """The facts with the lines that a person wrote, without the questions that a person answered there."""
-    found, answered = list(facts), set[tuple[str, str]]()
-    known = {one.session for one in found}
+def with_histories(vault: Vault, known: Known, project: str) -> Known:
+    """The same with the lines that a person wrote in histories, without the questions that a person answered there."""
+    found, answered = list(known.facts), set[tuple[str, str]]()
+    noted = {one.session for one in found}
     said = {(one.session, key_of(one.text)) for one in found}
-    for entry in entries:
+    for entry in _entries(vault, known, project):
         at = utc(entry.started) if entry.started else entry.session_id[:10]
         for part, kind in _PARTS.items():
             lines: tuple[Line, ...] = getattr(entry, part)
@@ -283,10 +272,33 @@ def _with_histories(facts: Iterable[Fact], entries: Iterable[Entry]) -> list[Fac
                 key = entry.session_id, key_of(line.text)
                 if _ANSWERED.search(line.text) or _ANSWERED.search(line.why):
                     answered.add(key)
-                elif key not in said and (not line.finding or entry.session_id not in known):
+                elif key not in said and (not line.finding or entry.session_id not in noted):
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
-    return [
-        one
-        for one in found
-        if not any(one.session == name and key.find(key_of(one.text)) >= 0 for name, key in answered)
-    ]
+    return _with(
+        known,
+        [
+            one
+            for one in found
+            if not any(one.session == name and key_of(one.text) in key for name, key in answered)
+        ],
+    )
+
+
+def _entries(vault: Vault, known: Known, project: str) -> list[Entry]:
+    """The newest histories of the project, also of sessions whose notes are gone."""
+    times = {str(row["id"]): begun(row) for row in known.sessions}
+    dated: list[tuple[str, str]] = []
+    with suppress(FileNotFoundError):
+        for name in os.listdir(vault.root / HISTORY):
+            ident = note_name(name)
+            if is_markdown(name) and not name.startswith(".") and ident not in known.others:
+                dated.append((times.get(ident, ident[:10]), name))
+    found: list[Entry] = []
+    for _, name in sorted(dated, reverse=True)[:_TRIED]:
+        with suppress(CrucibleError):  # `cru history list` reports it
+            note = load_entry(vault, vault.root / HISTORY / name)
+            entry = note.entry
+            is_mine = not project or (entry and entry.project.casefold() == project.casefold())
+            if entry and is_mine and note.at >= known.oldest and len(found) < _HISTORIES:
+                found.append(entry)
+    return found

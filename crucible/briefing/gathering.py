@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from crucible.briefing.budget import fit
-from crucible.briefing.facts import Known, begun, find_known, time_of
+from crucible.briefing.facts import Known, begun, find_known, time_of, with_histories
 from crucible.briefing.files import included_section
 from crucible.briefing.knowledge import Type, keywords, knowledge_section
 from crucible.briefing.likeness import Aim, aimed, explain
@@ -143,7 +143,12 @@ class _Gathered:
         chosen, wanted = self._chosen, self._chosen.sources
         if self._supply.broken:
             self._fails("sessions", self._supply.broken)
-        known = self._known = self._try("sessions", self._find, Known())
+        known = self._try("sessions", self._find, Known())
+        if wanted.history:
+            known = self._try(
+                "history", lambda: with_histories(self._vault, known, self._wish.project), known
+            )
+        self._known = known
         self.position = self._try("position", self._position, "")
         tasks = self._try("tasks", self._tasks, None) if wanted.tasks else None
         told = Told(known, self._quoter, self._wish.now)
@@ -196,15 +201,8 @@ class _Gathered:
         return self._try(name, work, None)
 
     def _find(self) -> Known:
-        wish, wanted = self._wish, self._chosen.sources
-        return find_known(
-            self._vault,
-            self._supply.view,
-            wish.project,
-            wish.now,
-            histories=wanted.history,
-            memory=wanted.memory,
-        )
+        wish, memory = self._wish, self._chosen.sources.memory
+        return find_known(self._vault, self._supply.view, wish.project, wish.now, memory=memory)
 
     def _position(self) -> str:
         wish, view = self._wish, self._supply.view

@@ -122,14 +122,12 @@ def open_ends_of(known: Known) -> list[Fact]:
     later: list[tuple[str, frozenset[str]]] = [
         (one.at, stems(f"{one.text} {one.why}")) for one in known.of(Kind.DECISION, Kind.OUTCOME)
     ]
-    gone = {one.session for one in known.facts} - {str(row["id"]) for row in known.sessions}
     found = []
     for one in known.of(Kind.OPEN_END):
         words = stems(one.text)
         wanted = max(_SHARED, -(-len(words) * 2 // 3))
         is_over = any(at > one.at and len(words & said) >= wanted for at, said in later)
-        lives = one.session in known.alive or (one.session in gone and one.source == "history")
-        if is_useful(one) and not is_over and lives and not one.text.startswith(PAUSED):
+        if is_useful(one) and not is_over and one.session in known.alive and not one.text.startswith(PAUSED):
             found.append(one)
     return found
 

@@ -162,7 +162,9 @@ def test_recall_is_asked_only_where_its_index_is_there(vault: Vault, project: Pa
     assert "## Relevant knowledge" not in told(vault, project)
     assert not (vault.root / ".crucible" / "cache" / "recall").exists()
     open_embedded(vault.root, vault.settings).refresh()
-    assert "- decision: Token bucket long ago (2026-01-01-long-ago#" in told(vault, project)
+    assert "- decision: Choose Token bucket long ago Rationale: it is so (2026-01-01-long-ago#" in told(
+        vault, project
+    )
 
 
 def test_a_broken_index_leaves_what_can_be_told(vault: Vault, project: Path) -> None:
