@@ -19,7 +19,7 @@ from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
 from crucible.errors import CrucibleError
 from crucible.history.discarding import discarding
-from crucible.history.keeping import Limits, entry_path, load_entries, load_entry, prune, too_many
+from crucible.history.keeping import Limits, entry_path, load_entries, prune, too_many
 from crucible.history.making import Made, make_history
 from crucible.history.model import NO_CAPTURES, Captures
 from crucible.history.remembering import Remembered, remember
@@ -94,7 +94,9 @@ def after_stop(
     )
     made = steps.take("history", lambda: _make(work, captures))
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(work)))
-    remembered = steps.take("memory", lambda: _remember(work, made))
+    remembered = steps.take(
+        "memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots)
+    )
     pruned: list[str] = []
     if not updates:
         steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
@@ -180,19 +182,6 @@ def _hand_on(work: _Work) -> Iterable[str]:
     if work.helpers.recall and tasks:
         made = annotate_new(vault, tasks, work.helpers.recall(), now=work.now, redact=work.redact)
         yield from (f"task {ref.id}: {why}" for ref, why in made.failed)
-
-
-def _remember(work: _Work, made: Made | None) -> Remembered:
-    """With the history as it stands, so that what a human wrote there counts."""
-    entry = load_entry(work.vault, made.path).entry if made else None
-    return remember(
-        work.vault,
-        work.note.session,
-        now=work.now,
-        redact=work.redact,
-        entry=entry,
-        roots=work.helpers.roots,
-    )
 
 
 def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:

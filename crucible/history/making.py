@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from crucible.history.composing import compose_entry
 from crucible.history.judging import missing_of
 from crucible.history.keeping import entry_path, keep_entry
 from crucible.history.marks import basis_of, read_marks
+from crucible.history.memories import MemoryKind, load_memories
 from crucible.history.model import (
     HEADINGS,
     NO_CAPTURES,
@@ -34,7 +34,7 @@ from crucible.history.model import (
     with_lines,
 )
 from crucible.history.notes import read_entry
-from crucible.history.remembering import close_todos, open_todos
+from crucible.history.remembering import remember
 from crucible.history.revising import own_entry
 from crucible.history.shortening import shortener, without_folders
 from crucible.history.telling import Told, tell
@@ -153,7 +153,7 @@ def refresh_history(
     """Update the history that covers the session at `path` after a single change, and return its note; None if there is none.
 
     `before` is the session as it was.  A subagent's session is covered by its parent's history.  No model is asked.  Todos in memory that the change
-    settled are marked done.  Raises like `make_history` and `append_memories`.
+    settled are marked done.  Raises like `make_history` and `remember`.
     """
     found = None
     for _ in range(_ATTEMPTS):
@@ -167,24 +167,16 @@ def refresh_history(
 def _refresh(
     vault: Vault, note: Note, before: Session, *, now: datetime, redact: Redact, roots: Sequence[str]
 ) -> Path | None:
-    session_id = note.session.id
-    has_history, todos = _has_history(vault, note), open_todos(vault.root, session_id)
-    if not (has_history or todos):
-        return None
-    own = _load_standing(vault, session_id).entry if has_history else None
-    captures = own.captures if own else NO_CAPTURES
-    compose = partial(told_of, vault, note, redact=redact, roots=roots, captures=captures)
-    was, composed = compose(instead=before), compose()
-    left = _still_true(own, was, composed) if own else None
-    close_todos(vault, todos, _ahead(was, own), _ahead(composed, left), now)
+    session_id, has_history = note.session.id, _has_history(vault, note)
+    known = load_memories(vault.root, MemoryKind.TODO, session=session_id).found
+    if any(one.session == session_id and not one.done for one in known):
+        remember(vault, note.session, now=now, redact=redact, roots=roots)
     if not has_history:
         return None
+    own = _load_standing(vault, session_id).entry
+    captures = own.captures if own else NO_CAPTURES
+    was = told_of(vault, note, redact=redact, roots=roots, captures=captures, instead=before)
     return make_history(vault, note, now=now, redact=redact, roots=roots, was=was).path
-
-
-def _ahead(*entries: Entry | None) -> frozenset[str]:
-    """What is said to be open."""
-    return frozenset(line.text for one in entries if one for line in (*one.questions, *one.further))
 
 
 def _teller(vault: Vault, note: Note) -> Note:

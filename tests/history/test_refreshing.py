@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from crucible.history import making
-from crucible.history.keeping import keep_entry, load_entry
+from crucible.history.keeping import keep_entry
 from crucible.history.making import make_history, refresh_history
 from crucible.history.memories import MemoryKind, load_memories
-from crucible.history.remembering import close_todos, open_todos, remember
+from crucible.history.remembering import remember
 from crucible.inbox.answering import Answered, answer
 from crucible.inbox.reading import find_entry
 from crucible.secrets import scanner
@@ -57,8 +57,7 @@ def made(place: Vault, *told: str) -> Path:
     """The history as a session's end in the project's folder leaves it, and what memory has of it."""
     note, asker = place.load(NAME), Model(*told) if told else None
     path = make_history(place, note, now=NOW, redact=redact, asker=asker, roots=SHOP).path
-    entry = load_entry(place, path).entry
-    remember(place, note.session, now=NOW, redact=redact, entry=entry, roots=SHOP)
+    remember(place, note.session, now=NOW, redact=redact, roots=SHOP)
     return path
 
 
@@ -73,7 +72,7 @@ def refreshed(place: Vault, done: Answered, roots: tuple[str, ...] = SHOP) -> st
 
 
 def to_do(place: Vault) -> set[str]:
-    return {one.text for one in open_todos(place.root, NAME)}
+    return {one.text for one in load_memories(place.root, MemoryKind.TODO).found if not one.done}
 
 
 def test_what_is_much_like_an_answered_question_is_open_still(place: Vault) -> None:
@@ -155,19 +154,3 @@ def test_a_todo_is_settled_where_the_history_is_gone_or_cannot_be_written(place:
     assert refreshed(place, answered(place, INVOICES)) == ""
     assert to_do(place) == set()
     assert not path.exists()
-
-
-def test_a_todo_is_known_again_by_other_folders_unless_another_is_open_that_looks_the_same(
-    place: Vault,
-) -> None:
-    made(place)
-    known = load_memories(place.root, MemoryKind.TODO).found[0]
-    todos = [
-        known._replace(id=f"t-{at}", text=text) for at, text in enumerate(("Drop a/b/c.ts?", "Drop x/c.ts?"))
-    ]
-    later = NOW + timedelta(days=1)
-    close_todos(place, todos, {"Drop b/c.ts?", "Drop x/c.ts?"}, {"Drop x/c.ts?"}, later)
-    assert not [one for one in load_memories(place.root, MemoryKind.TODO).found if one.done]
-    close_todos(place, todos[:1], {"Drop b/c.ts?"}, (), later)
-    done = [one.text for one in load_memories(place.root, MemoryKind.TODO).found if one.done]
-    assert done == ["Drop a/b/c.ts?"]
