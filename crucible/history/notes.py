@@ -119,8 +119,8 @@ def render_item(part: str, line: Line, number: int, form: int = FORMAT) -> list[
     text = contain(line.text, form=form, after=" ".join((line.why, *line.points)))
     if part in _EMPHASIZED:
         text = _with_bold_head(text)
-    lead = {"request": "", "done": f"{number}. "}.get(part, "- ")
-    return [lead + text, *(f"{' ' * (len(lead) or 2)}- {one}" for one in below)]
+    lead = f"{number}. " if part == "done" else "- "
+    return [lead + text, *(f"{' ' * len(lead)}- {one}" for one in below)]
 
 
 def _with_bold_head(text: str) -> str:

@@ -46,7 +46,7 @@ def revised(source: Source, entry: Entry, basis: str = "") -> Source:
     A note without marks is a person's alone and stays the same.  Raises `EditRefused` for a note that is not a history.
     """
     if not is_history(find_frontmatter(source).values):
-        raise EditRefused("line 1: not a history, so it was not changed")
+        raise EditRefused("line 1: type is not `history`, so the note was not changed")
     before = read_marks(source.lines)
     if before is None:
         return source

@@ -67,7 +67,7 @@ From [[sessions/2026-11-21-billing]].
 
 ## Request
 
-Bill our users
+- Bill our users
 
 ## What We Did
 

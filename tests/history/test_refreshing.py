@@ -147,7 +147,7 @@ def test_of_two_who_answer_at_once_each_is_told(place: Vault, monkeypatch: pytes
 def test_a_todo_is_settled_where_the_history_is_gone_or_cannot_be_written(place: Vault) -> None:
     path = made(place)
     path.write_text(path.read_text().replace("type: history", "type: diary"))
-    with pytest.raises(Exception, match="not a history"):
+    with pytest.raises(Exception, match="type is not"):
         refreshed(place, answered(place, ORDERS))
     assert to_do(place) == {INVOICES}
     path.unlink()
