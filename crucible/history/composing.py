@@ -199,9 +199,11 @@ def _of_children(children: Sequence[Session], captures: Captures) -> Iterator[_L
 
 
 def _request(session: Session) -> str:
-    """What the user asked for first, in full if it is short, else a paragraph; a bare command only if there is no more."""
+    """The user's first words that answer nothing, in full if they are short, else a paragraph."""
     first = [one.words for one in all_entries(session) if isinstance(one, Intervention) and not one.note]
-    words = next((one for one in first if not one.startswith("/") or " " in one.strip()), "".join(first[:1]))
+    answers = [_bare(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION]
+    asked = (one for one in first if not any(said.endswith(_bare(one)) for said in answers))
+    words = next(asked, "".join(first[:1]))
     parts = [part.strip("# \t\n") for part in _PARAGRAPH.split(words) if _LETTER.search(part)]
     if len(words.split()) > _LONGEST_REQUEST:
         del parts[2 if parts[0].endswith(":") else 1 :]

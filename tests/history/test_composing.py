@@ -126,7 +126,7 @@ def test_a_summary_is_listed_unless_an_outcome_says_it() -> None:
             (f"Implement the following plan:\n\n# Retry with jitter\n\n## Why\n\n{'x ' * 60}",),
             "Implement the following plan: Retry with jitter",
         ),
-        (("/review", "Only the tests"), "Only the tests"),
+        (("/review", "Only the tests"), "/review"),
         (("/review",), "/review"),
         ((), ""),
     ],
@@ -134,6 +134,11 @@ def test_a_summary_is_listed_unless_an_outcome_says_it() -> None:
 def test_the_request_is_the_first_paragraph_that_the_user_wrote(words: tuple[str, ...], asked: str) -> None:
     entry = composed(tuple(map(Intervention, words)))
     assert texts(entry.request) == [asked] * bool(asked)
+
+
+def test_words_that_answer_an_offer_are_not_the_request() -> None:
+    answer = Decision("Write the tests, too? → yes", by="user")
+    assert texts(composed((Intervention("yes"), answer, Intervention("Ship it"))).request) == ["Ship it"]
 
 
 def test_what_is_merely_said_is_neither_done_nor_decided_nor_asked() -> None:
