@@ -84,6 +84,8 @@ def _without(
     count: Counter[Rank] = Counter()
     for n, section in enumerate(sections):
         items: list[Item] = []
+        if section.more and section.items:
+            count[section.items[-1].rank] += section.more
         for m, item in enumerate(section.items):
             if (n, m) in lost:
                 count[item.rank] += 1

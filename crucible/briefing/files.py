@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
-__all__ = ["LARGEST", "find_files", "read_text"]
+from crucible.briefing.model import Item, Rank, Section
+from crucible.briefing.quoting import Quoter
+
+__all__ = ["LARGEST", "find_files", "included_section", "project_folder", "read_text"]
 
 LARGEST = 64 * 1024
 """Bytes that are read of one file."""
+_LINES, _READ = 12, 16 * 1024
+"""Lines that a briefing shows of each file, and bytes that it reads for them."""
 MOST_FILES = 20
 """Files that are read of all that were asked for."""
 
@@ -74,3 +79,30 @@ def _inside(folder: Path, name: str) -> Path | None:
     top = Path(os.path.realpath(folder))
     real = Path(os.path.realpath(top / name))
     return real if real.is_relative_to(top) else None
+
+
+def project_folder(cwd: Path, projects: Mapping[str, Sequence[str]], project: str) -> Path:
+    """The user's own for that project, else the repository's, else `cwd` itself."""
+    own = [Path(folder) for folder in projects.get(project, ()) if cwd.is_relative_to(folder)]
+    if own:
+        return max(own, key=lambda folder: len(folder.parts))
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+
+
+def included_section(folder: Path | None, named: Sequence[str], quoter: Quoter) -> Section:
+    """The first lines of each file; one that cannot be read, or lies elsewhere, is named."""
+    items = list(_items(folder, named, quoter)) if folder and named else []
+    return Section("files", "From the project's files", tuple(items))
+
+
+def _items(folder: Path, named: Iterable[str], quoter: Quoter) -> Iterator[Item]:
+    for name in find_files(folder, named):
+        label = quoter.line(name, 120).replace("]", "")
+        text = read_text(folder, name, _READ)
+        if text is None:
+            yield Item("not there, not in the project's folder, or no text", Rank.CONVENTION, label)
+            continue
+        lines = [shown for line in quoter.whole(text).split("\n") if (shown := quoter.line(line, 200))]
+        yield from (Item(line, Rank.CONVENTION, label) for line in lines[:_LINES])
+        if len(lines) > _LINES:
+            yield Item(f"… {len(lines) - _LINES} more lines", Rank.CONVENTION, label)

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
 
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter
+from crucible.knowledge.shelving import ItemShelf
 from crucible.patterns import late_pattern
 from crucible.recall.model import Hit, Kind, Question, Recall
 from crucible.recall.stopping import STOP_WORDS
 
-__all__ = ["MOST_WORDS", "Type", "keywords", "knowledge_section"]
+__all__ = ["MOST_WORDS", "Type", "keywords", "knowledge_section", "types_on"]
 
 MOST_WORDS, MOST_ITEMS = 10, 5
 _WORD = late_pattern(r"[^\W\d_][\w-]{2,40}")
@@ -87,3 +89,16 @@ def _told(hit: Hit, type_: str, quoter: Quoter) -> str:
     event = hit.event
     title = f"{quoter.line(event.title, 120)}: " if event.title else ""
     return f"{type_ or 'knowledge'}: {title}{quoter.line(event.text, _TEXT)} ({quoter.line(event.id, 150)})"
+
+
+def types_on(shelf: ItemShelf) -> Type:
+    """Asks the shelf once, when the first item is found; "" for what it does not have."""
+
+    @cache
+    def known() -> dict[str, str]:
+        return {path: facts.type for path, (_, facts) in shelf.shelved().items()}
+
+    def type_of(hit: Hit) -> str:
+        return known().get(hit.path, "")
+
+    return type_of

@@ -13,10 +13,11 @@ from functools import lru_cache
 from math import log, sqrt
 from typing import NamedTuple
 
+from crucible.briefing.model import Item, Rank, Section
 from crucible.patterns import late_pattern
 from crucible.workflow.model import Workflow
 
-__all__ = ["Aim", "Leaning", "aim_of", "rank_alike"]
+__all__ = ["Aim", "Leaning", "aim_of", "aimed", "explain", "rank_alike", "stems"]
 
 
 class Leaning(StrEnum):
@@ -124,3 +125,35 @@ def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
         range(len(texts)), key=lambda at: (not related[at], -scores[at] if related[at] else 0.0, at)
     )
     return [(at, related[at]) for at in order]
+
+
+# --- a briefing for a workflow ---------------------------------------------------------------------------------------
+
+_EXPLAINED = {
+    Leaning.PLANNING: "which plans: all sections are shown",
+    Leaning.EXECUTING: "which carries something out: conventions that have nothing to do with it are left out",
+    Leaning.NEITHER: "of which nothing tells whether it plans or carries out: all sections are shown",
+}
+
+
+def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
+    """What is shown for the workflow, what has to do with it marked as that."""
+    items = [item for section in sections for item in section.items]
+    related = {at for at, alike in rank_alike([item.text for item in items], aim) if alike}
+    found, at = list[Section](), 0
+    for section in sections:
+        marked = [item._replace(related=at + n in related) for n, item in enumerate(section.items)]
+        at += len(marked)
+        kept = tuple(item for item in marked if _is_shown(item, aim))
+        if kept:
+            found.append(section._replace(items=kept))
+    return found
+
+
+def _is_shown(item: Item, aim: Aim) -> bool:
+    return item.related or item.rank is not Rank.CONVENTION or aim.leaning is not Leaning.EXECUTING
+
+
+def explain(aim: Aim, name: str) -> str:
+    """The line that says what was shown and why; `name` is the workflow's, quoted."""
+    return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}; what has to do with it is kept longest."

@@ -5,12 +5,12 @@ Owns what the template is given and must print, and that one with an error is na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from crucible.briefing.model import Cut, Section, Source
+from crucible.briefing.model import Cut, Section
 from crucible.errors import CrucibleError
-from crucible.note.fencing import fence, quote_span
+from crucible.note.fencing import fence
 from crucible.rendering import Renderer
 from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
@@ -39,25 +39,11 @@ class Frame:
     """Makes the text of one briefing again and again, while it is fitted."""
 
     def __init__(
-        self,
-        template: Renderer,
-        on_error: Callable[[str], None],
-        *,
-        project: str,
-        position: str,
-        explained: str,
-        failed: Sequence[Source],
+        self, template: Renderer, on_error: Callable[[str], None], values: Mapping[str, object]
     ) -> None:
-        """`on_error` is told once of a template that cannot be filled in."""
-        self._template = template
-        self._on_error = on_error
-        self._values = {
-            "label": LABEL,
-            "project": quote_span(project, 80),
-            "explained": explained,
-            "position": position,
-            "failed": tuple(failed),
-        }
+        """`on_error` gets one line if the template cannot be filled in."""
+        self._template, self._on_error = template, on_error
+        self._values = {"label": LABEL, **values}
 
     def render(self, sections: Sequence[Section], left_out: Sequence[Cut]) -> str:
         """The text, which ends in one newline."""

@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.briefing.facts import has_sessions
+from crucible.briefing.files import project_folder
 from crucible.briefing.gathering import Supply, Wish, brief
-from crucible.briefing.knowledge import Type
+from crucible.briefing.knowledge import Type, types_on
 from crucible.briefing.likeness import Aim, aim_of
 from crucible.briefing.model import Briefing
-from crucible.briefing.position import last_position
 from crucible.briefing.profile import PROJECTS, profile_path, write_profile
 from crucible.briefing.proposing import propose
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.rows import Known, has_sessions
-from crucible.briefing.shelved import types_on
-from crucible.briefing.workspace import project_folder
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import here
@@ -88,10 +85,9 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
             _propose(place, project, folder)
         now = datetime.now(UTC)
         notice = _notice(place, view, project, now) if view else ""
-        position = partial(_position, notice, now, place.quoter)
         return brief(
             vault,
-            Wish(project, now, budget, folder, position, name, aim),
+            Wish(project, now, budget, folder, notice, workflow=name, aim=aim),
             Supply(view, broken, _recall_of(door, vault, project), _client_folder()),
             quoter=place.quoter,
             counter=counter_of(user_settings().agents.tokenizer),
@@ -170,10 +166,6 @@ def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
     short = settings._replace(resume=settings.resume._replace(at_start="notice"))
     start = Start("", place.cwd, project, now)
     return tell(str(place.vault.root), short, user_settings(), rows, start, quoter=place.quoter)
-
-
-def _position(notice: str, now: datetime, quoter: Quoter, known: Known) -> str:
-    return notice or last_position(known, now, quoter)
 
 
 def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]]:

@@ -90,8 +90,15 @@ def _sections(found: Briefing) -> list[dict[str, Any]]:
         {
             "name": section.name,
             "title": section.title,
+            "more": section.more,
             "items": [
-                {"text": one.text, "rank": one.rank.word, "group": one.group, "related": one.related}
+                {
+                    "text": one.text,
+                    "rank": one.rank.word,
+                    "group": one.group,
+                    "related": one.related,
+                    "finding": one.finding,
+                }
                 for one in section.items
             ],
         }

@@ -29,6 +29,7 @@ from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.resume_context import Asked, build, drift_at, native_of, place_of, resume_problem
+from crucible.cli.stopped import follow
 from crucible.cli.surroundings import user_settings
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.record.cleaning import Cleaning
@@ -254,6 +255,7 @@ def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> Non
         _bookmark(vault, now, plan, begun, code)
         if has_news(plan.session, now):
             _brief(vault, now.id)
+            follow(vault, vault.find(now.id))
     if end.fault:
         hint = f"the session is {now.status}: `cru session resume {now.id}` goes on with it"
         raise ClientFailed(end.fault, hint)

@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.opening import open_vault
+from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
+from crucible.cli.project_folders import folders_of
 from crucible.cli.session_ref import SESSION
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
@@ -29,10 +30,12 @@ from crucible.history.keeping import (
     too_many,
 )
 from crucible.history.keeping import prune as prune_notes
-from crucible.history.model import Capture, Entry, Line
-from crucible.history.notes import HEADINGS
+from crucible.history.making import told_of
+from crucible.history.model import HEADINGS, Capture, Entry, Line, lines_of
+from crucible.history.notes import render_entry
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
+from crucible.secrets.redacting import redact_of
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
@@ -145,13 +148,18 @@ def _told(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
 @format_option("text", "json")
 @click.pass_obj
 def show_history(door: Door, /, session: str, format_: str) -> None:
-    """Show what a session came to: its note as it is, or its facts as JSON. What is untidy in it is named on stderr.
+    """Show what a session came to: its note as it is, or its facts as JSON. Problems in it are reported on stderr.
+
+    Without a history note, after an import say, it is composed from the session's note; nothing is written.
 
     \b
       cru history show 2026-11-21-add-rate-limiter
     """
     vault = open_vault(door)
     one = _named(vault, session)
+    if one is None:
+        _show_composed(vault, session, format_, door)
+        return
     if format_ == "json":
         if one.entry is None:
             raise CrucibleError(
@@ -163,26 +171,52 @@ def show_history(door: Door, /, session: str, format_: str) -> None:
     say_problems(vault.relative(one.note.path), one.problems)
 
 
-def _named(vault: Vault, ref: str) -> EntryNote:
-    """By the session's id or path, the note's own path, or a beginning of an id that only one has; `SessionNotFound` for none."""
+def _named(vault: Vault, ref: str) -> EntryNote | None:
+    """By the session's id or path, the note's path, or an unambiguous beginning of an id; None if there is none."""
     wanted = note_name(Path(ref).name)
     notes = list(load_entries(vault))
-    found = [one for one in notes if one.note.name == wanted] or [
-        one for one in notes if wanted and one.note.name.startswith(wanted)
+
+    def names(one: EntryNote) -> tuple[str, ...]:
+        return (one.note.name, one.entry.session_id) if one.entry else (one.note.name,)
+
+    found = [one for one in notes if wanted in names(one)] or [
+        one for one in notes if wanted and any(name.startswith(wanted) for name in names(one))
     ]
-    if not found:
+    if len(found) > 1:
+        raise AmbiguousSession(ref, [one.note.name for one in found])
+    return found[0] if found else None
+
+
+def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
+    try:
+        note = vault.read(find_note(vault, ref))
+    except SessionNotFound as error:
+        wanted = note_name(Path(ref).name)
         raise SessionNotFound(
             f"{ref}: no history of it",
             f"`cru history list` shows those there are, `cru session end {wanted}` writes one",
-        )
-    if len(found) > 1:
-        raise AmbiguousSession(ref, [one.note.name for one in found])
-    return found[0]
+        ) from error
+    _, roots = folders_of(note.session.project or "")
+    entry = told_of(vault, note, redact=redact_of(vault.settings.secrets), roots=roots)
+    if format_ == "json":
+        write_json(_facts(entry))
+    else:
+        text = render_entry(entry, place=vault.relative(note.path))
+        write_document(text.rpartition("\n%% ")[0], door)
+    say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
     def lines(told: Sequence[Line]) -> list[dict[str, Any]]:
-        return [{"text": one.text, "why": one.why or None, "line": one.line or None} for one in told]
+        return [
+            {
+                "text": one.text,
+                "why": one.why or None,
+                "points": [*one.points],
+                "finding": one.finding or None,
+            }
+            for one in told
+        ]
 
     def captures(told: Sequence[Capture]) -> list[dict[str, Any]]:
         return [{"type": one.type, "id": one.id or None, "summary": one.summary} for one in told]
@@ -202,7 +236,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "captures": {name: captures(group) for name, group in entry.captures._asdict().items()},
         "tokens": entry.tokens,
         "author": entry.author or None,
-        **{_key(heading): lines(getattr(entry, part)) for part, heading in HEADINGS.items()},
+        **{_key(heading): lines(lines_of(entry, part)) for part, heading in HEADINGS.items()},
     }
 
 

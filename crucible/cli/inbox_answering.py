@@ -14,7 +14,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.output import say, write
 from crucible.cli.project_folders import folders_of
 from crucible.errors import CrucibleError, UsageError
-from crucible.history.refreshing import refresh_history
+from crucible.history.making import refresh_history
 from crucible.inbox.answering import Answered, Verdict
 from crucible.inbox.answering import answer as write_answer
 from crucible.inbox.reading import places, read_items

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import click
 
-from crucible.briefing.digest import LINES, Digest
-from crucible.briefing.digesting import Digested, Wanted, digest_of
+from crucible.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
+from crucible.briefing.facts import has_sessions
 from crucible.briefing.likeness import Aim, aim_of
-from crucible.briefing.memory import Position
 from crucible.briefing.model import Item, Rank
+from crucible.briefing.place import Position
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.rows import has_sessions
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import here, open_vault
@@ -118,9 +117,9 @@ def _complain(found: Digested) -> int:
     """What could not be read, on stderr; the exit code."""
     for source in found.failed:
         say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
-    for kind, problem in found.held.problems:
+    for kind, problem in found.problems:
         say_problems(f".crucible/memory/{FILES[kind]}", (problem,))
-    return PROBLEMS_FOUND if found.failed or found.held.problems else 0
+    return PROBLEMS_FOUND if found.failed or found.problems else 0
 
 
 def _plain(project: str, workflow: str | None, aim: Aim | None, found: Digested) -> dict[str, object]:
@@ -139,7 +138,12 @@ def _plain(project: str, workflow: str | None, aim: Aim | None, found: Digested)
 
 def _items(items: Iterable[Item], rank: Rank) -> list[dict[str, object]]:
     return [
-        {"text": one.text, "inferred": one.group.endswith("(inferred)"), "related": one.related}
+        {
+            "text": one.text,
+            "inferred": one.group.endswith("(inferred)"),
+            "related": one.related,
+            "finding": one.finding,
+        }
         for one in items
         if one.rank is rank
     ]

@@ -1,22 +1,21 @@
-"""What a model told of a session, read, and held against the session.
+"""A history that a model wrote, checked against the session.
 
-Owns what may stand in a history that a model wrote: every file, task and decision that it names is in the session, or the answer is refused as a
-whole; and what it may not lose: decisions, open questions and unfinished tasks that it left out are told as they are without a model.
+Every file, task and decision that it names must be in the session, or the answer is refused as a whole.  Decisions, open questions and unfinished tasks
+that it leaves out are added as they are without a model; so are the request, the corrections and what failed, which it is not asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from crucible.acts.kinds import type_of
-from crucible.history.model import Entry, Line, tidy_entry, tidy_line
-from crucible.history.notes import HEADINGS, read_items
+from crucible.history.model import HEADINGS, Entry, Line, lines_of, tidy_entry, tidy_line, with_lines
+from crucible.history.notes import read_items
 from crucible.patterns import late_pattern
 from crucible.session.waiting import words_of
 
-__all__ = ["Grounds", "Refused", "judge_answer", "missing_of", "tells"]
+__all__ = ["Grounds", "Refused", "judge_answer", "missing_of"]
 
 
 class Refused(Exception):
@@ -28,10 +27,9 @@ class Refused(Exception):
 
 
 class Grounds(NamedTuple):
-    """What an answer is held against.
+    """What an answer is checked against.
 
-    `composed` is the entry that was made without a model, `tasks` the ids of the session's tasks, `said` all that its note says, in small letters
-    and with short paths.
+    `composed` is the entry without a model, `tasks` the ids of the session's tasks, `said` its whole note in lower case with short paths.
     """
 
     composed: Entry
@@ -47,32 +45,24 @@ _NOTHING = late_pattern(
     r"(?i)[*_(]*(?:none|nothing|n/?a|no (?:open |new |further )?(?:decisions?|questions?|issues?|steps?|items?))\b[^\n]{0,40}"
 )
 _TAG = late_pattern(r"[ \t]*[\[(]D(\d{1,4})[\])]")
+_TOLD = ("done", "decisions", "questions", "further")
+"""Sections that a model is asked for."""
 _MOST_ITEMS = 60
 _MOST_COMPLAINTS = 12
 
 
 def judge_answer(text: str, grounds: Grounds) -> Entry:
-    """The composed entry with the four sections as the answer has them, and what that left out behind; `Refused` for one that does not hold."""
-    told = _sections(text)
-    complaints = [*_complaints(told, grounds)]
-    if complaints:
+    """The composed entry with the four sections as the answer has them, and then what it left out; `Refused` for an answer that does not hold."""
+    told, composed = _sections(text), grounds.composed
+    if complaints := [*_complaints(told, grounds)]:
         raise Refused(complaints[:_MOST_COMPLAINTS])
-    composed = grounds.composed
-    entry = replace(
+    tagged = with_lines(
         composed,
-        done=tuple(line._replace(line=0) for line in told["done"]),
-        decisions=tuple(line for one in told["decisions"] if (line := _decided(one, composed.decisions))),
-        questions=tuple(line._replace(line=0) for line in told["questions"]),
-        further=tuple(line._replace(line=0) for line in told["further"]),
+        lambda part, lines: (_known(part, one, composed) for one in told[part]) if part in _TOLD else lines,
     )
-    entry = replace(
-        entry,
-        done=_untagged(entry.done),
-        decisions=_untagged(entry.decisions),
-        questions=_untagged(entry.questions),
-        further=_untagged(entry.further),
-    )
-    return tidy_entry(missing_of(entry, composed, told["decisions"]))
+    missing = _missing(tagged, composed)
+    entry = with_lines(tagged, lambda part, lines: (*map(_untagged, lines), *missing.get(part, ())))
+    return tidy_entry(entry)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -83,13 +73,14 @@ def _sections(text: str) -> dict[str, tuple[Line, ...]]:
     lines = _document(text)
     told: dict[str, list[Line]] = {part: [] for part in HEADINGS}
     for item in read_items(lines):
-        line = tidy_line(item.line)
+        text = _LINES.sub("", item.line.text)
+        line = tidy_line(item.line._replace(text=text))
         if _LETTER.search(line.text) and not _NOTHING.fullmatch(line.text):
             told[item.part].append(line)
     if not any(told.values()):
         raise Refused(
             [
-                f"it has no item under any of the headings {', '.join(f'`## {one}`' for one in HEADINGS.values())}"
+                f"it has no item under any of the headings {', '.join(f'`## {HEADINGS[one]}`' for one in _TOLD)}"
             ]
         )
     if sum(map(len, told.values())) > _MOST_ITEMS:
@@ -98,6 +89,7 @@ def _sections(text: str) -> dict[str, tuple[Line, ...]]:
 
 
 _LETTER = late_pattern(r"[^\W_]")
+_LINES = late_pattern(r" \(line [0-9]{1,9}\)\Z")
 
 
 def _document(text: str) -> list[str]:
@@ -122,7 +114,7 @@ def _complaints(told: dict[str, tuple[Line, ...]], grounds: Grounds) -> Iterator
     decisions = grounds.composed.decisions
     for part, lines in told.items():
         for line in lines:
-            text = f"{line.text} {line.why}"
+            text = _said(line)
             for name in files_in(_TAG.sub("", text)):
                 if not _stands_in(name, grounds.said):
                     yield f"the session has no file `{name}`"
@@ -187,22 +179,33 @@ def _number(task: str) -> str:
     return task.casefold().removeprefix("task").strip("-_ ").lstrip("0") or "0"
 
 
-# --- decisions -------------------------------------------------------------------------------------------------------
+# --- what it shows ---------------------------------------------------------------------------------------------------
+
+
+def _said(line: Line) -> str:
+    return " ".join((line.text, line.why, *line.points))
 
 
 def _tags(text: str) -> list[int]:
     return [int(found[1]) for found in _TAG.finditer(text)]
 
 
-def _untagged(lines: Iterable[Line]) -> tuple[Line, ...]:
-    return tuple(line._replace(text=_TAG.sub("", line.text), why=_TAG.sub("", line.why)) for line in lines)
+def _untagged(line: Line) -> Line:
+    text, why, *points = (_TAG.sub("", one) for one in (line.text, line.why, *line.points))
+    return line._replace(text=text, why=why, points=tuple(points))
 
 
-def _decided(line: Line, decisions: Sequence[Line]) -> Line | None:
-    """The item with the place, and where it gives none the reason, of the decision that it tells."""
-    tags = _tags(f"{line.text} {line.why}")
-    one = decisions[tags[0] - 1] if tags else next((each for each in decisions if _tells(line, each)), None)
-    return one and line._replace(why=line.why or one.why, line=one.line)
+def _known(part: str, line: Line, composed: Entry) -> Line:
+    """The line with the id of what it shows, and a decision with its reason, if the answer gives none."""
+    if part == "done":
+        return line
+    if part == "decisions":
+        tags = _tags(_said(line))
+        found = (each for each in composed.decisions if _tells(line, each))
+        one = composed.decisions[tags[0] - 1] if tags else next(found, line)
+        return line._replace(why=line.why or one.why, finding=one.finding)
+    ahead = (one.finding for one in (*composed.questions, *composed.further) if _covers(line, one))
+    return line._replace(finding=next(ahead, ""))
 
 
 def _is_close(line: Line, decisions: Sequence[Line]) -> bool:
@@ -210,27 +213,22 @@ def _is_close(line: Line, decisions: Sequence[Line]) -> bool:
 
 
 def _tells(line: Line, decision: Line) -> bool:
-    """Whether a line tells a decision: half of the words of either stand in the other, and each name of it does."""
+    """True if half of the words of either are in the other, and each name of the line is in the decision."""
     said, meant = words_of(line.text), words_of(decision.text)
-    everything = words_of(f"{decision.text} {decision.why}")
     if not meant or not said:
-        return (
-            line.text.casefold() in decision.text.casefold()
-            or decision.text.casefold() in line.text.casefold()
-        )
-    if 2 * len(said & everything) >= len(said):
+        one, other = line.text.casefold(), decision.text.casefold()
+        return one in other or other in one
+    if 2 * len(said & words_of(_said(decision))) >= len(said):
         return True
-    told = words_of(f"{line.text} {line.why}")
-    return 2 * len(meant & told) > len(meant) and not _strange(
-        line.text, f"{decision.text} {decision.why}".casefold()
-    )
+    told = words_of(_said(line))
+    return 2 * len(meant & told) > len(meant) and not _strange(line.text, _said(decision).casefold())
 
 
 _NAME = late_pattern(r"(?<![.!?:] )(?<!^)\b[A-Z][\w+#]*[A-Za-z0-9+#]\b")
 
 
 def _strange(text: str, said: str) -> list[str]:
-    """Names in a text, words with a capital inside of a sentence, that are nowhere in what was said."""
+    """Names in a text, capitalized words within a sentence, that were never said."""
     return [
         found[0]
         for found in _NAME.finditer(text)
@@ -241,50 +239,37 @@ def _strange(text: str, said: str) -> list[str]:
 # --- what it left out ------------------------------------------------------------------------------------------------
 
 
-def missing_of(entry: Entry, composed: Entry, decided: Sequence[Line] | None = None) -> Entry:
-    """The entry with those decisions, open questions and unfinished tasks of the `composed` one behind that it does not tell.
+def missing_of(entry: Entry, composed: Entry) -> Entry:
+    """The entry with the decisions, open questions and next steps of the `composed` one that it does not cover."""
+    missing = _missing(entry, composed)
+    return with_lines(entry, lambda part, lines: (*lines, *missing.get(part, ())))
 
-    `decided` are its decisions as they were written, with their tags.
-    """
-    lines = entry.decisions if decided is None else decided
-    tagged = {number for line in lines for number in _tags(f"{line.text} {line.why}")}
-    decisions = [
-        one
-        for number, one in enumerate(composed.decisions, 1)
-        if number not in tagged and not any(_tells_all(line, one) for line in lines)
-    ]
+
+def _missing(entry: Entry, composed: Entry) -> dict[str, list[Line]]:
+    tagged = {number for line in entry.decisions for number in _tags(_said(line))}
     ahead = (*entry.questions, *entry.further)
-    questions = [one for one in composed.questions if not any(_tells_all(line, one) for line in ahead)]
-    further = [one for one in composed.further if not any(tells(line, one) for line in ahead)]
-    return replace(
-        entry,
-        decisions=(*entry.decisions, *decisions),
-        questions=(*entry.questions, *questions),
-        further=(*entry.further, *further),
-    )
+    told = {"decisions": entry.decisions, "questions": ahead, "further": ahead}
+    return {
+        part: [
+            one
+            for number, one in enumerate(lines_of(composed, part), 1)
+            if not (part == "decisions" and number in tagged)
+            and not any(_covers(line, one) for line in lines)
+        ]
+        for part, lines in told.items()
+    }
 
 
-def _tells_all(line: Line, one: Line) -> bool:
-    """Whether nearly all words of one stand in the other: what is told too often is better than what is lost."""
+def _covers(line: Line, one: Line) -> bool:
+    """True if a line names the task of another, or has nearly all of its words: better twice than lost."""
+    if line.finding and line.finding == one.finding:
+        return True
+    if one.finding.startswith("task-"):
+        task = one.finding.removeprefix("task-")
+        if not _IDS.search(task):
+            return _stands_in(f"task {task}", _said(line).casefold())
+        return _number(task) in {_number(name) for name in tasks_in(_said(line), ())}
     wanted = words_of(one.text)
     if not wanted:
         return one.text.casefold() in line.text.casefold()
-    return 4 * len(wanted & words_of(f"{line.text} {line.why}")) >= 3 * len(wanted)
-
-
-_TASK = late_pattern(r"\(task ([^();]+)(?:;[^()]*)?\)\Z")
-
-
-def tells(line: Line, one: Line) -> bool:
-    """Whether a line tells what another says: one of a task names it, any other has nearly all of its words."""
-    task = _TASK.search(one.text)
-    if task is None:
-        return _tells_all(line, one)
-    if not _IDS.search(task[1]):
-        return _stands_in(f"task {task[1]}", f"{line.text} {line.why}".casefold())
-    return _number(task[1]) in map(_number, _named(line))
-
-
-def _named(line: Line) -> frozenset[str]:
-    found = _TASKS.finditer(f"{line.text} {line.why}")
-    return frozenset(one.strip(".-_") for each in found for one in _IDS.findall(each["ids"] or each["id"]))
+    return 4 * len(wanted & words_of(_said(line))) >= 3 * len(wanted)

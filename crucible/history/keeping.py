@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from crucible.acts.evidence import load_evidence
 from crucible.errors import CrucibleError, EditRefused, NoteExists
-from crucible.history.model import Captures, Entry, shortened_captures
-from crucible.history.notes import HEADINGS, read_entry, render_entry
+from crucible.history.model import HEADINGS, Captures, Entry, lines_of, shortened_captures
+from crucible.history.notes import read_entry, render_entry
 from crucible.history.revising import revised, with_captures, with_session
 from crucible.history.shortening import shortener
 from crucible.note.source import Edit, Problem, Source, Span
@@ -87,7 +87,7 @@ class Limits(NamedTuple):
 
 
 def keep_entry(vault: Vault, entry: Entry, basis: str = "", place: str = "") -> Path:
-    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_mark` makes it, `place` where the session's note is.
+    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_of` makes it, `place` where the session's note is.
 
     `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
     """
@@ -212,7 +212,8 @@ def _holds(entry: Entry, wanted: Sequence[str]) -> bool:
 
 
 def _said(entry: Entry) -> str:
-    lines = [f"{line.text} {line.why}" for part in HEADINGS for line in getattr(entry, part)]
+    told = (line for part in HEADINGS for line in lines_of(entry, part))
+    lines = [" ".join((line.text, line.why, *line.points)) for line in told]
     kept = [one.summary for group in entry.captures for one in group]
     names = (entry.session_id, entry.title, entry.project, entry.agent)
     return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()

@@ -1,10 +1,7 @@
 """What is remembered over sessions: decisions, lessons and what is left to do, in `.crucible/memory/`, a JSON line each.
 
-Owns what a line says and which of several lines counts.  Lines are added at the end: of those with one id the newest holds, so what is done,
-or what its note does not say any more, is a later line with `done`.  Only a todo that is done may shrink to a line's summary.  What of a session is
-worth a line is `gleaning`'s.
-
-The notes are the truth: a line is what a session's note said when the session ended.
+Lines are only appended: of those with one id the newest counts, so what is done, or what its note does not say any more, is a later line with
+`done`.  Only a todo that is done may shrink to a line's summary.  The notes are the truth: a line is what a note said when its session stopped.
 """
 
 from __future__ import annotations
@@ -61,9 +58,9 @@ FILES: Mapping[MemoryKind, str] = MappingProxyType(
 class Memory(NamedTuple):
     """A decision, a lesson or something to do, each text in one line and without secrets.
 
-    `why` is a decision's reason, a lesson's cure, "" where nobody said.  `at` is when it was said, of what is `done` when that was seen.  `phase` is
-    a phase's id.  `source` says where it was found: a decision's own source, else `error`, `correction`, `environment`, `history`, `knowledge`, `task`, `question`.
-    What only a model said is `inferred`.  `compacted` is a summary that stands for all lines of a todo that is done.
+    `why` is a decision's reason, or cause → resolution of a failure, "" if unknown.  `at` is when it was said, or when it was seen to be `done`.
+    `phase` and `finding` are ids in the session's note; for a task `finding` is `task-3`.  `source` is the finding's, `task` or `question`.
+    `compacted` is a summary that stands for all lines of a todo that is done.
     """
 
     id: str
@@ -72,12 +69,13 @@ class Memory(NamedTuple):
     session: str
     at: datetime
     why: str = ""
+    by: str = ""
     phase: str = ""
     project: str = ""
     source: str = ""
-    inferred: bool = False
-    done: bool = False
+    finding: str = ""
     compacted: str = ""
+    done: bool = False
 
 
 class Loaded(NamedTuple):
@@ -212,39 +210,22 @@ def _fields(one: Memory) -> dict[str, object]:
         "session": one.session,
         "at": time_text(one.at),
     }
-    rest = {name: getattr(one, name) for name in (*_TEXTS, *_FLAGS)}
+    rest = {name: getattr(one, name) for name in (*_TEXTS, "done")}
     return head | {name: value for name, value in rest.items() if value}
 
 
-_TEXTS = ("text", "why", "phase", "project", "source", "compacted")
-_FLAGS = ("inferred", "done")
+_TEXTS = ("text", "why", "by", "phase", "project", "source", "finding", "compacted")
 
 
 def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
     """Raises `Unfit`."""
     if fields.get("kind") != kind:
         raise Unfit(f"`kind` is not `{kind}`")
-    text, why, phase, project, source, compacted = (text_of(fields, name) for name in _TEXTS)
-    if not (text or compacted):
+    texts, done = {name: text_of(fields, name) for name in _TEXTS}, fields.get("done", False)
+    if not (texts["text"] or texts["compacted"]):
         raise Unfit("`text` is empty")
+    if not isinstance(done, bool):
+        raise Unfit("`done` is neither true nor false")
     return Memory(
-        word_of(fields, "id"),
-        kind,
-        text,
-        session_of(fields),
-        time_of(fields, "at"),
-        why,
-        phase,
-        project,
-        source,
-        _flag(fields, "inferred"),
-        _flag(fields, "done"),
-        compacted,
+        word_of(fields, "id"), kind, session=session_of(fields), at=time_of(fields, "at"), done=done, **texts
     )
-
-
-def _flag(fields: Mapping[str, object], name: str) -> bool:
-    value = fields.get(name, False)
-    if not isinstance(value, bool):
-        raise Unfit(f"`{name}` is neither true nor false")
-    return value

@@ -1,6 +1,6 @@
-"""Which files a session changed, and which skills it used.
+"""The files that a session changed and the skills that it used.
 
-Owns that what failed or was rejected changed nothing.  What a call did is `acts`' to say.
+A call that failed or was refused changed nothing.  `acts` tells what a call did.
 """
 
 from __future__ import annotations
@@ -11,36 +11,48 @@ from crucible.acts.evidence import Evidence
 from crucible.acts.files import Files
 from crucible.acts.model import Deed
 from crucible.acts.reading import acts_of
-from crucible.history.walking import Placed
-from crucible.session.model import Outcome, ToolCall, ToolCalls
+from crucible.session.model import Entry, Intervention, Outcome, Session, Subagent, ToolCall, ToolCalls
 
-__all__ = ["modified_files", "used_skills"]
+__all__ = ["all_entries", "modified_files", "used_skills"]
 
 _CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
 
 
-def modified_files(entries: Iterable[Placed], evidence: Evidence) -> tuple[str, ...]:
-    """Each file once, in the order of its first change, as seen from the project; one that the note holds cut is left out."""
+def all_entries(session: Session) -> Iterator[Entry]:
+    """Every entry in the order of the note, also those of inline subagents, except the prompts of these: no human wrote them."""
+    yield from _with_inline(session.preamble)
+    yield from _with_inline(session.all_entries())
+
+
+def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
+    for entry in entries:
+        yield entry
+        if isinstance(entry, Subagent):
+            yield from (one for one in _with_inline(entry.entries) if not isinstance(one, Intervention))
+
+
+def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
+    """Each file once, in the order of its first change, relative to the project; a name that the note cuts is left out."""
     files, found = Files(names_only=True), dict[str, None]()
-    for call in _calls(entries):
+    for call in _calls(session):
         for act in acts_of(call, evidence, files):
             if act.deed in _CHANGES and call.outcome not in _NOT_DONE and not act.what.endswith(_CUT):
                 found[act.what] = None
     return tuple(found)
 
 
-def used_skills(entries: Iterable[Placed]) -> tuple[str, ...]:
+def used_skills(session: Session) -> tuple[str, ...]:
     """Each skill once, in the order of its first use."""
     found: dict[str, None] = {}
-    for call in _calls(entries):
+    for call in _calls(session):
         if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:
             found.update(dict.fromkeys(call.call.split()[1:2]))
     return tuple(found)
 
 
-def _calls(entries: Iterable[Placed]) -> Iterator[ToolCall]:
-    for _, entry in entries:
+def _calls(session: Session) -> Iterator[ToolCall]:
+    for entry in all_entries(session):
         if isinstance(entry, ToolCalls):
             yield from entry.calls

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from crucible.bookmarks.glimpsing import Glimpse, glimpse_bookmarks
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.model import Bookmark, task_at_work
+from crucible.briefing.files import project_folder
 from crucible.briefing.quoting import Quoter, whole_words
-from crucible.briefing.workspace import project_folder
 from crucible.errors import CrucibleError
 from crucible.history.shortening import shortener
 from crucible.hooks.log import complain

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crucible.index.view import View
 from crucible.tasks.annotations import Shelf
 from crucible.tasks.gathering import Found, Owner, Scope, gather, tasks_called
-from crucible.tasks.model import OpenTask, Ref
+from crucible.tasks.model import OpenTask, Ref, Stage
 from crucible.tasks.picking import RecallCounts, recall_counts
 from crucible.tasks.readiness import Status, cut_status, status_of
 from crucible.tasks.stores import StoreList, lists_in, with_stores
@@ -28,6 +28,7 @@ class Client(NamedTuple):
 
 
 NO_CLIENT = Client()
+_OPEN = (Stage.PENDING, Stage.IN_PROGRESS)
 
 
 class Overview(NamedTuple):
@@ -71,14 +72,27 @@ def overview(
     shelf: Shelf,
     client: Client = NO_CLIENT,
     most: int | None = None,
+    *,
+    alive: Collection[str] | None = None,
 ) -> Overview:
-    """Where the tasks in scope stand, at most so many of them shown, None all."""
+    """Where the tasks in scope stand, at most `most` of them shown; with `alive` only those of these sessions, others count as older."""
     found, troubles = tasks_now(view, scope, shelf.root, client)
+    if alive is not None:
+        found = _only(found, alive)
     status = status_of(found.tasks)
     if most is not None:
         status = cut_status(status, most)
     counts, wrong = recall_counts(shelf, (task.ref for task in shown_tasks(status)))
     return Overview(status, counts, found.owners, found.older, (*troubles, *wrong))
+
+
+def _only(found: Found, alive: Collection[str]) -> Found:
+    """The tasks of these sessions and their subagents, and of lists that no note names."""
+    owners = found.owners
+    over = {one.id for one in owners.values() if one.id not in alive and one.parent not in alive}
+    kept = tuple(task for task in found.tasks if task.ref.session not in over)
+    left = sum(task.ref.session in over and task.stage in _OPEN for task in found.tasks)
+    return found._replace(tasks=kept, older=found.older + left)
 
 
 def shown_tasks(status: Status) -> tuple[OpenTask, ...]:

@@ -8,7 +8,8 @@ import pytest
 
 from crucible.bookmarks.keeping import append_bookmark
 from crucible.bookmarks.model import Bookmark, Why
-from crucible.briefing.memory import Position, find_position, load_held
+from crucible.briefing.facts import find_known
+from crucible.briefing.place import Position, find_position
 from crucible.history.memories import Memory, MemoryKind, append_memories, memory_id
 from crucible.index.store import Index
 from crucible.vault.store import Vault
@@ -64,23 +65,12 @@ def decision(text: str, day: int = 0, *, done: bool = False, session: str = "202
 # --- what is held ----------------------------------------------------------------------------------------------------
 
 
-def test_what_holds_is_told_newest_first_and_what_two_sessions_say_once(vault: Vault) -> None:
-    append_memories(
-        vault.root,
-        [
-            decision("UTC"),
-            decision("Redis", 1),
-            decision("utc.", 2, session="2026-11-21-y"),
-            decision("Gone"),
-            decision("Gone", 3, done=True),
-        ],
-    )
-    assert [(one.text, one.session) for one in load_held(vault.root, "shop").decisions] == [
-        ("utc.", "2026-11-21-y"),
-        ("Redis", "2026-11-21-x"),
-    ]
-    assert not load_held(vault.root, "blog").decisions
-    assert len(load_held(vault.root).decisions) == 2
+def test_what_holds_of_sessions_whose_notes_are_gone_is_known_newest_first(vault: Vault) -> None:
+    lines = [decision("UTC"), decision("Redis", 1), decision("Gone"), decision("Gone", 3, done=True)]
+    append_memories(vault.root, lines)
+    assert [one.text for one in find_known(vault, None, "shop", NOW).facts] == ["Redis", "UTC"]
+    assert not find_known(vault, None, "blog", NOW).facts
+    assert len(find_known(vault, None, "", NOW).facts) == 2
 
 
 # --- where work stands -----------------------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.briefing.files import find_files, read_text
-from crucible.briefing.included import included_section
+from crucible.briefing.files import find_files, included_section, read_text
 from crucible.briefing.profile import conventions, load_profile, profile_path, profile_section, write_profile
 from crucible.briefing.proposing import propose
 from crucible.briefing.quoting import Quoter

@@ -170,17 +170,17 @@ def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled
     kept.write_text(kept.read_text().replace("status: paused", "status: completed"))
     assert cru("session", "end", name).exit_code == 0
     path = filled.root / "history" / f"{name}.md"
-    path.write_text(path.read_text().replace("## Next Session\n", "- Ask Ada\n\n## Next Session\n"))
-    assert "- Drop it? (line 15)" in path.read_text()
+    path.write_text(path.read_text().replace("- Drop it?\n", "- Drop it?\n- Ask Ada\n"))
+    assert "- Drop it?\n" in path.read_text()
     (approval,) = told(cru, "--all", "--kind", "approval_required")
     answered = cru("inbox", "answer", approval["id"], "--approve")
     assert (answered.exit_code, answered.stdout, answered.stderr) == (0, f"{approval['id']}\n", "")
     text = history_of(filled, name)
     assert "Drop it?" not in text
     assert "- Ask Ada\n" in text
-    assert "- Unresolved: No disk. (line 21)" in text
+    assert "- Unresolved: No disk.\n" in text
     assert cru("inbox", "answer", name, "A bigger one.").exit_code == 0
-    assert "- Fixed: No disk. → A bigger one. (line 21)" in history_of(filled, name)
+    assert "- No disk.\n  - Fix: A bigger one.\n" in history_of(filled, name)
 
 
 @pytest.mark.parametrize("ident", ["2026-11-22-blog", "../../blog"])

@@ -11,11 +11,11 @@ COMPOSED = Entry(
     "s",
     done=(Line("Composed"),),
     decisions=(
-        Line("Chose Stripe over Paddle for billing.", "Better docs", 12),
-        Line("Retry with jitter", line=30),
+        Line("Chose Stripe over Paddle for billing.", "Better docs", finding="decision-1"),
+        Line("Retry with jitter", finding="decision-2"),
     ),
-    questions=(Line("How should failed payments be handled?", line=40),),
-    further=(Line("Continue: billing types (task 4)", line=8), Line("Blocked: no API keys")),
+    questions=(Line("How should failed payments be handled?", finding="inbox-1"),),
+    further=(Line("Continue: billing types (task-4)", finding="task-4"), Line("Blocked: no API keys")),
 )
 SAID = "we edited src/billing.ts and docs/adr/003-stripe.md; pytest; node.js; stripe paddle"
 GROUNDS = Grounds(COMPOSED, frozenset({"1", "4", "task-007", "ship"}), SAID)
@@ -39,12 +39,12 @@ GOOD = answer(
 )
 
 
-def test_a_good_answer_is_kept_with_the_places_of_its_decisions() -> None:
+def test_a_good_answer_is_kept_with_the_ids_of_its_decisions() -> None:
     entry = judge_answer(GOOD, GROUNDS)
     assert entry.done == (Line("Billing in `src/billing.ts` (task 1)"),)
     assert entry.decisions == (
-        Line("Stripe, not Paddle", "its documentation", 12),
-        Line("Jitter on every retry", line=30),
+        Line("Stripe, not Paddle", "its documentation", finding="decision-1"),
+        Line("Jitter on every retry", finding="decision-2"),
     )
     assert [line.text[:5] for line in entry.questions] == ["What "]
     assert entry.session_id == "s"
@@ -72,7 +72,7 @@ def test_a_decision_without_its_mark_is_known_by_its_words() -> None:
     entry = judge_answer(
         GOOD.replace(" [D1]", "").replace("Stripe, not Paddle", "Chose Stripe over Paddle"), GROUNDS
     )
-    assert entry.decisions[0] == Line("Chose Stripe over Paddle", "its documentation", 12)
+    assert entry.decisions[0] == Line("Chose Stripe over Paddle", "its documentation", finding="decision-1")
 
 
 def test_what_was_left_out_is_told_as_without_a_model() -> None:
@@ -88,7 +88,7 @@ def test_the_form_may_be_that_of_the_instructions() -> None:
     loose = "Here it is:\n```markdown\n# Session\n1. **What We Did**\n- Things\n\n### Decisions Made:\n1. Retry with jitter\n\n**Open Questions**\n- None.\n```"
     entry = judge_answer(loose, GROUNDS)
     assert entry.done == (Line("Things"),)
-    assert [line.line for line in entry.decisions] == [30, 12]
+    assert [line.finding for line in entry.decisions] == ["decision-2", "decision-1"]
     assert entry.questions == COMPOSED.questions
 
 

@@ -43,7 +43,7 @@ def names(vault: Vault, wish: Wish) -> list[str]:
 def test_an_entry_is_a_note_and_then_brought_up_to_date(place: Vault) -> None:
     path = keep_entry(place, entry(1, tokens=7))
     assert path == place.root / "history" / "2026-11-21-s1.md"
-    path.write_text(path.read_text().replace("## Open Questions\n", "## Open Questions\n\n- Mine\n"))
+    path.write_text(path.read_text().replace("%% crucible", "## Open Questions\n\n- Mine\n\n%% crucible"))
     keep_entry(place, entry(1, tokens=9, questions=(Line("Retry?"),)))
     [one] = load_entries(place)
     assert one.entry == entry(1, tokens=9, questions=(Line("Mine"), Line("Retry?")))

@@ -1,0 +1,164 @@
+"""Where the work stands: the session to go on with, its phase, its task, and what its last bookmark says.  No note is read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.bookmarks.keeping import latest
+from crucible.bookmarks.model import Bookmark, Why
+from crucible.briefing.facts import begun, last_active
+from crucible.briefing.quoting import Quoter
+from crucible.index.query import SessionQuery, matching
+from crucible.index.schema import Row, shard_of
+from crucible.index.view import View
+
+__all__ = ["Position", "find_position", "position_lines"]
+
+_OPEN = ("active", "paused")
+_MOST_OPEN = 30
+_AFTERWARDS = frozenset((Why.IDLE, Why.MANUAL, Why.DIED))
+"""Bookmarks that are made when nothing has happened for a while."""
+_CLOSED = frozenset(("completed", "cancelled", "deleted"))
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_TEXT, _WHY = 200, 120
+
+
+class Position(NamedTuple):
+    """Where a session stands.
+
+    `at` is when somebody last worked, None if unknown.  `phase` is the id of one of `phases`; `task_number` counts from 1, 0 for none, of
+    `task_count`.  `note` and `blockers` are those of its last bookmark.
+    """
+
+    session: str
+    title: str = ""
+    status: str = ""
+    at: datetime | None = None
+    phase: str = ""
+    phase_name: str = ""
+    phases: int = 0
+    task_number: int = 0
+    task_count: int = 0
+    task_name: str = ""
+    note: str = ""
+    blockers: tuple[str, ...] = ()
+
+
+def find_position(
+    view: View, root: Path, project: str = "", *, but: str = "", paused: bool = True
+) -> Position | None:
+    """The position in a project, or in the whole vault: of the open session that somebody worked on last, else of the newest one.
+
+    `but` is a session that has only just begun; without `paused` paused sessions are passed over.
+    """
+
+    def rows(status: str | None, most: int) -> list[Row]:
+        wanted = matching(view, SessionQuery(status=status, project=project or None))
+        return list(
+            islice(
+                (row for row in wanted if row["id"] != but and (paused or row["status"] != "paused")), most
+            )
+        )
+
+    found = [row for status in _OPEN for row in rows(status, _MOST_OPEN) if row["phases"]] or rows(None, 1)
+    row = max(found, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None)
+    return _position(view, row, latest(root, str(row["id"]))) if row else None
+
+
+def _position(view: View, row: Row, bookmark: Bookmark | None) -> Position:
+    last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=None)
+    phase, name = (str(last["phase_id"] or ""), str(last["phase"] or "")) if last else ("", "")
+    number, count, task = _task(view, row, bookmark)
+    position = Position(
+        str(row["id"]),
+        str(row["title"] or ""),
+        str(row["status"] or ""),
+        last_active(row),
+        phase,
+        name,
+        int(row["phases"] or 0),
+        number,
+        count,
+        task,
+    )
+    if bookmark is None:
+        return position
+    if bookmark.phase and row["status"] == "paused":
+        position = position._replace(phase=bookmark.phase, phase_name=bookmark.phase_name)
+    worked = None if bookmark.why in _AFTERWARDS else bookmark.at
+    at = max(filter(None, (position.at, worked)), default=bookmark.at)
+    return position._replace(at=at, note=bookmark.note, blockers=bookmark.blockers)
+
+
+def _task(view: View, row: Row, bookmark: Bookmark | None) -> tuple[int, int, str]:
+    """Number, count and words of the task in progress, else of the first open one; number 0 if all are done.
+
+    The bookmark knows a task's place in its list, if it is about the same task.
+    """
+    tasks = sorted(_rows(view, "tasks", row), key=_place)
+    if not tasks:
+        return (bookmark.task_number, bookmark.task_count, bookmark.task_name) if bookmark else (0, 0, "")
+    left = [(n, one) for n, one in enumerate(tasks, 1) if one["status"] not in _CLOSED]
+    if not left:
+        return 0, len(tasks), ""
+    number, task = next((pair for pair in left if pair[1]["status"] == "in_progress"), left[0])
+    if bookmark and bookmark.task == task["task_id"] and bookmark.task_count == len(tasks):
+        number = bookmark.task_number
+    return number, len(tasks), str(task["content"] or "")
+
+
+def _place(task: Row) -> tuple[int, str]:
+    """The index keeps no order of tasks, so it is that of their ids: numbers by size, others last."""
+    ident = str(task["task_id"])
+    return (len(ident) if ident.isdecimal() else 1 << 30, ident)
+
+
+def _rows(view: View, table: str, session: Row) -> list[Row]:
+    """The table's rows of one session."""
+    shard, ident = shard_of(str(session["started"] or "") or None), str(session["id"])
+    is_plain = ident.isascii() and ident.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    rows = view.rows(table, [one for one in view.shards if one == shard], [ident] if is_plain else [])
+    return [row for row in rows if row["path"] == session["path"]]
+
+
+def position_lines(position: Position | None, project: str, now: datetime, quoter: Quoter) -> tuple[str, ...]:
+    """Where the work stands, what was noted there, and what blocks it; there is always a first line."""
+    if position is None:
+        of = quoter.line(project, 80)
+        return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
+    told = [f"Where work stands: {_words(position, now, quoter)}"]
+    if note := quoter.line(position.note, _TEXT):
+        told.append(f"Noted there: {note}")
+    if blockers := "; ".join(filter(None, (quoter.line(one, _WHY) for one in position.blockers[:3]))):
+        told.append(f"In the way: {blockers}")
+    return tuple(told)
+
+
+def _words(one: Position, now: datetime, quoter: Quoter) -> str:
+    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+    parts = [quoter.line(one.session, 120)]
+    if one.phase:
+        number, name = quoter.line(one.phase.removeprefix("phase-"), 20), quoter.line(one.phase_name, 80)
+        parts.append(
+            f"phase {number}{f' of {one.phases}' if one.phases else ''}{f' ({name})' if name else ''}"
+        )
+    if one.task_number:
+        name = quoter.line(one.task_name, 100)
+        parts.append(f"task {one.task_number} of {one.task_count}{f' ({name})' if name else ''}")
+    elif one.task_count:
+        parts.append(f"all {one.task_count} tasks done" if one.task_count > 1 else "its task is done")
+    status = quoter.line(one.status, 20) or "of unknown status"
+    age = f"last active {_age(now - one.at)}" if one.at else "when it was last active is unknown"
+    return f"{', '.join(parts)}; {status}, {age}"
+
+
+def _age(age: timedelta) -> str:
+    """`2 h ago`; the future (another machine's clock) and less than a minute are `just now`."""
+    seconds = int(age.total_seconds())
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return "just now"
