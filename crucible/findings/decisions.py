@@ -122,7 +122,8 @@ class Decisions:
             is_choice = len(words_in(text)) <= _TWO or bool(words_in(text) & about)
             return _answered(IN_ITS_WORDS if is_choice else LONGER, text, offered.text, rows)
         if short and not asked and len(offered.text) >= _SUBSTANCE and not self._story.before.edits:
-            return _Waiting(ONWARD, self._onward(text, offered.text), rows, said(offered.text, _REASON))
+            reason = " ".join(one for one in prose(offered.text) if not asks(one))
+            return _Waiting(ONWARD, self._onward(text, offered.text), rows, said(reason, _REASON))
         return None
 
     def _onward(self, text: str, offered: str) -> str:

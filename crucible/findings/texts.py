@@ -114,7 +114,8 @@ def question(text: str, limit: int) -> Asked:
     headings = [plain(block.text) for block in blocks[: max(at, 0)] if block.kind is Part.HEADING]
     far = [one for one in meaningful(prose(text)) if not leads_on(one) and one != asked and one not in near]
     others = [one for one in (*far, *near) if one.endswith("?")]
-    if not _stands_alone(asked) and len(asked) < limit // 2 and (near or headings or far):
+    two = bool(near) and near[-1].endswith("?")  # Shall I do this?  Or that?
+    if (two or not _stands_alone(asked)) and len(asked) < limit // 2 and (near or headings or far):
         if others:
             about = others[-1]
         elif near:
@@ -177,7 +178,8 @@ def _option(text: str) -> Option:
     whole = plain(text).lstrip(" .:)-\u2013\u2014*").rstrip(" .:")
     found = _LABEL.match(whole)
     label = found[1] if found and _is_closed(found[1]) else clipped(whole, 100)
-    return Option(label, clipped(whole[len(label) :].lstrip(" .:-\u2013\u2014"), _REASON))
+    more = whole[len(label) :].lstrip(" .:-\u2013\u2014") if whole.startswith(label) else whole
+    return Option(label, clipped(more, _REASON))
 
 
 def _is_closed(text: str) -> bool:
