@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 from crucible.session.blocks import Block, Part, blocks_of
-from crucible.session.sentences import clipped, leads_on, meaningful, plain, sentences
+from crucible.session.sentences import SUMMARY, clipped, leads_on, meaningful, plain, sentences
 from crucible.session.titles import shortened
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Option",
     "Told",
     "asks",
+    "filled",
     "last_line",
     "line",
     "options",
@@ -122,6 +123,7 @@ def question(text: str, limit: int) -> Asked:
             about = near.pop()
         else:
             about = f"{headings[0].rstrip(':')}:" if headings else far.pop(0)
+        near, far = [one for one in near if one != about], [one for one in far if one != about]
         asked = f"{shortened(about, limit - len(asked) - 1)} {asked}"
     return Asked(shortened(asked, limit), _last_of(near) or clipped(" ".join(far), _REASON))
 
@@ -200,6 +202,15 @@ def told(text: str) -> Told:
     parts = [one for block in blocks if block.kind is Part.PROSE for one in sentences(block.text)]
     heads = [one for one in parts if not leads_on(one) and not one.endswith("?") and one.count(" ") > 2]
     return Told(heads, list(_items(blocks)) or list(_rows(blocks)))
+
+
+def filled(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
+    """As many parts as fit in one line, at least one, and the others."""
+    head, count = "", 0
+    while count < len(parts) and (not count or len(head) + len(mark) + len(parts[count]) <= limit):
+        head = f"{head}{mark if count else ''}{parts[count]}"
+        count += 1
+    return head, parts[count:]
 
 
 def points(found: Sequence[str]) -> tuple[str, ...]:
