@@ -64,7 +64,6 @@ class Call:
     tool: str
     told: str
     approach: str = ""
-    approach_row: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
     commits: bool = False

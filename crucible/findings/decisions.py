@@ -38,8 +38,8 @@ LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)
 ANSWERED = Pattern("answered question", Source.QUESTION, 6, 7)
 PICKED = Pattern("picked option", Source.OPTION, 15, 19)
 GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 45, 52)
-LONGER = Pattern("answer to a question, then edits", Source.REPLY, 9, 10)
-IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 19, 22)
+LONGER = Pattern("answer to a question, then edits", Source.REPLY, 5, 6)
+IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 17, 20)
 ONWARD = Pattern("short reply to a proposal", Source.REPLY, 14, 16)
 
 _USER = "user"
@@ -120,7 +120,8 @@ class Decisions:
         if asked and len(text) <= LONG and not asks(text):
             about = words_in((prose(offered.text) or [""])[-1])
             is_choice = len(words_in(text)) <= _TWO or bool(words_in(text) & about)
-            return _answered(IN_ITS_WORDS if is_choice else LONGER, text, offered.text, rows)
+            if is_choice or not short:
+                return _answered(IN_ITS_WORDS if is_choice else LONGER, text, offered.text, rows)
         if short and not asked and len(offered.text) >= _SUBSTANCE and not self._story.before.edits:
             reason = " ".join(one for one in prose(offered.text) if not asks(one))
             return _Waiting(ONWARD, self._onward(text, offered.text), rows, said(reason, _REASON))

@@ -162,4 +162,3 @@ class Detector:
     def _refused(self, call: Call | None, event: ToolReturned) -> None:
         words = event.feedback.strip()
         self._corrections.refused(call, words, event.at.row)
-        self._story.now.refused = True
