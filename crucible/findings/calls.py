@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from crucible.acts.kinds import kind_of, plain_words
+from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
 from crucible.acts.shell import Part, take_apart
 from crucible.patterns import late_pattern
 
@@ -64,7 +64,6 @@ class Call:
     tool: str
     told: str
     approach: str = ""
-    approach_row: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
     commits: bool = False
@@ -180,7 +179,8 @@ def keys_of(call: Call) -> tuple[str, ...]:
 def checks_in(call: Call) -> tuple[str, ...]:
     """The keys of the commands that test, check or build."""
     parts = (part for part in take_apart(call.script) if kind_of(plain_words(part.words)) is not None)
-    return tuple(dict.fromkeys(key for part in parts if (key := _key(part))))[-_MOST:]
+    keys = (_key(part) for part in parts)
+    return tuple(dict.fromkeys(key for key in keys if key and key not in INTERPRETERS))[-_MOST:]
 
 
 def _key(part: Part) -> str:

@@ -68,6 +68,10 @@ class Corrections:
         elif call:
             self._stopped = (WORDLESS, what, row)
 
+    def sent_back(self, plan: str, row: str) -> None:
+        """The next prompt sends a plan back that no call handed over."""
+        self._stopped = (REFUSED, f"refused: plan {plan_title(plan)}", row)
+
     def interrupted(self, row: str) -> None:
         """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
         turn = self._story.now

@@ -1,6 +1,6 @@
-"""Decisions: answered questions, approved plans, picked options, replies to offers, and instructions that were carried out.
+"""Decisions: answered questions, approved plans, picked options, and replies to offers.
 
-The text of a decision by reply is the agent's offer; the reply says what the user chose.  A decision waits until it is known
+The text of a decision by reply is the agent's question and the reply.  A decision waits until it is known
 what followed, since permission to commit is not a decision.
 """
 
@@ -11,7 +11,18 @@ from dataclasses import dataclass, replace
 from crucible.findings.replies import LONG, concedes, is_go_ahead, is_short, picked
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Story, Turn
-from crucible.findings.texts import asks, line, options, plan_text, plan_title, prose, question, said, told
+from crucible.findings.texts import (
+    asks,
+    line,
+    options,
+    plan_text,
+    plan_title,
+    prose,
+    question,
+    said,
+    told,
+    words_in,
+)
 from crucible.session.findings import Source
 from crucible.session.model import Decision
 from crucible.session.sentences import SUMMARY
@@ -27,16 +38,16 @@ LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)
 ANSWERED = Pattern("answered question", Source.QUESTION, 6, 7)
 PICKED = Pattern("picked option", Source.OPTION, 15, 19)
 GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 45, 52)
-LONGER = Pattern("longer answer, then edits", Source.REPLY, 13, 17)
+LONGER = Pattern("answer to a question, then edits", Source.REPLY, 5, 6)
+IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 17, 20)
 ONWARD = Pattern("short reply to a proposal", Source.REPLY, 14, 16)
-INSTRUCTED = Pattern("instruction after an analysis", Source.REPLY, 36, 58)
 
 _USER = "user"
 _REPLY = 80
 """Code points of a reply beside the question that it answers."""
 _REASON = 300
 _TO = " → "
-_FEW, _ENOUGH = 4, 100
+_TWO, _FEW, _ENOUGH = 2, 4, 100
 _SUBSTANCE = 200
 """Code points of a text of the agent that proposes something or says how it goes about it."""
 
@@ -92,9 +103,7 @@ class Decisions:
         settled = self.ended()
         if plan:
             return settled + self._plan(HANDED_OVER, plan, turn.prompt.row)
-        self._waiting = (
-            None if turn.kind is not PromptKind.TYPED else self._reply(turn) or self._instruction(turn)
-        )
+        self._waiting = None if turn.kind is not PromptKind.TYPED else self._reply(turn)
         return settled
 
     def _reply(self, turn: Turn) -> _Waiting | None:
@@ -106,27 +115,24 @@ class Decisions:
         rows = (turn.prompt.row, offered.row)
         if (asked or short) and (found := _picked(text, offered.text, rows, asked=asked)):
             return found
-        if asked and short:
-            return _answered(GO_AHEAD, text, offered.text, rows) if is_go_ahead(text) else None
-        if asked and len(text) <= 400 and not asks(text):
-            return _answered(LONGER, text, offered.text, rows)
+        if asked and short and is_go_ahead(text):
+            return _answered(GO_AHEAD, text, offered.text, rows)
+        if asked and len(text) <= LONG and not asks(text):
+            about = words_in((prose(offered.text) or [""])[-1])
+            is_choice = len(words_in(text)) <= _TWO or bool(words_in(text) & about)
+            if is_choice or not short:
+                return _answered(IN_ITS_WORDS if is_choice else LONGER, text, offered.text, rows)
         if short and not asked and len(offered.text) >= _SUBSTANCE and not self._story.before.edits:
-            topic = prompt_name(self._story.before.prompt.text, SUMMARY - _REPLY)
-            heads = [topic] if has_content(topic) else [*told(offered.text).heads, offered.text]
-            about = line(heads[0], SUMMARY - _REPLY)
-            return _Waiting(ONWARD, _pair(about, text), rows, said(offered.text, _REASON))
+            reason = " ".join(one for one in prose(offered.text) if not asks(one))
+            return _Waiting(ONWARD, self._onward(text, offered.text), rows, said(reason, _REASON))
         return None
 
-    def _instruction(self, turn: Turn) -> _Waiting | None:
-        """A prompt after a turn in which the agent only looked and reported; a decision if the agent carries it out."""
-        offered, before = turn.answers, self._story.before
-        if before.edits or before.interrupted or len(offered.text) < _SUBSTANCE:
-            return None
-        if asks(offered.text) or asks(turn.prompt.text):
-            return None
-        return _Waiting(
-            INSTRUCTED, line(turn.prompt.text, SUMMARY), (turn.prompt.row,), said(offered.text, _REASON)
-        )
+    def _onward(self, text: str, offered: str) -> str:
+        """A reply with what it is about: the agent's last question, or what the user wanted to know."""
+        asked = [one for one in prose(offered)[-_TWO:] if asks(one)]
+        topic = prompt_name(self._story.before.prompt.text, SUMMARY - _REPLY)
+        heads = [topic] if has_content(topic) else [*told(offered).heads, offered]
+        return _pair(line([*asked, *heads][0], SUMMARY - _REPLY), text)
 
     # --- what followed -------------------------------------------------------------------------------------------
 
@@ -142,7 +148,7 @@ class Decisions:
 
     def committed(self) -> None:
         """The user only asked for or allowed a commit."""
-        if self._waiting and self._waiting.pattern in (GO_AHEAD, INSTRUCTED):
+        if self._waiting and self._waiting.pattern is not PICKED:
             self._waiting = None
 
     def ended(self) -> list[Decision]:
@@ -179,7 +185,7 @@ def _answered(pattern: Pattern, text: str, offered: str, rows: tuple[str, ...]) 
     short = pattern is GO_AHEAD
     room = SUMMARY - len(_TO) - (_REPLY if short else min(len(text), SUMMARY - _REPLY))
     asked = question(offered, max(room, _REPLY))
-    return _Waiting(pattern, _pair(asked.question, text), rows, asked.context, needs_edit=not short)
+    return _Waiting(pattern, _pair(asked.question, text), rows, asked.context, needs_edit=pattern is LONGER)
 
 
 def _pair(about: str, reply: str) -> str:

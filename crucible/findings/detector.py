@@ -86,6 +86,8 @@ class Detector:
                 return self._decisions.questions(event)
             case PlanSettled():
                 self._open_ends.planned(event)
+                if event.approved is False and not event.call:
+                    self._corrections.sent_back(event.text, event.at.row)
                 return self._decisions.plan(event)
             case Interrupted():
                 self._corrections.interrupted(event.at.row)
@@ -160,4 +162,3 @@ class Detector:
     def _refused(self, call: Call | None, event: ToolReturned) -> None:
         words = event.feedback.strip()
         self._corrections.refused(call, words, event.at.row)
-        self._story.now.refused = True

@@ -121,6 +121,8 @@ class Failures:
             run.runs += 1
         if any(run.signature & said for run in self._open) or (same and not same[-1].files):
             return
+        if _BY_SHELL.match(result.text) and not is_red(result.text):
+            return  # the command did not even start
         text = f"{keys[-1]}: {_verdict(call, result.text)}"
         self._add(_Run(pattern, keys, text, result.at.row, said, self._story.now.number))
 
@@ -143,6 +145,10 @@ class Failures:
         return [_told(run) for run in runs if run.files]
 
 
+_BY_SHELL = late_pattern(
+    r"\s*(?:Error: )?(?:Exit code:? -?\d+\s+)?(?:\(eval\)|(?:\S*/)?(?:ba|z|da|k)?sh)(?::[\w-]*)?:(?: line)? ?\d+: "
+)
+"""How a shell reports that it found no folder, no command or no end of a quote."""
 _TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/\S*/(?=[^\s/])")
 _TIMING = late_pattern(r"[ \t]*\(?\b\d+\.\d+ ?m?s\b\)?|\b\d{4}[-/]\d\d[-/]\d\d[T ][\d:.Z]+[ \t]*")
 _PATH = late_pattern(r"\S+[/.]\S+")

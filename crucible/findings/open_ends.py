@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Story
-from crucible.findings.texts import asks, line, plan_text, plan_title, question, said
+from crucible.findings.texts import asks, filled, line, plan_text, plan_title, question, said
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
 from crucible.session.sentences import SUMMARY
-from crucible.session.titles import shortened
 from crucible.transcript.events import PlanSettled, PromptKind, TaskChanged, TaskState
 
 __all__ = ["OpenEnds"]
@@ -86,9 +85,8 @@ class OpenEnds:
             if status not in _DONE and content
         ]
         if left:
-            names = "; ".join(told for told, _ in left[:_MOST])
-            short = shortened(names, SUMMARY - len(_TASKS))
-            yield LISTED, f"{_TASKS}{short}", "" if short == names else names, left[-1][1]
+            names, more = filled("; ", [told for told, _ in left[:_MOST]], SUMMARY - len(_TASKS))
+            yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
 
     def _is_begun(self) -> bool:
         """True if the transcript ends in a call, or in a prompt without an answer."""

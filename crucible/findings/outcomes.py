@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from crucible.findings.calls import Call, checks_in, is_red
+from crucible.findings.replies import is_go_ahead
 from crucible.findings.sources import Pattern
 from crucible.findings.story import NOTHING, Said, Turn
-from crucible.findings.texts import line, points, told, words_in
+from crucible.findings.texts import filled, line, points, told, words_in
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
@@ -140,24 +141,16 @@ def _about(turn: Turn, said: Sequence[str], listed: Sequence[str]) -> tuple[str,
     if not said and asked:
         return asked, listed
     if first >= 0 or not listed:
-        head, left = _filled(" ", said[max(first, 0) :])
+        head, left = filled(" ", said[max(first, 0) :])
         return head, listed or (*said[: max(first, 0)], *left)
-    return _filled("; ", (f"{said[0].rstrip('.')}: {listed[0]}", *listed[1:]) if said else listed)
-
-
-def _filled(mark: str, parts: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """As many parts as fit in a summary, at least one, and the others."""
-    head, count = "", 0
-    while count < len(parts) and (not count or len(head) + len(mark) + len(parts[count]) <= SUMMARY):
-        head = f"{head}{mark if count else ''}{parts[count]}"
-        count += 1
-    return head, parts[count:]
+    return filled("; ", (f"{said[0].rstrip('.')}: {listed[0]}", *listed[1:]) if said else listed)
 
 
 def _asked(turn: Turn) -> str:
     """What the turn was asked to do, for a closing text without a sentence."""
     name = prompt_name(turn.prompt.text, SUMMARY)
-    return name if turn.kind is not PromptKind.COMMAND and has_content(name) else ""
+    is_request = turn.kind is not PromptKind.COMMAND and not is_go_ahead(turn.prompt.text)
+    return name if is_request and has_content(name) else ""
 
 
 def _records(now: _Found, last: _Found) -> bool:

@@ -48,7 +48,6 @@ class Turn:
     calls: int = 0
     red: bool = False
     interrupted: bool = False
-    refused: bool = False
     is_over: bool = False
     worked: bool = False
     """True if anything came after the last text."""
@@ -92,7 +91,7 @@ class Story:
 
     def used(self, key: str, call: Call) -> None:
         """Record a call; the text right before it is its approach."""
-        call.approach, call.approach_row = self._said_now.text, self._said_now.row
+        call.approach = self._said_now.text
         if not call.files or self.now.edits:
             self._said_now = NOTHING
         elif not self.now.approach.text:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crucible.patterns import late_pattern
 from crucible.session.blocks import Block, Part, blocks_of
-from crucible.session.sentences import clipped, leads_on, meaningful, plain, sentences
+from crucible.session.sentences import SUMMARY, clipped, leads_on, meaningful, plain, sentences
 from crucible.session.titles import shortened
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Option",
     "Told",
     "asks",
+    "filled",
     "last_line",
     "line",
     "options",
@@ -70,7 +71,9 @@ def words_in(text: str) -> set[str]:
 
 def said(text: str, limit: int) -> str:
     """What a text says: its sentences without those that only introduce a list or a call."""
-    return clipped(" ".join(meaningful(prose(text))), limit)
+    parts = [one for one in prose(text) if not leads_on(one)]
+    told_little = sum(map(len, meaningful(parts))) < _ENOUGH
+    return clipped(" ".join(meaningful([*parts, *_items(blocks_of(text))] if told_little else parts)), limit)
 
 
 def prose(text: str) -> list[str]:
@@ -111,15 +114,23 @@ def question(text: str, limit: int) -> Asked:
     near = [one for one in near if not leads_on(one) and one.count(" ") > 2]
     headings = [plain(block.text) for block in blocks[: max(at, 0)] if block.kind is Part.HEADING]
     far = [one for one in meaningful(prose(text)) if not leads_on(one) and one != asked and one not in near]
-    if not _stands_alone(asked) and len(asked) < limit // 2 and (near or headings or far):
-        about = near.pop() if near else f"{headings[0].rstrip(':')}:" if headings else far.pop(0)
+    others = [one for one in (*far, *near) if one.endswith("?")]
+    two = bool(near) and near[-1].endswith("?")  # Shall I do this?  Or that?
+    if (two or not _stands_alone(asked)) and len(asked) < limit // 2 and (near or headings or far):
+        if others:
+            about = others[-1]
+        elif near:
+            about = near.pop()
+        else:
+            about = f"{headings[0].rstrip(':')}:" if headings else far.pop(0)
+        near, far = [one for one in near if one != about], [one for one in far if one != about]
         asked = f"{shortened(about, limit - len(asked) - 1)} {asked}"
     return Asked(shortened(asked, limit), _last_of(near) or clipped(" ".join(far), _REASON))
 
 
 def _stands_alone(asked: str) -> bool:
-    """True if a question names something or has several long words: `Shall I do that?` has not."""
-    return bool(_NAMING.search(asked)) or len(_LONG_WORD.findall(asked)) > 2
+    """True if a question names something, or has many or several long words: `Shall I do that?` has not."""
+    return bool(_NAMING.search(asked)) or len(_LONG_WORD.findall(asked)) > 2 or asked.count(" ") > 8
 
 
 def _last_of(told: Sequence[str]) -> str:
@@ -166,10 +177,11 @@ def options(text: str) -> dict[str, Option]:
 
 
 def _option(text: str) -> Option:
-    whole = plain(text).strip(" .:)-\u2013\u2014*")
+    whole = plain(text).lstrip(" .:)-\u2013\u2014*").rstrip(" .:")
     found = _LABEL.match(whole)
     label = found[1] if found and _is_closed(found[1]) else clipped(whole, 100)
-    return Option(label, clipped(whole[len(label) :].lstrip(" .:-\u2013\u2014"), _REASON))
+    more = whole[len(label) :].lstrip(" .:-\u2013\u2014") if whole.startswith(label) else whole
+    return Option(label, clipped(more, _REASON))
 
 
 def _is_closed(text: str) -> bool:
@@ -190,6 +202,15 @@ def told(text: str) -> Told:
     parts = [one for block in blocks if block.kind is Part.PROSE for one in sentences(block.text)]
     heads = [one for one in parts if not leads_on(one) and not one.endswith("?") and one.count(" ") > 2]
     return Told(heads, list(_items(blocks)) or list(_rows(blocks)))
+
+
+def filled(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
+    """As many parts as fit in one line, at least one, and the others."""
+    head, count = "", 0
+    while count < len(parts) and (not count or len(head) + len(mark) + len(parts[count]) <= limit):
+        head = f"{head}{mark if count else ''}{parts[count]}"
+        count += 1
+    return head, parts[count:]
 
 
 def points(found: Sequence[str]) -> tuple[str, ...]:

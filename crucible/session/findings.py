@@ -26,8 +26,9 @@ from crucible.session.model import (
     Prose,
     Session,
     Subagent,
+    ToolCalls,
 )
-from crucible.session.sentences import SUMMARY, clipped, plain
+from crucible.session.sentences import SUMMARY, clipped, plain, sentences
 
 if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
     from crucible.transcript.events import Event
@@ -147,7 +148,11 @@ def _quotes(told: str, words: str) -> bool:
 
 
 def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
-    """The findings by phase id.  An item of the block belongs to the first phase that it quotes, or to "" if it quotes none."""
+    """The findings by phase id.
+
+    An item of the block belongs to the first phase that says its summary, its last sentence (what a label stands before) or one of
+    its points, or to "" if none does.
+    """
     found: dict[str, list[Finding]] = {}
     everything = findings_of(session)
     callouts = len(everything) - len(session.findings)
@@ -156,8 +161,18 @@ def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
     if session.findings:
         words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
         for finding in everything[callouts:]:
-            told = _bare(finding.summary)
-            saying = (name for name, texts in words.items() if any(_quotes(told, text) for text in texts))
+            parts = (
+                finding.summary,
+                *sentences(finding.summary)[-1:],
+                finding.summary.partition(": ")[2],
+                *finding.points,
+            )
+            saying = (
+                name
+                for told in map(_bare, parts)
+                for name, texts in words.items()
+                if any(_quotes(told, text) for text in texts)
+            )
             found.setdefault(next(saying, ""), []).append(finding)
     return found
 
@@ -168,6 +183,8 @@ def _said(phase: Phase) -> Iterator[str]:
             yield entry.text
         elif isinstance(entry, Intervention):
             yield entry.words
+        elif isinstance(entry, ToolCalls):
+            yield from (call.result for call in entry.calls)
 
 
 def _of_callouts(session: Session) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ def summary_of(report: str) -> str | None:
         _told(_without_introduction(blocks))
     )
     for said in (_joined(parts), *report.split("\n")):
-        told = one_line(said, 8 * _LIMIT).strip()
+        told = one_line(said.replace("**", ""), 8 * _LIMIT).strip()
         if re.search(r"\w", told):
             return shortened(told, _LIMIT)
     return None

@@ -69,12 +69,12 @@ def _option(label: str, said: str) -> str:
 
 
 def _plan(event: PlanSettled) -> Callout:
-    """The whole plan, folded.  The title says what became of it."""
+    """The whole plan, folded.  The title says what became of it.  A plan that no call handed over is in the agent's own words above."""
     text, fate = normal(event.text), _FATES[event.approved]
     name = prompt_name(text, _TITLE_LIMIT) if text else ""
     named = _PLAN_WORD.match(name)
     name = name[named.end() :] if named else name
-    return Callout(PLAN, f"{fate}: {name}" if name else fate, text, fold="-")
+    return Callout(PLAN, f"{fate}: {name}" if name else fate, text if event.call else "", fold="-")
 
 
 def refusal(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:

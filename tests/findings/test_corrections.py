@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crucible.session.findings import Kind, Source
-from crucible.transcript.events import At, CallEnd, ContextSeen, PromptKind, ToolReturned
+from crucible.transcript.events import At, CallEnd, ContextSeen, PlanSettled, PromptKind, ToolReturned
 from tests.findings.played import Played
 
 
@@ -116,3 +116,10 @@ def test_what_was_refused_is_shown_by_its_first_line_and_relative_path() -> None
         feedback="leave it alone",
     )
     assert played.noted(Kind.CORRECTION)[0].details == "refused: Bash cat data/orders.json <<EOF"
+
+
+def test_words_that_send_a_plan_back_are_a_correction() -> None:
+    plan = PlanSettled(At(1, "row-of-the-plan"), "", "# Cache in Redis\n\nOne server.", approved=False)
+    played = Played().you("plan it").agent("Here it is.").tell(plan).you("no server, use a file")
+    (found,) = played.noted(Kind.CORRECTION)
+    assert (found.text, found.details) == ('"no server, use a file"', "refused: plan Cache in Redis")

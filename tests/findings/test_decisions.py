@@ -113,31 +113,32 @@ def test_a_question_back_settles_nothing() -> None:
     assert not Played().you("go").agent(f"{OFFER}Shall I?").you("what would it cost?").edit().decisions
 
 
-ANALYSIS = (
-    "The counts are in a table of their own, which every reader joins with the rows. Keeping them beside the rows makes each import"
-    " write twice as much, but reading no longer needs the join, and nothing else uses that table at all."
-)
+def test_a_request_for_work_is_no_decision() -> None:
+    approach = "I keep the counts beside the rows rather than in a table of their own, since every reader needs both of them at once."
+    played = (
+        Played().you("add a limit").edit().agent("Done.").you("store the counts too").agent(approach).edit()
+    )
+    assert not played.decisions
 
 
-def test_an_instruction_counts_only_after_a_turn_that_looked_and_reported() -> None:
-    wish = "keep the counts beside the rows, and drop the table once nothing reads it any more"
-    assert not Played().you(wish).edit().decisions, "the first prompt is the task"
-    (found,) = Played().you("where are the counts?").agent(ANALYSIS).you(wish).edit().decisions
-    assert found.text == wish
-    assert found.rationale
-    assert found.rationale.startswith("The counts are in a table of their own")
-    assert not Played().you("go").edit().agent(ANALYSIS).you(wish).edit().decisions, "a request for more work"
-    asked = (
-        Played()
-        .you("where are the counts?")
-        .agent(ANALYSIS)
-        .you("and what reads that table today, is it much?")
-    )
-    assert not asked.edit().decisions
-    conceded = (
-        Played().you("where are the counts?").agent(ANALYSIS).you(wish).agent("You're right. I drop it.")
-    )
-    assert not conceded.edit().decisions, "that is a correction"
+def test_a_short_reply_to_an_analysis_is_told_with_what_the_user_wanted_to_know() -> None:
+    played = Played().you("how long would a limit for each user take?").agent(OFFER * 2).you("do it").edit()
+    assert [each.text for each in played.decisions] == ["how long would a limit for each user take? → do it"]
+
+
+def test_a_choice_in_a_word_needs_no_edit_and_another_topic_does() -> None:
+    offer = f"{OFFER}Shall the limit be kept at fifty or go back to twenty?"
+    (found,) = Played().you("go").agent(offer).you("make it 100").agent("Fine.", final=True).decisions
+    assert found.text == "Shall the limit be kept at fifty or go back to twenty? → make it 100"
+    other = Played().you("go").agent(offer).you("our nightly build has been failing since yesterday morning")
+    assert not other.agent("I look.", final=True).decisions
+    again = Played().you("go").agent(offer).you("twenty is enough for everybody who works here")
+    assert len(again.agent("Fine.", final=True).decisions) == 1
+
+
+def test_permission_in_other_words_decides_nothing() -> None:
+    played = Played().you("go").agent("All done. Shall I push it?").you("commit and push")
+    assert not played.run("git commit -m x && git push").agent("Pushed.", final=True).decisions
 
 
 def test_a_refusal_with_words_is_a_correction_and_no_decision() -> None:

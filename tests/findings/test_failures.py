@@ -150,3 +150,16 @@ def test_a_pasted_log_is_told_by_the_user_s_words_and_its_first_error() -> None:
 
 def test_a_quote_is_no_log() -> None:
     assert not Played().you("You wrote:\n> the limit is ten\nMake it twenty.").agent(CAUSE).edit().failures
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(eval):cd:1: no such file or directory: shop",
+        "bash: line 1: gop: command not found",
+        "(eval):1: parse error near \u0060)",
+    ],
+)
+def test_a_command_that_the_shell_could_not_start_is_no_failure_of_it(said: str) -> None:
+    played = Played().you("go").run("cd shop && go test ./...", f"Exit code 1\n{said}", CallEnd.FAILED).edit()
+    assert not played.run("go test ./...").failures

@@ -128,3 +128,16 @@ def test_rows_of_a_table_are_points() -> None:
     )
     (found,) = Played().you("make the tables that were asked for").edit().agent(text).noted(Kind.OUTCOME)
     assert found.points == ("orders – 12", "refunds – 3")
+
+
+def test_a_yes_is_no_head() -> None:
+    offer = "Shall I skip empty lines of the import?"
+    played = (
+        Played()
+        .you("go")
+        .agent(offer)
+        .you("yes please do that for me")
+        .edit()
+        .agent("Done.\n\n- parser: empty lines are skipped")
+    )
+    assert played.outcomes == ["parser: empty lines are skipped"]

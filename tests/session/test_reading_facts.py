@@ -532,7 +532,16 @@ def test_an_item_that_is_no_call_ends_the_calls_and_is_prose() -> None:
     assert session.phases[0].body_end == 12
 
 
-@pytest.mark.parametrize("item", ["- text", "- `a` = b", "- `a`", "- `a → b", "1. `a` → b"])
+@pytest.mark.parametrize("item", ["- `a` => b", "- `a`", "- `a → b"])
+def test_a_call_without_an_arrow_is_said_and_kept_as_text(item: str) -> None:
+    session = read(f"## P\n\n**Tool calls:**\n{item}\n- `b` → 2\n")
+    assert session.phases[0].entries == (Prose(f"**Tool calls:**\n{item}\n- `b` → 2"),)
+    assert [(code, line) for code, line, _ in said(session)] == [("broken-call", 10)]
+    later = read(f"## P\n\n**Tool calls:**\n- `b` → 2\n{item}\n")
+    assert [(code, line) for code, line, _ in said(later)] == [("broken-call", 11)]
+
+
+@pytest.mark.parametrize("item", ["- text", "1. `a` → b"])
 def test_a_list_without_any_call_is_prose_with_its_heading_line(item: str) -> None:
     assert one(f"**Tool calls:**\n{item}\n") == Prose(f"**Tool calls:**\n{item}")
 

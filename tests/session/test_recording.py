@@ -285,6 +285,27 @@ def test_a_new_list_erases_nothing_of_the_earlier_one() -> None:
     assert told.tasks[3].started
 
 
+def test_a_task_in_other_words_stays_one_task() -> None:
+    told = session(
+        Prompted(at(), "Go"),
+        TasksListed(
+            at(), (TaskState("1", "Describe the limit in the README"), TaskState("2", "Add tests for orders"))
+        ),
+        TasksListed(
+            at(),
+            (
+                TaskState("1", "Describe the limit and its default in the README"),
+                TaskState("2", "Add tests for refunds"),
+            ),
+        ),
+    )
+    assert [(task.id, task.content, task.status) for task in told.tasks] == [
+        ("2", "Add tests for orders", "cancelled"),
+        ("1", "Describe the limit and its default in the README", "pending"),
+        ("3", "Add tests for refunds", "pending"),
+    ]
+
+
 def test_nothing_waits_for_what_a_later_list_left_out() -> None:
     told = session(
         Prompted(at(), "Go"),
@@ -343,7 +364,7 @@ def test_delegated_work_is_a_callout_and_no_call() -> None:
     child = ChildNote("s-look", Mode.EMBED, "Explore", "m-1", 7)
     told = session(*events, children={"abc": child})
     assert told.phases[0].entries[1:] == (
-        Subagent(AgentRef("Explore"), "m-1", Mode.EMBED, "s-look", "", "all **well**."),
+        Subagent(AgentRef("Explore"), "m-1", Mode.EMBED, "s-look", "", "all well."),
     )
     assert told.subagents == (SubagentRef("s-look", "Explore", "m-1", 7),)
     assert not list(told.calls())

@@ -105,3 +105,9 @@ def test_a_judge_s_callout_marks_its_row_as_told() -> None:
     events: list[Event] = [Prompted(at(), "Go"), Injected(at(row="abcdefgh-1"), "note")]
     assert fold(events, judge=Scribe()).draft().mark == "abcdefgh"
     assert fold(events).draft().mark != "abcdefgh"
+
+
+def test_a_plan_that_the_agent_said_is_not_told_again() -> None:
+    assert settled(PlanSettled(at(), "", "# One file\n\nOpen it.", True)) == [
+        Callout("plan", "approved: One file", fold="-")
+    ]
