@@ -181,7 +181,7 @@ class Told:
         """What was left open."""
         found = open_ends_of(self._known)
         items = [item for one in found for item in self._item(one, Rank.TODO, one.session)]
-        return _cut("open", "Left open", items, _OPEN)
+        return _cut("open", "Left open at the end of a session", items, _OPEN)
 
     def sessions(self, depth: int) -> Section:
         """The newest sessions from which something came, or that somebody may go on with, a line each: title and last outcome."""
