@@ -6,14 +6,14 @@ Owns when, and which stay whole.  Decisions and lessons are never touched.  Nobo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from crucible.bookmarks import keeping as bookmarks
 from crucible.bookmarks.lines import size_of
+from crucible.bookmarks.model import Bookmark
 from crucible.history import memories
-from crucible.history.memories import FILES, MemoryKind
+from crucible.history.memories import FILES, Memory, MemoryKind
 from crucible.index.query import SessionQuery, matching
 from crucible.index.view import View
 from crucible.lifecycle_settings import MemorySettings
@@ -35,24 +35,7 @@ class Compacted(NamedTuple):
     todos: int = 0
 
 
-class _Kept(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def session(self) -> str: ...
-
-    @property
-    def project(self) -> str: ...
-
-    @property
-    def at(self) -> datetime: ...
-
-    @property
-    def compacted(self) -> str: ...
-
-
-_One = TypeVar("_One", bound=_Kept)
+_One = TypeVar("_One", Bookmark, Memory)
 
 
 def compact(

@@ -18,6 +18,7 @@ from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Why
 from crucible.briefing.quoting import whole_words
 from crucible.errors import CrucibleError
+from crucible.history.composing import PAUSED
 from crucible.history.keeping import HISTORY, load_entry
 from crucible.history.memories import Memory, MemoryKind, key_of, load_memories
 from crucible.history.model import Entry, Line
@@ -272,6 +273,8 @@ def with_histories(vault: Vault, known: Known, project: str) -> Known:
                 key = entry.session_id, key_of(line.text)
                 if _ANSWERED.search(line.text) or _ANSWERED.search(line.why):
                     answered.add(key)
+                elif line.text.startswith(PAUSED):
+                    continue  # where the work stands says so
                 elif key not in said and (not line.finding or entry.session_id not in noted):
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
     return _with(

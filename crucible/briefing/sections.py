@@ -13,7 +13,6 @@ from crucible.briefing.facts import Fact, Known, begun, time_of
 from crucible.briefing.likeness import stems
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter, whole_words
-from crucible.history.composing import PAUSED
 from crucible.history.memories import key_of
 from crucible.inbox.model import Item as Waiting
 from crucible.index.schema import Row
@@ -32,7 +31,7 @@ _OF_ONE, _COMPLETED = 2, 3
 _TITLE, _OUTCOME, _WHY, _NAME = 100, 160, 160, 160
 _SUREST = 65
 """Percent of confidence that a finding needs."""
-_FEWEST_WORDS = 4
+_FEWEST_WORDS = 5
 _SHARED = 3
 """Words that an open end shares with what was done later, at least, and two thirds of its words: then it is not open."""
 _TELLING = 20
@@ -118,18 +117,19 @@ def decisions_of(known: Known) -> list[Fact]:
 
 
 def open_ends_of(known: Known) -> list[Fact]:
-    """What sessions that are alive left open, without what a later session did or decided."""
-    later: list[tuple[str, frozenset[str]]] = [
-        (one.at, stems(f"{one.text} {one.why}")) for one in known.of(Kind.DECISION, Kind.OUTCOME)
-    ]
-    found = []
-    for one in known.of(Kind.OPEN_END):
+    """What sessions that are alive left open, without what one later session did or decided in most of the same words."""
+    later: dict[tuple[str, str], frozenset[str]] = {}
+    for one in known.of(Kind.DECISION, Kind.OUTCOME):
+        key = one.at, one.session
+        later[key] = later.get(key, frozenset()) | stems(f"{one.text} {one.why}")
+
+    def is_over(one: Fact) -> bool:
         words = stems(one.text)
         wanted = max(_SHARED, -(-len(words) * 2 // 3))
-        is_over = any(at > one.at and len(words & said) >= wanted for at, said in later)
-        if is_useful(one) and not is_over and one.session in known.alive and not one.text.startswith(PAUSED):
-            found.append(one)
-    return found
+        return any(at > one.at and len(words & said) >= wanted for (at, _), said in later.items())
+
+    found = known.of(Kind.OPEN_END)
+    return [one for one in found if one.session in known.alive and is_useful(one) and not is_over(one)]
 
 
 class Once:
@@ -181,7 +181,7 @@ class Told:
         """What was left open."""
         found = open_ends_of(self._known)
         items = [item for one in found for item in self._item(one, Rank.TODO, one.session)]
-        return _cut("open", "Left open", items, _OPEN)
+        return _cut("open", "Left open at the end of a session", items, _OPEN)
 
     def sessions(self, depth: int) -> Section:
         """The newest sessions from which something came, or that somebody may go on with, a line each: title and last outcome."""
@@ -253,9 +253,9 @@ class Told:
             ("blocked", status.blocked),
         ):
             yield from (Item(self._standing(one, counts), Rank.TODO, label) for one in standings)
-        yield from (
-            Item(self._task(task), Rank.LESSON, "recently completed") for task in status.recent[:_COMPLETED]
-        )
+        newest = str(self._known.sessions[0]["id"]) if self._known.sessions else ""
+        recent = [task for task in status.recent if task.ref.session == newest]
+        yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in recent[:_COMPLETED])
 
     def _standing(self, one: Standing, counts: Mapping[Ref, RecallCounts]) -> str:
         told = [self._task(one.task)]

@@ -122,7 +122,7 @@ def test_the_position_is_told_by_phase_task_and_age() -> None:
 
 
 def test_each_kind_has_its_word_and_what_is_inferred_says_so() -> None:
-    guess = fact("UTC for every time", why="no surprises", confidence=80)._replace(source="model")
+    guess = fact("UTC for every time column", why="no surprises", confidence=80)._replace(source="model")
     facts = (
         fact("Redis", why="it is there"),
         guess,
@@ -135,7 +135,7 @@ def test_each_kind_has_its_word_and_what_is_inferred_says_so() -> None:
         "Where",
         "To do: Test it",
         "Decided: Redis. Why: it is there",
-        "Decided (inferred): UTC for every time. Why: no surprises",
+        "Decided (inferred): UTC for every time column. Why: no surprises",
         "Learned: It ran backwards → the wall clock",
         "Convention: No globals",
     )
@@ -201,7 +201,7 @@ def test_what_has_to_do_with_the_workflow_comes_first_and_the_rest_stays_as_it_w
     texts = [
         "Token bucket for the limiter",
         "Wheels are published from CI alone",
-        "UTC for every time",
+        "UTC for every time column",
         "One changelog",
     ]
     assert [(texts[at], alike) for at, alike in rank_alike(texts, aim)][2:] == [

@@ -35,7 +35,7 @@ TITLES = {
     "decisions": "Decisions",
     "tasks": "Current tasks",
     "inbox": "Waits for a human",
-    "open": "Left open",
+    "open": "Left open at the end of a session",
     "sessions": "Recent sessions",
     "recall": "Relevant knowledge",
     "profile": "Project",
