@@ -11,6 +11,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
+from crucible.cases.excerpts import CUT
 from crucible.cases.model import (
     Body,
     Case,
@@ -26,6 +27,7 @@ from crucible.cases.model import (
 from crucible.cases.texts import names_of, texts_of
 from crucible.cases.timeline import Moment, Timeline
 from crucible.note.contain import normal_line
+from crucible.session.findings import Finding
 from crucible.tokens import Estimate
 
 __all__ = ["Measured", "Size", "case_id", "difficulty_of", "distinct", "make_case", "measure", "measured"]
@@ -40,12 +42,12 @@ def make_case(
     moment: Moment,
     body: Body,
     anchor: str,
-    *,
+    finding: Finding | None = None,
     verification: Verification | None = None,
 ) -> Case:
     """The case of a body, not yet `measured`.
 
-    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands.
+    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands; `finding` names it.
     """
     session, phase = timeline.session, timeline.phase_of(moment.at)
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)
@@ -56,6 +58,8 @@ def make_case(
         type=type_,
         place=Place(session.id, moment.phase, moment.phase_name, moment.line),
         body=body,
+        title=finding.summary if finding else "",
+        finding=finding.id if finding else "",
         agent=str(agent) if agent else "",
         model=session.model or "",
         channel=phase.channel or above.channel or session.channel or "",
@@ -65,7 +69,8 @@ def make_case(
         tags=tuple(tag for tag in session.tags if tag != "session"),
         difficulty=difficulty_of(turns),
         verification=verification or Verification(),
-        complete=timeline.complete,
+        complete=timeline.complete
+        and not any(CUT in text for text in texts_of([one.calls for one in turns])),
         problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
     )
 

@@ -208,6 +208,8 @@ def _read_known(type_: CaseType, body: Body, told: _Properties, id_: str, sessio
         type=type_,
         place=Place(session, *phase),
         body=body,
+        title=told.text("title"),
+        finding=told.text("finding"),
         agent=told.text("agent"),
         model=told.text("model"),
         channel=told.text("channel"),
@@ -283,7 +285,7 @@ def _of_body(type_: CaseType, told: _Properties) -> dict[str, Any]:
         return {"attribution": _attribution(told)}
     if type_ is CaseType.DELEGATION:
         return {"agent": told.text("delegate"), "used": told.flag("used")}
-    return {"whole": bool(told.flag("whole"))} if type_ is CaseType.WORKFLOW else {}
+    return {}
 
 
 def _attribution(told: _Properties) -> Attribution | None:
