@@ -6,11 +6,11 @@ corrections.  One whose words are not in the note, or after which the user corre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from crucible.cases.excerpts import SIDE, brief, brief_turns, is_change
+from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, request_of
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Correction
+from crucible.cases.model import Case, Correction
 from crucible.cases.placing import said_at
 from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
@@ -30,14 +30,13 @@ def find_corrections(timeline: Timeline) -> Iterator[Case]:
         then = _what_followed(timeline, at)
         end = then[-1].at if then else at
         if end + 1 not in found and not any(at < later <= end + 1 for later in found):
-            yield _case(timeline, timeline.moments[at], then, found, finding)
+            yield _case(timeline, timeline.moments[at], then, finding)
 
 
 def _case(
     timeline: Timeline,
     said: Moment,
     then: Sequence[Moment],
-    corrections: Mapping[int, Finding],
     finding: Finding,
 ) -> Case:
     entry = said.entry
@@ -46,7 +45,7 @@ def _case(
     line = refused.call.call if refused and refused.call else ""
     did = [refused] if refused else _what_was_done(timeline, said.at)
     body = Correction(
-        brief(_goal(timeline, did[0] if did else said, corrections), SIDE // 4),
+        request_of(timeline, (did[0] if did else said).at),
         brief_turns(_with_words(timeline, did)),
         brief(words, SIDE // 2),
         brief_turns(_changes(then)),
@@ -54,7 +53,7 @@ def _case(
     )
     anchor = f"{words}\n{line}" if line else words
     verification = verification_after(timeline, said.at)
-    return make_case(timeline, CaseType.CORRECTION, refused or said, body, anchor, finding, verification)
+    return make_case(timeline, refused or said, body, anchor, finding=finding, verification=verification)
 
 
 def _refused(timeline: Timeline, said: Moment) -> Moment | None:
@@ -88,14 +87,6 @@ def _with_words(timeline: Timeline, moments: Sequence[Moment]) -> list[Moment]:
     return [*(one for one in before if isinstance(one.entry, Prose)), *moments]
 
 
-def _goal(timeline: Timeline, first: Moment, corrections: Mapping[int, Finding]) -> str:
-    """The words that asked for the work: the last ones before it that are not a correction."""
-    for moment in reversed(timeline.moments[: first.at]):
-        if isinstance(moment.entry, Intervention) and moment.at not in corrections:
-            return moment.entry.words
-    return timeline.goal_of(first.phase)
-
-
 def _what_followed(timeline: Timeline, at: int) -> list[Moment]:
     """What the agent did next, up to the user's next words or the next refused call."""
     then: list[Moment] = []
@@ -107,10 +98,9 @@ def _what_followed(timeline: Timeline, at: int) -> list[Moment]:
 
 
 def _changes(then: Sequence[Moment]) -> list[Moment]:
-    """What the agent said at once, the first changes or calls that succeeded, and its last words."""
-    calls = [one for one in then if one.outcome is Outcome.OK]
-    done = [one for one in calls if is_change(one)] or calls
+    """What the agent said at once, the first changes or commands that succeeded, and its last words."""
+    runs = [one for one in then if one.outcome is Outcome.OK and any(act.deed in RUNS for act in one.acts)]
+    done = [one for one in then if is_change(one)] or runs
     said = [one for one in then if isinstance(one.entry, Prose)]
-    return sorted(
-        {one.at: one for one in (*said[:1], *done[:_THEN], *said[-1:])}.values(), key=lambda one: one.at
-    )
+    shown = {one.at: one for one in (*said[:1], *done[:_THEN], *said[-1:])}
+    return [shown[at] for at in sorted(shown)]

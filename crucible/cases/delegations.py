@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from crucible.cases.excerpts import SIDE, brief
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Delegation
+from crucible.cases.model import Case, Delegation
 from crucible.cases.placing import placed
 from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
@@ -44,7 +44,7 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
         body = Delegation(entry.agent.name, brief(task, SIDE // 2), brief(result, SIDE), used, evidence)
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
         verification = verification_after(timeline, moment.at) if used else None
-        yield make_case(timeline, CaseType.DELEGATION, moment, body, anchor, finding, verification)
+        yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)
 
 
 _FAILED = "the subagent failed"
@@ -78,12 +78,12 @@ def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | 
 
 
 def _result(entry: Subagent, child: Session | None) -> str:
-    """What came back: the last words of the subagent's note, or the callout's summary."""
+    """What came back: the last words of the subagent's note, else all that the callout has of them."""
+    if not entry.summary and (child is None or str(child.status) == "failed"):
+        return ""
     entries = list(child.all_entries()) if child is not None else list(entry.entries)
     last = next((one.text for one in reversed(entries) if isinstance(one, Prose)), "")
-    if not entry.summary:
-        return "" if not last or child is None or str(child.status) == "failed" else last
-    return last if entry.summary.strip(" .…")[:80] in " ".join(last.split()) else entry.summary
+    return max(last, entry.summary or "", key=len)
 
 
 def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bool | None, str]:

@@ -12,9 +12,9 @@ from itertools import accumulate
 
 from crucible.acts.model import Deed
 from crucible.cases.model import Role, Turn
-from crucible.cases.timeline import Moment, turns_of
+from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.patterns import ANSI, late_pattern
-from crucible.session.model import Outcome
+from crucible.session.model import Intervention, Outcome
 
 __all__ = [
     "CHANGES",
@@ -26,6 +26,7 @@ __all__ = [
     "files_before",
     "is_change",
     "message_of",
+    "request_of",
     "telling",
 ]
 
@@ -34,7 +35,7 @@ SIDE = 3200
 CUT = "[… cut …]"
 CHANGES = (Deed.EDIT, Deed.WRITE, Deed.DELETE)
 RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)
-_SAID, _RESULT, _ARGUMENT = 700, 500, 1600
+_SAID, _RESULT, _ARGUMENT = 700, 400, 1600
 _TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
 )
@@ -42,6 +43,7 @@ _EXIT = late_pattern(
     r"\A\s*(?:Error:\s*)?(?:Command failed with )?exit code:? (-?\d+)\.?[ \t]*\n?", re.IGNORECASE
 )
 _WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
+_REMINDER = late_pattern(r"(?s)<system-reminder>.*?(?:</system-reminder>|\Z)")
 _NUMBERED = late_pattern(r"(?m)^[ \t]*\d+(?:→|\t)")
 _AROUND = 6
 """Lines of a file that are shown before and after the lines that change."""
@@ -58,7 +60,7 @@ def brief(text: str, most: int) -> str:
 def message_of(text: str) -> str:
     """Remove colours, the client's own words and the exit code from a result."""
     bare = ANSI.sub("", text) if "\x1b" in text else text
-    return _EXIT.sub("", _WRAPPED.sub("", bare), count=1).strip()
+    return _EXIT.sub("", _WRAPPED.sub("", _REMINDER.sub("", bare)), count=1).strip()
 
 
 def telling(text: str, most: int = SIDE // 2) -> str:
@@ -80,7 +82,7 @@ def is_change(moment: Moment) -> bool:
 
 def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[Turn, ...]:
     """The turns of some moments, each shortened, and of those the last ones that fit; an argument has up to `longest` code points."""
-    turns = [_shortened(turn, longest) for turn in turns_of(moments)]
+    turns = [_shortened(turn, longest) for turn in turns_of(map(_acknowledged, moments))]
     kept: list[Turn] = []
     for turn in reversed(turns):
         most -= _size(turn)
@@ -92,6 +94,13 @@ def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARG
     return tuple(kept)
 
 
+def _acknowledged(moment: Moment) -> Moment:
+    """A change without the excerpt of the new file that a client sends back, a refused call without the client's sentence."""
+    if moment.outcome is Outcome.REJECTED:
+        return replace(moment, result="")
+    return replace(moment, result=moment.result.partition("\n")[0][:120]) if is_change(moment) else moment
+
+
 def _shortened(turn: Turn, longest: int) -> Turn:
     def value(given: object) -> object:
         if isinstance(given, str):
@@ -100,11 +109,7 @@ def _shortened(turn: Turn, longest: int) -> Turn:
             return {name: value(one) for name, one in given.items()}
         return [value(one) for one in given[:8]] if isinstance(given, list | tuple) else given
 
-    text = (
-        brief(message_of(turn.text), min(_RESULT, longest))
-        if turn.role is Role.TOOL
-        else brief(turn.text, _SAID)
-    )
+    text = brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, _SAID)
     calls = tuple(
         replace(call, arguments={name: value(one) for name, one in call.arguments.items()})
         for call in turn.calls
@@ -116,6 +121,16 @@ def _size(turn: Turn) -> int:
     return len(turn.text) + sum(len(str(call.arguments)) for call in turn.calls)
 
 
+def request_of(timeline: Timeline, at: int) -> str:
+    """What the user asked for last before a moment, in a sentence; "go on" asks for nothing new."""
+    said = (one.entry.words for one in reversed(timeline.moments[:at]) if isinstance(one.entry, Intervention))
+    found = next((words for words in said if len(words.split()) >= _SENTENCE), "")
+    return brief(found or timeline.goal_of(timeline.moments[at].phase), SIDE // 4)
+
+
+_SENTENCE = 6
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
@@ -124,12 +139,22 @@ def files_before(earlier: Sequence[Moment], changes: Iterable[Moment], most: int
     parts: list[str] = []
     for moment in changes:
         path = next((act.what for act in moment.acts if act.deed in CHANGES), "")
-        for old in _replaced(moment.arguments or {}):
+        for old in _replaced(moment.arguments or {}) or _whole(earlier, path):
             part = f"{path}:\n{brief(_with_context(earlier, path, old), _ARGUMENT)}"
             most -= len(part)
             if part not in parts and (most >= 0 or not parts):
                 parts.append(part)
     return "\n\n".join(parts)
+
+
+def _whole(earlier: Sequence[Moment], path: str) -> list[str]:
+    """A file that was written as a whole, as it was last read or written before."""
+    for moment in reversed(earlier):
+        if any(act.what == path for act in moment.acts) and moment.outcome is Outcome.OK:
+            written = (moment.arguments or {}).get("content")
+            text = written if isinstance(written, str) else _NUMBERED.sub("", message_of(moment.result))
+            return [text] if text.strip() else []
+    return []
 
 
 def _replaced(arguments: Mapping[str, object]) -> list[str]:

@@ -74,7 +74,7 @@ def lesson_of(case: Case) -> Lesson | None:
 def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson | None:
     if body.is_open:
         return None
-    state = quoted("What was done before", body.state) if body.state.strip() else ""
+    state = quoted("The files as they were", body.state) if body.state.strip() else ""
     tried = _without_its_telling(body)
     before = _begun(body.goal, place, tried, state)
     known = any(body.failure.strip() in one.text for one in tried)
@@ -84,8 +84,6 @@ def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson
     right = body.solution
     if body.expected.strip() and not any(one.role is Role.ASSISTANT and one.text.strip() for one in right):
         right += (Turn(Role.ASSISTANT, body.expected),)
-    if _is_masked(right):
-        return None
     is_wrong = verification.verified and any(one.calls for one in tried) and not _is_masked(tried)
     return Lesson(before, right, tried if is_wrong else ())
 

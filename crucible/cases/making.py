@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from crucible.cases.excerpts import CUT
 from crucible.cases.model import (
+    BODIES,
     Body,
     Case,
     CaseType,
@@ -38,10 +39,10 @@ _UNCOUNTED = frozenset({"hints", "attribution"})
 
 def make_case(
     timeline: Timeline,
-    type_: CaseType,
     moment: Moment,
     body: Body,
     anchor: str,
+    *,
     finding: Finding | None = None,
     verification: Verification | None = None,
 ) -> Case:
@@ -53,6 +54,7 @@ def make_case(
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)
     agent = phase.agent or above.agent or next(iter(session.participants), None)
     turns = _turns(body)
+    type_ = next(one for one, kind in BODIES.items() if isinstance(body, kind))
     return Case(
         id=case_id(session.id, type_, anchor),
         type=type_,

@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 from crucible.knowledge.model import Attribution
 
 __all__ = [
+    "BODIES",
     "Body",
     "Call",
     "Case",
@@ -190,6 +191,13 @@ class Trajectory:
 
 
 Body: TypeAlias = Puzzle | Correction | Choice | Delegation | Trajectory
+BODIES: Mapping[CaseType, type[Body]] = {
+    CaseType.PUZZLE: Puzzle,
+    CaseType.CORRECTION: Correction,
+    CaseType.DECISION: Choice,
+    CaseType.DELEGATION: Delegation,
+    CaseType.WORKFLOW: Trajectory,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,25 +6,21 @@ content was changed is measured again: its digest and its tokens are of what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from crucible.cases.making import measured
 from crucible.cases.model import (
+    BODIES,
     Body,
     Case,
     CaseType,
-    Choice,
-    Correction,
-    Delegation,
     Difficulty,
     Fault,
     Place,
-    Puzzle,
     Review,
-    Trajectory,
     Verification,
 )
 from crucible.cases.note_blocks import Part, parts_of, read_items, read_text, read_turns
@@ -48,13 +44,6 @@ from crucible.vault.stamping import is_stamped
 __all__ = ["Read", "is_as_written", "is_case", "read_case"]
 
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
-_BODIES: Mapping[CaseType, Callable[..., Body]] = {
-    CaseType.PUZZLE: Puzzle,
-    CaseType.CORRECTION: Correction,
-    CaseType.DECISION: Choice,
-    CaseType.DELEGATION: Delegation,
-    CaseType.WORKFLOW: Trajectory,
-}
 _E = TypeVar("_E", bound=StrEnum)
 _BROKEN = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter"})
 """Problems of a frontmatter of which not all could be read."""
@@ -264,7 +253,7 @@ def _read_body(type_: CaseType, told: _Properties, lines: list[str], line: int) 
         section.field: _read_section(section, parts.get(section.heading.lower()), told)
         for section in SECTIONS[type_]
     }
-    return _BODIES[type_](**fields, **_of_body(type_, told))
+    return BODIES[type_](**fields, **_of_body(type_, told))
 
 
 def _read_section(section: Section, part: Part | None, told: _Properties) -> object:

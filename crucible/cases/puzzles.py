@@ -7,6 +7,7 @@ Findings say which failures were fixed; what may not be shown is decided by `hid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.acts.kinds import is_test_file
@@ -20,15 +21,18 @@ from crucible.cases.excerpts import (
     files_before,
     is_change,
     message_of,
+    request_of,
     telling,
 )
 from crucible.cases.hiding import withhold
 from crucible.cases.hints import hints_for
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Puzzle, Verification
+from crucible.cases.model import Case, Puzzle, Turn, Verification
 from crucible.cases.placing import placed
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.texts import mapped
+from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after, verified_by
+from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind
 from crucible.session.model import Intervention, Outcome, Prose
 
@@ -72,9 +76,9 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
     failure = telling(_failure(fixed))
     body = withhold(
         Puzzle(
-            goal=brief(timeline.goal_of(first.phase), SIDE // 4),
+            goal=request_of(timeline, first.at),
             state=files_before(timeline.moments[: first.at], changes),
-            tried=brief_turns([fixed.failed], SIDE // 2) if fixed.failed else (),
+            tried=_tried(fixed, failure),
             failure=failure,
             expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
             solution=brief_turns(_explained(timeline, changes)),
@@ -84,7 +88,15 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
     call = fixed.failed.call if fixed.failed else None
     anchor = f"{call.call} → {call.result}" if call else failure
     return make_case(
-        timeline, CaseType.PUZZLE, first, body, anchor, fixed.finding, _verification(timeline, fixed)
+        timeline, first, body, anchor, finding=fixed.finding, verification=_verification(timeline, fixed)
+    )
+
+
+def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
+    if fixed.failed is None:
+        return ()
+    return mapped(
+        turns_of([replace(fixed.failed, result=failure)]), lambda text: brief(text, SIDE // 2 + _LATE * 2)
     )
 
 
@@ -99,9 +111,10 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
         if passed.outcome is not Outcome.OK or not aims:
             continue
         same = [one for one in calls if one.at < passed.at and aims & _aims(one)]
-        red = _reds(same) or ([one for one in same[-1:] if _is_quoted(one, finding)])
+        red = _reds(same) or [one for one in same[-1:] if _is_quoted(one, finding)]
         if red:
-            return _Fixed(finding, told, red[0], passed, timeline.since(red[0].at + 1, passed.at))
+            gone = next((one for one in red[1:] if not _lines(one) & _lines(red[0])), passed)
+            return _Fixed(finding, told, red[0], passed, timeline.since(red[0].at + 1, gone.at))
     return _Fixed(finding, told, None, None, _turn(timeline, told))
 
 
@@ -113,6 +126,14 @@ def _reds(same: Sequence[Moment]) -> list[Moment]:
             break
         red.insert(0, moment)
     return red
+
+
+def _lines(moment: Moment) -> set[str]:
+    """The lines of an output that tell one failure from another: those of a place in a file, or of a test."""
+    return set(_PLACE.findall(moment.result))
+
+
+_PLACE = late_pattern(r"(?m)^[ \t]*(?:\S+\.\w+:\d+.*|--- FAIL: \S+|FAILED \S+|E  .*)")
 
 
 def _is_quoted(moment: Moment, finding: Finding) -> bool:
@@ -172,14 +193,12 @@ def _failure(fixed: _Fixed) -> str:
 
 
 def _fix(fixed: _Fixed) -> list[Moment]:
-    """The changes of the files that the finding names as fixed; all of them if it names none."""
-    changes = [one for one in fixed.later if is_change(one)]
-    named = [
-        one
-        for one in changes
-        if any(name.rpartition("/")[2] in fixed.finding.resolution for name in _changed(one))
-    ]
-    return named or changes
+    """The changes that fixed it: of the files that the failure names, else of those that the finding names, else all."""
+    found = [one for one in fixed.later if is_change(one)]
+    for text in (_failure(fixed), fixed.finding.resolution):
+        named = [one for one in found if any(name.rpartition("/")[2] in text for name in _changed(one))]
+        found = named or found
+    return [one for one in found if one.arguments] or found
 
 
 def _explained(timeline: Timeline, changes: Sequence[Moment]) -> list[Moment]:

@@ -31,6 +31,7 @@ from crucible.cases.chat import (
 )
 from crucible.cases.lessons import REFUSED, Lesson, lesson_of
 from crucible.cases.model import Case, Puzzle, Role
+from crucible.cases.rubric import rubric_text
 from crucible.patterns import late_pattern
 
 __all__ = ["Provenance", "Shape", "metadata_of", "row_of"]
@@ -70,6 +71,9 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
     told: Row = {
         "id": case.id,
         "type": case.type.value,
+        "title": case.title,
+        "finding": case.finding,
+        "rubric": rubric_text(case),
         "session": case.place.session,
         "phase": case.place.phase,
         "phase_name": case.place.phase_name,

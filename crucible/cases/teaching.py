@@ -14,7 +14,7 @@ from crucible.patterns import late_pattern
 
 __all__ = ["is_teachable"]
 
-_ASKED, _CHOSEN, _WHY, _TASK, _FOUND = 3, 3, 6, 6, 15
+_ASKED, _CHOSEN, _WHY, _TASK, _FOUND = 3, 3, 8, 6, 15
 """Least words of a request, of a choice, of a reason, of a task, of a result."""
 _NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]{2,}(?:[./-][A-Za-z0-9_]+)*")
 

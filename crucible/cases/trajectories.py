@@ -10,7 +10,7 @@ from itertools import groupby
 
 from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Trajectory
+from crucible.cases.model import Case, Trajectory
 from crucible.cases.placing import outcome_of, said_at
 from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
@@ -60,12 +60,17 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
     if outcome is None:
         return None
     goal = timeline.goal_of(_top(first))
-    turns = brief_turns(_steps(part), SIDE * 3 // 2, SIDE // 8)
+    steps = [*_steps(part)]
+    turns = brief_turns(steps, SIDE * 3, SIDE // 3)
+    if not any(map(is_change, steps)) or sum(len(one.calls) for one in turns) < sum(
+        bool(one.call) for one in steps
+    ):
+        return None  # a piece of a phase is no workflow
     # Of a phase what stays when others come before it, as its number does not; `distinct` parts those with the same name.
     anchor = f"{goal}\n{_phase(timeline, first).name}"
     body = Trajectory(brief(goal, SIDE // 2), turns)
     return make_case(
-        timeline, CaseType.WORKFLOW, first, body, anchor, outcome, verification_after(timeline, first.at)
+        timeline, first, body, anchor, finding=outcome, verification=verification_after(timeline, first.at)
     )
 
 

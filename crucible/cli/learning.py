@@ -30,6 +30,7 @@ from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
 from crucible.cli.given import GivenPath
 from crucible.cli.improving import Improver, improver_of
+from crucible.cli.learned_rules import Target, propose_rules
 from crucible.cli.learned_sessions import Chosen, choose, kin_of
 from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
@@ -119,6 +120,16 @@ _WAYS = (
         metavar="COMMAND",
         help="Who refines or judges: claude, codex, opencode or a command line; by default the one of your settings.",
     ),
+    click.option(
+        "--rules",
+        is_flag=False,
+        flag_value=".",
+        metavar="[FILE]",
+        type=GivenPath(),
+        help="Propose corrections that recur as a diff to AGENTS.md or CLAUDE.md; nothing is exported.",
+    ),
+    click.option("--write", is_flag=True, help="With --rules: write the file, after a question."),
+    click.option("--yes", is_flag=True, help="With --write: do not ask."),
     click.option("--force", is_flag=True, help="Write puzzle files also over what was changed there."),
 )
 
@@ -135,6 +146,9 @@ class _Ways(NamedTuple):
     refine: bool
     judge: bool
     named: str | None
+    rules: str | None
+    write: bool
+    yes: bool
     force: bool
 
 
@@ -182,6 +196,7 @@ def learn(
       cru session learn --all --accepted --export jsonl -o cases.jsonl
       cru session learn --all --export jsonl -o data --split train=0.9,test=0.1
       cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
+      cru session learn --all --rules
     """
     ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
     wish = _wish(given)
@@ -192,6 +207,10 @@ def learn(
     _check_place(vault, ways.output)
     chosen = choose(vault, sessions, given, every=every)
     redact = remembering(redact_of(vault.settings.secrets))
+    if ways.rules is not None:
+        target = Target(ways.rules, ways.write, ways.yes)
+        is_whole = propose_rules(vault, chosen.paths, redact, target, format_)
+        ctx.exit(0 if is_whole and chosen.complete else PROBLEMS_FOUND)
     improve = improver_of(
         vault,
         redact,
@@ -247,6 +266,10 @@ _GOES_WITH = {
 
 
 def _check(ways: _Ways, wish: _Wish, format_: str) -> None:
+    if ways.rules is not None and ways.export:
+        raise UsageError("--rules and --export exclude each other", "leave one of them out")
+    if (ways.write and ways.rules is None) or (ways.yes and not ways.write):
+        raise UsageError("--yes goes with --write, and --write with --rules", "say what is to be written")
     for name, exports in _GOES_WITH.items():
         if getattr(ways, name) not in (None, False) and ways.export not in exports:
             option = "--" + name.replace("_", "-")
