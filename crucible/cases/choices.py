@@ -22,7 +22,7 @@ __all__ = ["find_choices"]
 def find_choices(timeline: Timeline) -> Iterator[Case]:
     """The decisions of a session, in the order of its note; of replies those to a question, which are more than a yes."""
     for finding, moment in placed(timeline, Kind.DECISION):
-        asked, _, choice = finding.summary.rpartition(_ANSWERED)
+        asked, choice = _answered(finding.summary)
         if finding.source == Source.REPLY and not (asked.endswith("?") and len(choice.split()) >= _ANSWER):
             continue
         found = verification_after(timeline, moment.at)
@@ -35,16 +35,24 @@ def find_choices(timeline: Timeline) -> Iterator[Case]:
         yield make_case(timeline, moment, body, finding.summary, finding=finding, verification=found)
 
 
-_ANSWERED = " → "
-"""Between a question and its answer in a summary."""
+def _answered(summary: str) -> tuple[str, str]:
+    """The question and its answer; the question is "" if the summary has none."""
+    asked, mark, choice = summary.rpartition(" → ")
+    if not mark:
+        asked, mark, choice = summary.partition("? ")
+        asked += mark.strip()
+    return (asked, choice) if mark and choice.strip() else ("", summary)
+
+
 _ANSWER, _FEW = 5, 2
 
 
 def _situation(timeline: Timeline, moment: Moment, asked: str, choice: str, others: list[str]) -> str:
     """The goal, what the agent said before the answer, and the question; a text that names the choice must name the alternatives, too."""
     earlier = timeline.moments[: moment.at]
-    said = [one.at for one in earlier[-_NEAR:] if isinstance(one.entry, Intervention)]
-    earlier = earlier[: said[-1]] if said else earlier
+    said = [one.at for one in earlier if isinstance(one.entry, Intervention)]
+    if len(said) > 1 and said[-1] >= len(earlier) - _NEAR:  # the answer
+        earlier = earlier[: said[-1]]
     before = next((one.entry.text for one in reversed(earlier[-_NEAR:]) if isinstance(one.entry, Prose)), "")
     # A reply that opens its phase is the choice itself; what was asked for stands in a phase before.
     goals = (one.entry.words for one in reversed(earlier) if isinstance(one.entry, Intervention))

@@ -6,7 +6,7 @@ corrections.  One whose words are not in the note, or after which the user corre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, request_of
 from crucible.cases.making import make_case
@@ -26,26 +26,26 @@ _DID, _THEN = 2, 4
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
     """The corrections of a session, in the order of its note, but not those that the user had to repeat."""
     found = said_at(timeline)
-    for at, finding in sorted(found.items()):
+    for at in sorted(found):
         then = _what_followed(timeline, at)
         end = then[-1].at if then else at
         if end + 1 not in found and not any(at < later <= end + 1 for later in found):
-            yield _case(timeline, timeline.moments[at], then, finding)
+            yield _case(timeline, timeline.moments[at], then, found)
 
 
 def _case(
     timeline: Timeline,
     said: Moment,
     then: Sequence[Moment],
-    finding: Finding,
+    corrections: Mapping[int, Finding],
 ) -> Case:
-    entry = said.entry
+    entry, finding = said.entry, corrections[said.at]
     words = entry.words if isinstance(entry, Intervention) else finding.summary.strip('"“”')
     refused = _refused(timeline, said)
     line = refused.call.call if refused and refused.call else ""
     did = [refused] if refused else _what_was_done(timeline, said.at)
     body = Correction(
-        request_of(timeline, (did[0] if did else said).at),
+        request_of(timeline, (did[0] if did else said).at, corrections),
         brief_turns(_with_words(timeline, did)),
         brief(words, SIDE // 2),
         brief_turns(_changes(then)),
@@ -71,7 +71,7 @@ def _what_was_done(timeline: Timeline, until: int) -> list[Moment]:
     """The agent's last changes, or its last call, since the user's previous words; its words if it only talked."""
     turn: list[Moment] = []
     for moment in reversed(timeline.moments[:until]):
-        if isinstance(moment.entry, Intervention) and turn:
+        if isinstance(moment.entry, Intervention) and any(one.call for one in turn):
             break
         turn.insert(0, moment)
     changes = [one for one in turn if is_change(one)][-_DID:]

@@ -6,7 +6,7 @@ A case holds at most `SIDE` code points of context before its answer and as many
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -121,11 +121,19 @@ def _size(turn: Turn) -> int:
     return len(turn.text) + sum(len(str(call.arguments)) for call in turn.calls)
 
 
-def request_of(timeline: Timeline, at: int) -> str:
-    """What the user asked for last before a moment, in a sentence; "go on" asks for nothing new."""
-    said = (one.entry.words for one in reversed(timeline.moments[:at]) if isinstance(one.entry, Intervention))
+def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> str:
+    """What the user asked for last before a moment, in a sentence; "go on" asks for nothing new, nor do the words at `besides`."""
+    earlier = (one for one in reversed(timeline.moments[:at]) if one.at not in besides)
+    said = (one.entry.words for one in earlier if isinstance(one.entry, Intervention))
     found = next((words for words in said if len(words.split()) >= _SENTENCE), "")
-    return brief(found or timeline.goal_of(timeline.moments[at].phase), SIDE // 4)
+    return brief(found or _first_goal(timeline, at, besides), SIDE // 4)
+
+
+def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
+    """The goal of the moment's phase; if that is what `besides` says, of the one before it."""
+    words = {entry.words for one in besides if isinstance(entry := timeline.moments[one].entry, Intervention)}
+    goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[: at + 1]))
+    return next((goal for goal in goals if goal not in words), "")
 
 
 _SENTENCE = 6
@@ -151,7 +159,9 @@ def _whole(earlier: Sequence[Moment], path: str) -> list[str]:
     """A file that was written as a whole, as it was last read or written before."""
     for moment in reversed(earlier):
         if any(act.what == path for act in moment.acts) and moment.outcome is Outcome.OK:
-            written = (moment.arguments or {}).get("content")
+            if moment.arguments is None:
+                continue
+            written = moment.arguments.get("content")
             text = written if isinstance(written, str) else _NUMBERED.sub("", message_of(moment.result))
             return [text] if text.strip() else []
     return []

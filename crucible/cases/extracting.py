@@ -19,6 +19,7 @@ from crucible.cases.teaching import is_teachable
 from crucible.cases.timeline import Timeline, build_timeline
 from crucible.cases.trajectories import find_trajectories
 from crucible.secrets.scanner import Redact
+from crucible.session.findings import Source, findings_of
 from crucible.session.model import Session, Subagent
 
 __all__ = ["extract"]
@@ -38,7 +39,8 @@ def extract(
     timeline = build_timeline(session, evidence(session.id))
     own = {link: children.get(link) for link in _links(timeline)}
     scrubber = Scrubber(redact, personal=False)
-    found = [case for case in _found(timeline, own) if is_teachable(case.body)]
+    told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
+    found = [case for case in _found(timeline, own) if is_teachable(case.body, told=case.finding in told)]
     found.sort(key=lambda case: case.place.line)  # a stable order within a line
     return tuple(measured(scrubber.clean(case)) for case in distinct(found))
 

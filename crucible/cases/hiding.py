@@ -32,10 +32,10 @@ def withhold(puzzle: Puzzle) -> Puzzle:
     )
 
 
-def leaks(puzzle: Puzzle) -> tuple[str, ...]:
-    """The runs of a solution that are in its puzzle."""
-    answer = _answer(puzzle)
-    texts = texts_of((puzzle.tried, puzzle.hints))
+def leaks(puzzle: Puzzle, *, exact: bool = True) -> tuple[str, ...]:
+    """The runs of a solution that are in its puzzle; also in its goal, if that is not the user's `exact` words."""
+    answer = _answer(puzzle if exact else replace(puzzle, goal=""))
+    texts = texts_of((puzzle.goal, puzzle.tried, puzzle.hints))
     return tuple(text[start:end] for text in texts for start, end in _spans(text, answer))
 
 

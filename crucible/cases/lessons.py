@@ -84,6 +84,8 @@ def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson
     right = body.solution
     if body.expected.strip() and not any(one.role is Role.ASSISTANT and one.text.strip() for one in right):
         right += (Turn(Role.ASSISTANT, body.expected),)
+    if _is_masked(right):
+        return None
     is_wrong = verification.verified and any(one.calls for one in tried) and not _is_masked(tried)
     return Lesson(before, right, tried if is_wrong else ())
 

@@ -50,7 +50,7 @@ _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".
 
 
 _T = TypeVar("_T")
-_ONE = ("agent", "model", "channel", "project")
+_ONE = ("title", "agent", "model", "channel", "project")
 _SEVERAL = ("tools", "tags", "problems")
 _ROOM, _ROW = 1_000_000, 200
 """Code points of texts that are remembered, and what remembering one takes besides."""

@@ -19,24 +19,31 @@ _ASKED, _CHOSEN, _WHY, _TASK, _FOUND = 3, 3, 8, 6, 15
 _NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]{2,}(?:[./-][A-Za-z0-9_]+)*")
 
 
-def is_teachable(body: Body) -> bool:
-    """True for a case with a question that can be understood alone and an answer that can be checked against it."""
+def is_teachable(body: Body, *, told: bool = False) -> bool:
+    """True for a case with a question that can be understood alone and an answer that can be checked against it.
+
+    What somebody `told` in a callout of their own needs no proof by calls.
+    """
     match body:
         case Puzzle():
-            return _is_long(body.goal, _ASKED) and _is_fix(body)
+            return bool(body.goal) and (_is_fix(body) or (told and bool(body.expected)))
         case Correction():
-            return bool(body.did) and _is_long(body.words, _ASKED) and any(_good(body.then))
-        case Choice():
-            is_weighed = len(body.options) > 1 or _is_long(body.rationale, _WHY)
             return (
-                bool(body.situation)
-                and _is_long(body.choice, _CHOSEN if not body.options else 1)
-                and is_weighed
+                bool(body.did)
+                and bool(body.then)
+                and (told or (_is_long(body.words, _ASKED) and any(_good(body.then))))
             )
+        case Choice():
+            is_weighed = len(body.options) > 1 or (
+                _is_long(body.rationale, _WHY) and _is_long(body.choice, _CHOSEN)
+            )
+            return bool(body.situation) and (is_weighed or (told and bool(body.rationale)))
         case Delegation():
-            return body.used is True and _is_long(body.task, _TASK) and _is_long(body.result, _FOUND)
+            return body.used is True and (
+                told or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND))
+            )
         case Trajectory():
-            return _is_long(body.goal, _ASKED) and len([*_good(body.turns)]) > 1
+            return _is_long(body.goal, _ASKED) and any(_good(body.turns))
         case _:
             assert_never(body)
 
@@ -52,13 +59,15 @@ def _is_fix(body: Puzzle) -> bool:
 
 
 def _names(texts: Iterable[str]) -> set[str]:
-    """Names of code and files: words with a mark or a capital inside, and the parts of those."""
+    """Names of code and files, and their parts: words with a mark or a capital inside."""
     found = {name for text in texts for name in _NAME.findall(text)}
-    return {
-        name.rpartition("/")[2].casefold()
-        for name in found
-        if name[1:] != name[1:].lower() or not name.isalpha()
-    }
+    names = {name for name in found if name[1:] != name[1:].lower() or not name.isalpha()}
+    parts = {part for name in names for part in _PART.findall(name) if len(part) >= _PART_LENGTH}
+    return {name.casefold() for name in (*names, *parts)}
+
+
+_PART = late_pattern(r"[A-Za-z]+")
+_PART_LENGTH = 5
 
 
 def _good(turns: Iterable[Turn]) -> Iterator[Turn]:
