@@ -22,7 +22,8 @@ MORE: tuple[Entry | str, ...] = (
     "Tested with a new file.",
 )
 ADDED, TESTED = (
-    Noted("outcome", text, grounds=Grounds("closing text", 0.9)) for text in (DONE[-1], MORE[-1])
+    Noted("outcome", text, grounds=Grounds("closing text", 0.9))
+    for text in ("Added it to a.py.", "Tested with a new file.")
 )
 
 
