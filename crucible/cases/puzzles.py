@@ -29,7 +29,7 @@ from crucible.cases.hints import hints_for
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Puzzle, Turn, Verification
 from crucible.cases.placing import placed
-from crucible.cases.texts import mapped
+from crucible.cases.texts import mapped, texts_of
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after, verified_by
 from crucible.patterns import late_pattern
@@ -67,7 +67,7 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
     """The puzzles of a session, in the order of its note; without conflicts of a merge, and tests that were written to fail first."""
     for finding, moment in placed(timeline, Kind.FAILURE):
         fixed = _fixed(timeline, finding, moment)
-        if _CONFLICT not in _failure(fixed) and not _is_test_first(timeline, fixed):
+        if not (_is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed)):
             yield _case(timeline, fixed)
 
 
@@ -163,6 +163,22 @@ def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
 def _aims(moment: Moment) -> set[str]:
     """What a command was for: its program and first word."""
     return {" ".join(act.what.split()[:2]) for act in moment.acts if act.deed in RUNS}
+
+
+def _is_conflict(fixed: _Fixed) -> bool:
+    """True for a conflict of a merge, by git's words or by the marks that the fix removed."""
+    removed = (text for one in _fix(fixed) for text in texts_of(one.arguments or {}))
+    return _CONFLICT in _failure(fixed) or any(_MARKS in f"\n{text}" for text in removed)
+
+
+_MARKS = "\n<<<<<<< "
+
+
+def _is_unrecorded(timeline: Timeline, fixed: _Fixed) -> bool:
+    """True if nobody knows what the fix changed, though the session's events were kept."""
+    changes = _fix(fixed)
+    unknown = bool(changes) and not any(one.arguments for one in changes)
+    return unknown and any(one.arguments for one in timeline.moments)
 
 
 def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
