@@ -51,7 +51,7 @@ def _situation(timeline: Timeline, moment: Moment, asked: str, choice: str, othe
     """The goal, what the agent said before the answer, and the question; a text that names the choice must name the alternatives, too."""
     earlier = timeline.moments[: moment.at]
     said = [one.at for one in earlier if isinstance(one.entry, Intervention)]
-    if len(said) > 1 and said[-1] >= len(earlier) - _NEAR:  # the answer
+    if len(said) > 1 and said[-1] >= len(earlier) - _LATE:  # the answer
         earlier = earlier[: said[-1]]
     before = next((one.entry.text for one in reversed(earlier[-_NEAR:]) if isinstance(one.entry, Prose)), "")
     # A reply that opens its phase is the choice itself; what was asked for stands in a phase before.
@@ -62,7 +62,8 @@ def _situation(timeline: Timeline, moment: Moment, asked: str, choice: str, othe
     return "\n\n".join(parts) if len(parts) > 1 or not asked else ""
 
 
-_NEAR = 8
+_NEAR, _LATE = 8, 40
+"""How many moments before the answer are searched for what the agent said, and at most between the answer and its callout."""
 
 
 def _tells(text: str, choice: str, others: list[str]) -> bool:

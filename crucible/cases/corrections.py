@@ -48,7 +48,7 @@ def _case(
         request_of(timeline, (did[0] if did else said).at, corrections),
         brief_turns(_with_words(timeline, did)),
         brief(words, SIDE // 2),
-        brief_turns(_changes(then)),
+        brief_turns(_changes(then), 2 * SIDE),
         brief(line, SIDE // 8),
     )
     anchor = f"{words}\n{line}" if line else words

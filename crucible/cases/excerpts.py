@@ -1,6 +1,6 @@
 """What of a session's texts goes into a case: whole where it is short, else the part that matters.
 
-A case holds at most `SIDE` code points of context before its answer and as many of the answer; the session's note and event log have the rest.
+A case holds at most `SIDE` code points of each part before its answer and twice as many of the answer; the session's note and event log have the rest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 SIDE = 3200
-"""Code points of each side of a case."""
+"""Code points of a part of a case."""
 CUT = "[… cut …]"
 CHANGES = (Deed.EDIT, Deed.WRITE, Deed.DELETE)
 RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)

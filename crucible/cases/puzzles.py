@@ -81,7 +81,7 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
             tried=_tried(fixed, failure),
             failure=failure,
             expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
-            solution=brief_turns(_explained(timeline, changes)),
+            solution=brief_turns(_explained(timeline, changes), 2 * SIDE),
             hints=hints_for(failure, changes),
         )
     )

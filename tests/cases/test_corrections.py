@@ -109,3 +109,10 @@ def test_two_findings_of_the_same_words_are_two_places() -> None:
     )
     told = (corrected("no"), corrected("no"))
     assert [one.then[0].text for one in found(*phases, findings=told)] == ["So.", "So then."]
+
+
+def test_a_call_that_failed_is_nothing_to_learn_from_a_correction() -> None:
+    words = "No, per user."
+    broken = call("exec_command sed -i s/a/b/ limiter.py", "sed: no such file", Outcome.FAILED)
+    [one] = found(START, (user(words), broken, call("Edit limiter.py")), findings=(corrected(words),))
+    assert [made.name for turn in one.then for made in turn.calls] == ["Edit"]
