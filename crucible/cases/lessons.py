@@ -74,7 +74,7 @@ def lesson_of(case: Case) -> Lesson | None:
 def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson | None:
     if body.is_open:
         return None
-    state = quoted("What was done before", body.state) if body.state.strip() else ""
+    state = quoted("The files as they were", body.state) if body.state.strip() else ""
     tried = _without_its_telling(body)
     before = _begun(body.goal, place, tried, state)
     known = any(body.failure.strip() in one.text for one in tried)

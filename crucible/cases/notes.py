@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from crucible.cases.model import Body, Case, Choice, Correction, Delegation, Place, Puzzle, Trajectory
+from crucible.cases.model import Body, Case, Choice, Correction, Delegation, Place, Puzzle
 from crucible.cases.note_blocks import render_exact, render_items, render_text, render_turns
 from crucible.cases.sections import (
     ORIGIN,
@@ -50,6 +50,8 @@ def _properties(case: Case) -> dict[str, Value]:
         "type": NOTE_TYPE,
         "case": case.id,
         "case_type": case.type.value,
+        "title": case.title,
+        "finding": case.finding,
         "status": case.review.value,
         "session": _session_link(case.place.session),
         "phase": case.place.phase,
@@ -102,7 +104,7 @@ def _of_body(body: Body) -> dict[str, Value]:
         return _of_attribution(body.attribution) if body.attribution else {}
     if isinstance(body, Delegation):
         return {"delegate": body.agent, **({} if body.used is None else {"used": body.used})}
-    return {"whole": body.whole} if isinstance(body, Trajectory) else {}
+    return {}
 
 
 def _of_attribution(found: Attribution) -> dict[str, Value]:
@@ -119,7 +121,7 @@ def _of_attribution(found: Attribution) -> dict[str, Value]:
 
 
 def _title(case: Case) -> str:
-    line = contain_line(cut(normal_line(_subject(case.body)[:1000]), _TITLE))
+    line = contain_line(cut(normal_line((case.title or _subject(case.body))[:1000]), _TITLE))
     return f"{case.type.value.capitalize()}: {line}" if line else case.type.value.capitalize()
 
 

@@ -6,25 +6,21 @@ content was changed is measured again: its digest and its tokens are of what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from crucible.cases.making import measured
 from crucible.cases.model import (
+    BODIES,
     Body,
     Case,
     CaseType,
-    Choice,
-    Correction,
-    Delegation,
     Difficulty,
     Fault,
     Place,
-    Puzzle,
     Review,
-    Trajectory,
     Verification,
 )
 from crucible.cases.note_blocks import Part, parts_of, read_items, read_text, read_turns
@@ -48,13 +44,6 @@ from crucible.vault.stamping import is_stamped
 __all__ = ["Read", "is_as_written", "is_case", "read_case"]
 
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
-_BODIES: Mapping[CaseType, Callable[..., Body]] = {
-    CaseType.PUZZLE: Puzzle,
-    CaseType.CORRECTION: Correction,
-    CaseType.DECISION: Choice,
-    CaseType.DELEGATION: Delegation,
-    CaseType.WORKFLOW: Trajectory,
-}
 _E = TypeVar("_E", bound=StrEnum)
 _BROKEN = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter"})
 """Problems of a frontmatter of which not all could be read."""
@@ -208,6 +197,8 @@ def _read_known(type_: CaseType, body: Body, told: _Properties, id_: str, sessio
         type=type_,
         place=Place(session, *phase),
         body=body,
+        title=told.text("title"),
+        finding=told.text("finding"),
         agent=told.text("agent"),
         model=told.text("model"),
         channel=told.text("channel"),
@@ -262,7 +253,7 @@ def _read_body(type_: CaseType, told: _Properties, lines: list[str], line: int) 
         section.field: _read_section(section, parts.get(section.heading.lower()), told)
         for section in SECTIONS[type_]
     }
-    return _BODIES[type_](**fields, **_of_body(type_, told))
+    return BODIES[type_](**fields, **_of_body(type_, told))
 
 
 def _read_section(section: Section, part: Part | None, told: _Properties) -> object:
@@ -283,7 +274,7 @@ def _of_body(type_: CaseType, told: _Properties) -> dict[str, Any]:
         return {"attribution": _attribution(told)}
     if type_ is CaseType.DELEGATION:
         return {"agent": told.text("delegate"), "used": told.flag("used")}
-    return {"whole": bool(told.flag("whole"))} if type_ is CaseType.WORKFLOW else {}
+    return {}
 
 
 def _attribution(told: _Properties) -> Attribution | None:

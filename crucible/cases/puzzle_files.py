@@ -119,10 +119,7 @@ def render_solution_file(case: Case) -> str:
     }
     if case.verification.verified:
         properties["verification"] = without_links(case.verification.command)
-    rows = [
-        {"check": one.kind.value, "wants": [*one.wants], "least": one.least, "required": one.required}
-        for one in rubric_of(puzzle, case.verification)
-    ]
+    rows = [one.told() for one in rubric_of(puzzle, case.verification)]
     rubric = json.dumps(rows, ensure_ascii=True, indent=2)
     parts = [
         "# Solution",

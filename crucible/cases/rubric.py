@@ -6,17 +6,29 @@ check is what can be seen in it.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from crucible.cases.model import Call, Puzzle, Turn, Verification
+from crucible.cases.model import (
+    Body,
+    Call,
+    Case,
+    Choice,
+    Correction,
+    Delegation,
+    Puzzle,
+    Trajectory,
+    Turn,
+    Verification,
+)
 from crucible.cases.texts import texts_of
 from crucible.patterns import late_pattern
 
-__all__ = ["Check", "CheckKind", "Result", "check_answer", "is_met", "rubric_of"]
+__all__ = ["Check", "CheckKind", "Result", "check_answer", "is_met", "rubric_of", "rubric_text"]
 
 
 class CheckKind(StrEnum):
@@ -35,6 +47,15 @@ class Check(NamedTuple):
     wants: tuple[str, ...]
     least: int = 1
     required: bool = True
+
+    def told(self) -> dict[str, object]:
+        """The check as JSON."""
+        return {
+            "check": self.kind.value,
+            "wants": [*self.wants],
+            "least": self.least,
+            "required": self.required,
+        }
 
 
 class Result(NamedTuple):
@@ -76,14 +97,47 @@ _SAID_ANYWHERE = (
 _COMMON = frozenset(_SAID_ANYWHERE.split())
 
 
-def rubric_of(puzzle: Puzzle, verification: Verification) -> tuple[Check, ...]:
-    """The checks that a puzzle's solution gives; none for an open puzzle."""
-    if puzzle.is_open:
-        return ()
-    files = _unique(name for turn in puzzle.solution for call in turn.calls for name in _changed_files(call))
-    commands = _unique([*_commands(puzzle.solution), *verification.command.split("\n")[:1]])
-    terms = _terms(puzzle, files)
-    gone = _messages(puzzle)
+def rubric_of(body: Body, verification: Verification) -> tuple[Check, ...]:
+    """The checks that the answer of a case gives; none for an open puzzle, and for a delegation whose result nobody used."""
+    match body:
+        case Puzzle():
+            return (
+                ()
+                if body.is_open
+                else _of_turns(body.solution, verification, _terms_of_puzzle(body), _messages(body))
+            )
+        case Correction():
+            return _of_turns(body.then, verification, _terms(body.words, (body.goal, body.did)), ())
+        case Choice():
+            return _checks(terms=_terms(body.choice, ()))
+        case Delegation():
+            return _checks(terms=_terms(body.result, (body.task,))) if body.used else ()
+        case Trajectory():
+            return _of_turns(body.turns, verification, (), ())
+        case _:
+            assert_never(body)
+
+
+def rubric_text(case: Case) -> str:
+    """The checks of a case as a JSON list, by which an answer can be graded without its session."""
+    return json.dumps([one.told() for one in rubric_of(case.body, case.verification)], ensure_ascii=False)
+
+
+def _of_turns(
+    turns: Sequence[Turn], verification: Verification, terms: tuple[str, ...], gone: tuple[str, ...]
+) -> tuple[Check, ...]:
+    files = _unique(name for turn in turns for call in turn.calls for name in _changed_files(call))
+    commands = _unique([*_commands(turns), *verification.command.split("\n")[:1]])
+    own = tuple(term for term in terms if term not in {name.casefold() for name in files})
+    return _checks(files, commands, own, gone)
+
+
+def _checks(
+    files: tuple[str, ...] = (),
+    commands: tuple[str, ...] = (),
+    terms: tuple[str, ...] = (),
+    gone: tuple[str, ...] = (),
+) -> tuple[Check, ...]:
     checks = (
         Check(CheckKind.FILES, files, len(files)),
         Check(CheckKind.COMMANDS, commands, required=False),
@@ -136,20 +190,18 @@ _DONE = late_pattern(r"^Done: .*", re.MULTILINE)
 _DEEDS = frozenset(("wrote", "deleted", "searched", "fetched", "tested", "checked", "built"))
 
 
-def _terms(puzzle: Puzzle, files: Sequence[str]) -> tuple[str, ...]:
-    """The words of the expected behaviour, one of each stem; those that the puzzle does not say itself, where there are any."""
+def _terms_of_puzzle(puzzle: Puzzle) -> tuple[str, ...]:
     spoken = "\n".join(turn.text for turn in puzzle.solution if not turn.answers)
-    told = _DONE.sub("", puzzle.expected).strip() or spoken.strip() or ("" if files else puzzle.expected)
-    known = {*_DEEDS, *(name.casefold() for name in files)}
-    words = (word for word in _words(told) if word not in known and "'" not in word)
+    told = _DONE.sub("", puzzle.expected).strip() or spoken.strip() or puzzle.expected
+    return _terms(told, (puzzle.goal, puzzle.state, puzzle.tried, puzzle.failure))
+
+
+def _terms(told: str, asked: object) -> tuple[str, ...]:
+    """The words of an answer, one of each stem; those that the question does not say itself, if there are any."""
+    words = (word for word in _words(told) if word not in _DEEDS and "'" not in word)
     terms = [*{_stem(word): word for word in words}.values()]
-    asked = {
-        word
-        for text in texts_of((puzzle.goal, puzzle.state, puzzle.tried, puzzle.failure))
-        for word in _words(text)
-    }
-    new = [term for term in terms if term not in asked]
-    return tuple((new or terms)[:_MOST_TERMS])
+    known = {word for text in texts_of(asked) for word in _words(text)}
+    return tuple(([term for term in terms if term not in known] or terms)[:_MOST_TERMS])
 
 
 def _words(text: str) -> Iterator[str]:

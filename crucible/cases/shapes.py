@@ -29,8 +29,10 @@ from crucible.cases.chat import (
     spoken,
     without_marks,
 )
+from crucible.cases.excerpts import CUT
 from crucible.cases.lessons import REFUSED, Lesson, lesson_of
 from crucible.cases.model import Case, Puzzle, Role
+from crucible.cases.rubric import rubric_text
 from crucible.patterns import late_pattern
 
 __all__ = ["Provenance", "Shape", "metadata_of", "row_of"]
@@ -70,6 +72,9 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
     told: Row = {
         "id": case.id,
         "type": case.type.value,
+        "title": case.title,
+        "finding": case.finding,
+        "rubric": rubric_text(case),
         "session": case.place.session,
         "phase": case.place.phase,
         "phase_name": case.place.phase_name,
@@ -124,9 +129,10 @@ def _tools(lesson: Lesson) -> Row | None:
 def _prompt_completion(lesson: Lesson) -> Row | None:
     messages = conversation(lesson.before, lesson.right)
     prompt = _prompt(messages, lesson)
-    if not prompt or not lesson.one_answer:
+    answer = spoken(_first_step(_taught(messages)))
+    if not prompt or not lesson.one_answer or CUT in answer:
         return None
-    return {"prompt": prompt, "completion": [_says(spoken(_first_step(_taught(messages))))]}
+    return {"prompt": prompt, "completion": [_says(answer)]}
 
 
 def _preference(lesson: Lesson) -> Row | None:
@@ -134,7 +140,7 @@ def _preference(lesson: Lesson) -> Row | None:
     prompt = _prompt(messages, lesson)
     chosen = spoken(_first_step(_taught(messages)))
     rejected = spoken(_last_step(conversation((), lesson.wrong), refused=lesson.no_answer == REFUSED))
-    if not prompt or not chosen or not rejected or chosen == rejected:
+    if not prompt or not chosen or not rejected or chosen == rejected or CUT in chosen:
         return None
     return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
 
@@ -159,12 +165,14 @@ _SHAPES: dict[Shape, Callable[[Lesson], Row | None]] = {
 
 
 def _worth_learning(lesson: Lesson) -> list[Message]:
-    """The conversation, up to the last message that is taught: none of a call that failed."""
+    """The conversation, up to the last message that is taught: none of a call that failed, or is not shown whole."""
     messages = conversation(lesson.before, lesson.right)
     failed = {turn.answers for turn in lesson.right if turn.failed}
     for message in messages:
         if message.role is Role.ASSISTANT:
-            message.taught = message.taught and not any(call.id in failed for call in message.calls)
+            message.taught = message.taught and not any(
+                call.id in failed or CUT in repr(call.arguments) for call in message.calls
+            )
     last = max((at for at, one in enumerate(messages) if one.taught), default=-1)
     return messages[: last + 1]
 

@@ -53,8 +53,6 @@ class Moment:
     result: str = ""
     name: str = ""
     """A call's tool, as its client names it."""
-    exchanges: dict[str, tuple[Turn, Turn]] = field(default_factory=dict, compare=False, repr=False)
-    """A call's turns by the words before it, as far as they were made: several cases tell the same ones."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -177,14 +175,7 @@ def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
 
 
 def exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
-    """The turn that makes a call, with the words before it, and the one that answers it; the very same when asked again."""
-    found = moment.exchanges.get(words)
-    if found is None:
-        found = moment.exchanges[words] = _exchanged(moment, words)
-    return found
-
-
-def _exchanged(moment: Moment, words: str) -> tuple[Turn, Turn]:
+    """The turn that makes a call, with the words before it, and the one that answers it."""
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
     arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}

@@ -6,7 +6,7 @@ Owns the command and what goes with what.  Choosing sessions is `learned_session
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,9 +28,10 @@ from crucible.cases.sharing import gather_all, make_rows, worth_sharing
 from crucible.cases.splitting import Families, Splits, parse_splits
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
-from crucible.cli.given import GivenPath
 from crucible.cli.improving import Improver, improver_of
+from crucible.cli.learned_rules import Target, propose_rules
 from crucible.cli.learned_sessions import Chosen, choose, kin_of
+from crucible.cli.learning_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, with_options
 from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
@@ -46,81 +47,6 @@ from crucible.vault.walk import CASES, WORKFLOWS
 __all__ = ["learn"]
 
 _STDOUT = "-"
-_JSONL, _MARKDOWN, _PUZZLE = "jsonl", "markdown", "puzzle"
-_CHOICES = (
-    click.option(
-        "--type",
-        "types",
-        multiple=True,
-        type=click.Choice([one.value for one in CaseType]),
-        help="Only these; may be repeated.",
-    ),
-    click.option(
-        "--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."
-    ),
-    click.option(
-        "--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."
-    ),
-    click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right."),
-    click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru cases accept`."),
-    click.option(
-        "--dedupe",
-        type=click.Choice([one.value for one in Dedupe]),
-        help="Of those that say the same, or nearly, only the best.",
-    ),
-    click.option(
-        "-n",
-        "--limit",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="At most N cases: the first ones, or with --seed a sample.",
-    ),
-    click.option(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="Draw --limit and --split by chance, the same way for the same N.",
-    ),
-)
-_WAYS = (
-    click.option(
-        "--export",
-        type=click.Choice([_JSONL, _MARKDOWN, _PUZZLE]),
-        help="Rows for training, notes in the vault's cases/, or puzzle files. Without it only counts are told.",
-    ),
-    click.option(
-        "--shape",
-        type=click.Choice([one.value for one in Shape]),
-        help="How rows are laid out.  [default: messages]",
-    ),
-    click.option(
-        "-o",
-        "--output",
-        metavar="OUT",
-        type=GivenPath(),
-        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default the vault's exports/puzzles/).",
-    ),
-    click.option("--split", metavar="NAME=SHARE,…", help="Part rows by session: train=0.9,test=0.1."),
-    click.option("--licence", metavar="NAME", help="The licence that every row tells, such as cc-by-4.0."),
-    click.option(
-        "--no-metadata", is_flag=True, help="Rows without the column that tells where they come from."
-    ),
-    click.option(
-        "--refine",
-        is_flag=True,
-        help="Have an agent tighten the wording of what was made of a session, within checks.",
-    ),
-    click.option(
-        "--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."
-    ),
-    click.option(
-        "--with",
-        "named",
-        metavar="COMMAND",
-        help="Who refines or judges: claude, codex, opencode or a command line; by default the one of your settings.",
-    ),
-    click.option("--force", is_flag=True, help="Write puzzle files also over what was changed there."),
-)
 
 
 class _Ways(NamedTuple):
@@ -135,6 +61,9 @@ class _Ways(NamedTuple):
     refine: bool
     judge: bool
     named: str | None
+    rules: str | None
+    write: bool
+    yes: bool
     force: bool
 
 
@@ -147,21 +76,12 @@ class _Wish(NamedTuple):
     seed: int | None
 
 
-def _with(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
 @click.command
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Of all sessions, or of all that the filters leave.")
 @session_filters
-@_with(_CHOICES)
-@_with(_WAYS)
+@with_options(CHOICES)
+@with_options(WAYS)
 @format_option("table", "json", "toon")
 @click.pass_context
 def learn(
@@ -182,6 +102,7 @@ def learn(
       cru session learn --all --accepted --export jsonl -o cases.jsonl
       cru session learn --all --export jsonl -o data --split train=0.9,test=0.1
       cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
+      cru session learn --all --rules
     """
     ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
     wish = _wish(given)
@@ -192,13 +113,17 @@ def learn(
     _check_place(vault, ways.output)
     chosen = choose(vault, sessions, given, every=every)
     redact = remembering(redact_of(vault.settings.secrets))
+    if ways.rules is not None:
+        target = Target(ways.rules, ways.write, ways.yes)
+        is_whole = propose_rules(vault, chosen.paths, redact, target, format_)
+        ctx.exit(0 if is_whole and chosen.complete else PROBLEMS_FOUND)
     improve = improver_of(
         vault,
         redact,
         ways.named,
         refine=ways.refine,
         judge=ways.judge,
-        by_rules=ways.export == _MARKDOWN,  # in rows it would take as long as all the rest
+        by_rules=ways.export == MARKDOWN,  # in rows it would take as long as all the rest
     )
     gatherer = Gatherer(vault, redact, wish.wanted)
     seen = Seen()
@@ -235,27 +160,31 @@ def _wish(given: dict[str, Any]) -> _Wish:
 
 
 _GOES_WITH = {
-    "shape": (_JSONL,),
-    "split": (_JSONL,),
-    "licence": (_JSONL,),
-    "no_metadata": (_JSONL,),
-    "output": (_JSONL, _PUZZLE),
-    "force": (_PUZZLE,),
-    "refine": (_JSONL, _MARKDOWN, _PUZZLE),
-    "judge": (_JSONL, _MARKDOWN),  # puzzle files hold no judgement
+    "shape": (JSONL,),
+    "split": (JSONL,),
+    "licence": (JSONL,),
+    "no_metadata": (JSONL,),
+    "output": (JSONL, PUZZLE),
+    "force": (PUZZLE,),
+    "refine": (JSONL, MARKDOWN, PUZZLE),
+    "judge": (JSONL, MARKDOWN),  # puzzle files hold no judgement
 }
 
 
 def _check(ways: _Ways, wish: _Wish, format_: str) -> None:
+    if ways.rules is not None and ways.export:
+        raise UsageError("--rules and --export exclude each other", "leave one of them out")
+    if (ways.write and ways.rules is None) or (ways.yes and not ways.write):
+        raise UsageError("--yes goes with --write, and --write with --rules", "say what is to be written")
     for name, exports in _GOES_WITH.items():
         if getattr(ways, name) not in (None, False) and ways.export not in exports:
             option = "--" + name.replace("_", "-")
             raise UsageError(
                 f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so"
             )
-    if ways.export == _PUZZLE and ways.output == _STDOUT:
+    if ways.export == PUZZLE and ways.output == _STDOUT:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
-    if ways.export == _JSONL and ways.output in (None, _STDOUT) and format_ != "table":
+    if ways.export == JSONL and ways.output in (None, _STDOUT) and format_ != "table":
         raise UsageError(
             f"--format {format_} would stand among the rows on standard output", "name a file: -o cases.jsonl"
         )
@@ -318,7 +247,7 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
         rows = seen.rows(picked)
         return lambda format_, door: write_preview(rows, format_, door)
     # The note of what a human edited is not written over, so no agent need say anything of it.
-    keeps = ways.export == _MARKDOWN
+    keeps = ways.export == MARKDOWN
     cases = (
         task.improve.improved(case, task.gatherer.text, settled=keeps and seen.is_edited(case))
         for case in picked
@@ -327,7 +256,7 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
         kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(task.vault, kept, format_)
     scrubber = Scrubber(task.improve.redact, task.home)
-    if ways.export == _PUZZLE:
+    if ways.export == PUZZLE:
         folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
         put = put_puzzles(folder, cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)

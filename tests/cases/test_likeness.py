@@ -78,9 +78,11 @@ def test_a_case_is_like_itself(case: Case) -> None:
 
 @settings(max_examples=settings().max_examples // 2)
 @given(any_case(), any_case())
-def test_likeness_is_the_share_of_equal_values(one: Case, other: Case) -> None:
+def test_likeness_is_the_share_of_runs_that_both_have(one: Case, other: Case) -> None:
     first, second = sketch_of(one), sketch_of(other)
-    assert likeness(first, second) == sum(map(int.__eq__, first, second)) / len(first)
+    assert likeness(first, first) == 1
+    assert likeness(first, second) == likeness(second, first)
+    assert (likeness(first, second) == 0) is first.isdisjoint(second)
 
 
 def test_a_sketch_tells_the_share_of_common_runs() -> None:

@@ -274,6 +274,7 @@ def test_a_note_by_hand_needs_little() -> None:
     assert (case.id, case.body.words, case.body.goal, case.body.did) == ("some", "No, per user.", "", ())
 
 
-def test_a_whole_session_stays_one() -> None:
-    case = case_of(Trajectory("g", (said("x"),), whole=True))
+def test_a_case_names_its_finding() -> None:
+    case = case_of(Trajectory("g", (said("x"),)), title="The flag is renamed.", finding="outcome-3a77d35a")
+    assert "# Workflow: The flag is renamed." in render_case(case)
     assert read(render_case(case)) == case

@@ -284,8 +284,8 @@ def test_eight_words_of_the_answer_are_never_in_the_question() -> None:
     told = "clients retry slowly, but they should never hammer our poor server"
     old = "All clients should retry slowly now, and they never hammer the poor server, as I see it."
     puzzle = replace(PUZZLE, goal=f"Please see that {told}.", solution=(), hints=(), expected=old)
-    assert leaks(puzzle) == ()
-    assert leaks(replace(puzzle, expected=told))
+    assert leaks(puzzle, exact=False) == ()
+    assert leaks(replace(puzzle, expected=told), exact=False)
     assert "gives the answer away" in refused(case_of(puzzle), expected=told)
 
 
