@@ -370,6 +370,25 @@ def test_tasks_are_set_added_begun_and_done(vault: Vault) -> None:
     assert read(s, vault).phases[0].entries == (Callout("task_complete", "Task 1", "It is written"),)
 
 
+def test_a_task_that_is_opened_again_or_dropped_has_no_end(vault: Vault) -> None:
+    s = begin(vault)
+    s.add_tasks("One", "Two")
+    s.finish_task("1"), s.finish_task("2")
+    s.start_task("1")
+    s.tasks(
+        [
+            {"id": "1", "content": "One", "status": "in_progress"},
+            {"id": "2", "content": "Two", "status": "cancelled"},
+        ]
+    )
+    assert [task.completed for task in read(s, vault).tasks] == [None, None]
+    s.finish_task("1")
+    again = read(s, vault).tasks[0]
+    assert again.completed is not None
+    assert again.started is not None
+    assert again.completed > again.started
+
+
 def test_a_task_that_is_none_is_refused_whole(vault: Vault) -> None:
     s = begin(vault)
     s.add_tasks("One")
