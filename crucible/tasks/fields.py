@@ -64,15 +64,16 @@ def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
 
 
 def _inherited_value(one: Inherited) -> Value:
-    return {
+    value: dict[str, Value] = {
         "from_task_id": one.from_task_id,
         "decision": normal_line(one.decision),
         "rationale": normal(one.rationale),
     }
+    return value | ({"finding": one.finding} if one.finding else {})
 
 
 def _inherited(one: Mapping[str, Value]) -> Inherited:
-    return Inherited(_text(one.get("from_task_id")), _text(one.get("decision")), _text(one.get("rationale")))
+    return Inherited(*(_text(one.get(key)) for key in ("from_task_id", "decision", "rationale", "finding")))
 
 
 def _choice_value(one: Choice) -> Value:
@@ -81,7 +82,7 @@ def _choice_value(one: Choice) -> Value:
         value["type"] = one.kind.value
     if one.propagate is not None:
         value["propagate"] = one.propagate
-    return value
+    return value | ({"finding": one.finding} if one.finding else {})
 
 
 def _choice(one: Mapping[str, Value]) -> Choice:
@@ -89,9 +90,8 @@ def _choice(one: Mapping[str, Value]) -> Choice:
     with suppress(ValueError):  # a word of somebody's own
         kind = ChoiceKind(_text(one.get("type")))
     mark = one.get("propagate")
-    return Choice(
-        _text(one.get("summary")), _text(one.get("rationale")), kind, mark if isinstance(mark, bool) else None
-    )
+    summary, rationale, finding = (_text(one.get(key)) for key in ("summary", "rationale", "finding"))
+    return Choice(summary, rationale, kind, mark if isinstance(mark, bool) else None, finding)
 
 
 def _lines(texts: tuple[str, ...]) -> list[Value]:

@@ -91,7 +91,7 @@ class ChoiceKind(StrEnum):
 
 
 FLOWING = (ChoiceKind.TECHNOLOGY, ChoiceKind.API, ChoiceKind.ARCHITECTURE)
-"""What flows to dependent tasks unless a vault says otherwise."""
+"""The kinds that flow to dependent tasks unless a vault's settings say otherwise."""
 
 
 def kinds_named(names: Iterable[str]) -> tuple[ChoiceKind, ...]:
@@ -101,12 +101,16 @@ def kinds_named(names: Iterable[str]) -> tuple[ChoiceKind, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A decision made during a task.  `kind` None: told by its words.  `propagate` is somebody's explicit mark, None without one."""
+    """A decision made during a task.
+
+    `finding` is the id of the finding in the session's note, "" if the decision was annotated by hand.  `propagate` is an explicit mark.
+    """
 
     summary: str
     rationale: str = ""
     kind: ChoiceKind | None = None
     propagate: bool | None = None
+    finding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,13 @@ class Inherited:
     from_task_id: str
     decision: str
     rationale: str = ""
+    finding: str = ""
+
+    def is_same(self, other: Inherited) -> bool:
+        """True if both are one decision, whatever a human made of its words."""
+        if self.from_task_id != other.from_task_id:
+            return False
+        return self.decision == other.decision or bool(self.finding and self.finding == other.finding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from crucible.errors import CrucibleError
 from crucible.flight.reading import Record
 from crucible.tasks.annotations import Shelf, read_annotation
 from crucible.tasks.discoveries import MOST, Discovery, discoveries_for
-from crucible.tasks.flowing import inherited_from
+from crucible.tasks.flowing import inherited_from, joined
 from crucible.tasks.model import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
 
 __all__ = ["Pickup", "RecallCounts", "pick_up", "recall_counts", "recalled_ids", "sources_of"]
@@ -70,12 +70,12 @@ def pick_up(
     """
     troubles: list[str] = []
     own = _read(shelf, task.ref, troubles)
-    inherited = dict.fromkeys(own.inherited if own else ())
+    inherited = own.inherited if own else ()
     for source in sources_of(task, tasks):
         above = _read(shelf, source.ref, troubles)
-        inherited.update(dict.fromkeys(inherited_from(above, kinds) if above else ()))
+        inherited = joined(inherited, inherited_from(above, kinds) if above else ())
     found = (*discoveries_for(records, task.ref.id), *discoveries_for(beside))
-    return Pickup(task, own, tuple(inherited), _newest(found), tuple(dict.fromkeys(troubles)))
+    return Pickup(task, own, inherited, _newest(found), tuple(dict.fromkeys(troubles)))
 
 
 def _newest(found: Iterable[Discovery]) -> tuple[Discovery, ...]:
