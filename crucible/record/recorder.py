@@ -17,7 +17,7 @@ from crucible.record.bookmarking import finished, keep_bookmark, remark
 from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import Delegated, InlineWork, begin_child, tell_parent
 from crucible.record.ending import end_session, pause_session
-from crucible.record.phases import closing, in_phase, joining, new_phase
+from crucible.record.phases import closing, counted, in_phase, joining, new_phase
 from crucible.record.planning import Change, added, moved, read_items, replaced
 from crucible.record.verbs import Told, Verbs, check_count, told_error
 from crucible.record.writing import Clock, Writer, aware, utc_now, whole_second
@@ -104,27 +104,30 @@ class Recorder(Verbs):
         self._writer.keep("end_phase", {}, when, phase)
         return phase
 
-    def tokens(self, used: int = 0, *, cached: int = 0, model: str = "", at: datetime | None = None) -> str:
-        """Count tokens: `used` were sent afresh or said, `cached` were read from the cache.
+    def tokens(
+        self, used: int = 0, *, cached: int = 0, output: int = 0, model: str = "", at: datetime | None = None
+    ) -> str:
+        """Count tokens: `used` were sent afresh or generated, `cached` were read from the cache.
 
-        They are added to the session's and the phase's, and a subagent's to its parent's item too.
+        `output` says how many of `used` were generated.  They are added to the session's and the phase's, and a subagent's to its
+        parent's item too.
         """
         when, clean = self._when(at), self._cleaning()
-        check_count(used), check_count(cached)
+        check_count(used), check_count(cached), check_count(output)
+        if output > used:
+            raise UsageError(f"{output} of {used} tokens", "`output` is a part of `used`")
         name = clean.word(model, "model")
 
         def plan(standing: Standing) -> Addition:
             head, phase = standing.head, standing.phase
             keys: dict[str, Value] = {"model": name} if name and not head.model else {}
-            if used:
-                keys["tokens_used"] = (head.tokens_used or 0) + used
-            if cached:
-                keys["tokens_cached"] = (head.tokens_cached or 0) + cached
-            counted = (PhaseField("tokens", (phase.tokens or 0) + used),) if phase and used else ()
-            return Addition(keys, counted)
+            keys |= counted(head, used, cached=cached, output=output, model=name, now=when)
+            steps = (PhaseField("tokens", (phase.tokens or 0) + used),) if phase and used else ()
+            return Addition(keys, steps)
 
         phase = self._writer.add(plan, clean)
-        self._writer.keep("tokens", {"used": used, "cached": cached, "model": name}, when, phase)
+        values = {"used": used, "cached": cached, "output": output or None, "model": name}
+        self._writer.keep("tokens", values, when, phase)
         self._report(used)
         return phase
 

@@ -346,8 +346,21 @@ def test_tokens_add_up_in_the_session_and_its_phase(vault: Vault) -> None:
     found = read(s, vault)
     assert (found.tokens_used, found.tokens_cached, found.model) == (125, 1000, "m-1")
     assert found.phases[0].tokens == 120
-    with pytest.raises(UsageError):
-        s.tokens(-1)
+    for used, output in ((-1, 0), (1, 2)):
+        with pytest.raises(UsageError):
+            s.tokens(used, output=output)
+
+
+def test_tokens_are_told_by_day_and_model(vault: Vault) -> None:
+    s = begin(vault, model="m-1")
+    s.tokens(5)
+    s.phase("A", tokens=7)
+    s.tokens(100, cached=1000, output=40, model="m-2")
+    s.tokens(20, output=20)
+    assert read(s, vault).usage == (
+        "2026-11-22 m-1: input 12, output 20",
+        "2026-11-22 m-2: input 60, output 40, cache_read 1000",
+    )
 
 
 def test_tasks_are_set_added_begun_and_done(vault: Vault) -> None:
