@@ -182,12 +182,12 @@ def _note_taken(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
     "kind",
     type=click.Choice(_KINDS),
     metavar="TYPE",
-    help=f"What it is about, by default as its words tell: {', '.join(_KINDS)}.",
+    help=f"What it is about: {', '.join(_KINDS)}.",
 )
 @click.option(
     "--propagate/--no-propagate",
     default=None,
-    help="Whether it goes to the tasks that depend on this one; by default technology, API and architecture do.",
+    help="Whether it goes to the tasks that depend on this one; by default all but implementation details and bug fixes do.",
 )
 @click.option("--discovery", metavar="TEXT", type=SAID, default="", help="What was found; - for stdin.")
 @click.option(
@@ -296,8 +296,7 @@ def _logged(
 def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) -> None:
     """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
 
-    Decisions on technology, APIs and architecture go, details and bug fixes do not, and what was marked with `cru task annotate` goes by
-    its mark. You are asked on a terminal only, when the task had two decisions of weight or fixed a failure, and within the budget of
+    They are those that were made while it was in progress. Details and bug fixes, as `cru task annotate` marked them, do not go. You are asked on a terminal only, when the task had two decisions or fixed a failure, and within the budget of
     questions; elsewhere `cru capture` lists what waits. What can be begun now is named.
 
     \b
