@@ -34,7 +34,16 @@ from crucible.tasks.model import (
 from crucible.tasks.reading import tasks_of
 from crucible.vault.store import Vault
 
-__all__ = ["MOST_TOLD", "dependents_of", "flow_down", "flows", "hand_on", "inherited_from", "joined"]
+__all__ = [
+    "MOST_TOLD",
+    "dependents_of",
+    "flow_down",
+    "flows",
+    "hand_on",
+    "inherited_from",
+    "joined",
+    "sources_of",
+]
 
 MOST_TOLD = 100
 """Dependent tasks that are told at once, nearest first; `picking` tells the others when they begin."""
@@ -123,18 +132,33 @@ def flows(choice: Choice, kinds: Collection[ChoiceKind] = FLOWING) -> bool:
 
 def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
     """The unfinished tasks that depend on this one, directly or through others, nearest first; never the task itself."""
-    waiting: dict[Ref, list[OpenTask]] = {}
+    waiting: dict[str, list[OpenTask]] = {}
     for task in tasks:
-        for need in dict.fromkeys(task.needs):
-            waiting.setdefault(Ref(task.ref.session, need), []).append(task)
-    found: dict[Ref, OpenTask] = {ref: OpenTask(ref, "", Stage.COMPLETED)}
-    front = [ref]
+        for need in task.needs if task.ref.session == ref.session else ():
+            waiting.setdefault(need, []).append(task)
+    found = _reached(ref.id, lambda here: waiting.get(here, ()))
+    return tuple(task for task in found if task.stage in {Stage.PENDING, Stage.IN_PROGRESS})
+
+
+def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+    """The completed tasks that the task depends on, directly or through others, nearest first; never the task itself."""
+    known = {one.ref.id: one for one in tasks if one.ref.session == task.ref.session}
+    needs = {**{name: one.needs for name, one in known.items()}, task.ref.id: task.needs}
+    found = _reached(task.ref.id, lambda here: [known[need] for need in needs[here] if need in known])
+    return tuple(one for one in found if one.stage is Stage.COMPLETED)
+
+
+def _reached(start: str, following: Callable[[str], Iterable[OpenTask]]) -> list[OpenTask]:
+    """All tasks that follow on one of a list, each once, nearest first."""
+    seen, front = {start}, [start]
+    found: list[OpenTask] = []
     for here in front:  # grows while it is walked
-        for task in waiting.get(here, ()):
-            if task.ref not in found:
-                found[task.ref] = task
-                front.append(task.ref)
-    return tuple(task for task in found.values() if task.stage in {Stage.PENDING, Stage.IN_PROGRESS})
+        for task in following(here):
+            if task.ref.id not in seen:
+                seen.add(task.ref.id)
+                front.append(task.ref.id)
+                found.append(task)
+    return found
 
 
 def inherited_from(annotation: Annotation, kinds: Collection[ChoiceKind] = FLOWING) -> tuple[Inherited, ...]:

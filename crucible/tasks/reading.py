@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from crucible.errors import BadSessionId
 from crucible.note.contain import normal_line
 from crucible.note.source import Problem
-from crucible.session.identity import check_session_id
 from crucible.tasks.model import OpenTask, Ref, Stage, stage_of
 
 if TYPE_CHECKING:
     from crucible.session.model import Session
 
-__all__ = ["LARGEST_TASK", "MOST_TASKS", "join_lists", "read_store", "store_folder", "tasks_of"]
+__all__ = ["LARGEST_TASK", "MOST_TASKS", "join_lists", "read_store", "tasks_of"]
 
 LARGEST_TASK = 1 << 20
 """Bytes.  A larger file is no task."""
@@ -56,17 +54,6 @@ def tasks_of(session: Session) -> tuple[OpenTask, ...]:
         )
         for task in session.tasks
     )
-
-
-def store_folder(client_folder: Path, list_id: str) -> Path | None:
-    """Where Claude Code keeps a list, its own folder (`~/.claude`) given; None for an id that can be no folder's name.
-
-    `list_id` is the client's session id, or what its environment names as the shared list.
-    """
-    try:
-        return client_folder / "tasks" / check_session_id(list_id)
-    except BadSessionId:
-        return None
 
 
 def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], list[Problem]]:
