@@ -32,7 +32,8 @@ class _Span(NamedTuple):
 def findings_by_task(session: Session, records: Iterable[Record] = ()) -> Mapping[str, tuple[Finding, ...]]:
     """The findings of each task by its id, in their order; `records` are the session's whole events.
 
-    Of several tasks in progress, a finding belongs to the one that began last.  If none was in progress, it belongs to no task.
+    Of several tasks in progress, a finding belongs to the one that began last.  If none was in progress, it belongs to the task under
+    whose heading it stands, as the one that carried it out, else to none.
     """
     tasks = sorted(_spans(session.tasks), key=lambda one: one.begun)
     findings = findings_of(session) if tasks else ()
@@ -40,10 +41,12 @@ def findings_by_task(session: Session, records: Iterable[Record] = ()) -> Mappin
     starts = {phase.id: phase.started for phase in session.all_phases()}
     found: dict[str, list[Finding]] = {}
     for one in findings:
-        turn = starts.get(one.phase.partition(".")[0])
-        # What a transcript proves stands in its note where the proof is complete, which may be later.
-        moment = moments.get(one.id) or (turn if one.rows else starts.get(one.phase))
+        turn, part = starts.get(one.phase.partition(".")[0]), starts.get(one.phase)
+        moment = moments.get(one.id) or (turn if one.rows else part)
         task = _open_at(moment, turn or moment, tasks) if moment else ""
+        # A transcript may prove a decision later, in the first part of its turn: the task that began the part carried it out.
+        if not task and one.rows and turn and part and one.phase.endswith(".1"):
+            task = _open_at(part, turn, tasks)
         if task:
             found.setdefault(task, []).append(one)
     return {task: tuple(made) for task, made in found.items()}

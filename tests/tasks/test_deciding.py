@@ -11,8 +11,10 @@ import pytest
 
 from crucible.flight.entries import append_entry
 from crucible.flight.reading import Record
+from crucible.note.source import Source
 from crucible.session.markup import render_session
 from crucible.session.model import Decision, Failure, Grounds, Phase, Session, Task
+from crucible.session.reading import read_session
 from crucible.tasks.annotations import Shelf, annotate, change_annotation, read_annotation
 from crucible.tasks.deciding import findings_by_task
 from crucible.tasks.flowing import hand_on
@@ -87,6 +89,19 @@ def test_a_task_that_was_put_off_was_in_progress_until_the_next_one_began(status
 def test_without_the_whole_events_the_start_of_the_turn_counts() -> None:
     told = session([task("1", 5, 25), task("2", 25)], (0, (decided("a"),)), (10, (decided("b"),)))
     assert owners(told) == {"1": ["take b"]}
+
+
+def test_a_decision_that_stands_under_the_task_it_led_to_is_that_task_s() -> None:
+    parts = [Phase(f"do {n}", started=time(minute), entries=(decided(row),)) for n, minute, row in PARTS]
+    turn = Phase("Turn", started=time(1), entries=(decided("before"),), subphases=tuple(parts))
+    told = read_session(
+        Source(render_session(replace(session([task("1", 4, 8), task("2", 8, 9)]), phases=(turn,)))), NAME
+    )
+    assert owners(told, rows(before=2, first=2, later=2)) == {"1": ["take first"]}
+    assert owners(told) == {"1": ["take first"]}
+
+
+PARTS = (("1", 4, "first"), ("2", 8, "later"))
 
 
 def test_what_an_agent_recorded_was_made_when_it_was_recorded() -> None:
