@@ -19,6 +19,7 @@ from crucible.record.delegating import Delegated, InlineWork, begin_child, tell_
 from crucible.record.ending import end_session, pause_session
 from crucible.record.phases import closing, counted, in_phase, joining, new_phase
 from crucible.record.planning import Change, added, moved, read_items, replaced
+from crucible.record.tasking import change_tasks
 from crucible.record.verbs import Told, Verbs, check_count, told_error
 from crucible.record.writing import Clock, Writer, aware, utc_now, whole_second
 from crucible.session.appending import Addition, PhaseField, Standing, Step, TaskList
@@ -157,21 +158,9 @@ class Recorder(Verbs):
         return self._change(moved(self._cleaning().line(task), status), self._cleaning(), at)
 
     def _change(self, change: Change, clean: Cleaning, at: datetime | None) -> str:
-        when = self._when(at)
-        there: tuple[Task, ...] = ()
-        is_done = False
-
-        def plan(standing: Standing) -> Addition:
-            nonlocal there, is_done
-            there = change(standing.head.tasks, whole_second(when))
-            is_done = finished(standing.head.tasks, there)
-            return Addition(steps=(TaskList(there),))
-
-        phase = self._writer.add(plan, clean, whole=True)
-        listed = [{"id": task.id, "content": task.content, "status": task.status} for task in there]
-        self._writer.keep("tasks", {"tasks": listed}, when, phase)
-        if is_done:
-            keep_bookmark(self._writer, Why.TASK, when)
+        phase, _ = change_tasks(
+            self._writer, change, self._when(at), lambda plan: self._writer.add(plan, clean, whole=True)
+        )
         return phase
 
     # --- subagents ---------------------------------------------------------------------------------------------------

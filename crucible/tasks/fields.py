@@ -64,12 +64,10 @@ def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
 
 
 def _inherited_value(one: Inherited) -> Value:
-    value: dict[str, Value] = {
+    return {
         "from_task_id": one.from_task_id,
-        "decision": normal_line(one.decision),
-        "rationale": normal(one.rationale),
+        **_decided("decision", one.decision, one.rationale, one.finding),
     }
-    return value | ({"finding": one.finding} if one.finding else {})
 
 
 def _inherited(one: Mapping[str, Value]) -> Inherited:
@@ -77,12 +75,14 @@ def _inherited(one: Mapping[str, Value]) -> Inherited:
 
 
 def _choice_value(one: Choice) -> Value:
-    value: dict[str, Value] = {"summary": normal_line(one.summary), "rationale": normal(one.rationale)}
-    if one.kind is not None:
-        value["type"] = one.kind.value
-    if one.propagate is not None:
-        value["propagate"] = one.propagate
-    return value | ({"finding": one.finding} if one.finding else {})
+    marks: dict[str, Value] = {"type": one.kind and one.kind.value, "propagate": one.propagate}
+    told = _decided("summary", one.summary, one.rationale, one.finding)
+    return told | {key: value for key, value in marks.items() if value is not None}
+
+
+def _decided(name: str, said: str, rationale: str, finding: str) -> dict[str, Value]:
+    told: dict[str, Value] = {name: normal_line(said), "rationale": normal(rationale)}
+    return told | ({"finding": finding} if finding else {})
 
 
 def _choice(one: Mapping[str, Value]) -> Choice:
