@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from crucible.flight.reading import Record
+from crucible.session.fields import parse_time
 from crucible.session.findings import Finding, findings_of, is_said_in
 from crucible.session.model import Session, Task
 from crucible.tasks.model import Stage, stage_of
@@ -64,10 +65,10 @@ def _open_at(moment: datetime, turn: datetime, tasks: list[_Span]) -> str:
 
 def _spans(tasks: Iterable[Task]) -> Iterator[_Span]:
     """One that was put off or dropped was in progress until the next one began."""
-    begun = [(time, task) for task in tasks if (time := _time(task.started))]
+    begun = [(time, task) for task in tasks if (time := parse_time(task.started or ""))]
     starts = sorted(time for time, _ in begun)
     for start, task in begun:
-        over = _time(task.completed)
+        over = parse_time(task.completed or "")
         if over is None and stage_of(task.status) is not Stage.IN_PROGRESS:
             over = next((time for time in starts if time > start), None)
         yield _Span(task.id, start, over or _LAST)
@@ -93,11 +94,3 @@ def _moments(findings: Iterable[Finding], records: Iterable[Record]) -> dict[str
         # A note has whole seconds.
         found.update(dict.fromkeys(names, record.time.replace(microsecond=0)))
     return found
-
-
-def _time(text: str | None) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -6,7 +6,7 @@ dependents are told by the task that decided.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ from crucible.errors import CrucibleError
 from crucible.flight.reading import Record, read_records
 from crucible.note.contain import normal, normal_line
 from crucible.secrets import Redact
-from crucible.session.findings import Finding, Kind
+from crucible.session.findings import Finding, Kind, findings_of
 from crucible.session.model import Session
 from crucible.tasks.annotations import Shelf, change_annotation, read_annotation
 from crucible.tasks.creating import shelf_of
@@ -74,33 +74,32 @@ def hand_on(vault: Vault, session: Session, *, now: datetime, redact: Redact) ->
 def _note_decisions(
     vault: Vault, session: Session, tasks: Sequence[OpenTask], now: datetime, redact: Redact
 ) -> Iterator[tuple[Ref, str]]:
-    made = findings_by_task(session, _records(vault, session) if any(task.started for task in tasks) else ())
-    chosen = {
-        task: choices
-        for task in tasks
-        if (
-            choices := [
-                _choice(one, redact) for one in made.get(task.ref.id, ()) if one.kind == Kind.DECISION
-            ]
-        )
-    }
-    if not chosen:
+    decisions = [_choice(one, redact) for one in findings_of(session) if one.kind == Kind.DECISION]
+    if not (decisions and tasks):
         return
-    shelf = shelf_of(vault)
+    made = findings_by_task(session, _records(vault, session) if any(task.started for task in tasks) else ())
+    shelf, ids = shelf_of(vault), {_words(one): one.finding for one in decisions}
+    noted = {task: _noted(shelf, task.ref) for task in tasks}
     # A decision that somebody annotated, or moved to another task, is that task's.
-    noted = [one for task in tasks for one in _noted(shelf, task.ref)]
-    ids, words = {one.finding for one in noted}, {normal_line(one.summary).casefold() for one in noted}
-    for task, choices in chosen.items():
-        new = tuple(one for one in choices if one.finding not in ids and one.summary.casefold() not in words)
+    told = {name for choices in noted.values() for one in choices for name in (one.finding, _words(one))}
+    for task, there in noted.items():
+        mine = {one.id for one in made.get(task.ref.id, ())}
+        new = [one for one in decisions if one.finding in mine and not {one.finding, _words(one)} & told]
         try:
-            if new:
-                change_annotation(shelf, Annotation(task.ref, task.content, now), partial(_decide, new))
+            if new or any(_words(one) in ids and not one.finding for one in there):
+                change_annotation(shelf, Annotation(task.ref, task.content, now), partial(_decide, ids, new))
         except CrucibleError as error:
             yield task.ref, str(error)
 
 
-def _decide(new: tuple[Choice, ...], old: Annotation) -> Annotation:
-    return replace(old, choices=(*old.choices, *new))
+def _decide(ids: Mapping[str, str], new: Sequence[Choice], old: Annotation) -> Annotation:
+    linked = (replace(one, finding=one.finding or ids.get(_words(one), "")) for one in old.choices)
+    return replace(old, choices=(*linked, *new))
+
+
+def _words(choice: Choice) -> str:
+    """Its letters and digits, since a finding's summary has no marks."""
+    return "".join(filter(str.isalnum, choice.summary.casefold()))
 
 
 def _choice(one: Finding, redact: Redact) -> Choice:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from crucible.errors import CrucibleError
 from crucible.flight.reading import Record
 from crucible.tasks.annotations import Shelf, read_annotation
-from crucible.tasks.discoveries import MOST, Discovery, discoveries_for
+from crucible.tasks.discoveries import Discovery, discoveries_for
 from crucible.tasks.flowing import inherited_from, joined, sources_of
 from crucible.tasks.model import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Recalled, Ref
 
@@ -74,16 +74,8 @@ def pick_up(
     for source in sources_of(task, tasks):
         above = _read(shelf, source.ref, troubles)
         inherited = joined(inherited, inherited_from(above, kinds) if above else ())
-    found = (*discoveries_for(records, task.ref.id), *discoveries_for(beside))
-    return Pickup(task, own, inherited, _newest(found), tuple(dict.fromkeys(troubles)))
-
-
-def _newest(found: Iterable[Discovery]) -> tuple[Discovery, ...]:
-    """Each text once, oldest first, at most so many."""
-    by_text: dict[str, Discovery] = {}
-    for one in sorted(found, key=lambda one: one.time.timestamp() if one.time else 0.0):
-        by_text.setdefault(one.text, one)
-    return tuple(by_text.values())[-MOST:]
+    found = discoveries_for(records, task.ref.id, beside)
+    return Pickup(task, own, inherited, found, tuple(dict.fromkeys(troubles)))
 
 
 def _read(shelf: Shelf, ref: Ref, troubles: list[str]) -> Annotation | None:

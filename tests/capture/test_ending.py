@@ -77,7 +77,7 @@ def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
     assert worker
     assert [(one.from_task_id, one.decision) for one in worker.inherited] == [
         ("1", "Use PostgreSQL for the queue"),
-        ("1", "Name the variable `depth`"),
+        ("1", "Name the variable depth"),
     ]
     assert read_annotation(Shelf(place.root), Ref(NAME, "3"))[0] is None
 

@@ -162,8 +162,10 @@ def test_a_decision_that_was_annotated_elsewhere_or_reworded_stays_as_it_is(
     shelf = Shelf(vault.root)
     annotate(shelf, Annotation(Ref(NAME, "3"), "do 3", choices=(Choice("retry thrice"),)))
     hand(vault, kept)
-    assert [one.summary for one in noted(vault, "3").choices] == ["retry thrice"]
+    (there,) = noted(vault, "3").choices
+    assert (there.summary, there.finding[:9]) == ("retry thrice", "decision-")
     assert noted(vault, "2").choices == ()
+    assert [one.decision for one in noted(vault, "2").inherited] == ["Use Stripe"]
     mine = replace(noted(vault, "1").choices[0], summary="Stripe, as agreed")
     change_annotation(shelf, noted(vault, "1"), lambda old: replace(old, choices=(mine,)))
     hand(vault, kept)
