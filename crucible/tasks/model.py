@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from crucible.note.contain import normal_line
 
 __all__ = [
     "FLOWING",
@@ -23,6 +25,7 @@ __all__ = [
     "Ref",
     "Stage",
     "kinds_named",
+    "listed_task",
     "stage_of",
 ]
 
@@ -78,6 +81,12 @@ class OpenTask:
     held: bool = False
     started: str | None = None
     completed: str | None = None
+
+
+def listed_task(ref: Ref, content: str, status: str, **more: Any) -> OpenTask:
+    """A task by the status of its list; `more` are other fields."""
+    held = status.strip().lower() == "blocked"
+    return OpenTask(ref, normal_line(content), stage_of(status), held=held, **more)
 
 
 class ChoiceKind(StrEnum):

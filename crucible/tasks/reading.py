@@ -18,7 +18,7 @@ import orjson
 
 from crucible.note.contain import normal_line
 from crucible.note.source import Problem
-from crucible.tasks.model import OpenTask, Ref, Stage, stage_of
+from crucible.tasks.model import OpenTask, Ref, Stage, listed_task
 
 if TYPE_CHECKING:
     from crucible.session.model import Session
@@ -42,15 +42,14 @@ _FLAGS = (
 def tasks_of(session: Session) -> tuple[OpenTask, ...]:
     """The tasks of a session's note, in its order."""
     return tuple(
-        OpenTask(
+        listed_task(
             Ref(session.id, task.id),
-            normal_line(task.content),
-            stage_of(task.status),
-            task.priority,
-            task.depends_on,
-            _is_held(task.status),
-            task.started,
-            task.completed,
+            task.content,
+            task.status,
+            priority=task.priority,
+            needs=task.depends_on,
+            started=task.started,
+            completed=task.completed,
         )
         for task in session.tasks
     )
@@ -145,18 +144,9 @@ def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
 
 
 def _task(ref: Ref, row: Mapping[str, object], needs: list[str]) -> OpenTask:
-    status = _text(row.get("status"))
-    return OpenTask(
-        ref,
-        normal_line(_text(row.get("subject"))),
-        stage_of(status),
-        needs=tuple(dict.fromkeys(needs)),
-        held=_is_held(status),
+    return listed_task(
+        ref, _text(row.get("subject")), _text(row.get("status")), needs=tuple(dict.fromkeys(needs))
     )
-
-
-def _is_held(status: str) -> bool:
-    return status.strip().lower() == "blocked"
 
 
 def _text(value: object) -> str:
