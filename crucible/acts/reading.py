@@ -279,9 +279,9 @@ def _other(call: _Call) -> Iterator[Act]:
 
 
 _BY_NAME: Mapping[_Teller, str] = {
-    _read: "read read_file readfile read_many_files view view_image notebookread open_file cat read_text_file read_multiple_files get_file_contents",
-    _write: "write write_file create_file create writefile",
-    _edit: "edit multiedit replace edit_file notebookedit str_replace insert search_replace edit_block",
+    _read: "read read_file file_read readfile read_many_files view view_image notebookread open_file cat read_text_file read_multiple_files get_file_contents",
+    _write: "write write_file file_write create_file create writefile",
+    _edit: "edit multiedit replace edit_file file_edit notebookedit str_replace insert search_replace edit_block",
     _edit_by_command: "str_replace_editor str_replace_based_edit_tool text_editor",
     _patch: "apply_patch patch",
     _shell: "bash shell exec_command run_shell_command shell_command local_shell local_shell_call container.exec container_exec powershell execute_command run_command run_in_terminal terminal monitor",

@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from crucible.agents.asking import Asker
 from crucible.capture.asking import Ask
-from crucible.capture.handing_on import hand_on
 from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
 from crucible.errors import CrucibleError
@@ -27,6 +26,7 @@ from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.tasks.creating import annotate_new
+from crucible.tasks.handing_on import hand_on
 from crucible.tasks.model import Stage
 from crucible.tasks.reading import tasks_of
 from crucible.vault.store import Note, Vault

@@ -21,8 +21,6 @@ from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import UNSEEN
 from crucible.secrets.scanner import Redact
 from crucible.session.model import Phase, Session, Status
-from crucible.tasks.flowing import kind_of
-from crucible.tasks.model import Choice, ChoiceKind
 
 __all__ = ["Sorted", "deserves_question", "minutes_of", "sort_out", "told_safely"]
 
@@ -118,9 +116,7 @@ def deserves_question(found: Sorted) -> bool:
 
 
 def _has_weight(candidate: Candidate) -> bool:
-    if candidate.kind is not Kind.DECISION or candidate.confidence < PROMPTED:
-        return False
-    return kind_of(Choice(candidate.summary, candidate.detail)) is not ChoiceKind.BUG_FIX
+    return candidate.kind is Kind.DECISION and candidate.confidence >= PROMPTED
 
 
 # --- told safely -----------------------------------------------------------------------------------------------------

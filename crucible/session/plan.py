@@ -125,7 +125,9 @@ class Plan:
         if status == "completed" != task.status:
             task = replace(task, completed=at)
             self._drop(task.content)
-        self._tasks[task.id] = replace(task, status=status)
+        self._tasks[task.id] = replace(
+            task, status=status, completed=task.completed if status == "completed" else None
+        )
 
 
 def _rephrased(old: Mapping[str, Task], new: Sequence[str]) -> Iterator[tuple[str, str]]:

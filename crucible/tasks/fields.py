@@ -66,22 +66,23 @@ def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
 def _inherited_value(one: Inherited) -> Value:
     return {
         "from_task_id": one.from_task_id,
-        "decision": normal_line(one.decision),
-        "rationale": normal(one.rationale),
+        **_decided("decision", one.decision, one.rationale, one.finding),
     }
 
 
 def _inherited(one: Mapping[str, Value]) -> Inherited:
-    return Inherited(_text(one.get("from_task_id")), _text(one.get("decision")), _text(one.get("rationale")))
+    return Inherited(*(_text(one.get(key)) for key in ("from_task_id", "decision", "rationale", "finding")))
 
 
 def _choice_value(one: Choice) -> Value:
-    value: dict[str, Value] = {"summary": normal_line(one.summary), "rationale": normal(one.rationale)}
-    if one.kind is not None:
-        value["type"] = one.kind.value
-    if one.propagate is not None:
-        value["propagate"] = one.propagate
-    return value
+    marks: dict[str, Value] = {"type": one.kind and one.kind.value, "propagate": one.propagate}
+    told = _decided("summary", one.summary, one.rationale, one.finding)
+    return told | {key: value for key, value in marks.items() if value is not None}
+
+
+def _decided(name: str, said: str, rationale: str, finding: str) -> dict[str, Value]:
+    told: dict[str, Value] = {name: normal_line(said), "rationale": normal(rationale)}
+    return told | ({"finding": finding} if finding else {})
 
 
 def _choice(one: Mapping[str, Value]) -> Choice:
@@ -89,9 +90,8 @@ def _choice(one: Mapping[str, Value]) -> Choice:
     with suppress(ValueError):  # a word of somebody's own
         kind = ChoiceKind(_text(one.get("type")))
     mark = one.get("propagate")
-    return Choice(
-        _text(one.get("summary")), _text(one.get("rationale")), kind, mark if isinstance(mark, bool) else None
-    )
+    summary, rationale, finding = (_text(one.get(key)) for key in ("summary", "rationale", "finding"))
+    return Choice(summary, rationale, kind, mark if isinstance(mark, bool) else None, finding)
 
 
 def _lines(texts: tuple[str, ...]) -> list[Value]:

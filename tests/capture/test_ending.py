@@ -77,7 +77,8 @@ def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
     worker, _ = read_annotation(Shelf(place.root), Ref(NAME, "2"))
     assert worker
     assert [(one.from_task_id, one.decision) for one in worker.inherited] == [
-        ("1", "Use PostgreSQL for the queue")
+        ("1", "Use PostgreSQL for the queue"),
+        ("1", "Name the variable depth"),
     ]
     assert read_annotation(Shelf(place.root), Ref(NAME, "3"))[0] is None
 
@@ -107,10 +108,10 @@ def test_a_human_s_mark_keeps_a_decision_from_the_tasks_behind(place: Vault) -> 
     first, second = Ref(NAME, "1"), Ref(NAME, "2")
     change_annotation(
         shelf,
-        first,
+        Annotation(first, ""),
         lambda old: replace(old, choices=tuple(replace(one, propagate=False) for one in old.choices)),
     )
-    change_annotation(shelf, second, lambda old: replace(old, inherited=()))
+    change_annotation(shelf, Annotation(second, ""), lambda old: replace(old, inherited=()))
     end(place)
     known, _ = read_annotation(shelf, second)
     assert known

@@ -356,9 +356,6 @@ def test_two_decisions_of_a_task_are_worth_a_question(vault: Vault, note: Path) 
 
 def test_a_simple_implementation_is_not(vault: Vault, note: Path) -> None:
     assert at_task(vault, note, DECISION, LATER)[0].offers == []
-    fix = DECISION._replace(summary="Fixed the off-by-one in the loop")
-    assert at_task(vault, note, DECISION, fix)[0].offers == []
-    assert load_known(vault.root, ID).states == {}
 
 
 def test_a_failure_that_was_mended_is(vault: Vault, note: Path) -> None:

@@ -404,15 +404,21 @@ def test_an_unclosed_tasks_block_is_read() -> None:
 
 
 TASK = (
-    '{"id": 7, "content": "x", "status": "in_progress", "priority": "low", "depends_on": [1, "2"],'
+    '{"id": 7, "content": "x", "status": "completed", "priority": "low", "depends_on": [1, "2"],'
     ' "started": 3, "completed": "c", "owner": "me"}'
 )
 
 
 def test_every_key_of_a_task_is_read() -> None:
     (task,), problems = read_tasks(f"[{TASK}]", 4)
-    assert task == Task("7", "x", "in_progress", "low", ("1", "2"), "3", "c", {"owner": "me"})
+    assert task == Task("7", "x", "completed", "low", ("1", "2"), "3", "c", {"owner": "me"})
     assert problems == []
+
+
+@pytest.mark.parametrize("status", ["pending", "in_progress", "cancelled"])
+def test_a_task_that_is_not_completed_has_no_time_of_that(status: str) -> None:
+    (task,), _ = read_tasks(f'[{{"id": 1, "content": "x", "status": "{status}", "completed": "c"}}]', 0)
+    assert task == Task("1", "x", status)
 
 
 def test_a_task_needs_only_an_id_and_its_content() -> None:

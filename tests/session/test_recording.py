@@ -332,6 +332,17 @@ def test_a_task_that_nobody_wants_any_more_is_no_task_and_opens_nothing(status: 
         assert names(told) == ["Go"]
 
 
+@pytest.mark.parametrize("status", ["in_progress", "pending"])
+def test_a_task_that_is_opened_again_has_no_end(status: str) -> None:
+    told = session(
+        Prompted(at(), "Go"),
+        TaskChanged(at(1), "1", "A", "in_progress"),
+        TaskChanged(at(2), "1", None, "completed"),
+        TaskChanged(at(3), "1", None, status),
+    )
+    assert told.tasks == (Task("1", "A", status, started="2026-01-02T03:04:06Z"),)
+
+
 def test_tasks_keep_times_dependencies_and_lose_what_is_deleted() -> None:
     told = session(
         Prompted(at(), "Go"),
