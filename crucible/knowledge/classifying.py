@@ -1,7 +1,7 @@
 """The category of a failure, by one rule over its facts.
 
-Owns the rule: the first line of `_RULE` that holds says the category, and where none holds nobody knows.  It looks at what failed, at marks that programs
-print (error codes, usage messages, missing names), at the files that fixed it, and at whether a human stepped in; never at what anybody said.
+The first line of `_RULE` that holds decides; where none holds the category is unknown.  The rule looks at what failed, at the classes of errors
+that programs print, at the files that the fix changed, and at whether the user stepped in; never at what the agent said.
 """
 
 from __future__ import annotations
@@ -27,25 +27,34 @@ _READ = 4000
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What the rule looks at: the message, the words of the failed call and of the call that did it instead, and the files that the fix changed."""
+    """The message, the words of the failed call and of the call that did it instead, and names of files.
+
+    `fixed` are those that the fix changed, `before` those that the agent had changed before the failure.
+    """
 
     error: str
     call: tuple[str, ...]
     instead: tuple[str, ...]
-    files: frozenset[str]
+    fixed: frozenset[str]
+    before: frozenset[str]
     corrected: bool
+
+    @property
+    def is_slip(self) -> bool:
+        """True if the fix only changed what the agent had just written itself."""
+        return bool(self.fixed) and self.fixed <= self.before
 
 
 class _Line(NamedTuple):
-    category: Category
+    category: Category | None
     confidence: float
     says: str
-    holds: Callable[[_Facts], bool]
+    holds: Callable[[_Facts], object]
 
 
-def _prints(pattern: str) -> Callable[[_Facts], bool]:
+def _prints(pattern: str) -> Callable[[_Facts], object]:
     compiled = late_pattern(pattern, re.IGNORECASE | re.MULTILINE)
-    return lambda facts: compiled.search(facts.error) is not None
+    return lambda facts: compiled.search(facts.error)
 
 
 _LOCAL = late_pattern(r"\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1)\b")
@@ -58,16 +67,35 @@ _OUTSIDE = _prints(
     r"|\brate.?limit|too ?many ?requests|quota exceeded|bad gateway|service unavailable|gateway time-?out|certificate (?:has expired|verify failed)"
     r"|\b(?:HTTP|status|code|error)\W{1,3}(?:code\W{1,3})?(?:429|50[0-4])\b|\b50[0-4] (?:server error|bad|service|gateway)"
 )
-
-
+_LACKS_PROGRAM = _prints(r"command not found|executable file not found|\bexit (?:code|status) 127\b")
+_MACHINE = _prints(
+    r"\b(?:ENOSPC|EMFILE|ENFILE|ENOMEM|EADDRINUSE|ETXTBSY|EAGAIN|EBUSY)\b|no space left|too many open files|address already in use"
+    r"|out of memory|cannot allocate memory|resource temporarily unavailable|\bSIG(?:KILL|HUP|TERM)\b|\bkilled\b|exit (?:code|status) 1(?:34|37|39|43)\b"
+    r"|\.lock'?: file exists|database is locked|\bdeadlock"
+)
+_INTERFACE = _prints(
+    r"\bdeprecated\b|\b(?:is|was|has been|were) removed\b|no longer supported|unexpected keyword argument|\bcannot be called from\b"
+)
+_CALLED_WRONG = _prints(
+    r"^usage:|\b(?:unknown|unrecognized|illegal|invalid) (?:option|flag|switch|shorthand|argument|choice|predicate)"
+    r"|unexpected argument|no such option|flag provided but not defined|\bsyntax error near|unexpected EOF|unterminated"
+    r"|paths must precede|error parsing flag|\bEISDIR\b|must be absolute|invalid arguments|^<tool_use_error>(?!file does not exist)"
+)
+_MISSING = _prints(
+    r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|could not import|no required module|no module named|module not found"
+    r"|\bundefined(?:: | \(type)|\bis not defined\b|\bundeclared\b|has no (?:exported )?(?:member|field|attribute)|cannot import name"
+    r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
+    r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
+)
+_COMPILES = _prints(r"\(typecheck\)|imported and not used|declared and not used|expected '.{1,9}', found")
 _BY_A_CHECK = _prints(
-    r"^\S+:\d+:\d+: .*(?: \([a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|^\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
+    r"(?:^|\s)\S+:\d+:\d+: .*(?: \((?!typecheck)[a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|(?:^|\s)\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
 )
 """A place in a file and the name of the check's rule: `a.go:3:1: ... (errcheck)`, `a.py:3: ... [attr-defined]`, `a.py:3:1: F401 ...`."""
 
 
 def _is_outside(facts: _Facts) -> bool:
-    return _OUTSIDE(facts) and not _LOCAL.search(facts.error)
+    return bool(_LACKS_PROGRAM(facts) or (_OUTSIDE(facts) and not _LOCAL.search(facts.error)))
 
 
 def _is_called_otherwise(facts: _Facts) -> bool:
@@ -75,6 +103,12 @@ def _is_called_otherwise(facts: _Facts) -> bool:
     return bool(facts.call and facts.instead) and facts.call[0] == facts.instead[0]
 
 
+def _is_meant_to_fail(facts: _Facts) -> bool:
+    """True if only tests had been written so far: they fail until the code follows."""
+    return bool(facts.before) and all(map(is_test_file, facts.before)) and not facts.fixed <= facts.before
+
+
+_CHECKS = "a rule of the project's checks was not known"
 _RULE = (
     _Line(
         Category.EXECUTION_ERROR,
@@ -82,53 +116,26 @@ _RULE = (
         "the very same call passed another time",
         lambda facts: bool(facts.call) and facts.call == facts.instead,
     ),
-    _Line(Category.EXTERNAL_DEP, 0.85, "a service outside did not answer as it should", _is_outside),
+    _Line(Category.EXTERNAL_DEP, 0.85, "a service or a program outside was not there", _is_outside),
     _Line(
         Category.EXECUTION_ERROR,
         0.85,
         "the machine lacked something, or something else was running",
-        _prints(
-            r"\b(?:ENOSPC|EMFILE|ENFILE|ENOMEM|EADDRINUSE|ETXTBSY|EAGAIN|EBUSY)\b|no space left|too many open files|address already in use"
-            r"|out of memory|cannot allocate memory|resource temporarily unavailable|\bSIG(?:KILL|SEGV|ABRT|HUP|TERM)\b|\bkilled\b|exit (?:code|status) 1(?:34|37|39|43)\b"
-            r"|\.lock'?: file exists|database is locked|\bdeadlock|command not found"
-        ),
+        _MACHINE,
     ),
+    _Line(Category.KNOWLEDGE_GAP, 0.85, "the interface is another one than was assumed", _INTERFACE),
+    _Line(Category.TOOL_MISUSE, 0.85, "the tool was not called as it has to be", _CALLED_WRONG),
+    _Line(Category.KNOWLEDGE_GAP, 0.7, _CHECKS, _BY_A_CHECK),
+    _Line(None, 0.0, "tests that are meant to fail", _is_meant_to_fail),
     _Line(
-        Category.KNOWLEDGE_GAP,
-        0.85,
-        "the interface is another one than was assumed",
-        _prints(
-            r"\bdeprecated\b|\b(?:is|was|has been|were) removed\b|no longer supported|unexpected keyword argument|\bcannot be called from\b"
-        ),
+        None,
+        0.0,
+        "a slip in the agent's own lines",
+        lambda facts: facts.is_slip and (_MISSING(facts) or _COMPILES(facts)),
     ),
-    _Line(
-        Category.TOOL_MISUSE,
-        0.85,
-        "the tool was not called as it has to be",
-        _prints(
-            r"^usage:|\b(?:unknown|unrecognized|illegal|invalid) (?:option|flag|switch|shorthand|argument|choice|predicate)"
-            r"|unexpected argument|no such option|flag provided but not defined|\bsyntax error near|unexpected EOF|unterminated"
-            r"|paths must precede|error parsing flag|\bEISDIR\b|must be absolute|invalid arguments|^<tool_use_error>(?!file does not exist)"
-        ),
-    ),
-    _Line(
-        Category.CONTEXT_MISSING,
-        0.7,
-        "what was there was not looked at",
-        _prints(
-            r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|could not import|no required module|no module named|module not found"
-            r"|\bundefined(?:: | \(type)|\bis not defined\b|\bundeclared\b|has no (?:exported )?(?:member|field|attribute)|cannot import name"
-            r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
-            r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
-        ),
-    ),
+    _Line(Category.CONTEXT_MISSING, 0.7, "what was there was not looked at", _MISSING),
     _Line(Category.TOOL_MISUSE, 0.85, "the same program, called otherwise, did it", _is_called_otherwise),
-    _Line(
-        Category.KNOWLEDGE_GAP,
-        0.7,
-        "a rule of the project's checks was not known",
-        lambda facts: kind_of(facts.call) is LINT or _BY_A_CHECK(facts),
-    ),
+    _Line(Category.KNOWLEDGE_GAP, 0.7, _CHECKS, lambda facts: kind_of(facts.call) is LINT),
     _Line(
         Category.REQUIREMENTS_AMBIG, 0.7, "the user had meant something else", lambda facts: facts.corrected
     ),
@@ -136,13 +143,13 @@ _RULE = (
         Category.EXTERNAL_DEP,
         0.7,
         "a dependency was the cause",
-        lambda facts: bool(facts.files) and all(_MANIFEST.fullmatch(file) for file in facts.files),
+        lambda facts: bool(facts.fixed) and all(_MANIFEST.fullmatch(file) for file in facts.fixed),
     ),
     _Line(
         Category.CONTEXT_MISSING,
         0.7,
-        "the tests said something else than the code does",
-        lambda facts: bool(facts.files) and all(map(is_test_file, facts.files)),
+        "the tests of what was changed were not looked at",
+        lambda facts: bool(facts.fixed) and all(map(is_test_file, facts.fixed)) and not facts.is_slip,
     ),
 )
 """Checked from top to bottom; the most reliable conditions come first."""
@@ -151,11 +158,11 @@ _RULE = (
 def classify(report: FailureReport) -> Attribution | None:
     """The category of a failure; None if the facts do not suffice."""
     facts = _facts(report)
-    for line in _RULE:
-        if line.holds(facts):
-            prevented = _preventable_with(report) if PREVENTABLE[line.category] else ""
-            return Attribution(line.category, _root_cause(line.says, report), prevented, line.confidence)
-    return None
+    line = next((line for line in _RULE if line.holds(facts)), None)
+    if line is None or line.category is None:
+        return None
+    prevented = _preventable_with(report) if PREVENTABLE[line.category] else ""
+    return Attribution(line.category, _root_cause(line.says, report), prevented, line.confidence)
 
 
 def readable(text: str, limit: int) -> str:
@@ -167,16 +174,19 @@ _FILE = late_pattern(r"(?<![\w./@-])[\w./@-]+\.[A-Za-z]\w{0,11}(?![\w/@-])")
 
 
 def _facts(report: FailureReport) -> _Facts:
-    call = plain_words(report.call[:_READ].split())
-    instead = plain_words(report.resolution[:_READ].strip(" `").split())
-    named = {path.rpartition("/")[2] for path in _FILE.findall(report.files[:_READ])}
     return _Facts(
         _bounded(report.error),
-        call,
-        instead,
-        frozenset(filter(type_of, named)),
+        plain_words(report.call[:_READ].split()),
+        plain_words(report.resolution[:_READ].strip(" `").split()),
+        _files(report.files),
+        _files(report.before),
         bool(report.corrected.strip()),
     )
+
+
+def _files(text: str) -> frozenset[str]:
+    """The names of the files in a text."""
+    return frozenset(filter(type_of, (path.rpartition("/")[2] for path in _FILE.findall(text[:_READ]))))
 
 
 def _bounded(text: str) -> str:
@@ -192,5 +202,4 @@ def _root_cause(says: str, report: FailureReport) -> str:
 
 def _preventable_with(report: FailureReport) -> str:
     """What the agent would have needed to know."""
-    told = readable(report.resolution, LONGEST) or readable(report.happened, LONGEST)
-    return cut(f"knowing: {told}", LONGEST) if told else ""
+    return readable(report.resolution, LONGEST) or readable(report.happened, LONGEST)
