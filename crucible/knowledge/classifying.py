@@ -78,7 +78,7 @@ _INTERFACE = _prints(
 )
 _CALLED_WRONG = _prints(
     r"^usage:|\b(?:unknown|unrecognized|illegal|invalid) (?:option|flag|switch|shorthand|argument|choice|predicate)"
-    r"|unexpected argument|no such option|flag provided but not defined|\bsyntax error near|unexpected EOF|unterminated"
+    r"|unexpected argument|no such option|flag provided but not defined|\b(?:syntax|parse) error near|unexpected EOF|unterminated"
     r"|paths must precede|error parsing flag|\bEISDIR\b|must be absolute|invalid arguments|^<tool_use_error>(?!file does not exist)"
 )
 _MISSING = _prints(
@@ -103,9 +103,13 @@ def _is_called_otherwise(facts: _Facts) -> bool:
     return bool(facts.call and facts.instead) and facts.call[0] == facts.instead[0]
 
 
+def _are_tests(files: frozenset[str]) -> bool:
+    return bool(files) and all(map(is_test_file, files))
+
+
 def _is_meant_to_fail(facts: _Facts) -> bool:
     """True if only tests had been written so far: they fail until the code follows."""
-    return bool(facts.before) and all(map(is_test_file, facts.before)) and not facts.fixed <= facts.before
+    return _are_tests(facts.before) and not facts.fixed <= facts.before
 
 
 _CHECKS = "a rule of the project's checks was not known"
@@ -149,7 +153,7 @@ _RULE = (
         Category.CONTEXT_MISSING,
         0.7,
         "the tests of what was changed were not looked at",
-        lambda facts: bool(facts.fixed) and all(map(is_test_file, facts.fixed)) and not facts.is_slip,
+        lambda facts: _are_tests(facts.fixed) and not _are_tests(facts.before),
     ),
 )
 """Checked from top to bottom; the most reliable conditions come first."""
