@@ -60,6 +60,7 @@ class State(StrEnum):
     KEPT = "kept"
 
 
+_WAITING = frozenset((State.SUGGESTED, State.ASKED, State.DEFERRED, State.ALIKE))
 _RANK = {state: rank for rank, state in enumerate(State)}
 
 
@@ -80,7 +81,7 @@ class Remembered(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is remembered of a session: candidates by key, prompts that there were, and what in other sessions of its project was skipped.
+    """What is remembered of a session: candidates by key, prompts that there were, and what was `refused` or is `waiting` in other sessions of its project.
 
     `problems` are lines that name the session and are none of ours.
     """
@@ -88,6 +89,7 @@ class Known(NamedTuple):
     states: Mapping[str, Remembered]
     spent: tuple[tuple[Interaction, ...], ...] = ()
     refused: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
 
     def state(self, key: str) -> State | None:
@@ -119,13 +121,21 @@ def load_known(root: Path, session_id: str, project: str = "") -> Known:
     if not has_lines(root, CAPTURES):
         return Known({})
     own, problems = _lines_of(root, session_id)
+    states = _strongest(one.said for one in own if one.said)
+    spent = tuple(one.spent for one in own if one.spent)
+    others = [one for one in _lines_of_project(root, project) if one.key not in states]
+    refused = frozenset(one.key for one in others if one.state is State.SKIPPED)
+    waiting = frozenset(key for key, one in _strongest(others).items() if one.state in _WAITING)
+    return Known(states, spent, refused, waiting, problems)
+
+
+def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
     states: dict[str, Remembered] = {}
-    for said in filter(None, (one.said for one in own)):
-        old = states.get(said.key)
-        if old is None or _RANK[said.state] > _RANK[old.state]:
-            states[said.key] = said
-    refused = _refused(root, project) if project else frozenset()
-    return Known(states, tuple(one.spent for one in own if one.spent), refused - {*states}, problems)
+    for one in said:
+        old = states.get(one.key)
+        if old is None or _RANK[one.state] > _RANK[old.state]:
+            states[one.key] = one
+    return states
 
 
 def _lines_of(root: Path, session_id: str) -> tuple[list[_Line], tuple[Problem, ...]]:
@@ -139,13 +149,11 @@ def _lines_of(root: Path, session_id: str) -> tuple[list[_Line], tuple[Problem, 
     return found, tuple(problems)
 
 
-def _refused(root: Path, project: str) -> frozenset[str]:
-    lines, _ = read_lines(root, CAPTURES, _line, b'"skipped"')
-    return frozenset(
-        one.said.key
-        for one in lines
-        if one.said and one.said.state is State.SKIPPED and one.project == project
-    )
+def _lines_of_project(root: Path, project: str) -> Iterator[Remembered]:
+    if not project:
+        return
+    lines, _ = read_lines(root, CAPTURES, _line, b'"project"')
+    yield from (one.said for one in lines if one.said and one.project == project)
 
 
 def captures_of(root: Path, session_id: str) -> Captures:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crucible.acts.model import Deed
-from crucible.capture.steps import Step
+from crucible.knowledge.steps import Step
 from crucible.patterns import late_pattern
 
 __all__ = ["is_decision_record", "records_of", "subject_of"]

@@ -17,7 +17,7 @@ from crucible.knowledge.model import PREVENTABLE, Attribution, Category, Failure
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import UNSEEN, late_pattern
 
-__all__ = ["LONGEST", "classify", "readable"]
+__all__ = ["LONGEST", "classify", "is_slip", "readable"]
 
 LONGEST = 400
 """Code points of a cause, and of what would have prevented it."""
@@ -38,11 +38,6 @@ class _Facts:
     fixed: frozenset[str]
     before: frozenset[str]
     corrected: bool
-
-    @property
-    def is_slip(self) -> bool:
-        """True if the fix only changed what the agent had just written itself."""
-        return bool(self.fixed) and self.fixed <= self.before
 
 
 class _Line(NamedTuple):
@@ -87,7 +82,9 @@ _MISSING = _prints(
     r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
     r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
 )
-_COMPILES = _prints(r"\(typecheck\)|imported and not used|declared and not used|expected '.{1,9}', found")
+_COMPILES = _prints(
+    r"\(typecheck\)|\bsyntax ?error\b|imported and not used|declared and not used|expected '.{1,9}', found"
+)
 _BY_A_CHECK = _prints(
     r"(?:^|\s)\S+:\d+:\d+: .*(?: \((?!typecheck)[a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|(?:^|\s)\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
 )
@@ -112,6 +109,15 @@ def _is_meant_to_fail(facts: _Facts) -> bool:
     return _are_tests(facts.before) and not facts.fixed <= facts.before
 
 
+def _does_not_compile(facts: _Facts) -> bool:
+    return bool(_MISSING(facts) or _COMPILES(facts))
+
+
+def _is_slip(facts: _Facts) -> bool:
+    """True if what does not compile is only what the agent had just written itself."""
+    return bool(facts.fixed) and facts.fixed <= facts.before and _does_not_compile(facts)
+
+
 _CHECKS = "a rule of the project's checks was not known"
 _RULE = (
     _Line(
@@ -130,13 +136,7 @@ _RULE = (
     _Line(Category.KNOWLEDGE_GAP, 0.85, "the interface is another one than was assumed", _INTERFACE),
     _Line(Category.TOOL_MISUSE, 0.85, "the tool was not called as it has to be", _CALLED_WRONG),
     _Line(Category.KNOWLEDGE_GAP, 0.7, _CHECKS, _BY_A_CHECK),
-    _Line(None, 0.0, "tests that are meant to fail", _is_meant_to_fail),
-    _Line(
-        None,
-        0.0,
-        "a slip in the agent's own lines",
-        lambda facts: facts.is_slip and (_MISSING(facts) or _COMPILES(facts)),
-    ),
+    _Line(None, 0.0, "a slip, or meant to fail", lambda facts: _is_meant_to_fail(facts) or _is_slip(facts)),
     _Line(Category.CONTEXT_MISSING, 0.7, "what was there was not looked at", _MISSING),
     _Line(Category.TOOL_MISUSE, 0.85, "the same program, called otherwise, did it", _is_called_otherwise),
     _Line(Category.KNOWLEDGE_GAP, 0.7, _CHECKS, lambda facts: kind_of(facts.call) is LINT),
@@ -167,6 +167,12 @@ def classify(report: FailureReport) -> Attribution | None:
         return None
     prevented = _preventable_with(report) if PREVENTABLE[line.category] else ""
     return Attribution(line.category, _root_cause(line.says, report), prevented, line.confidence)
+
+
+def is_slip(report: FailureReport) -> bool:
+    """True if a failure says nothing: fresh lines that did not compile yet, or tests written before the code."""
+    facts = _facts(report)
+    return _does_not_compile(facts) or _is_meant_to_fail(facts)
 
 
 def readable(text: str, limit: int) -> str:

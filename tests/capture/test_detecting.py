@@ -14,13 +14,14 @@ from crucible.capture.detecting import detect
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
-from crucible.capture.steps import steps_of
 from crucible.flight.reading import Record
+from crucible.knowledge.steps import steps_of
 from crucible.session.calls import call_line
 from crucible.session.findings import Source
 from crucible.session.model import (
     AgentRef,
     Decision,
+    Entry,
     Failure,
     Grounds,
     Intervention,
@@ -56,7 +57,8 @@ def test_a_decision_has_its_reason_and_what_was_not_chosen() -> None:
     found = _one(*found_in(decision))
     assert (found.kind, found.confidence, found.source) == (Kind.DECISION, 0.97, "answered question")
     assert found.summary == "Where shall the cache live? One SQLite file"
-    assert found.detail == "no server to run\n\nNot chosen: Redis; a file per user"
+    assert found.detail == "Why: no server to run\n\nInstead of: Redis; a file per user"
+    assert found.finding == "decision-3a77d35a"
     assert (found.phase, found.line) == ("phase-1", 1)
 
 
@@ -65,11 +67,9 @@ def test_a_decision_that_was_told_says_so() -> None:
     assert (found.source, found.confidence) == (Source.CALLOUT, 1.0)
 
 
-def test_a_title_of_several_lines_is_one_line_and_a_long_one_goes_on_in_the_detail() -> None:
+def test_a_title_is_the_summary_in_one_line() -> None:
     short = _one(*found_in(Decision("One\nSQLite file")))
     assert (short.summary, short.detail) == ("One SQLite file", "")
-    long = _one(*found_in(Decision("One SQLite file. " * 20, "no server")))
-    assert long.detail == "One SQLite file. " * 20 + "\n\nno server"
 
 
 def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
@@ -87,28 +87,40 @@ def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
     ]
 
 
+MESSAGE = "pytest: test_refund_rounds, 0.1 off / 1 failed"
+FAILURE = Failure(MESSAGE, "fixed in invoice.py", "rounded before the tax", FIX)
+RED, GREEN = failed("Bash pytest", "1 failed: test_refund_rounds, 0.1 off"), passed("Bash pytest", "1 passed")
+EDITED = passed("Edit invoice.py")
+
+
 def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cause_was_told() -> None:
-    fixed = "fixed in invoice.py, tax.py; passed after 2 runs"
-    failure = Failure("pytest: test_refund_rounds, 0.1 off / 1 failed", fixed, "rounded before the tax", FIX)
-    found = _one(*found_in(failure))
+    found = _one(*found_in(RED, EDITED, GREEN, FAILURE))
     assert (found.kind, found.confidence) == (Kind.SELF_CORRECTION, 0.95)
-    assert (found.summary, found.error) == ("pytest: test_refund_rounds, 0.1 off", failure.text)
-    assert (found.detail, found.resolution) == ("rounded before the tax", fixed)
-    assert found_in(Failure("pytest: test_refund_rounds", fixed, None, FIX)) == []
+    assert (found.summary, found.cause, found.fix) == (
+        MESSAGE,
+        "rounded before the tax",
+        "fixed in invoice.py",
+    )
+    assert (found.detail, found.finding) == ("Seen in: pytest", "failure-64403031")
+    assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause=None)) == []
 
 
 @pytest.mark.parametrize(
-    ("message", "fixed"),
+    "entries",
     [
-        ("ruff check: 3 errors", "fixed in a.py; passed after 2 runs"),
-        ("npm run build: failed", "fixed in a.py; passed after 2 runs"),
-        ("go test: cli/app.go:33:15: undefined: fmt", "fixed in app.go; passed after 2 runs"),
-        ("pytest: 1 failed", "fixed in a.py; passed after 3 runs"),
-        ("merge: CONFLICT (content): a.py", "fixed in a.py"),
+        (failed("Bash ruff check", "3 errors"), EDITED, passed("Bash ruff check")),
+        (failed("Bash npm run build", "failed"), EDITED, passed("Bash npm run build")),
+        (failed("Bash go test ./...", "app.go:33:15: undefined: fmt"), EDITED, passed("Bash go test ./...")),
+        (RED, EDITED, RED, EDITED, GREEN),
+        (RED, passed("Edit test_invoice.py"), GREEN),
+        (passed("Write test_invoice.py"), RED, EDITED, GREEN),
+        (RED, user("It rounds too early."), EDITED, GREEN),
+        (),
     ],
+    ids=["lint", "build", "compile", "second fix", "tests only", "red first", "user helped", "not seen"],
 )
-def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(message: str, fixed: str) -> None:
-    assert kinds_of(Failure(message, fixed, "the import was gone", FIX)) == [Kind.FAILURE]
+def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(entries: tuple[Entry, ...]) -> None:
+    assert kinds_of(*entries, FAILURE) == [Kind.FAILURE]
 
 
 def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
@@ -118,12 +130,17 @@ def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
 
 
 def test_a_user_refused_to_have_a_file_changed_that_the_fix_changed() -> None:
-    failure = Failure("pytest: 1 failed", "fixed in a.py; passed after 2 runs", "the other table", FIX)
-    refused = Intervention("use the other table", "refused: Edit src/a.py")
-    assert _one(*found_in(refused, failure)).corrected == "use the other table"
-    assert _one(*found_in(failure, refused)).corrected == ""
-    assert _one(*found_in(replace(refused, note="refused: Edit b.py"), failure)).corrected == ""
-    assert _one(*found_in(user("change a.py"), failure)).corrected == ""
+    refused = Intervention("use the other table", "refused: Edit src/invoice.py")
+
+    def told(*entries: Entry) -> str:
+        report = _one(*found_in(*entries)).report
+        assert report
+        return report.corrected
+
+    assert told(refused, RED, EDITED, GREEN, FAILURE) == "use the other table"
+    assert told(RED, EDITED, GREEN, FAILURE, refused) == ""
+    assert told(replace(refused, note="refused: Edit b.py"), RED, EDITED, GREEN, FAILURE) == ""
+    assert told(user("change invoice.py"), RED, EDITED, GREEN, FAILURE) == ""
 
 
 # --- records of decisions --------------------------------------------------------------------------------------------

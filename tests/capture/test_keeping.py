@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.capture import silent
 from crucible.capture.asking import Answer, Offer
 from crucible.capture.friction import MOST_PROMPTS
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.records import CAPTURES, State, captures_of, load_known
+from crucible.capture.saving import Saver
 from crucible.errors import VaultError
 from crucible.knowledge.items import Item, ItemType, Origin, Scope
 from crucible.knowledge.keeping import load_items
@@ -72,13 +72,12 @@ FAILURE = Candidate(
     "The option was refused",
     "phase-1",
     22,
-    error="unknown option --fast",
-    resolution="--quick",
+    fix="--quick",
 )
 
 
 def judge(category: Category, confidence: float) -> Any:
-    return lambda _: Attribution(category, "it was not known", "read --help", confidence)
+    return lambda _: Attribution(category, "it was not known", "read --help", confidence, "tiny")
 
 
 ASKED = judge(Category.TOOL_MISUSE, 0.7)
@@ -220,9 +219,7 @@ def test_what_was_edited_and_approved_is_kept_after_a_kill_and_asked_once(
         return Answer((one._replace(candidate=one.candidate._replace(summary="In other words")),))
 
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "crucible.capture.keeping.keep_all", lambda _, proposals, silent: _kill_if(proposals, silent)
-        )
+        patch.setattr(Saver, "keep_all", lambda _, proposals, *__, **___: _kill_if(proposals))
         with pytest.raises(KeyboardInterrupt):
             run(vault, note, DECISION, ask=edits)
     human = Human()
@@ -232,10 +229,10 @@ def test_what_was_edited_and_approved_is_kept_after_a_kill_and_asked_once(
     assert (human.asked, titles(vault)) == ([], ["In other words"])
 
 
-def _kill_if(proposals: Any, silent_: bool) -> silent.Came:
+def _kill_if(proposals: Any) -> tuple[()]:
     if [*proposals]:
         raise KeyboardInterrupt
-    return silent.Came()
+    return ()
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -473,7 +470,7 @@ def test_a_secret_is_never_proposed_and_never_kept(vault: Vault, note: Path) -> 
         DECISION._replace(summary=f"Use the key {SECRET}"),
         DECISION._replace(summary="Use [REDACTED:github-token]"),
         DECISION._replace(detail=f"it was {SECRET}"),
-        FAILURE._replace(resolution="DB_PASSWORD=[REDACTED:assignment]"),
+        FAILURE._replace(fix="DB_PASSWORD=[REDACTED:assignment]"),
         CORRECTION._replace(source=SECRET),
     )
     assert (len(told.kept), told.suggested) == (1, ())

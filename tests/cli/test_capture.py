@@ -23,7 +23,8 @@ from crucible.capture import keeping
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.preferring import set_preference
 from crucible.capture.records import captures_of
-from crucible.cli.capturing import configured_judge
+from crucible.capture.routing import judge_of
+from crucible.cli.capturing import configured_asker
 from crucible.knowledge.keeping import load_items
 from crucible.knowledge.model import FailureReport
 from crucible.settings import load_vault_settings
@@ -428,8 +429,7 @@ def test_a_model_that_judges_many_failures_has_one_time_out_for_all(
     config.write_text("[agents]\ncommand = 'model'\ntimeout_seconds = 50\n")
     monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
     monkeypatch.setattr(asking, "run_program", run)
-    judge = configured_judge(vault, lambda text: (text, {}))
-    assert judge
+    judge = judge_of(configured_asker(), vault.settings, lambda text: (text, {}))
     for error in ("one", "two"):
         judge(FailureReport(error))
     assert given[0] == 50
