@@ -61,9 +61,9 @@ def _report(one: Finding, before: list[Step]) -> FailureReport:
 
 def _failed_runs(steps: Sequence[Step]) -> list[int]:
     """Where the runs are that failed: the callout stands behind the run that passed, and the edits are between the two."""
-    passed = next((at for at in range(len(steps) - 1, -1, -1) if steps[at].commands), 0)
+    passed = next((at for at in range(len(steps) - 1, -1, -1) if steps[at].commands), -1)
     edited = next((at for at in range(passed, -1, -1) if steps[at].changed), 0)
-    keys = _keys(steps[passed]) if steps else frozenset()
+    keys = _keys(steps[passed]) if passed >= 0 else frozenset()
     same = (at for at in range(edited - 1, -1, -1) if _keys(steps[at]) & keys)
     last = next(same, None)
     if last is None:
