@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from crucible.acts.kinds import is_test_file, kind_of, plain_words, type_of
 from crucible.acts.toolchains import LINT
@@ -38,13 +37,6 @@ class _Facts:
     fixed: frozenset[str]
     before: frozenset[str]
     corrected: bool
-
-
-class _Line(NamedTuple):
-    category: Category | None
-    confidence: float
-    says: str
-    holds: Callable[[_Facts], object]
 
 
 def _prints(pattern: str) -> Callable[[_Facts], object]:
@@ -118,55 +110,56 @@ def _is_slip(facts: _Facts) -> bool:
     return bool(facts.fixed) and facts.fixed <= facts.before and _does_not_compile(facts)
 
 
-_CHECKS = "a rule of the project's checks was not known"
-_RULE = (
-    _Line(
-        Category.EXECUTION_ERROR,
-        0.9,
-        "the very same call passed another time",
-        lambda facts: bool(facts.call) and facts.call == facts.instead,
-    ),
-    _Line(Category.EXTERNAL_DEP, 0.85, "a service or a program outside was not there", _is_outside),
-    _Line(
-        Category.EXECUTION_ERROR,
-        0.85,
-        "the machine lacked something, or something else was running",
-        _MACHINE,
-    ),
-    _Line(Category.KNOWLEDGE_GAP, 0.85, "the interface is another one than was assumed", _INTERFACE),
-    _Line(Category.TOOL_MISUSE, 0.85, "the tool was not called as it has to be", _CALLED_WRONG),
-    _Line(Category.KNOWLEDGE_GAP, 0.7, _CHECKS, _BY_A_CHECK),
-    _Line(None, 0.0, "a slip, or meant to fail", lambda facts: _is_meant_to_fail(facts) or _is_slip(facts)),
-    _Line(Category.CONTEXT_MISSING, 0.7, "what was there was not looked at", _MISSING),
-    _Line(Category.TOOL_MISUSE, 0.85, "the same program, called otherwise, did it", _is_called_otherwise),
-    _Line(Category.KNOWLEDGE_GAP, 0.7, _CHECKS, lambda facts: kind_of(facts.call) is LINT),
-    _Line(
-        Category.REQUIREMENTS_AMBIG, 0.7, "the user had meant something else", lambda facts: facts.corrected
-    ),
-    _Line(
-        Category.EXTERNAL_DEP,
-        0.7,
-        "a dependency was the cause",
-        lambda facts: bool(facts.fixed) and all(_MANIFEST.fullmatch(file) for file in facts.fixed),
-    ),
-    _Line(
-        Category.CONTEXT_MISSING,
-        0.7,
-        "the tests of what was changed were not looked at",
-        lambda facts: _are_tests(facts.fixed) and not _are_tests(facts.before),
-    ),
+def _passed_again(facts: _Facts) -> bool:
+    return bool(facts.call) and facts.call == facts.instead
+
+
+def _is_linted(facts: _Facts) -> bool:
+    return kind_of(facts.call) is LINT
+
+
+def _was_corrected(facts: _Facts) -> bool:
+    return facts.corrected
+
+
+def _is_a_dependency(facts: _Facts) -> bool:
+    return bool(facts.fixed) and all(_MANIFEST.fullmatch(file) for file in facts.fixed)
+
+
+def _is_in_tests(facts: _Facts) -> bool:
+    """True if the fix only changed tests, and other files had been changed: nobody had looked at what tests them."""
+    return _are_tests(facts.fixed) and not _are_tests(facts.before)
+
+
+_RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
+    (_passed_again, Category.EXECUTION_ERROR, 0.9),
+    (_is_outside, Category.EXTERNAL_DEP, 0.85),
+    (_MACHINE, Category.EXECUTION_ERROR, 0.85),
+    (_INTERFACE, Category.KNOWLEDGE_GAP, 0.85),
+    (_CALLED_WRONG, Category.TOOL_MISUSE, 0.85),
+    (_BY_A_CHECK, Category.KNOWLEDGE_GAP, 0.7),
+    (_is_meant_to_fail, None, 0.0),
+    (_is_slip, None, 0.0),
+    (_MISSING, Category.CONTEXT_MISSING, 0.7),
+    (_is_called_otherwise, Category.TOOL_MISUSE, 0.85),
+    (_is_linted, Category.KNOWLEDGE_GAP, 0.7),
+    (_was_corrected, Category.REQUIREMENTS_AMBIG, 0.7),
+    (_is_a_dependency, Category.EXTERNAL_DEP, 0.7),
+    (_is_in_tests, Category.CONTEXT_MISSING, 0.7),
 )
-"""Checked from top to bottom; the most reliable conditions come first."""
+"""Checked from top to bottom; None ends it: the category is unknown."""
 
 
 def classify(report: FailureReport) -> Attribution | None:
     """The category of a failure; None if the facts do not suffice."""
     facts = _facts(report)
-    line = next((line for line in _RULE if line.holds(facts)), None)
-    if line is None or line.category is None:
+    found = ((category, sure) for holds, category, sure in _RULE if holds(facts))
+    category, sure = next(found, (None, 0.0))
+    if category is None:
         return None
-    prevented = _preventable_with(report) if PREVENTABLE[line.category] else ""
-    return Attribution(line.category, _root_cause(line.says, report), prevented, line.confidence)
+    happened, fixed = readable(report.happened, LONGEST), readable(report.resolution, LONGEST)
+    cause = happened or readable(report.error, LONGEST)
+    return Attribution(category, cause, (fixed or happened) if PREVENTABLE[category] else "", sure)
 
 
 def is_slip(report: FailureReport) -> bool:
@@ -202,14 +195,3 @@ def _files(text: str) -> frozenset[str]:
 def _bounded(text: str) -> str:
     """Head and tail of a long text."""
     return text if len(text) <= _READ else f"{text[: _READ // 2]}\n{text[-_READ // 2 :]}"
-
-
-def _root_cause(says: str, report: FailureReport) -> str:
-    """The recorded cause, or else the rule's sentence and the message."""
-    told = readable(report.happened, LONGEST)
-    return told or cut(f"{says}: “{readable(report.error, LONGEST)}”", LONGEST)
-
-
-def _preventable_with(report: FailureReport) -> str:
-    """What the agent would have needed to know."""
-    return readable(report.resolution, LONGEST) or readable(report.happened, LONGEST)

@@ -505,7 +505,6 @@ def test_foreign_text_becomes_plain_text(vault: Vault, note: Path) -> None:
     assert "\x1b" not in text
     assert "\n> [!user]" not in text
     assert [one.type for one in items(vault)] == [ItemType.FAILURE]
-    assert load_known(vault.root, ID).problems == ()
 
 
 def test_a_session_whose_id_is_none_goes_by_its_notes_name(vault: Vault) -> None:
@@ -582,3 +581,69 @@ def test_the_same_thing_twice_is_proposed_once(vault: Vault, note: Path) -> None
         vault, note, DECISION, DECISION._replace(line=40, confidence=0.7, summary="use the token bucket.")
     )
     assert [one.candidate.confidence for one in told.suggested] == [0.9]
+
+
+def test_one_thing_in_nearly_the_same_words_is_proposed_once(vault: Vault, note: Path) -> None:
+    told = run(
+        vault,
+        note,
+        DECISION._replace(summary="Keep every time in UTC, never in local time"),
+        DECISION._replace(
+            kind=Kind.CORRECTION, confidence=0.8, summary="keep every time in UTC, not local time"
+        ),
+    )
+    assert [one.candidate.kind for one in told.suggested] == [Kind.DECISION]
+
+
+def test_one_row_of_the_transcript_is_one_thing(vault: Vault, note: Path) -> None:
+    correction = DECISION._replace(
+        kind=Kind.CORRECTION, finding="correction-3a77d35a", summary="Split the types"
+    )
+    decision = DECISION._replace(confidence=0.7, finding="decision-3a77d35a", summary="Two types, then")
+    told = run(
+        vault,
+        note,
+        correction,
+        decision,
+        decision._replace(finding="decision-3a77d35a-2", summary="And so on"),
+    )
+    assert [one.candidate.summary for one in told.suggested] == ["Split the types", "And so on"]
+
+
+def test_what_waits_in_another_session_is_not_proposed_again(vault: Vault, note: Path) -> None:
+    other = vault.create("2026-11-20-y", NOTE.format(id="2026-11-20-y")).path
+    run(vault, other, DECISION)
+    assert run(vault, note, DECISION).suggested == ()
+    assert [one.candidate for one in run(vault, other, DECISION).suggested] == [DECISION]
+
+
+def test_what_is_known_is_shown_unticked_with_its_item(vault: Vault, note: Path) -> None:
+    run(vault, note, CORRECTION)
+    known = DECISION._replace(summary="The window slides; it is not fixed at all")
+    (one,) = run(vault, note, known).suggested
+    assert (one.preselected, one.repeats) == (False, "the-window-slides-it-is-not-fixed")
+
+
+def test_the_headings_of_a_decision_record_stay_readable(vault: Vault, note: Path, tmp_path: Path) -> None:
+    (tmp_path / "adr").mkdir()
+    record = f"{RECORD}\n## Consequences ##\n\nOne row a key.\n\n```sh\n# a comment\n```\n"
+    (tmp_path / "adr" / "7.md").write_text(record)
+    run(vault, note, adr("adr/7.md"), folder=tmp_path)
+    (item,) = items(vault)
+    assert item.text.startswith("It needs constant memory.\n\n**Consequences**\n\nOne row a key.")
+    assert "\n# a comment" in item.text
+    (path,) = (vault.root / "knowledge").glob("*.md")
+    assert "\\#" not in path.read_text()
+
+
+def test_a_failure_s_cause_and_fix_have_their_own_headings(vault: Vault, note: Path) -> None:
+    failure = FAILURE._replace(
+        kind=Kind.SELF_CORRECTION,
+        summary="charge() deprecated; use processPayment()",
+        cause="It was removed in 3.0.",
+        detail="Seen in: pytest",
+    )
+    run(vault, note, failure)
+    (item,) = items(vault)
+    assert (item.title, item.text) == ("charge() deprecated; use processPayment()", "Seen in: pytest")
+    assert (item.failure.root_cause, item.failure.resolution) == ("It was removed in 3.0.", "--quick")

@@ -95,13 +95,13 @@ def test_the_facts_decide(report: FailureReport, category: Category | None) -> N
     assert (found.category if found else None) is category
 
 
-def test_the_cause_is_what_was_told_else_what_the_rule_says_with_the_message() -> None:
+def test_the_cause_is_what_was_told_else_the_message() -> None:
     told = classify(FailureReport("error: unknown option --frob", "I made\nit up."))
     bare = classify(FailureReport("error: unknown option --frob"))
     assert told
     assert bare
     assert told.root_cause == "I made it up."
-    assert bare.root_cause.endswith("“error: unknown option --frob”")
+    assert bare.root_cause == "error: unknown option --frob"
     assert (told.judge, told.preventable_with, bare.preventable_with) == (
         "rules",
         "I made it up.",
