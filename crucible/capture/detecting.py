@@ -14,7 +14,7 @@ from crucible.acts.model import Deed
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.proved import proofs_in
-from crucible.capture.records_of_decisions import records_of, subject_of
+from crucible.capture.records_of_decisions import read_record, records_of, subject_of
 from crucible.knowledge.classifying import is_slip
 from crucible.knowledge.model import FailureReport
 from crucible.knowledge.reporting import FailedRun, reports_of
@@ -27,12 +27,14 @@ __all__ = ["NO", "detect"]
 
 NO = Evidence()
 """For a session without an event log."""
-_KINDS = {
+_KINDS: dict[str, Kind] = {
     findings.Kind.DECISION: Kind.DECISION,
     findings.Kind.CORRECTION: Kind.CORRECTION,
     findings.Kind.ENVIRONMENT: Kind.OBSERVATION,
     findings.Kind.FAILURE: Kind.FAILURE,
 }
+_SHORTEST = 40
+"""Characters of a cause; a shorter one says nothing that the failure does not."""
 _RUNS = (Deed.TEST, None)
 """What a run is: tests, or a program that checks and builds nothing."""
 
@@ -54,8 +56,8 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
     for one in findings_of(session):
-        kind = _KINDS.get(findings.Kind(one.kind)) if one.kind in _KINDS else None
-        if kind and (kind is not Kind.FAILURE or one.cause or one.source == Source.CALLOUT):
+        kind = _KINDS.get(one.kind)
+        if kind and (kind is not Kind.FAILURE or len(one.cause) >= _SHORTEST or one.source == Source.CALLOUT):
             yield _candidate(kind, one, reports.get(one.id))
 
 
@@ -83,27 +85,34 @@ def _candidate(kind: Kind, one: Finding, report: FailureReport | None) -> Candid
 def _is_self_correction(report: FailureReport) -> bool:
     """True if a test or a program failed, and passed after the first fix, without a word of the user in between.
 
-    The fix changed code, not only tests, and the failure was neither a slip in fresh lines nor meant to happen.
+    The fix changed code, not only tests, and the failure was neither a slip in fresh lines nor a new test that had to fail first.
     """
     if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
         return False
     checked = kind_of(plain_words(report.call.split()))
+    fixed = report.files.split("\n")
+    is_new_test = is_test_file(report.latest) and report.latest not in fixed
     is_run = (checked.deed if checked else None) in _RUNS
-    return is_run and not all(map(is_test_file, report.files.split("\n"))) and not is_slip(report)
+    return is_run and not is_new_test and not all(map(is_test_file, fixed)) and not is_slip(report)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
 def _records(steps: Sequence[Step]) -> Iterator[Candidate]:
-    """A record once, however often it was changed, where it was changed first."""
-    seen: set[str] = set()
+    """A record once, where it was changed first, with the text that was written last."""
+    found: dict[str, Candidate] = {}
     for step in steps:
         for path in records_of(step):
-            if path not in seen:
-                seen.add(path)
-                title = f"Decision record: {subject_of(path)}"
-                yield Candidate(Kind.ADR, 0.95, title, step.phase, step.line, path, "path", path)
+            title = f"Decision record: {subject_of(path)}"
+            one = found.setdefault(
+                path, Candidate(Kind.ADR, 0.95, title, step.phase, step.line, path, "path", path)
+            )
+            content = (step.arguments or {}).get("content")
+            if isinstance(content, str) and content.strip():
+                record = read_record(content)
+                found[path] = one._replace(summary=record.title or title, detail=record.text)
+    yield from found.values()
 
 
 def _apis(steps: Sequence[Step]) -> Iterator[Candidate]:

@@ -17,14 +17,14 @@ from typing import NamedTuple
 from crucible.bookmarks.fields import is_inner_path
 from crucible.capture.model import FAILURES, Candidate, Kind, Proposal
 from crucible.capture.records import Remembered, State
+from crucible.capture.records_of_decisions import Record, read_record
 from crucible.errors import CrucibleError, UsageError
 from crucible.knowledge.adding import Added, Choice, Outcome, add_item, provenance_in
 from crucible.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
 from crucible.knowledge.keeping import items_by_id, load_items
 from crucible.knowledge.model import Attribution
 from crucible.knowledge.noise import Similar, same_or_alike
-from crucible.note.contain import cut, normal, normal_line, whole_fences
-from crucible.patterns import late_pattern
+from crucible.note.contain import cut, normal_line
 from crucible.secrets.scanner import Redact
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
@@ -50,12 +50,7 @@ UNASKED = "auto-captured"
 
 _LONGEST_RECORD = 256 * 1024
 """Bytes; a decision record is a page or two."""
-_SHOWN = 20_000
-"""Code points of a record that are kept; the rest stays in the file."""
 _RECORDS = (".md", ".markdown", ".mdx", ".adoc", ".asciidoc", ".rst", ".txt", ".org")
-_TITLE = late_pattern(r"(?m)^(?:#|=) +(\S.*?)[ \t#]*$")
-_HEADING = late_pattern(r"#{1,6}[ \t]+(\S.*?)[ \t#]*")
-_PROPERTIES = late_pattern(r"(?s)\A---[ \t]*\n.*?\n---[ \t]*\n")
 
 
 class Kept(NamedTuple):
@@ -175,12 +170,7 @@ def _failure(candidate: Candidate, attribution: Attribution | None) -> Failure:
     return Failure(attribution.category, attribution.root_cause, attribution.preventable_with, candidate.fix)
 
 
-class _Record(NamedTuple):
-    title: str
-    text: str
-
-
-def record_text(folder: Path | None, file: str) -> _Record | None:
+def record_text(folder: Path | None, file: str) -> Record | None:
     """The title and the text of a decision record in the project's folder; None if it cannot be read safely.
 
     Anybody may have written the path: it must lead to a regular text file below the folder, every symlink followed.
@@ -195,16 +185,4 @@ def record_text(folder: Path | None, file: str) -> _Record | None:
         text = files.read_bytes(path)[0].decode("utf-8")
     except (CrucibleError, OSError, UnicodeDecodeError, ValueError):
         return None
-    text = _PROPERTIES.sub("", normal(text.removeprefix("\ufeff")))
-    found = _TITLE.search(text)
-    body = (text[: found.start()] + text[found.end() :] if found else text).strip()
-    left = "" if len(body) <= _SHOWN else f"\n\nThe rest is in {file}."
-    return _Record(found[1] if found else "", _without_headings(cut(body, _SHOWN)) + left)
-
-
-def _without_headings(text: str) -> str:
-    """Headings as bold lines: a foreign heading could not be told from one of the item's own parts."""
-    lines = text.split("\n")
-    code = {at for first, end in whole_fences(text) for at in range(first, end)}
-    found = ((line, None if at in code else _HEADING.fullmatch(line)) for at, line in enumerate(lines))
-    return "\n".join(f"**{heading[1]}**" if heading else line for line, heading in found)
+    return read_record(text)

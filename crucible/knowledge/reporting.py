@@ -23,10 +23,14 @@ __all__ = ["FailedRun", "reports_of"]
 
 @dataclass(frozen=True, slots=True)
 class FailedRun(FailureReport):
-    """The report of a command that failed and passed after a fix: how often it failed, and if the user said nothing in between."""
+    """The report of a command that failed and passed after a fix.
+
+    `runs` counts how often it failed, `alone` is True if the user said nothing in between, `latest` is the file that was changed right before.
+    """
 
     runs: int = 0
     alone: bool = False
+    latest: str = ""
 
 
 def reports_of(session: Session, steps: Sequence[Step]) -> Mapping[str, FailureReport]:
@@ -48,7 +52,7 @@ def _report(one: Finding, before: list[Step]) -> FailureReport:
     return FailedRun(
         f"{one.summary}\n{before[at].result}",
         one.cause,
-        call=before[at].commands[-1],
+        call=max(reversed(before[at].commands), key=lambda command: len(words & words_of(command))),
         resolution=resolution,
         files="\n".join(fix),
         corrected=_refused(before, fix),
@@ -56,6 +60,7 @@ def _report(one: Finding, before: list[Step]) -> FailureReport:
         runs=len(runs),
         alone=not any(isinstance(step.entry, Intervention) for step in before[at:])
         and len({step.phase for step in before[at:]}) == 1,
+        latest=next((step.changed[-1] for step in reversed(before[:at]) if step.changed), ""),
     )
 
 

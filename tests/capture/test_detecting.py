@@ -88,7 +88,7 @@ def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
 
 
 MESSAGE = "pytest: test_refund_rounds, 0.1 off / 1 failed"
-FAILURE = Failure(MESSAGE, "fixed in invoice.py", "rounded before the tax", FIX)
+FAILURE = Failure(MESSAGE, "fixed in invoice.py", "the amount was rounded before the tax was added", FIX)
 RED, GREEN = failed("Bash pytest", "1 failed: test_refund_rounds, 0.1 off"), passed("Bash pytest", "1 passed")
 EDITED = passed("Edit invoice.py")
 
@@ -98,11 +98,12 @@ def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cau
     assert (found.kind, found.confidence) == (Kind.SELF_CORRECTION, 0.95)
     assert (found.summary, found.cause, found.fix) == (
         MESSAGE,
-        "rounded before the tax",
+        "the amount was rounded before the tax was added",
         "fixed in invoice.py",
     )
     assert (found.detail, found.finding) == ("Seen in: pytest", "failure-64403031")
     assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause=None)) == []
+    assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause="Let me fix it.")) == []
 
 
 @pytest.mark.parametrize(
@@ -114,10 +115,21 @@ def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cau
         (RED, EDITED, RED, EDITED, GREEN),
         (RED, passed("Edit test_invoice.py"), GREEN),
         (passed("Write test_invoice.py"), RED, EDITED, GREEN),
+        (passed("Edit tax.py"), passed("Edit test_invoice.py"), RED, EDITED, GREEN),
         (RED, user("It rounds too early."), EDITED, GREEN),
         (),
     ],
-    ids=["lint", "build", "compile", "second fix", "tests only", "red first", "user helped", "not seen"],
+    ids=[
+        "lint",
+        "build",
+        "compile",
+        "second fix",
+        "tests only",
+        "red first",
+        "new test",
+        "user helped",
+        "not seen",
+    ],
 )
 def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(entries: tuple[Entry, ...]) -> None:
     assert kinds_of(*entries, FAILURE) == [Kind.FAILURE]
@@ -183,6 +195,13 @@ def test_a_record_is_told_once_however_often_it_was_changed() -> None:
 )
 def test_a_record_put_there_by_any_program_counts(command: str) -> None:
     assert kinds_of(passed(f"Bash {command}")) == [Kind.ADR]
+
+
+def test_a_record_that_an_agent_wrote_is_told_in_its_own_words() -> None:
+    path = "docs/adr/0007-use-sqlite.md"
+    call, evidence = written(path, "# 7. Use SQLite\n\n## Context\n\nOne file.\n")
+    found = _one(*found_in(call, evidence=evidence))
+    assert (found.summary, found.detail) == ("7. Use SQLite", "**Context**\n\nOne file.")
 
 
 def test_a_record_that_is_looked_at_is_none() -> None:
