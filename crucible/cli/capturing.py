@@ -76,9 +76,9 @@ def capture(
 ) -> None:
     """Find what is worth keeping of a session.
 
-    Some candidates are kept without asking: decisions and fixed errors that you or an agent recorded, decision records (ADRs), measurements of a command, runs that passed after the first fix, and
-    failures that knowledge would surely have prevented. On a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences.
-    Elsewhere they are listed, and --accept keeps those that you name. A candidate that you answered is not proposed again.
+    Some candidates are kept without asking: what you or an agent recorded on purpose, decision records (ADRs), measurements of a command, and tests or programs that passed after the agent's first fix. On
+    a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere they are listed, and --accept keeps those that you
+    name. A candidate that you answered is not proposed again; one that an item of knowledge says already is not ticked.
 
     Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when
     something that you accepted could not be kept.

@@ -53,7 +53,10 @@ def _reason_of(proposal: Proposal) -> str:
     candidate = proposal.candidate
     if proposal.repeats:
         return f"known already: knowledge/{proposal.repeats}.md"
-    lines = (" ".join(text.split()) for text in (candidate.cause, candidate.detail, candidate.fix))
+    lines = (
+        " ".join(text.split())
+        for text in (candidate.cause, candidate.detail.removeprefix("Why: "), candidate.fix)
+    )
     return next((line for line in lines if line and line != candidate.summary), "")
 
 
