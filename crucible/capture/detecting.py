@@ -15,7 +15,7 @@ from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.proved import proofs_in
 from crucible.capture.records_of_decisions import read_record, records_of, subject_of
-from crucible.knowledge.classifying import is_slip
+from crucible.knowledge.classifying import does_not_compile, says_nothing
 from crucible.knowledge.model import FailureReport
 from crucible.knowledge.reporting import FailedRun, reports_of
 from crucible.knowledge.steps import Step, steps_of
@@ -56,9 +56,14 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
     for one in findings_of(session):
-        kind = _KINDS.get(one.kind)
-        if kind and (kind is not Kind.FAILURE or len(one.cause) >= _SHORTEST or one.source == Source.CALLOUT):
-            yield _candidate(kind, one, reports.get(one.id))
+        kind, report = _KINDS.get(one.kind), reports.get(one.id)
+        if kind and one.summary.strip() and (report is None or _teaches(one, report)):
+            yield _candidate(kind, one, report)
+
+
+def _teaches(one: Finding, report: FailureReport) -> bool:
+    """True for a failure that somebody recorded, or whose cause was stated; not for a slip in fresh lines, or tests that had to fail first."""
+    return one.source == Source.CALLOUT or (len(one.cause) >= _SHORTEST and not says_nothing(report))
 
 
 def _candidate(kind: Kind, one: Finding, report: FailureReport | None) -> Candidate:
@@ -93,7 +98,7 @@ def _is_self_correction(report: FailureReport) -> bool:
     fixed = report.files.split("\n")
     is_new_test = is_test_file(report.latest) and report.latest not in fixed
     is_run = (checked.deed if checked else None) in _RUNS
-    return is_run and not is_new_test and not all(map(is_test_file, fixed)) and not is_slip(report)
+    return is_run and not is_new_test and not all(map(is_test_file, fixed)) and not does_not_compile(report)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------

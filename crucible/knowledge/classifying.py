@@ -16,7 +16,7 @@ from crucible.knowledge.model import PREVENTABLE, Attribution, Category, Failure
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import UNSEEN, late_pattern
 
-__all__ = ["LONGEST", "classify", "is_slip", "readable"]
+__all__ = ["LONGEST", "classify", "does_not_compile", "readable", "says_nothing"]
 
 LONGEST = 400
 """Code points of a cause, and of what would have prevented it."""
@@ -162,10 +162,15 @@ def classify(report: FailureReport) -> Attribution | None:
     return Attribution(category, cause, (fixed or happened) if PREVENTABLE[category] else "", sure)
 
 
-def is_slip(report: FailureReport) -> bool:
-    """True if a failure says nothing: fresh lines that did not compile yet, or tests written before the code."""
+def says_nothing(report: FailureReport) -> bool:
+    """True for a failure that teaches nothing: fresh lines that did not compile yet, or tests written before the code."""
     facts = _facts(report)
-    return _does_not_compile(facts) or _is_meant_to_fail(facts)
+    return _is_slip(facts) or _is_meant_to_fail(facts)
+
+
+def does_not_compile(report: FailureReport) -> bool:
+    """True if a name, a file or a declaration was missing."""
+    return _does_not_compile(_facts(report))
 
 
 def readable(text: str, limit: int) -> str:
