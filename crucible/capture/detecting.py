@@ -115,7 +115,7 @@ def _records(steps: Sequence[Step]) -> Iterator[Candidate]:
             )
             content = (step.arguments or {}).get("content")
             if isinstance(content, str) and content.strip():
-                record = read_record(content)
+                record = read_record(content, path)
                 found[path] = one._replace(summary=record.title or title, detail=record.text)
     yield from found.values()
 

@@ -68,11 +68,12 @@ def subject_of(path: str) -> str:
     return _WORDS.sub(" ", plain or stem).strip()
 
 
-def read_record(text: str) -> Record:
+def read_record(text: str, file: str) -> Record:
     """The title of a record, and its text without properties; headings are bold lines, since they could not be told from an item's own."""
     text = _PROPERTIES.sub("", normal(text.removeprefix("\ufeff")))
     found = _TITLE.search(text)
-    body = cut((text[: found.start()] + text[found.end() :] if found else text).strip(), _SHOWN)
+    whole = (text[: found.start()] + text[found.end() :] if found else text).strip()
+    body = whole if len(whole) <= _SHOWN else f"{cut(whole, _SHOWN)}\n\nThe rest is in {file}."
     lines = body.split("\n")
     code = {at for first, end in whole_fences(body) for at in range(first, end)}
     headings = [None if at in code else _HEADING.fullmatch(line) for at, line in enumerate(lines)]

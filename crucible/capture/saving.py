@@ -185,4 +185,4 @@ def record_text(folder: Path | None, file: str) -> Record | None:
         text = files.read_bytes(path)[0].decode("utf-8")
     except (CrucibleError, OSError, UnicodeDecodeError, ValueError):
         return None
-    return read_record(text)
+    return read_record(text, file)

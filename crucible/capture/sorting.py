@@ -23,7 +23,7 @@ from crucible.tasks.model import Choice, ChoiceKind
 
 __all__ = ["Sorted", "deserves_question", "minutes_of", "once_each", "phases_of", "sort_out", "told_safely"]
 
-_LONGEST, _LONGEST_DETAIL = 200, 4000
+_LONGEST, _LONGEST_DETAIL = 200, 21_000
 """Code points of a summary, and of the other texts."""
 _TAKEN_OUT = "[REDACTED:"
 _REFUSED = frozenset((State.SKIPPED, State.DROPPED))
