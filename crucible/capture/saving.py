@@ -108,12 +108,11 @@ class Saver:
 
     def repeats(self, candidate: Candidate) -> str:
         """The id of the item that says the same already, or nearly; "" for none."""
-        settings = self.vault.settings
-        if not settings.capture.deduplicate:
+        if not self.vault.settings.capture.deduplicate:
             return ""
         item = self._item(Proposal("", candidate), silent=False)
-        found = same_or_alike(item, self._items, settings.knowledge, self.similar)
-        return next((one.id for one in found), "")
+        # By words alone: asking recall for each candidate takes too long, and keeping one asks it.
+        return next((one.id for one in same_or_alike(item, self._items, self.vault.settings.knowledge)), "")
 
     @cached_property
     def _items(self) -> Mapping[str, Item]:

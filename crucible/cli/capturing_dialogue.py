@@ -53,10 +53,8 @@ def _reason_of(proposal: Proposal) -> str:
     candidate = proposal.candidate
     if proposal.repeats:
         return f"known already: knowledge/{proposal.repeats}.md"
-    lines = (
-        " ".join(text.split())
-        for text in (candidate.cause, candidate.detail.removeprefix("Why: "), candidate.fix)
-    )
+    why = candidate.detail.removeprefix("Why: ").partition("\n\n")[0]
+    lines = (" ".join(text.split()) for text in (candidate.cause, why, candidate.fix))
     return next((line for line in lines if line and line != candidate.summary), "")
 
 
