@@ -77,6 +77,7 @@ _MISSING = _prints(
 _COMPILES = _prints(
     r"\(typecheck\)|\bsyntax ?error\b|imported and not used|declared and not used|expected '.{1,9}', found"
 )
+_TESTS_FAILED = _prints(r"^\s*--- FAIL\b|\b\d+ failed\b")
 _BY_A_CHECK = _prints(
     r"(?:^|\s)\S+:\d+:\d+: .*(?: \((?!typecheck)[a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|(?:^|\s)\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
 )
@@ -115,7 +116,7 @@ def _passed_again(facts: _Facts) -> bool:
 
 
 def _is_linted(facts: _Facts) -> bool:
-    return kind_of(facts.call) is LINT
+    return kind_of(facts.call) is LINT and not _TESTS_FAILED(facts)
 
 
 def _was_corrected(facts: _Facts) -> bool:

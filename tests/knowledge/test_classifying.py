@@ -61,6 +61,7 @@ def test_what_the_rule_says_agrees_with_the_labels_of_reports() -> None:
         ),
         (FailureReport("a.py:3:1: F401 `os` imported but unused"), Category.KNOWLEDGE_GAP),
         (FailureReport("3 problems", call="npx eslint src"), Category.KNOWLEDGE_GAP),
+        (FailureReport("1 failed: test_tax", call="make lint"), None),  # of `make lint && make test`
         (FailureReport("<tool_use_error>File has not been read yet.</tool_use_error>"), Category.TOOL_MISUSE),
         # what did it instead, and which files the fix changed
         (FailureReport("no", call="git log -z 3", resolution="git log -n 3"), Category.TOOL_MISUSE),
