@@ -157,7 +157,13 @@ def _capture(work: _Work) -> Captured:
     vault, helpers = work.vault, work.helpers
     ask = helpers.ask if vault.settings.capture.prompt_on_end else None
     return capture_session(
-        vault, work.note.path, now=work.now, ask=ask, folder=helpers.folder, redact=work.redact
+        vault,
+        work.note.path,
+        now=work.now,
+        ask=ask,
+        asker=helpers.asker,
+        folder=helpers.folder,
+        redact=work.redact,
     )
 
 

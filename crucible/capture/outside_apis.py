@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crucible.acts.kinds import is_test_file, languages_of, type_of
 from crucible.acts.model import Deed
-from crucible.capture.steps import Step
+from crucible.knowledge.steps import Step
 from crucible.patterns import late_pattern
 
 __all__ = ["ApiCall", "api_calls_of"]

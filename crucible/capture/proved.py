@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from crucible.acts.model import Deed
 from crucible.capture.model import Candidate, Kind
-from crucible.capture.steps import Step
+from crucible.knowledge.steps import Step
 from crucible.patterns import late_pattern
 from crucible.session.model import Prose
 

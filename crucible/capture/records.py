@@ -23,7 +23,6 @@ from crucible.capture.friction import Budget, Interaction
 from crucible.capture.model import Candidate
 from crucible.history.model import Capture, Captures
 from crucible.knowledge.noise import normal_title
-from crucible.note.source import Problem
 from crucible.vault import files
 
 __all__ = [
@@ -60,6 +59,7 @@ class State(StrEnum):
     KEPT = "kept"
 
 
+_WAITING = frozenset((State.SUGGESTED, State.ASKED, State.DEFERRED, State.ALIKE))
 _RANK = {state: rank for rank, state in enumerate(State)}
 
 
@@ -80,15 +80,12 @@ class Remembered(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is remembered of a session: candidates by key, prompts that there were, and what in other sessions of its project was skipped.
-
-    `problems` are lines that name the session and are none of ours.
-    """
+    """What is remembered of a session: candidates by key, prompts that there were, and what was `refused` or is `waiting` in other sessions of its project."""
 
     states: Mapping[str, Remembered]
     spent: tuple[tuple[Interaction, ...], ...] = ()
     refused: frozenset[str] = frozenset()
-    problems: tuple[Problem, ...] = ()
+    waiting: frozenset[str] = frozenset()
 
     def state(self, key: str) -> State | None:
         """What became of a candidate, as far as anybody knows."""
@@ -115,37 +112,27 @@ def key_of(candidate: Candidate) -> str:
 
 
 def load_known(root: Path, session_id: str, project: str = "") -> Known:
-    """What is remembered of a session, under any name it had, and what else was skipped in its project."""
+    """What is remembered of a session, under any name it had, and of the candidates of others of its project."""
     if not has_lines(root, CAPTURES):
         return Known({})
-    own, problems = _lines_of(root, session_id)
+    names = {session_id, *names_before(root, session_id)}
+    lines, _ = read_lines(root, CAPTURES, _line, b'"session"')
+    own = [one for one in lines if one.session in names]
+    states = _strongest(one.said for one in own if one.said)
+    near = (one for one in lines if project and one.project == project and one.session not in names)
+    others = [one.said for one in near if one.said and one.said.key not in states]
+    refused = frozenset(one.key for one in others if one.state is State.SKIPPED)
+    waiting = frozenset(key for key, one in _strongest(others).items() if one.state in _WAITING)
+    return Known(states, tuple(one.spent for one in own if one.spent), refused, waiting)
+
+
+def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
     states: dict[str, Remembered] = {}
-    for said in filter(None, (one.said for one in own)):
-        old = states.get(said.key)
-        if old is None or _RANK[said.state] > _RANK[old.state]:
-            states[said.key] = said
-    refused = _refused(root, project) if project else frozenset()
-    return Known(states, tuple(one.spent for one in own if one.spent), refused - {*states}, problems)
-
-
-def _lines_of(root: Path, session_id: str) -> tuple[list[_Line], tuple[Problem, ...]]:
-    """The lines of one session; of the others only those of a project that were skipped are ever looked at."""
-    found: list[_Line] = []
-    problems: list[Problem] = []
-    for name in dict.fromkeys((session_id, *names_before(root, session_id))):
-        lines, wrong = read_lines(root, CAPTURES, _line, f'"{name}"'.encode("utf-8", "surrogatepass"))
-        found += [one for one in lines if one.session == name]
-        problems += wrong
-    return found, tuple(problems)
-
-
-def _refused(root: Path, project: str) -> frozenset[str]:
-    lines, _ = read_lines(root, CAPTURES, _line, b'"skipped"')
-    return frozenset(
-        one.said.key
-        for one in lines
-        if one.said and one.said.state is State.SKIPPED and one.project == project
-    )
+    for one in said:
+        old = states.get(one.key)
+        if old is None or _RANK[one.state] > _RANK[old.state]:
+            states[one.key] = one
+    return states
 
 
 def captures_of(root: Path, session_id: str) -> Captures:

@@ -1,6 +1,7 @@
 """What becomes of a candidate: kept without a question, asked about, only listed, or dropped.
 
-Owns how sure a candidate must be for each; how sure the attribution of a failure must be is `knowledge.routing`'s.  Pure; who judges is passed in.
+Kept without a question are decision records, evidence, self-corrections, what somebody recorded on purpose, and failures of which a model is
+sure that knowledge would have prevented them.
 """
 
 from __future__ import annotations
@@ -20,25 +21,14 @@ from crucible.secrets.scanner import Redact
 from crucible.session.findings import Source
 from crucible.settings import VaultSettings
 
-__all__ = [
-    "FAILURES",
-    "Judge",
-    "Way",
-    "by_rules",
-    "is_preselected",
-    "judge_of",
-    "report_of",
-    "way_of",
-]
+__all__ = ["Judge", "Way", "is_preselected", "judge_of", "report_of", "way_of"]
 
-FAILURES = frozenset((Kind.FAILURE, Kind.SELF_CORRECTION))
-"""What is attributed before it is decided what becomes of it."""
 _SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
 _MOST_JUDGED = 8
 """Failures that a model is asked about in one go; rules take the rest."""
 
 Judge: TypeAlias = "Callable[[FailureReport], Attribution | None]"
-"""Who says where a failure comes from, None for nobody knows; never raises for what a failure or a model says."""
+"""Says where a failure comes from, None if nobody knows; never raises for what a failure or a model says."""
 
 
 class Way(StrEnum):
@@ -57,51 +47,36 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
     """
     if candidate.confidence < settings.min_confidence:
         return Way.DROP
-    way = _wished(candidate, attribution)
-    if way is not Way.DROP and candidate.confidence < PROMPTED:
+    if candidate.source == Source.CALLOUT:
+        way = Way.SILENT
+    elif attribution and route(attribution) is Route.SKIP:
+        return Way.DROP
+    else:
+        is_sure = attribution and attribution.judge != "rules" and route(attribution) is Route.CAPTURE
+        way = Way.SILENT if candidate.kind in _SILENT or is_sure else Way.ASK
+    if candidate.confidence < PROMPTED:
         return Way.LIST
     return Way.ASK if way is Way.SILENT and not settings.silent else way
 
 
-def _wished(candidate: Candidate, attribution: Attribution | None) -> Way:
-    """Keep recorded callouts, what acts prove, and failures that knowledge would surely have prevented."""
-    found = route(attribution) if attribution else None
-    if found is Route.SKIP:
-        return Way.DROP
-    if found is Route.CAPTURE or candidate.source == Source.CALLOUT:
-        return Way.SILENT
-    return Way.SILENT if candidate.kind in _SILENT and found is None else Way.ASK
-
-
 def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
-    """Whether it is ticked beforehand; a failure only where its attribution is as sure."""
+    """True if it is ticked beforehand; a failure only if its attribution is as sure."""
     sure = candidate.confidence if attribution is None else min(candidate.confidence, attribution.confidence)
     return sure > PRESELECTED
 
 
 def report_of(candidate: Candidate) -> FailureReport:
-    """A failure as knowledge judges it; a finding's summary begins with the command that failed: `pytest: test_refund_rounds, 0.1 off`."""
-    command, found, message = (candidate.error or candidate.summary).partition(": ")
-    return FailureReport(
-        error=message if found else command,
-        happened=candidate.detail,
-        call=command if found else "",
-        resolution=candidate.resolution if candidate.source == Source.CALLOUT else "",
-        files=candidate.resolution,
-        corrected=candidate.corrected,
-    )
+    """What a failure is attributed by."""
+    return candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
 
 
-def by_rules(report: FailureReport) -> Attribution | None:
-    """The judge where no model is configured."""
-    return classify(report)
-
-
-def judge_of(asker: Asker, settings: VaultSettings, redact: Redact) -> Judge:
-    """A model as the judge, with the prompt template of these settings.  If its answer cannot be used, the rules decide.
+def judge_of(asker: Asker | None, settings: VaultSettings, redact: Redact) -> Judge:
+    """A model as the judge, with the prompt template of these settings; the rules if there is none, or its answer cannot be used.
 
     It is asked about a few failures at most, and no more once it has failed.
     """
+    if asker is None:
+        return classify
     template = judging.find_template(settings)
     left = _MOST_JUDGED
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import click
 
-from crucible.agents.asking import asker_of
+from crucible.agents.asking import Asker, asker_of
 from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.agents.patience import Patience
 from crucible.capture.asking import Answer, Offer, accepted
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.records import State
-from crucible.capture.routing import Judge, judge_of
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.capturing_telling import write_captured, write_captured_json
 from crucible.cli.door import Door
@@ -32,12 +31,11 @@ from crucible.index.store import Index
 from crucible.index.vouching import ask
 from crucible.knowledge.adding import Choice
 from crucible.secrets.redacting import redact_of
-from crucible.secrets.scanner import Redact
 from crucible.vault.projects import folder_in_project, project_of
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["capture", "configured_judge", "project_folder"]
+__all__ = ["capture", "configured_asker", "project_folder"]
 
 
 @click.command
@@ -78,9 +76,9 @@ def capture(
 ) -> None:
     """Find what is worth keeping of a session.
 
-    Some candidates are kept without asking: decisions and fixed errors that you or an agent recorded, decision records (ADRs), measurements of a command, runs that passed after the first fix, and
-    failures that knowledge would surely have prevented. On a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences.
-    Elsewhere they are listed, and --accept keeps those that you name. A candidate that you answered is not proposed again.
+    Some candidates are kept without asking: what you or an agent recorded on purpose, decision records (ADRs), measurements of a command, and tests or programs that passed after the agent's first fix. On
+    a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere they are listed, and --accept keeps those that you
+    name. A candidate that you answered is not proposed again; one that an item of knowledge says already is not ticked.
 
     Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when
     something that you accepted could not be kept.
@@ -103,7 +101,7 @@ def capture(
         note.path,
         now=datetime.now(UTC),
         ask=given or (terminal_ask(door, vault) if format_ == "text" else None),
-        judge=configured_judge(vault, redact, model),
+        asker=configured_asker(model),
         when=When.ASKED,
         task=task,
         folder=project_folder(note.session.project or ""),
@@ -180,8 +178,8 @@ def project_folder(project: str) -> Path | None:
     return next(iter((*around, *tops)), here)
 
 
-def configured_judge(vault: Vault, redact: Redact, model: bool | None = None) -> Judge | None:
-    """The user's model as the judge of failures, in one time-out for all; None where rules are, as none is configured, none is wanted, or a model runs this command."""
+def configured_asker(model: bool | None = None) -> Asker | None:
+    """The user's model, in one time-out for all questions; None if none is configured or wanted, or a model runs this command."""
     program = (
         None
         if model is False or os.environ.get(OWN_ENVIRONMENT)
@@ -189,7 +187,7 @@ def configured_judge(vault: Vault, redact: Redact, model: bool | None = None) ->
     )
     if model and program is None:
         raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
-    return judge_of(Patience(program, time.monotonic), vault.settings, redact) if program else None
+    return Patience(program, time.monotonic) if program else None
 
 
 class _Similar:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crucible.capture.asking import Proposal
 from crucible.capture.friction import Interaction
 from crucible.capture.keeping import Captured
+from crucible.capture.model import Proposal
 from crucible.capture.records import State
 from crucible.capture.saving import KEPT_AS, Kept
 from crucible.cli.capturing_dialogue import lines_of
@@ -105,6 +105,10 @@ def _proposal(one: Proposal) -> dict[str, object]:
         "confidence": candidate.confidence,
         "summary": candidate.summary,
         "detail": candidate.detail,
+        "cause": candidate.cause,
+        "fix": candidate.fix,
+        "finding": candidate.finding or None,
+        "repeats": one.repeats or None,
         "phase": candidate.phase,
         "line": candidate.line,
         "source": candidate.source,

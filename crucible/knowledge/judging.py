@@ -97,7 +97,7 @@ def judge_fully(
         """As a model is shown it, and as its answer is read."""
         return redact(normal(UNSEEN.sub("", text)))[0]
 
-    report = FailureReport(**{each.name: seen(getattr(report, each.name)) for each in fields(report)})
+    report = FailureReport(**{each.name: seen(getattr(report, each.name)) for each in fields(FailureReport)})
     renderer = template or OwnTemplate(TEMPLATE)
     told = _data(_told(report))
     answers: list[Answer] = []

@@ -6,8 +6,9 @@ import pytest
 
 from crucible.agents.asking import Answer
 from crucible.capture.model import Candidate, Kind
-from crucible.capture.routing import Way, by_rules, is_preselected, judge_of, report_of, way_of
+from crucible.capture.routing import Way, is_preselected, judge_of, report_of, way_of
 from crucible.errors import AgentFailed
+from crucible.knowledge.classifying import classify
 from crucible.knowledge.model import Attribution, Category
 from crucible.lifecycle_settings import CaptureSettings
 from crucible.session.findings import Source
@@ -21,7 +22,7 @@ def candidate(kind: Kind, confidence: float) -> Candidate:
 
 
 def attributed(category: Category, confidence: float) -> Attribution:
-    return Attribution(category, "why", "what", confidence)
+    return Attribution(category, "why", "what", confidence, "tiny")
 
 
 @pytest.mark.parametrize("kind", [Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION])
@@ -65,13 +66,16 @@ def test_what_was_told_outright_is_kept_without_a_question(kind: Kind) -> None:
         (Category.REQUIREMENTS_AMBIG, 0.99, Way.DROP),
     ],
 )
-@pytest.mark.parametrize("kind", [Kind.FAILURE, Kind.SELF_CORRECTION])
-def test_a_failure_goes_where_its_attribution_says(
-    kind: Kind, category: Category, confidence: float, way: Way
+def test_a_failure_goes_where_a_model_s_attribution_says(
+    category: Category, confidence: float, way: Way
 ) -> None:
     found = attributed(category, confidence)
-    assert way_of(candidate(kind, 0.9), SETTINGS, found) is way
-    assert way_of(candidate(kind, 0.65), SETTINGS, found) is (Way.LIST if way is not Way.DROP else way)
+    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is way
+    assert way_of(candidate(Kind.FAILURE, 0.65), SETTINGS, found) is (
+        Way.LIST if way is not Way.DROP else way
+    )
+    silent = Way.DROP if way is Way.DROP else Way.SILENT
+    assert way_of(candidate(Kind.SELF_CORRECTION, 0.9), SETTINGS, found) is silent
 
 
 def test_a_failure_of_which_nobody_knows_where_it_comes_from_is_asked_about() -> None:
@@ -79,25 +83,15 @@ def test_a_failure_of_which_nobody_knows_where_it_comes_from_is_asked_about() ->
     assert way_of(candidate(Kind.SELF_CORRECTION, 0.9), SETTINGS) is Way.SILENT
 
 
-def test_the_report_of_a_failure_tells_the_command_apart_from_the_message() -> None:
-    found = Candidate(
-        Kind.FAILURE,
-        0.9,
-        "x",
-        "",
-        1,
-        "rounded too early",
-        error="pytest: 1 failed",
-        resolution="fixed in a.py",
-    )
-    report = report_of(found)
-    assert (report.call, report.error, report.happened) == ("pytest", "1 failed", "rounded too early")
-    assert (report.resolution, report.files) == ("", "fixed in a.py")
-    assert report_of(found._replace(source=Source.CALLOUT)).resolution == "fixed in a.py"
-    assert (
-        report_of(found._replace(error="It is red")).call,
-        report_of(found._replace(error="It is red")).error,
-    ) == ("", "It is red")
+def test_what_was_recorded_on_purpose_is_kept_whatever_its_category() -> None:
+    told = candidate(Kind.FAILURE, 1.0)._replace(source=Source.CALLOUT)
+    assert way_of(told, SETTINGS, attributed(Category.EXTERNAL_DEP, 0.99)) is Way.SILENT
+
+
+def test_the_rule_alone_keeps_no_failure_without_a_question() -> None:
+    sure = Attribution(Category.KNOWLEDGE_GAP, "why", "what", 0.85)
+    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, sure) is Way.ASK
+    assert is_preselected(candidate(Kind.FAILURE, 0.9), sure)
 
 
 def test_above_point_eight_it_is_ticked_beforehand() -> None:
@@ -134,8 +128,8 @@ def test_a_model_judges_where_one_is_configured(vault: Vault) -> None:
 def test_a_model_that_fails_is_not_asked_about_the_next_one(vault: Vault) -> None:
     model = Model()
     judge = judge_of(model, vault.settings, lambda text: (text, {}))
-    report = report_of(Candidate(Kind.FAILURE, 0.9, "x", "", 1, error="unknown option --foo"))
+    report = report_of(Candidate(Kind.FAILURE, 0.9, "unknown option --foo", "", 1))
     found = [judge(report) for _ in range(3)]
-    assert found == [by_rules(report)] * 3
+    assert found == [classify(report)] * 3
     assert found[0]
     assert model.asked <= 2
