@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 def steps_of(session: Session, evidence: Evidence) -> list[Step]:
     """Every step of every phase."""
-    files = Files(evidence.roots, names_only=True)
+    files = Files(evidence.roots)
     return list(_walk(session, evidence, files))
 
 

@@ -23,7 +23,7 @@ _CUT = "…"
 
 def modified_files(entries: Iterable[Placed], evidence: Evidence) -> tuple[str, ...]:
     """Each file once, in the order of its first change, as seen from the project; one that the note holds cut is left out."""
-    files, found = Files(names_only=True), dict[str, None]()
+    files, found = Files(), dict[str, None]()
     for call in _calls(entries):
         for act in acts_of(call, evidence, files):
             if act.deed in _CHANGES and call.outcome not in _NOT_DONE and not act.what.endswith(_CUT):
