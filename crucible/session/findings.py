@@ -27,6 +27,7 @@ from crucible.session.model import (
     Session,
     Subagent,
 )
+from crucible.session.sentences import SUMMARY, clipped, plain
 
 if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
     from crucible.transcript.events import Event
@@ -226,6 +227,12 @@ def _of_block(item: Noted) -> Finding:
     return replace(found, points=item.points)
 
 
+def _shortened(text: str) -> str:
+    """A summary of one line."""
+    said = plain(text)
+    return said if len(said) <= SUMMARY else clipped(text)
+
+
 def _finding(
     kind: str,
     summary: str,
@@ -240,10 +247,12 @@ def _finding(
     lines: Lines = NOWHERE,
 ) -> Finding:
     told = grounds or _TOLD
+    short = _shortened(summary)
     return Finding(
         kind,
-        summary,
-        details,
+        short,
+        # Nothing of what a human wrote is lost.
+        details if short == plain(summary) else f"{summary}\n\n{details}".rstrip(),
         alternatives,
         by,
         cause,
