@@ -31,9 +31,7 @@ from crucible.workflow.model import Datum
 __all__ = ["command_acts", "is_command"]
 
 
-def command_acts(
-    script: str, files: Files, outcome: Outcome = Outcome.OK
-) -> tuple[Act, ...]:
+def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tuple[Act, ...]:
     """What a script did, command by command; when that is nothing that can be named, one act: of bookkeeping, or run where it changed files.
 
     `files` learns what was written.
@@ -140,10 +138,7 @@ def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
 def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
     """The script that is run, then the known files among the words."""
     files = step.files
-    if code is not None:
-        scripts = step.names(touched_files(code).reads)
-    else:
-        scripts = list(_scripts(step, ending))
+    scripts = list(_scripts(step, ending)) if code is None else step.names(touched_files(code).reads)
     given = step.names(word.partition("::")[0] for word in step.words[1:] if word[:1] != "-")
     taken = {name for name in step.names(_inputs(step.words)) if type_of(name)}
     return tuple(dict.fromkeys([*scripts, *(name for name in given if name in files or name in taken)]))

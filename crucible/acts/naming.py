@@ -9,6 +9,7 @@ from crucible.patterns import late_pattern
 
 __all__ = ["Patched", "patched_files"]
 
+
 class Patched(NamedTuple):
     """One file of a patch: `verb` is `Add`, `Update`, `Delete` or, of a file that got another name, `Move`."""
 

@@ -96,7 +96,9 @@ class _Cleaner:
     def step(self, step: DraftStep) -> DraftStep:
         """A step and all below it."""
         remarks = tuple(map(self._remark, step.remarks))
-        taken = [one.name for one in self._parameters if any(f"{{{{{one.name}}}}}" in r.text for r in remarks)]
+        taken = [
+            one.name for one in self._parameters if any(f"{{{{{one.name}}}}}" in r.text for r in remarks)
+        ]
         self.used.update(taken)
         known = {datum.name for act in step.acts for datum in (*act.reads, *act.writes)}
         given = () if step.children else (Datum(name, "Text") for name in taken if name not in known)

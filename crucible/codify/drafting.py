@@ -98,6 +98,7 @@ class _Drafter:
         work = Stretch()
         for stretch in own:
             work.take(stretch)
+        work.is_critical |= node.is_open
         report = report or (self._reports.get(id(own[-1])) if own else None)
         return self._made(node, work, name, report, _remarks(node, name), node.whole, failed=node.failed())
 
@@ -127,12 +128,11 @@ class _Drafter:
         failed: bool,
     ) -> DraftStep:
         report, takes = self._handed(name, node.by, work.acts, report)
-        is_critical = work.is_critical or (node.is_open and bool(remarks))
         return DraftStep(
             name,
             node.agent,
             node.channel,
-            Grade.CRITICAL if is_critical else Grade.PLAIN,
+            Grade.CRITICAL if work.is_critical else Grade.PLAIN,
             (*remarks, *lines_of(work.acts, self._values)),
             tuple(work.acts),
             report,

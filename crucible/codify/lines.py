@@ -29,8 +29,33 @@ _PROGRAMS = frozenset(
 )
 """Programs whose commands leave something behind in a repository, an environment or a service."""
 _LOOKS = frozenset(
-    "view list ls status show diff log search info get describe checks outdated audit help version why env run-list tail logs"
-    " whoami doctor tree metadata".split()
+    [
+        "view",
+        "list",
+        "ls",
+        "status",
+        "show",
+        "diff",
+        "log",
+        "search",
+        "info",
+        "get",
+        "describe",
+        "checks",
+        "outdated",
+        "audit",
+        "help",
+        "version",
+        "why",
+        "env",
+        "run-list",
+        "tail",
+        "logs",
+        "whoami",
+        "doctor",
+        "tree",
+        "metadata",
+    ]
 )
 """Their subcommands that only show something."""
 _SENDS = frozenset({"-X", "--method", "-f", "-F", "--field", "--raw-field", "--input", "-d", "--data"})
@@ -51,12 +76,12 @@ def _words(act: Act) -> tuple[str, ...]:
 def _again(act: Act) -> str:
     """The command for another run: `{{message}}` for a text that an option gives, `{{files}}` for many files."""
     parts = [part for part in take_apart(act.command) if part.words]
-    if len(parts) != 1 or len(act.command) <= _LONG:
+    if len(parts) != 1:
         return act.what
     words, files = list(parts[0].words), 0
     for at, word in enumerate(words[1:], 1):
         option = words[at - 1]
-        if (len(word) > _LONG and " " in word) or "\n" in word:
+        if " " in word and (option in _TEXTS or len(word) > _LONG or "\n" in word):
             words[at] = f"{{{{{_TEXTS.get(option) or option.strip('-') or 'text'}}}}}"
         files += "/" in word and word[:1] != "-"
     if files > _FILES:
@@ -65,7 +90,14 @@ def _again(act: Act) -> str:
     return f"cd {parts[0].folder} && {text}" if parts[0].folder else text
 
 
-_TEXTS = {"-m": "message", "-F": "message", "-t": "title", "-b": "body"}
+_TEXTS = {
+    "-m": "message",
+    "--message": "message",
+    "-t": "title",
+    "--title": "title",
+    "-b": "body",
+    "--body": "body",
+}
 
 
 def _looks(words: Sequence[str]) -> bool:
@@ -82,7 +114,9 @@ def has_effect(act: Act) -> bool:
     if act.deed is not Deed.RUN or act.outcome is Outcome.FAILED:
         return False
     words = _words(act)
-    return bool(words) and ((words[0] in _PROGRAMS and not _looks(words)) or (bool(act.writes) and bool(act.reads)))
+    return bool(words) and (
+        (words[0] in _PROGRAMS and not _looks(words)) or (bool(act.writes) and bool(act.reads))
+    )
 
 
 def _looks_elsewhere(act: Act) -> bool:

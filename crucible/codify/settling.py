@@ -106,7 +106,9 @@ def _told(remark: Remark) -> str:
     if remark.kind is RemarkKind.CONSTRAINT:
         text = f"the user corrected this, so do it as these words say from the start: {text}"
     line = contain_line(f"{text} ({more})" if more else text)
-    return "\n".join([f" {line}", *(f"  - Part: {contain_line(normal_line(point))}" for point in remark.points)])
+    return "\n".join(
+        [f" {line}", *(f"  - Part: {contain_line(normal_line(point))}" for point in remark.points)]
+    )
 
 
 # --- flow ------------------------------------------------------------------------------------------------------------

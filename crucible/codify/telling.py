@@ -16,6 +16,7 @@ from crucible.acts.reading import acts_of
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.stretches import NOISE, PROVING, Figured, Node
 from crucible.note.contain import cut, normal_line, slug
+from crucible.patterns import late_pattern
 from crucible.session.endings import part_ending
 from crucible.session.findings import Finding, Kind, Source, findings_by_phase, is_said_in
 from crucible.session.model import (
@@ -42,7 +43,7 @@ DEEPEST = 4
 """Levels of steps below the first: a heading has at most six marks."""
 _FEW = 2
 """Words of a prompt that names no work: `go on`, `yes please`, `thanks`."""
-_LONGEST, _SHORT, _BEGINNING = 4000, 120, 60
+_LONGEST, _SHORT = 4000, 120
 _STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 _ANSWERS = frozenset({Source.REPLY, Source.OPTION})
 _CONFLICT = ("CONFLICT (", "Automatic merge failed")
@@ -269,15 +270,15 @@ def _remark(one: Finding) -> Remark:
 
 
 def _by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
-    """The findings by phase; a correction that stands only in a refused call belongs to the call's phase."""
+    """The findings by phase; one that no phase quotes belongs to the phase that has most of its words, refused calls' included."""
     found = {name: list(told) for name, told in findings_by_phase(session).items()}
-    lost = [one for one in found.get("", ()) if one.kind in (Kind.CORRECTION, Kind.OUTCOME)]
-    for phase in session.all_phases() if lost else ():
-        said = list(_said(phase))
-        for one in [one for one in lost if any(_tells(one, text) for text in said)]:
-            lost.remove(one)
-            found[""].remove(one)
-            found.setdefault(phase.id, []).append(one)
+    lost = found.pop("", [])
+    said = {phase.id: _words_of(" ".join(_said(phase))) for phase in session.all_phases()} if lost else {}
+    for one in lost:
+        words = _words_of(" ".join((one.summary, *one.points)))
+        home = max(said, key=lambda name: len(words & said[name]), default="")
+        if home and len(words & said[home]) >= _SHARE * len(words):
+            found.setdefault(home, []).append(one)
     return found
 
 
@@ -289,9 +290,13 @@ def _said(phase: Phase) -> Iterator[str]:
             yield entry.text
 
 
-def _tells(one: Finding, text: str) -> bool:
-    """True if the summary, or its beginning, stands in the text."""
-    return is_said_in(one, text) or is_said_in(replace(one, summary=one.summary[:_BEGINNING]), text)
+_WORD = late_pattern(r"\w{4,}")
+_SHARE = 0.6
+"""Of a finding's words, the part that a phase must have to be where it was said."""
+
+
+def _words_of(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 # --- requests --------------------------------------------------------------------------------------------------------

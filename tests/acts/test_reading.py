@@ -121,10 +121,10 @@ def _gemini() -> list[Act]:
 
 _WORK = [
     ("write", [], ["limiter.py::Python"]),
-    ("write", ["limiter.py::Python"], ["test_limiter.py::Python"]),
+    ("write", [], ["test_limiter.py::Python"]),
     ("test", ["test_limiter.py::Python", "limiter.py::Python"], ["test_results::TestReport"]),
     ("edit", ["limiter.py::Python"], ["limiter.py::Python"]),
-    ("search", ["limiter.py::Python"], []),
+    ("search", [], []),
     ("read", ["app.py::Python"], []),
     ("plan", [], []),
 ]

@@ -168,7 +168,7 @@ def test_a_subagent_whose_note_is_missing_is_a_step_with_what_its_parent_knows()
 @pytest.mark.parametrize(
     ("ending", "status", "grade"),
     [
-        ("The subagent failed.", "failed", Grade.PLAIN),
+        ("The subagent failed.", "failed", Grade.CRITICAL),
         ("The user rejected it.", "failed", Grade.CRITICAL),
         ("The subagent was stopped.", "failed", Grade.CRITICAL),
         ("The subagent did it.", "success", Grade.PLAIN),
