@@ -300,6 +300,8 @@ def _teller(tool: str) -> _Teller:
     """By the tool's name; a server's tool (`mcp__fetch__get`, `server.tool`) is told by its own."""
     if (found := _TELLERS.get(tool)) is not None:
         return found
+    if (found := _TELLERS.get("_".join(reversed(tool.split("_"))))) is not None:  # `file_write`
+        return found
     if tool.startswith("mcp__"):
         return _fetch if any(word in tool for word in _FETCHES) else _other
     return _other

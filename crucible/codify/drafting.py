@@ -6,7 +6,7 @@ Decides names, grades and figures, and which step takes whose report.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.model import Act, Deed
@@ -100,7 +100,9 @@ class _Drafter:
             work.take(stretch)
         work.is_critical |= node.is_open
         report = report or (self._reports.get(id(own[-1])) if own else None)
-        return self._made(node, work, name, report, _remarks(node, name), node.whole, failed=node.failed())
+        step = self._made(node, work, name, report)
+        run = _run(node.whole, node.agent, failed=node.failed())
+        return replace(step, remarks=(*_remarks(node, name), *step.remarks), runs=(run,))
 
     def _group(self, node: Node, name: str) -> DraftStep:
         children = tuple(
@@ -113,31 +115,22 @@ class _Drafter:
         return DraftStep(name, node.agent, node.channel, grade, remarks, children=children, runs=(run,))
 
     def _stretch(self, node: Node, work: Stretch) -> DraftStep:
-        name, whole = self._names.claim(work_name(work.acts) or "Step"), Figured(node.whole.session)
-        return self._made(node, work, name, self._reports.get(id(work)), (), whole, failed=work.last_failed)
+        name = self._names.claim(work_name(work.acts) or "Step")
+        return self._made(node, work, name, self._reports.get(id(work)))
 
-    def _made(
-        self,
-        node: Node,
-        work: Stretch,
-        name: str,
-        report: Datum | None,
-        remarks: tuple[Remark, ...],
-        whole: Figured,
-        *,
-        failed: bool,
-    ) -> DraftStep:
+    def _made(self, node: Node, work: Stretch, name: str, report: Datum | None) -> DraftStep:
+        """The step of a stretch."""
         report, takes = self._handed(name, node.by, work.acts, report)
         return DraftStep(
             name,
             node.agent,
             node.channel,
             Grade.CRITICAL if work.is_critical else Grade.PLAIN,
-            (*remarks, *lines_of(work.acts, self._values)),
+            tuple(lines_of(work.acts, self._values)),
             tuple(work.acts),
             report,
             takes,
-            runs=(_run(whole, node.agent, failed=failed),),
+            runs=(_run(Figured(node.whole.session), node.agent, failed=work.last_failed),),
         )
 
     def _handed(

@@ -7,6 +7,7 @@ runners and publishing.  A lookup is kept if it reads from elsewhere, or if it n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from crucible.acts.kinds import plain_words
 from crucible.acts.model import Act, Deed
@@ -128,6 +129,7 @@ def _looks_elsewhere(act: Act) -> bool:
 
 def lines_of(acts: Sequence[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
     """A remark for each command worth repeating; `parameters` are the values that make a lookup one."""
+    looked: set[tuple[str, ...]] = set()
     is_changed = any(act.deed in CHANGING for act in acts)
     for act in acts:
         if leads_out(act.what):
@@ -141,4 +143,7 @@ def lines_of(acts: Sequence[Act], parameters: Sequence[str] = ()) -> Iterator[Re
         elif _looks_elsewhere(act) or (
             act.deed is Deed.SEARCH and any(value in act.what for value in parameters)
         ):
-            yield Remark(RemarkKind.LOOK, act.what)
+            where = tuple(takewhile(lambda word: word[:2] not in ("--", "-q"), _words(act))) or (act.what,)
+            if where not in looked:
+                looked.add(where)
+                yield Remark(RemarkKind.LOOK, act.what)

@@ -41,6 +41,7 @@ _FORMS = late_pattern(
 _LOOKED_UP = late_pattern(
     r"\bgh pr [a-z]+ (?P<pull_request>\d{1,6})\b|/(?:pulls|merge_requests)/(?P<number>\d{1,6})\b|\bgh issue [a-z]+ (?P<issue>\d{1,6})\b"
 )
+_SAME = {"number": "pull_request"}
 _NUMBERED = r"#|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/issues/|/merge_requests/"
 """What stands before a number that is an id."""
 _MEANINGS = {
@@ -51,7 +52,6 @@ _MEANINGS = {
     "path": "a path outside the project",
     "ticket": "the ticket that the request names",
     "pull_request": "the pull request's number",
-    "number": "the pull request's number",
     "issue": "the number of an issue or a pull request",
     "version": "a version that the request names",
     "commit": "a commit that the request names",
@@ -100,7 +100,8 @@ def _named(branch: str, asked: Sequence[str], done: Sequence[str]) -> Iterator[t
 
 def _formed(forms: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
     for match in forms.finditer(text):
-        yield from ((kind, value) for kind, value in match.groupdict().items() if value)
+        found = ((kind, value) for kind, value in match.groupdict().items() if value)
+        yield from ((_SAME.get(kind, kind), value) for kind, value in found)
 
 
 def filled(text: str, parameters: Sequence[Parameter]) -> str:

@@ -36,6 +36,7 @@ _COMMANDS = frozenset({RemarkKind.LOOK, RemarkKind.RUN, RemarkKind.CHECK})
 _COMMAND = late_pattern(r"`[^`]+`")
 _BACKTICK = late_pattern(r"\\?`")
 _WORD = late_pattern(r"[^\W_]")
+_WRITTEN = late_pattern(r"\{\{([a-z][\w-]{0,40})\}\}")
 _MOST = {RemarkKind.LEARNED: 5, RemarkKind.LOOK: 5, RemarkKind.RUN: 8, RemarkKind.CHECK: 5}
 """Of these a few tell enough; what a user said and what was decided is told in full."""
 _LONGEST_COMMAND, _LONGEST_LINE = 240, 300
@@ -47,21 +48,24 @@ def settle(
     """The workflow of a draft's steps, which stand in the order in which they were done."""
     drafts = [draft for step in steps for draft in step.walk()]
     flows = iter(flows_of(drafts))
-    preamble = "\n".join(_preamble(parameters))
+    commands = [one.text for draft in drafts for one in draft.remarks if one.kind in _COMMANDS]
+    preamble = "\n".join(_preamble(parameters, _WRITTEN.findall(" ".join(commands))))
     return Workflow(title, tuple(sessions), preamble, tuple(_step(step, flows) for step in steps))
 
 
-def _preamble(parameters: Sequence[Parameter]) -> Iterator[str]:
-    """What a run must be given, with what it was in the sessions."""
+def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Iterator[str]:
+    """What a run must be given, with what it was in the sessions, and what its agent writes for each command."""
     values: dict[str, list[Parameter]] = {}
     for one in parameters:
         values.setdefault(one.name, []).append(one)
     if values:
-        yield "Parameters of a run, given with `--input NAME=VALUE`:"
-        yield ""
+        yield from ("Parameters of a run, given with `--input NAME=VALUE`:", "")
     for name, told in values.items():
         examples = " or ".join(code_span(value) for value in dict.fromkeys(one.value for one in told))
         yield f"- Parameter `{name}`: {told[0].meaning}, such as {examples}"
+    own = [f"`{{{{{name}}}}}`" for name in dict.fromkeys(commands) if name not in values]
+    if own:
+        yield from (*([""] if values else []), f"Written for each run by its agent: {', '.join(own)}")
 
 
 def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
