@@ -83,8 +83,10 @@ def _again(act: Act) -> str:
     for at, word in enumerate(words[1:], 1):
         option = words[at - 1]
         if " " in word and (option in _TEXTS or len(word) > _LONG or "\n" in word):
-            words[at] = f"{{{{{_TEXTS.get(option) or option.strip('-') or 'text'}}}}}"
+            words[at] = f"{{{{{_TEXTS.get(option) or (option[2:] if option[:2] == '--' else 'text')}}}}}"
         files += "/" in word and word[:1] != "-"
+    if words[1:3] == ["-C", "."]:
+        del words[1:3]
     if files > _FILES:
         words = [*(word for word in words if "/" not in word), "{{files}}"]
     text = command_text(parts[0]._replace(words=tuple(words), fed=None))

@@ -40,6 +40,7 @@ _FORMS = late_pattern(
 )
 _LOOKED_UP = late_pattern(
     r"\bgh pr [a-z]+ (?P<pull_request>\d{1,6})\b|/(?:pulls|merge_requests)/(?P<number>\d{1,6})\b|\bgh issue [a-z]+ (?P<issue>\d{1,6})\b"
+    r"|\bgit (?:-C \S+ )?(?:push|fetch|pull)(?: -\S+)* origin (?P<branch>[\w.-]+(?:/[\w.-]+)+)"
 )
 _SAME = {"number": "pull_request"}
 _NUMBERED = r"#|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/issues/|/merge_requests/"
@@ -85,8 +86,6 @@ def _named(branch: str, asked: Sequence[str], done: Sequence[str]) -> Iterator[t
         for kind, value in _formed(_FORMS, text):
             if kind not in _USED or any(value in what for what in done):
                 yield kind, value
-    for text in done:
-        yield from _formed(_LOOKED_UP, text)
     if branch not in _TRUNKS and len(branch) > 3 and any(branch in text for text in (*asked, *done)):
         yield "branch", branch
     words = {
@@ -94,8 +93,10 @@ def _named(branch: str, asked: Sequence[str], done: Sequence[str]) -> Iterator[t
     }
     for word in (word for text in asked for word in text.split()):
         bare = word.strip("`'\".,;:()").removeprefix("origin/")
-        if "/" in bare and bare != branch and bare in words and "." not in bare:
+        if "/" in bare and bare in words and "." not in bare:
             yield "base_branch", bare
+    for text in done:
+        yield from _formed(_LOOKED_UP, text)
 
 
 def _formed(forms: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:

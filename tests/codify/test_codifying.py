@@ -64,6 +64,9 @@ def likeness(workflow: Workflow) -> list[object]:
 
     def told(step: Step) -> object:
         prose = re.sub(r"\b([a-z]+)-\w+\)", r"\1-ID)", step.prose)  # ids come from the client's rows
+        prose = re.sub(
+            r"^- Did: .*$", "- Did", prose, flags=re.MULTILINE
+        )  # and edits by a program are no outcome
         return [step.name, step.channel, step.grade, prose, step.flows, *map(told, step.children)]
 
     return [workflow.title, workflow.preamble, *map(told, workflow.steps)]
