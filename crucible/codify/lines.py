@@ -61,6 +61,8 @@ _LOOKS = frozenset(
 """Their subcommands that only show something."""
 _SENDS = frozenset({"-X", "--method", "-f", "-F", "--field", "--raw-field", "--input", "-d", "--data"})
 """Options with which `gh api` and the like change something."""
+_VARIABLE = "'$"
+"""A variable of a loop, which nobody knows any more."""
 _MORE_WORDS = frozenset({"run", "exec", "tool"})
 
 
@@ -134,7 +136,7 @@ def lines_of(acts: Sequence[Act], parameters: Sequence[str] = ()) -> Iterator[Re
     looked: set[tuple[str, ...]] = set()
     is_changed = any(act.deed in CHANGING for act in acts)
     for act in acts:
-        if leads_out(act.what):
+        if leads_out(act.what) or _VARIABLE in act.what:
             continue
         if act.deed in PROVING:
             ended = "failed" if act.outcome is Outcome.FAILED else "passed" if act.verdict else ""

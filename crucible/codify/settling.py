@@ -12,7 +12,7 @@ from datetime import UTC
 from crucible.codify.flowing import InOut, flows_of
 from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.parameters import Parameter
-from crucible.note.contain import code_span, contain, contain_line, is_inert, normal_line
+from crucible.note.contain import code_span, contain, contain_line, is_inert, normal, normal_line
 from crucible.patterns import late_pattern
 from crucible.workflow.markup import phase_name
 from crucible.workflow.model import Cell, Condition, Datum, Flow, Marker, Step, Workflow
@@ -36,7 +36,7 @@ _COMMANDS = frozenset({RemarkKind.LOOK, RemarkKind.RUN, RemarkKind.CHECK})
 _COMMAND = late_pattern(r"`[^`]+`")
 _BACKTICK = late_pattern(r"\\?`")
 _WORD = late_pattern(r"[^\W_]")
-_WRITTEN = late_pattern(r"\{\{([a-z][\w-]{0,40})\}\}")
+_WRITTEN = late_pattern(r"\{\{(message|title|body|notes|text|files)\}\}")
 _MOST = {RemarkKind.LEARNED: 5, RemarkKind.LOOK: 5, RemarkKind.RUN: 8, RemarkKind.CHECK: 5}
 """Of these a few tell enough; what a user said and what was decided is told in full."""
 _LONGEST_COMMAND, _LONGEST_LINE = 240, 300
@@ -105,7 +105,10 @@ def _told(remark: Remark) -> str:
     if remark.kind is RemarkKind.ASKED:
         if len(text) <= _LONGEST_LINE:
             return f' "{contain_line(text)}"'
-        return "\n".join(["", *(f"  > {line}".rstrip() for line in contain(remark.text.strip()).split("\n"))])
+        lines = (
+            contain(line) for line in normal(remark.text).strip().split("\n")
+        )  # a fence must not span lines of a quote
+        return "\n".join(["", *(f"  > {line}".rstrip() for line in lines)])
     more = "; ".join(filter(None, (normal_line(remark.why), remark.finding)))
     if remark.kind is RemarkKind.CONSTRAINT:
         text = f"the user corrected this, so do it as these words say from the start: {text}"

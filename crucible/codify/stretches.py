@@ -133,9 +133,12 @@ def fold(node: Node) -> None:
 
 
 def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
-    """Move what only looked into the next stretch that worked, else into the last one, else into the first that looked."""
+    """Move what only looked into the next stretch that worked, else into the last one; if none did, what is below is all of the work."""
     own = {at: part for at, part in enumerate(parts) if isinstance(part, Stretch)}
-    homes = [at for at, stretch in own.items() if not stretch.only_looked()] or list(own)[:1]
+    homes = [at for at, stretch in own.items() if not stretch.only_looked()]
+    if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):
+        return [part for part in parts if isinstance(part, Node)]
+    homes = homes or list(own)[:1]
     gone = set[int]()
     for at, stretch in reversed(own.items()):
         home = next((home for home in homes if home >= at), homes[-1])

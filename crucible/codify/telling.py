@@ -13,12 +13,12 @@ from crucible.acts.evidence import Evidence
 from crucible.acts.files import Files
 from crucible.acts.model import Act, Deed
 from crucible.acts.reading import acts_of
+from crucible.codify.hearing import by_phase, hear
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.stretches import NOISE, PROVING, Figured, Node
 from crucible.note.contain import cut, normal_line, slug
-from crucible.patterns import late_pattern
 from crucible.session.endings import part_ending
-from crucible.session.findings import Finding, Kind, Source, findings_by_phase, is_said_in
+from crucible.session.findings import Finding, Kind, Source, is_said_in
 from crucible.session.model import (
     Callout,
     Entry,
@@ -90,7 +90,7 @@ class Teller:
     # --- phases ------------------------------------------------------------------------------------------------------
 
     def _requests(self, session: Session, depth: int, by: int) -> list[Node]:
-        evidence, found = self._evidence(session.id), _by_phase(session)
+        evidence, found = self._evidence(session.id), by_phase(session)
         nodes: list[Node] = []
         for phase in _phases_of(session):
             told, words = found.get(phase.id, ()), _first_words(phase)
@@ -108,12 +108,12 @@ class Teller:
         return nodes
 
     def _phase(self, told: _Told, phase: Phase, found: Mapping[str, Sequence[Finding]]) -> None:
-        _hear(told.node, found.get(phase.id, ()))
+        hear(told.node, found.get(phase.id, ()))
         self._entries(told, phase.entries)
         is_alone = len(phase.subphases) == 1 and not told.node.has_work()
         for sub in phase.subphases:
             if told.depth >= DEEPEST or (is_alone and _is_task(told.session, sub)):
-                _hear(told.node, found.get(sub.id, ()))
+                hear(told.node, found.get(sub.id, ()))
                 self._entries(told, sub.entries)
                 continue
             node = told.node
@@ -121,7 +121,7 @@ class Teller:
             if phase.tokens is not None:  # a phase's tokens include those of its sub-phases
                 figured.tokens = None
             below = Node(sub.name, node.by, figured, sub.agent or node.agent, sub.channel or node.channel)
-            _hear(below, found.get(sub.id, ()))
+            hear(below, found.get(sub.id, ()))
             self._entries(_Told(below, told.depth + 1, told.evidence, told.session), sub.entries)
             node.parts.append(below)
 
@@ -199,7 +199,7 @@ class Teller:
         """A subagent with one phase is one step; the steps of several are below it."""
         own = [phase for phase in _phases_of(child) if phase.entries or phase.subphases]
         if len(own) <= 1 or told.depth >= DEEPEST:
-            found = _by_phase(child)
+            found = by_phase(child)
             here = _Told(told.node, told.depth, self._evidence(child.id), child)
             for phase in own:
                 self._phase(here, phase, found)
@@ -232,71 +232,6 @@ def _judged(acts: Sequence[Act], call: ToolCall, evidence: Evidence) -> tuple[Ac
     deed = acts[at].deed if checks else Deed.TEST
     judged = replace(acts[at], deed=deed, outcome=outcome, verdict=cut(normal_line(found.text), _SHORT))
     return (*acts[:at], judged, *acts[at + 1 :])
-
-
-# --- findings --------------------------------------------------------------------------------------------------------
-
-_REMARKS = {
-    Kind.DECISION: RemarkKind.DECIDED,
-    Kind.CORRECTION: RemarkKind.CONSTRAINT,
-    Kind.FAILURE: RemarkKind.LEARNED,
-    Kind.ENVIRONMENT: RemarkKind.LEARNED,
-    Kind.OUTCOME: RemarkKind.DID,
-}
-_ORDER = [*_REMARKS]
-
-
-def _hear(node: Node, found: Sequence[Finding]) -> None:
-    """Add a phase's findings.  Left out: open ends and reports, and commits, which are commands."""
-    kept = [one for one in found if one.kind in _ORDER and one.source != Source.COMMIT]
-    corrected = {normal_line(one.summary).strip('"') for one in kept if one.kind == Kind.CORRECTION}
-    kept = [one for one in kept if one.kind != Kind.DECISION or one.summary not in corrected]
-    for one in sorted(kept, key=lambda one: _ORDER.index(Kind(one.kind))):
-        node.hear(_remark(one))
-
-
-def _remark(one: Finding) -> Remark:
-    why = "; ".join(
-        f"{label}: {normal_line(text)}" if label else normal_line(text)
-        for label, text in (
-            ("why" if one.kind == Kind.DECISION else "", one.details),
-            ("cause", one.cause),
-            ("fixed by", one.resolution),
-            ("by", one.by),
-        )
-        if text
-    )
-    return Remark(_REMARKS[Kind(one.kind)], one.summary, why, one.id, one.points)
-
-
-def _by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
-    """The findings by phase; one that no phase quotes belongs to the phase that has most of its words, refused calls' included."""
-    found = {name: list(told) for name, told in findings_by_phase(session).items()}
-    lost = found.pop("", [])
-    said = {phase.id: _words_of(" ".join(_said(phase))) for phase in session.all_phases()} if lost else {}
-    for one in lost:
-        words = _words_of(" ".join((one.summary, *one.points)))
-        home = max(said, key=lambda name: len(words & said[name]), default="")
-        if home and len(words & said[home]) >= _SHARE * len(words):
-            found.setdefault(home, []).append(one)
-    return found
-
-
-def _said(phase: Phase) -> Iterator[str]:
-    for entry in phase.entries:
-        if isinstance(entry, ToolCalls):
-            yield from (call.result for call in entry.calls if call.outcome in _STOPPED)
-        elif isinstance(entry, Prose):
-            yield entry.text
-
-
-_WORD = late_pattern(r"\w{4,}")
-_SHARE = 0.6
-"""Of a finding's words, the part that a phase must have to be where it was said."""
-
-
-def _words_of(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
 
 
 # --- requests --------------------------------------------------------------------------------------------------------
