@@ -1,47 +1,13 @@
-"""The files that the result of a search names, and those that a patch touches.
-
-Owns the forms in which the clients' tools and `grep` tell them.
-"""
+"""The files that a patch touches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crucible.acts.files import Files
-from crucible.acts.kinds import type_of
 from crucible.patterns import late_pattern
 
-__all__ = ["Patched", "found_files", "patched_files"]
-
-_MOST = 40
-"""Files of one result."""
-_LINES = 4000
-
-_FOUND = late_pattern(
-    r"(?:File: )?(?P<path>[^:\n\"'`]{1,300}?)(?::\d+[:-].*|:|)",
-)
-_WITH_TEXT = late_pattern(r"(?P<path>[^\s:\"'`()]{1,300}\.\w{1,12}):.*")
-
-
-def found_files(result: str, files: Files, folder: str = "") -> tuple[str, ...]:
-    """The files that a search's result names, in its order: `app.py:4:`, `app.py: text`, `app.py` alone in a line."""
-    found: dict[str, None] = {}
-    for line in result[: 1 << 18].split("\n")[:_LINES]:
-        for path in _named(line.strip()[:1000]):
-            name = files.path_of(path, folder)
-            if name and (type_of(name) or name in files):
-                found[name] = None
-        if len(found) >= _MOST:
-            break
-    return tuple(found)
-
-
-def _named(line: str) -> Iterator[str]:
-    if match := _FOUND.fullmatch(line):
-        yield match["path"].strip()
-    elif match := _WITH_TEXT.match(line):
-        yield match["path"]
+__all__ = ["Patched", "patched_files"]
 
 
 class Patched(NamedTuple):
@@ -49,7 +15,6 @@ class Patched(NamedTuple):
 
     verb: str
     path: str
-    text: str = ""
     origin: str = ""
 
 
@@ -58,9 +23,8 @@ _MOVED = late_pattern(r"\*\*\* Move to: (.+?)[ \t\r]*")
 
 
 def patched_files(patch: str) -> Iterator[Patched]:
-    """The files of an `apply_patch`, or of a unified diff, each with the lines that were put into it."""
+    """The files of an `apply_patch`, or of a unified diff."""
     verb = path = moved = before = ""
-    lines: list[str] = []
     mark = "*** " if "*** Begin Patch" in patch or _HEAD.search(patch) else "+++ "
     for line in [*patch.split("\n"), f"{mark}End"]:
         if line.startswith(mark):
@@ -68,14 +32,10 @@ def patched_files(patch: str) -> Iterator[Patched]:
                 moved = found[1]
                 continue
             if path:
-                text = "\n".join(lines)
-                yield Patched("Move", moved, text, path) if moved else Patched(verb, path, text)
+                yield Patched("Move", moved, path) if moved else Patched(verb, path)
             verb, path, moved, before = *_head(line, before), "", ""
-            lines.clear()
         elif line.startswith("--- "):
             before = _diffed(line)
-        elif line.startswith("+"):
-            lines.append(line[1:])
 
 
 def _head(line: str, before: str) -> tuple[str, str]:

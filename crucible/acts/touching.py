@@ -24,6 +24,7 @@ __all__ = [
     "leads_out",
     "outputs_of",
     "patch_acts",
+    "run_act",
     "write_file",
 ]
 
@@ -34,7 +35,6 @@ class Command(NamedTuple):
     part: Part
     words: tuple[str, ...]
     files: Files
-    result: str
 
     def names(self, words: Iterable[str]) -> list[str]:
         """The files among some words."""
@@ -59,7 +59,7 @@ class Command(NamedTuple):
             words[0] = words[0].rpartition("/")[2]
         kept = tuple(setting for setting in settings if not leads_out(setting))
         text = command_text(self.part._replace(settings=kept, words=tuple(words)))
-        return self.files.shown(f"cd {shlex.quote(folder)} && {text}" if folder else text)
+        return f"cd {shlex.quote(folder)} && {text}" if folder else text
 
 
 def leads_out(text: str) -> bool:
@@ -99,16 +99,21 @@ def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
             yield word.partition("=")[2]
 
 
-def write_file(files: Files, name: str, text: str | None) -> Act:
-    """A file was written anew; it takes what its text imports of the known files."""
-    files.write(name, text)
-    imported = files.imported_by(name) if text is not None else ()
-    return Act(Deed.WRITE, name, tuple(map(as_datum, imported)), (as_datum(name),))
+def run_act(step: Command, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> Act:
+    """A command was run."""
+    data = tuple(map(as_datum, reads)), tuple(map(as_datum, writes))
+    return Act(Deed.RUN, step.told, *data, command=step.repeated)
 
 
-def change_file(files: Files, name: str, text: str | None = None) -> Act:
-    """A file was changed; `text` is what was put into it."""
-    files.change(name, text)
+def write_file(files: Files, name: str) -> Act:
+    """A file was written anew."""
+    files.write(name)
+    return Act(Deed.WRITE, name, (), (as_datum(name),))
+
+
+def change_file(files: Files, name: str) -> Act:
+    """A file was changed."""
+    files.write(name)
     datum = as_datum(name)
     return Act(Deed.EDIT, name, (datum,), (datum,))
 
@@ -118,20 +123,20 @@ def patch_acts(patch: str, files: Files, folder: str = "") -> list[Act]:
     acts: list[Act] = []
     for one in patched_files(patch):
         if name := files.path_of(one.path, folder):
-            acts.extend(_patched(files, one.verb, name, one.text, files.path_of(one.origin, folder)))
+            acts.extend(_patched(files, one.verb, name, files.path_of(one.origin, folder)))
     return acts
 
 
-def _patched(files: Files, verb: str, name: str, text: str, origin: str) -> Iterator[Act]:
+def _patched(files: Files, verb: str, name: str, origin: str) -> Iterator[Act]:
     if verb == "Add":
-        yield write_file(files, name, text)
+        yield write_file(files, name)
     elif verb == "Update":
-        yield change_file(files, name, text)
+        yield change_file(files, name)
     elif verb == "Delete":
         files.forget(name)
         yield Act(Deed.DELETE, name)
     elif origin:
-        files.copy(origin, name)
+        files.write(name)
         files.forget(origin)
         yield Act(Deed.WRITE, name, (as_datum(origin),), (as_datum(name),))
         yield Act(Deed.DELETE, origin)

@@ -131,7 +131,7 @@ def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
 
 def _changed(puzzle: Puzzle) -> Iterator[str]:
     """The files that the solution wrote or changed."""
-    files = Files((), names_only=True)
+    files = Files()
     for call in (one for turn in puzzle.solution for one in turn.calls):
         line = ToolCall(call_line(call.name, call.arguments))
         yield from (act.what for act in acts_of(line, Evidence(), files) if act.deed in _PUTS)

@@ -95,7 +95,7 @@ def build_timeline(session: Session, evidence: Evidence) -> Timeline:
     """The timeline of a session.  Evidence is asked call by call, in order; build one timeline of it."""
     phases = dict(_phases(session))
     moments: list[Moment] = []
-    files = Files(names_only=True)
+    files = Files()
     for name, phase in phases.items():
         for entry in phase.entries:
             if not isinstance(entry, ToolCalls):

@@ -95,7 +95,7 @@ def codify_sessions(
     format_: str | None,
     **given: Any,
 ) -> None:
-    """Turn a session into a workflow: a note with a step for each phase, that can be read, checked and run again.
+    """Turn a session into a workflow: a note with a step for each request, to read, check and run again.
 
     Several sessions make one workflow; what only some of them did stands under a condition. Subagents' sessions come with
     the one that they worked for. The note's path is printed; `cru workflow run` carries it out. A note of the same sessions

@@ -44,11 +44,11 @@ from crucible.workflow.reading import read_workflow
 
 __all__ = ["Refused", "accept", "document_of", "errors_of"]
 
-_KEPT = ("decided", "do not")
+_KEPT = ("decided", "constraint")
 """Lines that a step never loses."""
 
 _LABELLED = late_pattern(
-    r"[ \t]*(?:[-*+]|\d+[.)])?[ \t]*[*_]*(decided|do[ \t]+not|asked|learned|run|only[ \t]+in)[*_]*:[*_]*[ \t]*(.*)",
+    r"[ \t]*(?:[-*+]|\d+[.)])?[ \t]*[*_]*(decided|constraint|asked|did|part|learned|look[ \t]+up|run|check|only[ \t]+in)[*_]*:[*_]*[ \t]*(.*)",
     re.IGNORECASE,
 )
 _ITEM = late_pattern(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
@@ -220,7 +220,7 @@ def _lost_lines(answered: Answered, tagged: Tagged) -> Iterator[str]:
         if kept and id(origin) not in holders:
             yield f"the step {tagged.id_of(number)} is gone, and a decision stands on it: keep its id in a heading"
         elif any(said not in holders[id(origin)] for _, said in kept):
-            yield f"the step {tagged.id_of(number)} has lost “Decided” or “Do not” lines, or their words"
+            yield f"the step {tagged.id_of(number)} has lost “Decided” or “Constraint” lines, or their words"
 
 
 def _lines_of(prose: str) -> list[tuple[str, str]]:

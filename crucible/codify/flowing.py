@@ -18,7 +18,7 @@ from crucible.workflow.model import Datum
 
 __all__ = ["MOST", "InOut", "flows_of"]
 
-MOST = 12
+MOST = 8
 """Names that a step takes or makes at most, but for those that it must take because it changes them."""
 
 

@@ -44,8 +44,8 @@ Keep:
   `!` (its failure halts the run) or `?` (its failure is skipped over); lines of data flow stand alone: `taken, taken → made::Type`;
 - the ids: every heading ends in braces with the id of the step that it stands for, as in `## Write the limiter @coder {s3}`, and with all of
   them where steps are merged: `{s3} {s4}`; a step that is named in `proceed to` is called as in its heading, and keeps its id there too;
-- each line that begins with `- Decided:` or `- Do not:`, word for word, under the heading with its step's id. Lines that begin with `- Asked:`,
-  `- Learned:`, `- Run:` or `- Only in:` stay word for word or are left out;
+- each line that begins with `- Decided:` or `- Constraint:`, word for word, under the heading with its step's id. Other lines of prose (`- Asked:`,
+  `- Did:`, `- Learned:`, `- Look up:`, `- Run:`, `- Check:`, `- Only in:` and what stands below them) stay word for word or are left out;
 - no other prose: every line that is no heading and no data flow is one of the draft's, moved or left out, never changed or made up;
 - data inside of the project: no name that the draft has not begins with `/` or `~`, or holds `..`;
 - agents and channels: no others than the draft has. No command in a condition that the draft has not.

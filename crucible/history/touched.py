@@ -35,7 +35,7 @@ def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
     """Each file once, in the order of its first change, relative to the project; a name that the note cuts is left out."""
-    files, found = Files(names_only=True), dict[str, None]()
+    files, found = Files(), dict[str, None]()
     for call in _calls(session):
         for act in acts_of(call, evidence, files):
             if act.deed in _CHANGES and call.outcome not in _NOT_DONE and not act.what.endswith(_CUT):
