@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 def steps_of(session: Session, evidence: Evidence) -> list[Step]:
     """Every step of every phase."""
-    return list(_walk(session, evidence, Files(evidence.roots, names_only=True)))
+    return list(_walk(session, evidence, Files(evidence.roots)))
 
 
 def _walk(session: Session, evidence: Evidence, files: Files) -> Iterator[Step]:
