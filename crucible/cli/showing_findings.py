@@ -41,11 +41,11 @@ def _wanted(note: Note, phase: Phase | None) -> list[Finding]:
 
 def _row(finding: Finding) -> dict[str, Any]:
     values: dict[str, Any] = {"id": finding.id, "kind": finding.kind, "summary": finding.summary}
-    if finding.points:
-        values["points"] = list(finding.points)
     for name in ("details", "alternatives", "by", "cause", "resolution", "phase"):
         if value := getattr(finding, name):
             values[name] = value
+    if finding.points:
+        values["points"] = "\n".join(f"- {point}" for point in finding.points)
     return {**values, "source": finding.source, "confidence": finding.confidence, "rows": list(finding.rows)}
 
 
