@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from crucible.agents.asking import Answer, Asker
 from crucible.brief.prompting import phase_text
-from crucible.codify.accepting import Refused, accept, document_of
-from crucible.codify.tagging import Tagged, tag
+from crucible.codify.accepting import Refused, Tagged, accept, document_of, tag
 from crucible.errors import AgentFailed
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
@@ -43,7 +42,7 @@ Keep:
 - the form: one `# Title`; every other heading is a step, its level says whose child it is; behind the name `@agent`, `#channel`,
   `!` (its failure halts the run) or `?` (its failure is skipped over); lines of data flow stand alone: `taken, taken → made::Type`;
 - the ids: every heading ends in braces with the id of the step that it stands for, as in `## Write the limiter @coder {s3}`, and with all of
-  them where steps are merged: `{s3} {s4}`; a step that is named in `proceed to` is called as in its heading, and keeps its id there too;
+  them where steps are merged: `{s3} {s4}`; a step that is named in `proceed to` is called as in its heading;
 - each line that begins with `- Decided:` or `- Constraint:`, word for word, under the heading with its step's id. Other lines of prose (`- Asked:`,
   `- Did:`, `- Learned:`, `- Look up:`, `- Run:`, `- Check:`, `- Only in:` and what stands below them) stay word for word or are left out;
 - no other prose: every line that is no heading and no data flow is one of the draft's, moved or left out, never changed or made up;
@@ -122,7 +121,7 @@ def _named(complaint: str, tagged: Tagged) -> str:
         step = tagged.steps.get(int(found[1]))
         return f"{found[0]} (“{normal_line(step.name)[:80]}”)" if step else found[0]
 
-    return tagged.pattern().sub(name, complaint)
+    return tagged.ids.sub(name, complaint)
 
 
 def _visible(text: str) -> str:
