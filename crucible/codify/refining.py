@@ -7,7 +7,7 @@ may not take the draft's place (`accepting` says which) leaves the draft.  Who i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from crucible.agents.asking import Answer, Asker
@@ -54,9 +54,8 @@ Leave out frontmatter, session-toon blocks and diagrams: they are put in afterwa
 _VARIABLES = frozenset({"rules", "sessions", "draft", "refused"})
 
 _SESSIONS_LIMIT = 60_000
-_LEAST_PHASE = 300
 _ANSWER_LIMIT = 100_000
-"""Code points: of all sessions, of a phase where there are many, and of a refused answer that is shown again."""
+"""Code points: of all sessions, and of a refused answer that is shown again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,25 +157,10 @@ def _prompt(
 
 
 def _told(session: Session, sessions: int) -> str:
-    """A session in its share of the room: what every phase of it says, by head and tail where that is too much."""
+    """A session in its share of the room: what its phases say, by head and tail where that is too much."""
     title = normal_line(session.title[:1000])[:200] or session.id
-    texts = [phase_text(phase) for phase in session.phases]
-    room = _SESSIONS_LIMIT // max(1, sessions)
-    if sum(map(len, texts)) > room:
-        texts = [*_shared_out(texts, room)]
-    return "\n\n".join([f"SESSION: {title}", *texts])
-
-
-def _shared_out(texts: Sequence[str], room: int) -> Iterator[str]:
-    share = max(_LEAST_PHASE, room // max(1, len(texts)))
-    most = max(1, room // _LEAST_PHASE)
-    head, tail = (len(texts), 0) if len(texts) <= most else (most // 2, most - most // 2)
-    for at, text in enumerate(texts):
-        if head <= at < len(texts) - tail:
-            if at == head:
-                yield f"… {len(texts) - head - tail} phases left out …"
-            continue
-        yield shorten(text, share)
+    told = "\n\n".join(map(phase_text, session.phases))
+    return f"SESSION: {title}\n\n{shorten(told, _SESSIONS_LIMIT // sessions)}"
 
 
 def _refusal(complaints: Sequence[str], answer: str) -> str:
