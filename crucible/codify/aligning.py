@@ -13,7 +13,7 @@ The order in which sessions are given is the order of a step's runs and means no
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -119,20 +119,19 @@ def _name(whole: Sequence[_Column]) -> None:
     """Each column the name that most of its sessions have; those that more sessions have choose first."""
     names, reports = Names(), Names(str.casefold, "_")
     for column in sorted(whole, key=lambda column: -len(column.members)):
-        column.name = names.claim(_most(step.name for step in column.members.values()))
-        handed = [step.report for step in column.members.values() if step.report]
-        if handed:
-            report = _most(handed)
+        column.name = names.claim(_most(step.name for step in column.members.values()) or "Step")
+        report = _most(step.report for step in column.members.values())
+        if report:
             column.report = replace(report, name=reports.claim(report.name))
 
 
 _T = TypeVar("_T", bound=Hashable)
 
 
-def _most(values: Iterable[_T]) -> _T:
-    """The one that is there most often, of several the first.  There is one."""
-    counted = Counter(values)
-    return max(counted, key=counted.__getitem__)
+def _most(values: Iterable[_T | None]) -> _T | None:
+    """The one that is there most often, of several the first; None if there is none."""
+    counted = Counter(value for value in values if value)
+    return max(counted, key=counted.__getitem__, default=None)
 
 
 # --- ways ------------------------------------------------------------------------------------------------------------
@@ -247,10 +246,8 @@ class _Merger:
         below = tuple(self.step(part) for part in column.below)
         return DraftStep(
             column.name,
-            _most(step.agent for step in steps if step.agent) if any(step.agent for step in steps) else None,
-            _most(step.channel for step in steps if step.channel)
-            if any(step.channel for step in steps)
-            else None,
+            _most(step.agent for step in steps),
+            _most(step.channel for step in steps),
             max((step.grade for step in steps), key=_CARE.index),
             (*_unsaid(_remarks(steps), below), *column.remarks),
             _acts(steps),
@@ -276,11 +273,9 @@ class _Merger:
 
 def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
     """Each once; one without a reason is told by the same one with a reason."""
-    told: dict[tuple[RemarkKind, str], dict[str, Remark]] = {}
+    told: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
     for remark in (remark for step in steps for remark in step.remarks):
-        told.setdefault((remark.kind, normal_line(remark.text)), {}).setdefault(
-            normal_line(remark.why), remark
-        )
+        told[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
     for reasons in told.values():
         yield from (remark for why, remark in reasons.items() if why or len(reasons) == 1)
 
