@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.acts.files import Files, as_datum
 from crucible.acts.kinds import (
@@ -20,11 +21,11 @@ from crucible.acts.kinds import (
     type_of,
 )
 from crucible.acts.model import Act, Deed
-from crucible.acts.programs import touched_files
 from crucible.acts.shell import Part, take_apart
 from crucible.acts.shell_tools import CHANGERS, TELLERS
 from crucible.acts.toolchains import BUILD, TEST, Kind
 from crucible.acts.touching import Command, change_file, outputs_of, patch_acts, run_act, write_file
+from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
 from crucible.workflow.model import Datum
 
@@ -126,7 +127,7 @@ def _run(step: Command) -> Iterator[Act]:
 
 def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
     """The files that a program, which stands in the command, writes and changes; nothing when it does not."""
-    touched = touched_files(code)
+    touched = _touched_files(code)
     reads, writes = step.names(touched.reads), step.names(touched.writes)
     acts = [(change_file if name in reads else write_file)(step.files, name) for name in writes]
     if acts:
@@ -138,7 +139,7 @@ def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
 def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
     """The script that is run, then the known files among the words."""
     files = step.files
-    scripts = list(_scripts(step, ending)) if code is None else step.names(touched_files(code).reads)
+    scripts = list(_scripts(step, ending)) if code is None else step.names(_touched_files(code).reads)
     given = step.names(word.partition("::")[0] for word in step.words[1:] if word[:1] != "-")
     taken = {name for name in step.names(_inputs(step.words)) if type_of(name)}
     return tuple(dict.fromkeys([*scripts, *(name for name in given if name in files or name in taken)]))
@@ -205,3 +206,55 @@ def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
             yield from (
                 inner for inner in step.files.inside(name) if type_of(inner) in languages_of(step.words)
             )
+
+
+# --- the files of a program that stands in a command ------------------------------------------------------------------
+
+_MOST_TEXT = 1 << 17
+
+_GIVEN = r"""(?:(?P<name>[A-Za-z_]\w{0,60})|[rb]?(?P<quote>['"])(?P<text>[^'"\n]{1,300})(?P=quote))"""
+_SET = late_pattern(
+    r"""\b([A-Za-z_]\w{0,60})[ \t]*=[ \t]*(?:(?:pathlib\.)?Path\([ \t]*)?['"]([^'"\n]{1,300})['"]"""
+)
+_OPENED = late_pattern(
+    rf"""\bopen\([ \t]*{_GIVEN}[ \t]*(?:,[ \t]*(?:mode[ \t]*=[ \t]*)?['"](?P<mode>[rwaxbt+]{{1,4}})['"])?"""
+)
+_PATHS = late_pattern(
+    rf"""(?:\bPath\([ \t]*{_GIVEN}[ \t]*\)|\b(?P<path>[A-Za-z_]\w{{0,60}}))\.(?P<verb>read|write)_(?:text|bytes)\("""
+)
+_NODE = late_pattern(rf"""\b(?P<verb>read|write|append)File(?:Sync)?\([ \t]*{_GIVEN}""")
+
+
+class _Touched(NamedTuple):
+    """Paths as they stand in the program, each once."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+def _touched_files(code: str) -> _Touched:
+    """What a program reads and writes by name: `open("a")`, `Path("a").write_text(…)`, `writeFileSync("a", …)`."""
+    code = code[:_MOST_TEXT]
+    named = dict(_SET.findall(code))
+    reads: dict[str, None] = {}
+    writes: dict[str, None] = {}
+    for path, is_written, is_read in _uses(code, named):
+        if is_written:
+            writes[path] = None
+        if is_read:
+            reads[path] = None
+    return _Touched(tuple(reads), tuple(writes))
+
+
+def _uses(code: str, named: dict[str, str]) -> Iterator[tuple[str, bool, bool]]:
+    """Each path with whether it is written and whether it is read."""
+    for found in _OPENED.finditer(code):
+        mode = found["mode"] or "r"
+        if path := found["text"] or named.get(found["name"], ""):
+            yield path, any(c in mode for c in "wax+"), "r" in mode or "a" in mode or "+" in mode
+    for found in _PATHS.finditer(code):
+        if path := found["text"] or named.get(found["name"] or found["path"], ""):
+            yield path, found["verb"] == "write", found["verb"] == "read"
+    for found in _NODE.finditer(code):
+        if path := found["text"] or named.get(found["name"], ""):
+            yield path, found["verb"] != "read", found["verb"] != "write"

@@ -1,6 +1,6 @@
 """A command of a shell with what is needed to tell its acts, and what becomes of a file that it writes or changes.
 
-Owns how the files among a command's words are found.
+Owns how the files among a command's words and in a patch are found, and how a command is typed again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from typing import NamedTuple, TypeAlias
 
 from crucible.acts.files import Files, as_datum
 from crucible.acts.model import Act, Deed
-from crucible.acts.naming import patched_files
-from crucible.acts.retyping import command_text
 from crucible.acts.shell import Part
 from crucible.patterns import late_pattern
 
@@ -21,6 +19,7 @@ __all__ = [
     "Teller",
     "arguments_of",
     "change_file",
+    "command_text",
     "leads_out",
     "outputs_of",
     "patch_acts",
@@ -140,3 +139,73 @@ def _patched(files: Files, verb: str, name: str, origin: str) -> Iterator[Act]:
         files.forget(origin)
         yield Act(Deed.WRITE, name, (as_datum(origin),), (as_datum(name),))
         yield Act(Deed.DELETE, origin)
+
+
+# --- commands typed again --------------------------------------------------------------------------------------------
+
+
+def command_text(part: Part) -> str:
+    """The command as one would type it, without redirections."""
+    words = (word if _SAFE.fullmatch(word) else shlex.quote(word) for word in part.words)
+    return " ".join([*map(_setting_text, part.settings), *words])
+
+
+def _setting_text(setting: str) -> str:
+    """Names of variables stay what they are, as they were before the quotes were taken off."""
+    name, _, value = setting.partition("=")
+    if value and not _SAFE.fullmatch(value.replace("$", "")):
+        value = '"' + _QUOTED.sub(r"\\\g<0>", value) + '"' if "$" in value else shlex.quote(value)
+    return f"{name}={value}"
+
+
+_QUOTED = late_pattern(r'["\\`]')
+_SAFE = late_pattern(r"[\w@%+=:,./*?~\[\]{}^!-]+")
+
+
+# --- patches ---------------------------------------------------------------------------------------------------------
+
+
+class Patched(NamedTuple):
+    """One file of a patch: `verb` is `Add`, `Update`, `Delete` or, of a file that got another name, `Move`."""
+
+    verb: str
+    path: str
+    origin: str = ""
+
+
+_HEAD = late_pattern(r"\*\*\* (Add|Update|Delete) File: (.+?)[ \t\r]*")
+_MOVED = late_pattern(r"\*\*\* Move to: (.+?)[ \t\r]*")
+
+
+def patched_files(patch: str) -> Iterator[Patched]:
+    """The files of an `apply_patch`, or of a unified diff."""
+    verb = path = moved = before = ""
+    mark = "*** " if "*** Begin Patch" in patch or _HEAD.search(patch) else "+++ "
+    for line in [*patch.split("\n"), f"{mark}End"]:
+        if line.startswith(mark):
+            if (found := _MOVED.fullmatch(line)) and path:
+                moved = found[1]
+                continue
+            if path:
+                yield Patched("Move", moved, path) if moved else Patched(verb, path)
+            verb, path, moved, before = *_head(line, before), "", ""
+        elif line.startswith("--- "):
+            before = _diffed(line)
+
+
+def _head(line: str, before: str) -> tuple[str, str]:
+    """What is done to which file, by the line that says so; a diff says in two, the first of which is `before`."""
+    if head := _HEAD.fullmatch(line):
+        return head[1], head[2]
+    if not line.startswith("+++ ") or not before:
+        return "", ""
+    after = _diffed(line)
+    if after == "/dev/null":
+        return "Delete", before
+    return ("Add" if before == "/dev/null" else "Update"), after
+
+
+def _diffed(line: str) -> str:
+    """The path of `--- a/limiter.py`, of `+++ b/limiter.py`."""
+    path = line[4:].partition("\t")[0].strip()
+    return path[2:] if path.startswith(("a/", "b/")) else path

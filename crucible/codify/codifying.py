@@ -24,7 +24,7 @@ from crucible.secrets.scanner import Redact
 from crucible.session.model import AgentRef, Session
 from crucible.workflow.model import Datum, Workflow
 
-__all__ = ["Codified", "Recorded", "codified", "codify"]
+__all__ = ["Recorded", "codify"]
 
 
 def _nothing(_: str) -> Evidence:
@@ -43,31 +43,17 @@ class Recorded:
     evidence: Callable[[str], Evidence] = _nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Codified:
-    """`incomplete` names the sessions of which a subagent's note or a record of what was done is missing."""
-
-    workflow: Workflow
-    incomplete: tuple[str, ...] = ()
-
-
 def codify(recorded: Sequence[Recorded], redact: Redact) -> Workflow:
     """The workflow of one or more sessions, the first of which gives the title.
 
     A session in which nothing was done is none of its `sessions` beside others; where nothing was done in any, it has no steps.
     """
-    return codified(recorded, redact).workflow
-
-
-def codified(recorded: Sequence[Recorded], redact: Redact) -> Codified:
-    """The same, and what it could not know."""
     drafts = [_clean(draft_session(one.session, one.children, one.evidence), redact) for one in recorded]
     drafts = [draft for draft in drafts if draft.steps] or drafts
     title = drafts[0].title if drafts else "Untitled"
     parameters = [one for draft in drafts for one in draft.parameters]
     sessions = list(dict.fromkeys(draft.session for draft in drafts))
-    workflow = settle(title, align(drafts), sessions, parameters)
-    return Codified(workflow, tuple(draft.session for draft in drafts if not draft.whole))
+    return settle(title, align(drafts), sessions, parameters)
 
 
 def _clean(drafted: Drafted, redact: Redact) -> Drafted:

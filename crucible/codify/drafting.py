@@ -26,12 +26,11 @@ __all__ = ["Drafted", "draft_session"]
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """A session as steps.  `whole` is false if a subagent's note, or a record of what was done, is missing."""
+    """A session as steps."""
 
     title: str
     steps: tuple[DraftStep, ...]
     session: str
-    whole: bool = True
     parameters: tuple[Parameter, ...] = ()
 
 
@@ -42,8 +41,7 @@ def draft_session(
 
     `children` has the sessions of its subagents at any depth by id, None for a missing one; `evidence` gives the records of a session.
     """
-    teller = Teller(session, children, evidence)
-    nodes = teller.requests()
+    nodes = Teller(session, children, evidence).requests()
     for node in nodes:
         fold(node)
     kept = _worth_telling(nodes)
@@ -51,7 +49,7 @@ def draft_session(
     drafter = _Drafter(parameters)
     steps = tuple(drafter.step(node, 0) for node in kept)
     title = shortened(normal_line(untagged(session.title)), 120) or "Untitled"
-    return Drafted(title, steps, session.id, teller.whole, parameters)
+    return Drafted(title, steps, session.id, parameters)
 
 
 def _worth_telling(nodes: Sequence[Node]) -> Sequence[Node]:

@@ -11,9 +11,8 @@ from itertools import takewhile
 
 from crucible.acts.kinds import plain_words
 from crucible.acts.model import Act, Deed
-from crucible.acts.retyping import command_text
 from crucible.acts.shell import take_apart
-from crucible.acts.touching import leads_out
+from crucible.acts.touching import command_text, leads_out
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.stretches import CHANGING, PROVING
 from crucible.session.model import Outcome

@@ -134,22 +134,24 @@ def fold(node: Node) -> None:
 
 def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
     """Move what only looked into the next stretch that worked, else into the last one; if none did, what is below is all of the work."""
-    own = {at: part for at, part in enumerate(parts) if isinstance(part, Stretch)}
-    homes = [at for at, stretch in own.items() if not stretch.only_looked()]
+    own = [part for part in parts if isinstance(part, Stretch)]
+    homes = [stretch for stretch in own if not stretch.only_looked()]
     if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):
         return [part for part in parts if isinstance(part, Node)]
-    homes = homes or list(own)[:1]
-    gone = set[int]()
-    for at, stretch in reversed(own.items()):
-        home = next((home for home in homes if home >= at), homes[-1])
-        if home > at:
-            own[home].take(stretch, before=True)
-            gone.add(at)
-    for at, stretch in own.items():
-        if at > homes[-1]:
-            own[homes[-1]].take(stretch)
-            gone.add(at)
-    return [part for at, part in enumerate(parts) if at not in gone]
+    homes = homes or own[:1]
+    kept: list[Stretch | Node] = []
+    looked = Stretch()
+    for part in parts:
+        if isinstance(part, Stretch) and not any(part is home for home in homes):
+            looked.take(part)
+            continue
+        if isinstance(part, Stretch):
+            part.take(looked, before=True)
+            looked = Stretch()
+        kept.append(part)
+    if looked.acts:
+        homes[-1].take(looked)
+    return kept
 
 
 def folded_acts(acts: Iterable[Act]) -> list[Act]:

@@ -13,12 +13,12 @@ from crucible.acts.evidence import Evidence
 from crucible.acts.files import Files
 from crucible.acts.model import Act, Deed
 from crucible.acts.reading import acts_of
-from crucible.codify.hearing import by_phase, hear
+from crucible.codify.hearing import hear
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.stretches import NOISE, PROVING, Figured, Node
 from crucible.note.contain import cut, normal_line, slug
 from crucible.session.endings import part_ending
-from crucible.session.findings import Finding, Kind, Source, is_said_in
+from crucible.session.findings import Finding, Kind, Source, findings_by_phase, is_said_in
 from crucible.session.model import (
     Callout,
     Entry,
@@ -61,18 +61,17 @@ class _Told:
 
 
 class Teller:
-    """Reads one session and its subagents; `whole` is false if one of them, or a record of what it did, is missing."""
+    """Reads one session and its subagents."""
 
     def __init__(
         self, session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
     ) -> None:
         self._session = session
         self._children = children
-        self._load = evidence
+        self._evidence = evidence
         self._files = Files()
         self._seen = {session.id}
         self._people = 0
-        self.whole = True
 
     def requests(self) -> list[Node]:
         """The session's work, request by request."""
@@ -82,15 +81,10 @@ class Teller:
         self._people += 1
         return self._people
 
-    def _evidence(self, session_id: str) -> Evidence:
-        found = self._load(session_id)
-        self.whole = self.whole and found.whole
-        return found
-
     # --- phases ------------------------------------------------------------------------------------------------------
 
     def _requests(self, session: Session, depth: int, by: int) -> list[Node]:
-        evidence, found = self._evidence(session.id), by_phase(session)
+        evidence, found = self._evidence(session.id), findings_by_phase(session)
         nodes: list[Node] = []
         for phase in _phases_of(session):
             told, words = found.get(phase.id, ()), _first_words(phase)
@@ -189,17 +183,13 @@ class Teller:
         told.node.parts.append(node)
 
     def _child(self, entry: Subagent) -> Session | None:
-        if entry.mode is Mode.INLINE:
-            return None
-        child = self._children.get(entry.link or "")
-        self.whole = self.whole and child is not None
-        return child
+        return None if entry.mode is Mode.INLINE else self._children.get(entry.link or "")
 
     def _child_phases(self, told: _Told, child: Session) -> None:
         """A subagent with one phase is one step; the steps of several are below it."""
         own = [phase for phase in _phases_of(child) if phase.entries or phase.subphases]
         if len(own) <= 1 or told.depth >= DEEPEST:
-            found = by_phase(child)
+            found = findings_by_phase(child)
             here = _Told(told.node, told.depth, self._evidence(child.id), child)
             for phase in own:
                 self._phase(here, phase, found)

@@ -15,10 +15,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crucible.agents.asking import Answer, Program
-from crucible.codify.accepting import Refused, accept, document_of
+from crucible.codify.accepting import Refused, accept, document_of, tag
 from crucible.codify.codifying import Recorded, codify
 from crucible.codify.refining import TEMPLATE, Refined, find_template, refine
-from crucible.codify.tagging import tag
 from crucible.errors import AgentFailed, VaultError
 from crucible.note.source import Source
 from crucible.secrets.redacting import redact_of
@@ -96,8 +95,8 @@ notes.md::Markdown → limiter.py::Python
 - Constraint: use a new dependency
 
 limiter.py::Python → test_results::TestReport
-If a test fails → proceed to Look around {s4}
-Otherwise → proceed to Ask the clock {s3}
+If a test fails → proceed to Look around
+Otherwise → proceed to Ask the clock
 
 ### Learn how clocks work @helper {s3}
 
@@ -127,7 +126,7 @@ def complaints(answer: str, draft: Workflow = DRAFT) -> str:
 def test_the_draft_that_is_shown_has_an_id_at_every_heading_and_no_figures() -> None:
     assert "## Please write the limiter thing @claude-code #dev {s1}\n" in TAGGED.text
     assert "### Ask the clock @helper {s3}\n" in TAGGED.text
-    assert "proceed to Look around {s4}\n" in TAGGED.text
+    assert "proceed to Look around\n" in TAGGED.text
     assert "session-toon" not in TAGGED.text
     assert not TAGGED.text.startswith("---")
 
@@ -312,7 +311,7 @@ def test_a_complaint_tells_no_secret() -> None:
         (lambda text: text.replace("a test fails", "`rm -rf x`"), "a command"),
         (lambda text: text.replace("## Mend the limiter @claude-code", "## Summary"), "read as prose"),
         (lambda text: text.replace("notes.md::Markdown", "test_results"), "cycle"),
-        (lambda text: text.replace("proceed to Look around {s4}", "proceed to Nowhere"), "missing-step"),
+        (lambda text: text.replace("proceed to Look around", "proceed to Nowhere"), "missing-step"),
         (lambda text: text.replace("notes.md", "`![[private]]`"), "characters that no name"),
         (
             lambda text: (
