@@ -43,12 +43,9 @@ class Families:
 
     def of(self, session: str) -> str:
         """The name of a session's family: the first of its ids."""
-        top = session
-        while (above := self._above.get(top, top)) != top:
-            top = above
-        while (above := self._above.get(session, session)) != top:  # so that the next one finds it at once
-            self._above[session], session = top, above
-        return top
+        while (above := self._above.get(session, session)) != session:
+            session = above
+        return session
 
     def _join(self, one: str, other: str) -> None:
         first, second = sorted((self.of(one), self.of(other)))

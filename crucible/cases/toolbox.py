@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
 
 import orjson
 
@@ -30,14 +29,9 @@ def with_tools(rows: Iterable[Row]) -> Iterator[Row]:
             box.note(row)
             spool.write(orjson.dumps(row) + b"\n")
         spool.seek(0)
-        yield from _completed(spool, box)
-
-
-def _completed(spool: BinaryIO, box: Toolbox) -> Iterator[Row]:
-    for line in spool:
-        row = orjson.loads(line)
-        offered = box.offered(str(function["name"]) for function in _functions(row))
-        yield {"messages": row.pop("messages"), "tools": offered, **row}
+        for row in map(orjson.loads, spool):
+            offered = box.offered(function["name"] for function in _functions(row))
+            yield {"messages": row.pop("messages"), "tools": offered, **row}
 
 
 class Toolbox:
@@ -50,10 +44,10 @@ class Toolbox:
     def note(self, row: Row) -> None:
         """See the calls of a row's messages."""
         for function in _functions(row):
-            name = str(function["name"])
+            name = function["name"]
             self._calls[name] += 1
             known = self._arguments.setdefault(name, {})
-            for argument, value in orjson.loads(str(function["arguments"])).items():
+            for argument, value in orjson.loads(function["arguments"]).items():
                 kinds = known.setdefault(argument, set())
                 kinds.add(_kind(value))
                 if isinstance(value, list):
@@ -63,14 +57,14 @@ class Toolbox:
         """The schemas of these tools, by their names, and of another where these have all the same arguments."""
         own = sorted(set(names))
         if len({frozenset(self._arguments[name]) for name in own}) == 1:
-            own += [name for name in [self._other(own[0])] if name]
+            own += self._other(own[0])
         return [self._schema(name) for name in own]
 
-    def _other(self, name: str) -> str:
-        """The tool most often called, of those with other arguments."""
+    def _other(self, name: str) -> list[str]:
+        """The tool most often called, of those with other arguments; none where there is none."""
         arguments = self._arguments[name].keys()
         others = [one for one, known in self._arguments.items() if known.keys() != arguments]
-        return min(others, key=lambda one: (-self._calls[one], one), default="")
+        return sorted(others, key=lambda one: (-self._calls[one], one))[:1]
 
     def _schema(self, name: str) -> Row:
         known = self._arguments[name]
@@ -101,8 +95,5 @@ def _together(kinds: Iterable[str]) -> list[str]:
     return sorted(found - {"integer"} if "number" in found else found)
 
 
-def _functions(row: Row) -> Iterator[Mapping[str, object]]:
-    messages = row["messages"]
-    for message in messages if isinstance(messages, list) else ():
-        for call in message.get("tool_calls", ()):
-            yield call["function"]
+def _functions(row: Row) -> Iterator[Row]:
+    return (call["function"] for message in row["messages"] for call in message.get("tool_calls", ()))
