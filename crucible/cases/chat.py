@@ -56,11 +56,6 @@ class Message:
     calls: list[Call] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
 
-    @property
-    def is_answered(self) -> bool:
-        """Whether any of its calls was: what is said then is another message."""
-        return any(answer is not None for answer in self.answers)
-
 
 def without_marks(text: str) -> str:
     """A text in which nothing reads as a chat template's own mark: `< |im_start|>`, which a person reads as before."""
@@ -91,7 +86,8 @@ def conversation(before: Sequence[Turn], taught: Sequence[Turn] = ()) -> list[Me
             role = Role.USER
         is_taught = is_right and role is Role.ASSISTANT
         last = messages[-1] if messages else None
-        if last is None or last.role is not role or last.is_answered or last.taught is not is_taught:
+        is_over = last and any(answer is not None for answer in last.answers)
+        if last is None or last.role is not role or is_over or last.taught is not is_taught:
             last = Message(role, "", is_taught)
             messages.append(last)
         last.text = _joined(last.text, text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,12 +58,11 @@ QUESTION = "What went wrong, and what is to be done so that the goal is reached?
 
 _NAME = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,220}")
 _JUDGED = {
-    CheckKind.FILES: "It names {what} that must change.",
-    CheckKind.COMMANDS: "It names {what} to run (told, not required).",
-    CheckKind.TERMS: "It says what is expected: at least {least} of {what} from the solution, in any form.",
+    CheckKind.FILES: "It names {the} file{s} that must change.",
+    CheckKind.COMMANDS: "It names {the} command{s} to run (told, not required).",
+    CheckKind.TERMS: "It says what is expected: at least {least} of {the} word{s} from the solution, in any form.",
     CheckKind.GONE: "The failure's message is not there as a line of its own, as output would have it; a sentence may quote it.",
 }
-_COUNTED = {CheckKind.FILES: "file", CheckKind.COMMANDS: "command", CheckKind.TERMS: "word"}
 
 
 class PuzzleFile(NamedTuple):
@@ -120,7 +119,7 @@ def render_puzzle_file(case: Case) -> str:
         "State": render_text(puzzle.state),
         "Tried": render_turns(puzzle.tried),
         "Failure": render_exact(puzzle.failure) if puzzle.failure else "",
-        "How it will be judged": "\n".join(_judging(rubric_of(puzzle, case.verification))),
+        "How it will be judged": _judging(rubric_of(puzzle, case.verification)),
         "Hints": render_items("Hint", puzzle.hints),
     }
     return _note(properties, (f"Puzzle: {title}" if title else "Puzzle") + f"\n\n{said}", sections)
@@ -157,13 +156,13 @@ def _note(properties: Mapping[str, Value], title: str, sections: Mapping[str, st
     return render_frontmatter({**properties, "format": FORMAT}) + "\n" + "\n\n".join(parts) + "\n"
 
 
-def _judging(checks: Sequence[Check]) -> Iterator[str]:
-    if not checks:
-        yield "There is no solution to judge an answer by."
-    for one in checks:
-        noun = _COUNTED.get(one.kind, "")
-        what = f"the {noun}" if len(one.wants) == 1 else f"{len(one.wants)} {noun}s"
-        yield "- " + _JUDGED[one.kind].format(what=what, least=one.least)
+def _judging(checks: Sequence[Check]) -> str:
+    many = [(one, len(one.wants)) for one in checks]
+    told = [
+        _JUDGED[one.kind].format(the=n if n > 1 else "the", s="s" * (n > 1), least=one.least)
+        for one, n in many
+    ]
+    return "\n".join(f"- {text}" for text in told) or "There is no solution to judge an answer by."
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -142,7 +142,8 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 def _changed_files(call: Call) -> Iterator[str]:
     """The names, without their folders, of what a call writes."""
-    paths = [one.path for text in texts_of(call.arguments) for one in patched_files(text)]
+    patches = (text for text in texts_of(call.arguments) if "*** Begin Patch" in text)
+    paths = [one.path for text in patches for one in patched_files(text)]
     if not paths and _CHANGES.search(call.name):
         named = _argument(call, _PATHS)
         line = _argument(call, ("input",))

@@ -107,15 +107,18 @@ class Scrubber:
         if "home" in text or "Users" in text:
             text = _PATHS.sub(self._path, text)
         if self._home:
-            text, count = self._home.subn("~", text)
-            self._count("home-folder", count)
+            text = self._home.sub(self._folder, text)
         return _MAIL.sub(self._mail, text) if "@" in text else text
+
+    def _folder(self, _: Match[str]) -> str:
+        self.counts["home-folder"] += 1
+        return "~"
 
     def _path(self, found: Match[str]) -> str:
         name = found["name"] or found["full"] or found["part"]
         if name.casefold() in _NOBODY:
             return found[0]
-        self._count("home-path", 1)
+        self.counts["home-path"] += 1
         return found[0].removesuffix(name) + "user"
 
     def _mail(self, found: Match[str]) -> str:
@@ -123,12 +126,8 @@ class Scrubber:
         of_program = found["local"] in {"git", "noreply", "no-reply"} or found["last"].lower() in _NO_MAIL
         if of_program or domain.endswith(_OPEN):
             return found[0]
-        self._count("email", 1)
+        self.counts["email"] += 1
         return "user@example.com"
-
-    def _count(self, rule: str, count: int) -> None:
-        if count:
-            self.counts[rule] += count
 
     # --- a call's arguments: texts with names, which tell a secret as much as its look does --------------------------
 

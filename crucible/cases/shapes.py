@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from crucible.cases.chat import (
     Message,
@@ -48,8 +48,7 @@ class Shape(StrEnum):
     SHAREGPT = "sharegpt"
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(NamedTuple):
     """What every row says of where it comes from: the licence of the data, the vault's name, and its split ("" for none)."""
 
     licence: str = "unspecified"
@@ -57,7 +56,10 @@ class Provenance:
     split: str = ""
 
 
-def row_of(case: Case, shape: Shape, provenance: Provenance = Provenance()) -> Row | None:
+_UNSAID = Provenance()
+
+
+def row_of(case: Case, shape: Shape, provenance: Provenance = _UNSAID) -> Row | None:
     """The row that a case gives in a shape, its `metadata` last; None where it gives none."""
     lesson = lesson_of(case)
     # Of a case that is not complete it is not known what its calls were given: a schema of their lines would be made up.
@@ -67,44 +69,28 @@ def row_of(case: Case, shape: Shape, provenance: Provenance = Provenance()) -> R
     return {**columns, "metadata": metadata_of(case, provenance)} if columns else None
 
 
+_AS_THEY_ARE = (
+    "id", "type", "title", "finding", "agent", "model", "channel", "project", "difficulty", "tokens", "fault", "review", "complete", "digest"
+)  # fmt: skip
+
+
 def metadata_of(case: Case, provenance: Provenance) -> Row:
     """What to filter rows by: texts, numbers and booleans, none of them null, and no text with a mark of a chat template."""
     why = case.body.attribution if isinstance(case.body, Puzzle) else None
-    told: Row = {
-        "id": case.id,
-        "type": case.type.value,
-        "title": case.title,
-        "finding": case.finding,
+    told: Row = {name: getattr(case, name) for name in _AS_THEY_ARE}
+    told |= case.place._asdict()
+    told |= {
+        name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")
+    }
+    told |= {
         "rubric": rubric_json(rubric_of(case.body, case.verification)),
-        "session": case.place.session,
-        "phase": case.place.phase,
-        "phase_name": case.place.phase_name,
-        "line": case.place.line,
-        "agent": case.agent,
-        "model": case.model,
-        "channel": case.channel,
-        "project": case.project,
-        "tools": _list(case.tools),
-        "tags": _list(case.tags),
-        "difficulty": case.difficulty.value,
-        "tokens": case.tokens,
         "verified": case.verification.verified,
-        "fault": case.fault.value,
-        "category": why.category.value if why else "",
-        "review": case.review.value,
-        "complete": case.complete,
+        "category": why.category if why else "",
         "problems": "; ".join(case.problems),
         "redactions": sum(case.redactions.values()),
-        "digest": case.digest,
-        "licence": provenance.licence,
-        "source": provenance.source,
-        "split": provenance.split,
     }
+    told |= provenance._asdict()
     return {name: without_marks(one) if isinstance(one, str) else one for name, one in told.items()}
-
-
-def _list(names: Sequence[str]) -> str:
-    return ",".join(name.replace(",", " ") for name in names)
 
 
 # --- the columns of each shape ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ arguments for all that follow.
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 import orjson
@@ -39,19 +39,18 @@ class Toolbox:
 
     def __init__(self) -> None:
         self._calls: Counter[str] = Counter()
-        self._arguments: dict[str, dict[str, set[str]]] = {}
+        self._arguments: dict[str, defaultdict[str, list[tuple[str, str]]]] = {}
 
     def note(self, row: Row) -> None:
         """See the calls of a row's messages."""
         for function in _functions(row):
-            name = function["name"]
-            self._calls[name] += 1
-            known = self._arguments.setdefault(name, {})
+            self._calls[function["name"]] += 1
+            known = self._arguments.setdefault(function["name"], defaultdict(list))
             for argument, value in orjson.loads(function["arguments"]).items():
-                kinds = known.setdefault(argument, set())
-                kinds.add(_kind(value))
-                if isinstance(value, list):
-                    kinds.update(f"[{_kind(one)}" for one in value)
+                kind = _kind(value)
+                for one in map(_kind, value or [""]) if kind == "array" else [""]:
+                    if (kind, one) not in known[argument]:
+                        known[argument].append((kind, one))
 
     def offered(self, names: Iterable[str]) -> list[Row]:
         """The schemas of these tools, by their names, and of another where these have all the same arguments."""
@@ -80,19 +79,16 @@ def _kind(value: object) -> str:
     return _KINDS.get(type(value), "null")
 
 
-def _typed(kinds: set[str]) -> Row:
-    """The schema of an argument that came as these kinds; of an array's items where a `[` stands before."""
-    own = _together(kind for kind in kinds if not kind.startswith("["))
-    found: Row = {"type": own[0] if len(own) == 1 else own}
-    if "array" in own:
-        items = _together(kind[1:] for kind in kinds if kind.startswith("["))
-        found["items"] = {"type": items[0] if len(items) == 1 else items} if items else {"type": "string"}
-    return found
+def _typed(kinds: Iterable[tuple[str, str]]) -> Row:
+    """The schema of an argument that came as these kinds, of an array with those of its items."""
+    items = {"items": _type_of(item for _, item in kinds if item)} if any(item for _, item in kinds) else {}
+    return _type_of(kind for kind, _ in kinds) | items
 
 
-def _together(kinds: Iterable[str]) -> list[str]:
+def _type_of(kinds: Iterable[str]) -> Row:
     found = set(kinds)
-    return sorted(found - {"integer"} if "number" in found else found)
+    names = sorted(found - {"integer"} if "number" in found else found)
+    return {"type": names[0] if len(names) == 1 else names}
 
 
 def _functions(row: Row) -> Iterator[Row]:
