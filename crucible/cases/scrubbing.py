@@ -32,12 +32,36 @@ _PATHS = late_pattern(
     r"(?P<full>" + _NAME + r"(?:[ ]" + _NAME + r"){0,3}(?=[\\/])|" + _NAME + ")"
     r"|(?P<flat>\bprojects(?:\\{1,4}|/)-(?:home|Users)-)(?P<part>[^-/\\\s\"'`]+)"
 )
-_NOBODY = frozenset(["user", "username", "shared", "public", "default", "linuxbrew", "node", "runner", ".", ".."])
+_NOBODY = frozenset(
+    ["user", "username", "shared", "public", "default", "linuxbrew", "node", "runner", ".", ".."]
+)
 _MAIL = late_pattern(
     r"(?<![A-Za-z0-9._%+-])(?P<local>[A-Za-z0-9._%+-]{1,64})@"
     r"(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<last>[A-Za-z]{2,24}))(?![A-Za-z0-9-]|\.[A-Za-z0-9])"
 )
-_NO_MAIL = frozenset(["png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "pdf", "css", "js", "mjs", "ts", "tsx", "py", "md", "json", "toml", "yaml", "txt"])
+_NO_MAIL = frozenset(
+    [
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "svg",
+        "webp",
+        "ico",
+        "pdf",
+        "css",
+        "js",
+        "mjs",
+        "ts",
+        "tsx",
+        "py",
+        "md",
+        "json",
+        "toml",
+        "yaml",
+        "txt",
+    ]
+)
 """What is the end of a file's name, and of no address."""
 _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".test", ".local", ".localhost")
 
