@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
-from crucible.acts.naming import patched_files
+from crucible.acts.touching import patched_files
 from crucible.cases.model import (
     Body,
     Call,
