@@ -25,7 +25,7 @@ from crucible.errors import (
     VaultError,
 )
 from crucible.note.frontmatter import find_frontmatter, set_key
-from crucible.note.source import Edit, Problem, Source, Span
+from crucible.note.source import Edit, Source, Span
 from crucible.patterns import late_pattern
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
@@ -55,27 +55,6 @@ class CaseNote(NamedTuple):
 
     note: Note
     read: Read
-
-    @property
-    def case(self) -> Case | None:
-        """None where it is not understood, and `problems` say why."""
-        return self.read.case
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with it."""
-        return self.read.problems
-
-    @property
-    def is_edited(self) -> bool:
-        """Whether it is a human's word: he reviewed it, or changed it."""
-        reviewed = self.case is None or self.case.review is not Review.PROPOSED
-        return reviewed or not self.read.as_written
-
-    @property
-    def id(self) -> str:
-        """The file's name: what a human calls the case."""
-        return self.note.name
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from crucible.cases.note_blocks import (
 )
 from crucible.cases.rubric import Check, CheckKind, rubric_of
 from crucible.errors import UsageError
-from crucible.note.contain import FORMAT, contain_line, cut, format_of, normal_line
+from crucible.note.contain import FORMAT, contain_line, cut, normal_line
 from crucible.note.fencing import fenced
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
@@ -102,9 +102,9 @@ def render_puzzle_file(case: Case) -> str:
         *_section("Goal", render_text(puzzle.goal)),
         *_section("State", render_text(puzzle.state)),
         *_section("Tried", render_turns(puzzle.tried)),
-        *_section("Failure", render_exact(puzzle.failure) if puzzle.failure else ""),
+        *_section("Failure", render_exact(puzzle.failure)),
         *_section("How it will be judged", "\n".join(_judging(rubric_of(puzzle, case.verification)))),
-        *_section("Hints", render_items("Hint", puzzle.hints)),
+        *_section("Hints", render_items(puzzle.hints) if puzzle.hints else ""),
     ]
     return _note(properties, parts)
 
@@ -160,13 +160,12 @@ def _judging(checks: Sequence[Check]) -> Iterator[str]:
 def read_puzzle_file(source: Source) -> PuzzleFile:
     """The puzzle; `UsageError` for another file."""
     values, parts = _read(source, "puzzle")
-    form = format_of(values)
     puzzle = Puzzle(
-        goal=_text(parts, "goal", form),
-        state=_text(parts, "state", form),
-        tried=read_turns(parts["tried"].lines, 1, [], form) if "tried" in parts else (),
-        failure=_text(parts, "failure", form),
-        hints=read_items(parts["hints"].lines, form) if "hints" in parts else (),
+        goal=_text(parts, "goal"),
+        state=_text(parts, "state"),
+        tried=read_turns(parts["tried"]) if "tried" in parts else (),
+        failure=_text(parts, "failure"),
+        hints=read_items(parts["hints"].lines) if "hints" in parts else (),
     )
     solution = values.get("solution")
     named = solution if isinstance(solution, str) else ""
@@ -174,15 +173,14 @@ def read_puzzle_file(source: Source) -> PuzzleFile:
         raise UsageError(
             f"{named[:60]!r}: the solution is named by a file beside the puzzle", "name it without a folder"
         )
-    return PuzzleFile(_word(values, "case"), _text(parts, "question", form) or QUESTION, puzzle, named)
+    return PuzzleFile(_word(values, "case"), _text(parts, "question") or QUESTION, puzzle, named)
 
 
 def read_solution_file(source: Source) -> SolutionFile:
     """The solution with its checks; `UsageError` for another file, and for checks that are none."""
     values, parts = _read(source, "puzzle-solution")
-    form = format_of(values)
-    solution = read_turns(parts["solution"].lines, 1, [], form) if "solution" in parts else ()
-    puzzle = Puzzle("", "", (), "", _text(parts, "expected", form), solution)
+    solution = read_turns(parts["solution"]) if "solution" in parts else ()
+    puzzle = Puzzle("", "", (), "", _text(parts, "expected"), solution)
     return SolutionFile(_word(values, "case"), puzzle, tuple(_checks(parts.get("rubric"))))
 
 
@@ -194,13 +192,13 @@ def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Pa
         )
     lines = source.text.replace("\r\n", "\n").split("\n")[found.lines.end :]
     parts: dict[str, Part] = {}
-    for part in parts_of(lines, 2, found.lines.end + 1)[1:]:
+    for part in parts_of(lines, found.lines.end + 1)[1:]:
         parts.setdefault(part.title.lower(), part)
     return found.values, parts
 
 
-def _text(parts: Mapping[str, Part], name: str, form: int) -> str:
-    return read_text(parts[name].lines, form) if name in parts else ""
+def _text(parts: Mapping[str, Part], name: str) -> str:
+    return read_text(parts[name].lines) if name in parts else ""
 
 
 def _word(values: Mapping[str, Value], key: str) -> str:

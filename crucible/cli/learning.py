@@ -58,7 +58,6 @@ class _Ways(NamedTuple):
     split: str | None
     licence: str | None
     no_metadata: bool
-    refine: bool
     judge: bool
     named: str | None
     rules: str | None
@@ -121,7 +120,6 @@ def learn(
         vault,
         redact,
         ways.named,
-        refine=ways.refine,
         judge=ways.judge,
         by_rules=ways.export == MARKDOWN,  # in rows it would take as long as all the rest
     )
@@ -166,7 +164,6 @@ _GOES_WITH = {
     "no_metadata": (JSONL,),
     "output": (JSONL, PUZZLE),
     "force": (PUZZLE,),
-    "refine": (JSONL, MARKDOWN, PUZZLE),
     "judge": (JSONL, MARKDOWN),  # puzzle files hold no judgement
 }
 
@@ -248,10 +245,7 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
         return lambda format_, door: write_preview(rows, format_, door)
     # The note of what a human edited is not written over, so no agent need say anything of it.
     keeps = ways.export == MARKDOWN
-    cases = (
-        task.improve.improved(case, task.gatherer.text, settled=keeps and seen.is_edited(case))
-        for case in picked
-    )
+    cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked)
     if keeps:
         kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(task.vault, kept, format_)
@@ -280,7 +274,7 @@ def _exported_rows(task: _Task, cases: Iterable[Case], scrubber: Scrubber) -> Ca
 
 def _is_each_for_itself(wish: _Wish, ways: _Ways) -> bool:
     """Whether a row can be made without a look at the others, or an agent's word."""
-    return not (wish.dedupe or wish.limit or ways.refine or ways.judge or ways.shape == Shape.TOOLS)
+    return not (wish.dedupe or wish.limit or ways.judge or ways.shape == Shape.TOOLS)
 
 
 def _made_lines(task: _Task, export: Export, tally: Tally, scrubber: Scrubber) -> Iterator[Line]:
