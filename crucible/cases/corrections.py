@@ -90,7 +90,7 @@ def _with_words(timeline: Timeline, moments: Sequence[Moment]) -> list[Moment]:
 def _what_followed(timeline: Timeline, at: int) -> list[Moment]:
     """What the agent did next, up to the user's next words or the next refused call."""
     then: list[Moment] = []
-    for moment in timeline.walk(at + 1):
+    for moment in timeline.moments[at + 1 :]:
         if isinstance(moment.entry, Intervention) or moment.outcome is Outcome.REJECTED:
             break
         then.append(moment)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crucible.cases.model import Call, Role, Turn
 from crucible.errors import UsageError
@@ -157,39 +157,27 @@ def _told(turn: Turn) -> Mapping[str, object]:
 def read_turns(part: Part) -> tuple[Turn, ...]:
     """The turns of a part; `UsageError` for what is none."""
     block = "\n".join(part.lines)
-    rows = _value(block)
+    if not block.strip():
+        return ()
     try:
-        if not isinstance(rows, list):
-            raise TypeError(type(rows).__name__)  # noqa: TRY301
+        rows: Any = _value(block)
         return tuple(map(_turn, rows))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        if not block.strip():
-            return ()
         hint = 'each turn is such as {"role": "assistant", "text": "I run it."}'
         raise UsageError(f"{part.title}: no fence `json` with a list of turns", hint) from error
 
 
-def _turn(row: Mapping[str, object]) -> Turn:
-    text, calls, answers = row.get("text", ""), row.get("calls", []), row.get("answers", "")
-    if not isinstance(calls, list) or not isinstance(answers, str):
-        raise TypeError("calls")
+def _turn(row: Mapping[str, Any]) -> Turn:
+    text = row.get("text", "")
+    calls = tuple(map(_call, row.get("calls", ())))
     return Turn(
-        Role(_text(row["role"])),
-        "\n".join(text) if isinstance(text, list) else _text(text),
-        tuple(map(_call, calls)),
-        answers,
-        failed=bool(row.get("failed")),
+        Role(row["role"]),
+        "\n".join(text) if isinstance(text, list) else str(text),
+        calls,
+        str(row.get("answers", "")),
+        failed=row.get("failed") is True,
     )
 
 
-def _call(row: Mapping[str, object]) -> Call:
-    arguments = row.get("arguments", {})
-    if not isinstance(arguments, dict):
-        raise TypeError("arguments")
-    return Call(_text(row.get("id", "")), _text(row["name"]), arguments)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("text")
-    return value
+def _call(row: Mapping[str, Any]) -> Call:
+    return Call(str(row.get("id", "")), str(row["name"]), dict(row.get("arguments", {})))

@@ -48,6 +48,7 @@ _T = TypeVar("_T")
 _E = TypeVar("_E", bound=StrEnum)
 
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
+_WHOLE = "a whole number is wanted"
 _BROKEN = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter"})
 """Problems of a frontmatter of which not all could be read."""
 
@@ -124,7 +125,7 @@ class _Properties:
             return default
         try:
             return read(value)
-        except ValueError:
+        except (ValueError, TypeError):
             line = self._source.line_of(self._keys[key].start) + 1 if key in self._keys else 1
             self.tell("bad-value", f"{key}: {wanted}", line)
             self.is_unclear |= key in ("status", "case_type")
@@ -135,9 +136,6 @@ class _Properties:
 
     def texts(self, key: str) -> tuple[str, ...]:
         return self.get(key, _texts, ())
-
-    def number(self, key: str) -> int:
-        return self.get(key, _whole, 0, "a whole number is wanted")
 
     def flag(self, key: str) -> bool | None:
         return self.get(key, _flag, None, "true or false is wanted")
@@ -160,9 +158,11 @@ def _texts(value: Value) -> tuple[str, ...]:
 
 
 def _whole(value: Value) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError("number")  # noqa: TRY004  as every reader
-    return value
+    return int(str(value))
+
+
+def _share(value: Value) -> float:
+    return float(str(value))
 
 
 def _flag(value: Value) -> bool | None:
@@ -205,11 +205,13 @@ def _read_case(
     return Case(
         id=ident,
         type=type_,
-        place=Place(session, told.text("phase"), told.text("phase_name"), told.number("line")),
+        place=Place(
+            session, told.text("phase"), told.text("phase_name"), told.get("line", _whole, 0, _WHOLE)
+        ),
         body=body,
         started=told.get("started", _moment, None, "a time such as 2026-11-21T20:26:47Z is wanted"),
         difficulty=told.word("difficulty", Difficulty) or Difficulty.MEDIUM,
-        tokens=told.number("tokens"),
+        tokens=told.get("tokens", _whole, 0, _WHOLE),
         fault=told.word("fault", Fault) or Fault.AGENT,
         verification=Verification(told.text("verification") if passed else ""),
         complete=told.flag("complete") is not False,
@@ -264,11 +266,10 @@ def _attribution(told: _Properties) -> Attribution | None:
     category = told.word("category", Category)
     if category is None:
         return None
-    confidence = told.values.get("confidence")
     return Attribution(
         category,
         told.text("root_cause"),
         told.text("preventable_with"),
-        float(confidence) if isinstance(confidence, int | float) and 0 <= confidence <= 1 else 0.0,
+        told.get("confidence", _share, 0.0, "a number is wanted"),
         told.text("judge"),
     )

@@ -114,7 +114,7 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
         red = _reds(same) or [one for one in same[-1:] if _is_quoted(one, finding)]
         if red:
             gone = next((one for one in red[1:] if not _lines(one) & _lines(red[0])), passed)
-            return _Fixed(finding, told, red[0], passed, timeline.since(red[0].at + 1, gone.at))
+            return _Fixed(finding, told, red[0], passed, timeline.moments[red[0].at + 1 : gone.at])
     return _Fixed(finding, told, None, None, _turn(timeline, told))
 
 
@@ -153,11 +153,11 @@ def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
         and not isinstance(timeline.moments[start - 1].entry, Intervention)
     ):
         start -= 1
-    for moment in timeline.walk(told.at + 1, told.at + _STRETCH):
+    for moment in timeline.moments[told.at + 1 : told.at + _STRETCH]:
         if isinstance(moment.entry, Intervention):
             break
         end = moment.at
-    return timeline.since(start, end + 1)
+    return timeline.moments[start : end + 1]
 
 
 def _aims(moment: Moment) -> set[str]:

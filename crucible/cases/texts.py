@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from functools import cache
 from typing import TypeVar
 
 from crucible.cases.model import Call
@@ -17,15 +18,10 @@ __all__ = ["mapped", "names_of", "texts_of"]
 _T = TypeVar("_T")
 
 
-_NAMES: dict[type, tuple[str, ...]] = {}
-
-
+@cache
 def names_of(kind: type) -> tuple[str, ...]:
     """The names of a dataclass's fields, in their order."""
-    found = _NAMES.get(kind)
-    if found is None:
-        found = _NAMES[kind] = tuple(each.name for each in fields(kind))
-    return found
+    return tuple(each.name for each in fields(kind))
 
 
 def texts_of(value: object) -> Iterator[str]:
