@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from functools import cache
 from typing import TypeVar
 
 from crucible.cases.model import Call
@@ -18,7 +17,6 @@ __all__ = ["mapped", "names_of", "texts_of"]
 _T = TypeVar("_T")
 
 
-@cache
 def names_of(kind: type) -> tuple[str, ...]:
     """The names of a dataclass's fields, in their order."""
     return tuple(each.name for each in fields(kind))
