@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +19,9 @@ from crucible.acts.evidence import Evidence, load_evidence
 from crucible.cases.extracting import extract
 from crucible.cases.keeping import load_case
 from crucible.cases.model import Case, CaseType, Place, Puzzle, Review
-from crucible.errors import BadSessionId, CrucibleError
+from crucible.errors import CrucibleError
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
-from crucible.session.identity import check_session_id
 from crucible.session.model import Session, Subagent
 from crucible.vault.phases import heading_of
 from crucible.vault.store import Vault
@@ -33,7 +31,6 @@ __all__ = ["Gathered", "Gatherer", "Wanted"]
 
 _HELD = 16
 """Sessions in memory: a parent and its subagents are asked for one after the other."""
-_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
 
 
@@ -106,7 +103,7 @@ class Gatherer:
         problems: list[CrucibleError] = []
         if not self.wanted.accepted:  # what a human accepted is a note
             try:
-                made = tuple(_of_file(case, name) for case in self._extracted(name, self._note(path).session))
+                made = self._extracted(name, self._note(path).session)
             except CrucibleError as error:
                 problems.append(error)
         return self._gathered(name, made, problems)
@@ -177,17 +174,6 @@ class Gatherer:
             ident = read.id if read.says_case else note.name
             found.append(_Noted(path, read.case, ident, edited=read.is_edited))
         return sorted(found, key=lambda one: (not one.edited, one.case is not None))
-
-
-def _of_file(case: Case, name: str) -> Case:
-    """The case with an id that can be a file's name, whatever the session's is."""
-    with suppress(BadSessionId):
-        if check_session_id(name):
-            return case
-    # Two names may be the same without what no id holds.
-    digest = blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
-    plain = _NOT_PLAIN.sub("-", name).strip("-.")[:80]
-    return replace(case, id="-".join(part for part in (plain, digest, case.id[len(name) + 1 :]) if part))
 
 
 class _Noted(NamedTuple):

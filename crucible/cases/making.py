@@ -27,11 +27,14 @@ from crucible.cases.model import (
 from crucible.cases.texts import names_of, texts_of
 from crucible.cases.timeline import Moment, Timeline
 from crucible.note.contain import normal_line
+from crucible.patterns import late_pattern
 from crucible.session.findings import Finding
 from crucible.tokens import Estimate
 
 __all__ = ["case_id", "difficulty_of", "distinct", "make_case", "measured"]
 
+_PLAIN = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}")
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _UNCOUNTED = frozenset({"hints", "attribution"})
 """Fields that tell no two cases apart: what was made of a failure later."""
 
@@ -80,7 +83,14 @@ def case_id(session: str, type_: CaseType, anchor: str, nth: int = 0) -> str:
     """`<session>-<type>-<8 hex>`; `nth` counts those before it that have the same anchor."""
     words = normal_line(anchor).casefold()
     told = f"{type_}\n{words}" + (f"\n{nth}" if nth else "")
-    return f"{session}-{type_}-{_hex(told)}"
+    return f"{_file_name(session)}-{type_}-{_hex(told)}"
+
+
+def _file_name(session: str) -> str:
+    """The session's name, or one that can be part of a file's name; a digest keeps two of them apart."""
+    if _PLAIN.fullmatch(session):
+        return session
+    return f"{_NOT_PLAIN.sub('-', session).strip('-.')[:80]}-{_hex(session)}".lstrip("-")
 
 
 def distinct(cases: Iterable[Case]) -> Iterator[Case]:

@@ -16,8 +16,6 @@ from crucible.cases.model import (
     Body,
     Case,
     CaseType,
-    Choice,
-    Correction,
     Delegation,
     Place,
     Puzzle,
@@ -200,16 +198,8 @@ def _of_attribution(found: Attribution) -> dict[str, Value]:
 
 
 def _title(case: Case) -> str:
-    line = contain_line(cut(normal_line((case.title or _subject(case.body))[:1000]), _TITLE))
+    line = contain_line(cut(normal_line(case.title[:1000]), _TITLE))
     return f"{case.type.value.capitalize()}: {line}" if line else case.type.value.capitalize()
-
-
-def _subject(body: Body) -> str:
-    if isinstance(body, Choice):
-        return body.choice
-    if isinstance(body, Delegation):
-        return body.task
-    return (body.words or body.goal) if isinstance(body, Correction) else body.goal
 
 
 def _origin(place: Place, heading: str) -> str:

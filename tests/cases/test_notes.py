@@ -126,7 +126,9 @@ def test_line_ends_that_git_changed_change_nothing() -> None:
 
 
 def test_a_note_says_what_it_is_and_leads_to_where_it_comes_from() -> None:
-    text = render_case(case_of(CHOICE), heading="Make retries polite @claude-code@2.1 #dev")
+    text = render_case(
+        case_of(CHOICE, title="Backoff with jitter."), heading="Make retries polite @claude-code@2.1 #dev"
+    )
     values = yaml.safe_load(text.split("---\n")[1])
     assert (values["type"], values["case_type"], values["status"]) == ("case", "decision", "proposed")
     assert values["session"] == "[[2026-05-04-1000-retry]]"
