@@ -5,8 +5,7 @@ The request, the failing output and the files as they were are shown as they are
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from crucible.cases.model import Puzzle
@@ -39,34 +38,33 @@ def leaks(puzzle: Puzzle, *, exact: bool = True) -> tuple[str, ...]:
     return tuple(text[start:end] for text in texts for start, end in _spans(text, answer))
 
 
-def _answer(puzzle: Puzzle) -> set[tuple[str, ...]]:
+def _answer(puzzle: Puzzle) -> set[str]:
     """The runs that only the solution has."""
-    asked = _runs((puzzle.goal, puzzle.state, puzzle.failure))
-    return _runs((puzzle.expected, *texts_of(puzzle.solution))) - asked
+    told, asked = (
+        {run for text in texts_of(texts) for run, _, _ in _runs(text)}
+        for texts in ((puzzle.expected, puzzle.solution), (puzzle.goal, puzzle.state, puzzle.failure))
+    )
+    return told - asked
 
 
-def _runs(texts: Iterable[str]) -> set[tuple[str, ...]]:
-    return {run for text in texts for run, _ in _runs_of(text)}
-
-
-def _runs_of(text: str) -> Iterator[tuple[tuple[str, ...], Iterable[re.Match[str]]]]:
-    words = list(_WORD.finditer(text)) if len(text) >= 2 * _RUN - 1 else []
+def _runs(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each run of words, with where it begins and ends."""
+    words = [(found[0].casefold(), found.start(), found.end()) for found in _WORD.finditer(text)]
     for at in range(len(words) - _RUN + 1):
-        found = words[at : at + _RUN]
-        yield tuple(word[0].casefold() for word in found), found
+        run = words[at : at + _RUN]
+        yield " ".join(word for word, _, _ in run), run[0][1], run[-1][2]
 
 
-def _spans(text: str, answer: set[tuple[str, ...]]) -> list[tuple[int, int]]:
+def _spans(text: str, answer: set[str]) -> list[tuple[int, int]]:
     """Where runs of an answer are in a text; those that touch are one."""
     merged: list[tuple[int, int]] = []
-    for run, (first, *_, last) in _runs_of(text):
-        if run in answer:
-            start = merged.pop()[0] if merged and first.start() <= merged[-1][1] else first.start()
-            merged.append((start, last.end()))
+    for start, end in ((start, end) for run, start, end in _runs(text) if run in answer):
+        begun = merged.pop()[0] if merged and start <= merged[-1][1] else start
+        merged.append((begun, end))
     return merged
 
 
-def _masked(text: str, answer: set[tuple[str, ...]]) -> str:
+def _masked(text: str, answer: set[str]) -> str:
     for start, end in reversed(_spans(text, answer)):
         text = text[:start] + MARK + text[end:]
     return text

@@ -121,7 +121,7 @@ def _value(block: str) -> object:
 
 
 def render_items(texts: Sequence[str]) -> str:
-    """Texts as a list."""
+    """Texts as a list; "" for none."""
     lines = [f"- {render_text(text)}" for text in texts]
     is_plain = all(text[:1].isalnum() for text in texts) and read_items(lines) == tuple(texts)
     return "\n".join(lines) if is_plain else _json(list(texts))
@@ -154,9 +154,9 @@ def _told(turn: Turn) -> Mapping[str, object]:
     return {name: value for name, value in told.items() if value}
 
 
-def read_turns(part: Part) -> tuple[Turn, ...]:
-    """The turns of a part; `UsageError` for what is none."""
-    block = "\n".join(part.lines)
+def read_turns(lines: Sequence[str]) -> tuple[Turn, ...]:
+    """The turns of a block; `UsageError` for what is none."""
+    block = "\n".join(lines)
     if not block.strip():
         return ()
     try:
@@ -164,7 +164,7 @@ def read_turns(part: Part) -> tuple[Turn, ...]:
         return tuple(map(_turn, rows))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         hint = 'each turn is such as {"role": "assistant", "text": "I run it."}'
-        raise UsageError(f"{part.title}: no fence `json` with a list of turns", hint) from error
+        raise UsageError("no fence `json` with a list of turns", hint) from error
 
 
 def _turn(row: Mapping[str, Any]) -> Turn:

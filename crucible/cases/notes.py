@@ -223,6 +223,6 @@ def _sections(case: Case) -> Iterator[str]:
 _WRITERS: Mapping[Form, Callable[[Any], str]] = {
     Form.TEXT: render_text,
     Form.EXACT: render_exact,
-    Form.ITEMS: lambda texts: render_items(texts) if texts else "",
+    Form.ITEMS: render_items,
     Form.TURNS: render_turns,
 }

@@ -255,7 +255,7 @@ def _read_section(section: Section, part: Part, told: _Properties) -> object:
     if section.form is not Form.TURNS:
         return read_text(part.lines)
     try:
-        return read_turns(part)
+        return read_turns(part.lines)
     except UsageError as error:
         told.tell("bad-turns", str(error), part.line)
         told.is_unclear = True

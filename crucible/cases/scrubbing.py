@@ -48,6 +48,7 @@ _NO_MAIL = frozenset({
 _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".test", ".local", ".localhost")
 
 
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _ONE = ("title", "agent", "model", "channel", "project")
 _SEVERAL = ("tools", "tags", "problems")
 
@@ -82,6 +83,15 @@ class Scrubber:
         taken, self.counts = self.counts, before + self.counts
         return replace(clean, redactions=dict(Counter(case.redactions) + taken)) if taken else clean
 
+    def named_cleanly(self, case: Case) -> Case:
+        """The case without them, also in its session's name, of which its id is made."""
+        clean = self.clean(case)
+        session = self.text(case.place.session)
+        if session == case.place.session:
+            return clean
+        plain = _NOT_PLAIN.sub("-", self.text(case.id)).strip("-")
+        return replace(clean, id=plain, place=clean.place._replace(session=session))
+
     def text(self, text: str) -> str:
         """A text without them; itself where there are none."""
         whole = text
@@ -97,15 +107,18 @@ class Scrubber:
         if "home" in text or "Users" in text:
             text = _PATHS.sub(self._path, text)
         if self._home:
-            text, count = self._home.subn("~", text)
-            self._count("home-folder", count)
+            text = self._home.sub(self._folder, text)
         return _MAIL.sub(self._mail, text) if "@" in text else text
+
+    def _folder(self, _: Match[str]) -> str:
+        self.counts["home-folder"] += 1
+        return "~"
 
     def _path(self, found: Match[str]) -> str:
         name = found["name"] or found["full"] or found["part"]
         if name.casefold() in _NOBODY:
             return found[0]
-        self._count("home-path", 1)
+        self.counts["home-path"] += 1
         return found[0].removesuffix(name) + "user"
 
     def _mail(self, found: Match[str]) -> str:
@@ -113,47 +126,27 @@ class Scrubber:
         of_program = found["local"] in {"git", "noreply", "no-reply"} or found["last"].lower() in _NO_MAIL
         if of_program or domain.endswith(_OPEN):
             return found[0]
-        self._count("email", 1)
+        self.counts["email"] += 1
         return "user@example.com"
-
-    def _count(self, rule: str, count: int) -> None:
-        if count:
-            self.counts[rule] += count
 
     # --- a call's arguments: texts with names, which tell a secret as much as its look does --------------------------
 
     def _call(self, call: Call) -> Call:
-        name, arguments = self.text(call.name), self._values(call.arguments)
-        if name is call.name and arguments is call.arguments:
-            return call
-        return replace(call, name=name, arguments=arguments)
+        return replace(call, name=self.text(call.name), arguments=self._value("", call.arguments))
 
-    def _values(self, values: Mapping[str, object]) -> Mapping[str, object]:
-        clean = {self.text(str(key)): self._value(str(key), value) for key, value in values.items()}
-        is_same = len(clean) == len(values) and all(
-            one is two and clean[one] is value
-            for (two, value), one in zip(values.items(), clean, strict=True)
-        )
-        return values if is_same else clean
-
-    def _value(self, key: str, value: object) -> object:
+    def _value(self, key: str, value: Any) -> Any:
         if isinstance(value, Mapping):
-            return self._values(value)
+            return {self.text(str(name)): self._value(str(name), one) for name, one in value.items()}
         if isinstance(value, list | tuple):
             return [self._value(key, one) for one in value]
         if not isinstance(value, str):
             return value
         clean = self.text(value)
-        if clean == value and len(value) <= _LONGEST_SECRET and "\n" not in value:
-            rule = self._rule_of(key, value)
-            clean = f"[REDACTED:{rule}]" if rule else clean
-        return clean
-
-    def _rule_of(self, key: str, value: str) -> str:
-        """By which rule a value is a secret because of its name; "" for none."""
+        if clean != value or len(value) > _LONGEST_SECRET or "\n" in value:
+            return clean
         _, counts = self._redact(orjson.dumps({self.text(key): value}).decode())
         self.counts.update(counts)
-        return next(iter(counts), "")
+        return next((f"[REDACTED:{rule}]" for rule in counts), clean)
 
 
 _LONGEST_SECRET = 4096

@@ -6,25 +6,22 @@ Owns the command and what goes with what.  Choosing sessions is `learned_session
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from crucible.cases.card import Tally
-from crucible.cases.exporting import export_files, export_stream
-from crucible.cases.gathering import Gatherer, Wanted
+from crucible.cases.exporting import Export, export_files, export_stream
+from crucible.cases.gathering import Gathered, Gatherer, Wanted
 from crucible.cases.keeping import keep_cases
-from crucible.cases.likeness import Dedupe
 from crucible.cases.model import Case, CaseType
-from crucible.cases.picking import Picked
-from crucible.cases.putting import exports_folder, put_puzzles
-from crucible.cases.rows import Export, Line, lines_of
+from crucible.cases.picking import Dedupe, Picked, pick
+from crucible.cases.puzzle_files import exports_folder, put_puzzles
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
-from crucible.cases.sharing import gather_all, make_rows, worth_sharing
 from crucible.cases.splitting import Families, Splits, parse_splits
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
@@ -32,7 +29,7 @@ from crucible.cli.improving import Improver, improver_of
 from crucible.cli.learned_rules import Target, propose_rules
 from crucible.cli.learned_sessions import Chosen, choose, kin_of
 from crucible.cli.learning_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, with_options
-from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
+from crucible.cli.learning_report import Seen, rows_of, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json_lines
@@ -40,6 +37,7 @@ from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
 from crucible.errors import UsageError
+from crucible.processes import cores, spread
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.vault.store import Vault
 from crucible.vault.walk import CASES, WORKFLOWS
@@ -124,17 +122,10 @@ def learn(
         by_rules=ways.export == MARKDOWN,  # in rows it would take as long as all the rest
     )
     gatherer = Gatherer(vault, redact, wish.wanted)
-    seen = Seen()
+    seen = Seen(exporting=ways.export is not None)
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
-        picked = Picked(
-            lambda: _cases(vault, gatherer, chosen, seen.begin(exporting=ways.export is not None), show),
-            dedupe=wish.dedupe,
-            limit=wish.limit,
-            seed=wish.seed,
-        )
-        home = os.path.expanduser("~")
-        task = _Task(vault, chosen, gatherer, seen, wish, ways, improve, home, show)
-        report = _exported(task, picked)
+        picked = pick(_cases(vault, gatherer, chosen, seen, show), wish.dedupe, wish.limit, wish.seed)
+        report = _exported(_Task(vault, chosen, gatherer, seen, wish, ways, improve), picked)
     report(format_, door)
     seen.tell(picked.dropped)
     if wish.wanted.accepted and not seen.cases:
@@ -212,15 +203,35 @@ def _check_place(vault: Vault, output: str | None) -> None:
 
 def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, show: Show) -> Iterator[Case]:
     """The cases of all sessions that were chosen, in their order, and of those that only `cases/` tells of."""
-    for done, gathered in enumerate(gather_all(vault, gatherer, chosen.paths)):
+    for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
-    yield from _kept_cases(gatherer, chosen, seen)
-
-
-def _kept_cases(gatherer: Gatherer, chosen: Chosen, seen: Seen) -> Iterator[Case]:
     for session in sorted({*gatherer.reviewed} - chosen.known) if chosen.every else ():
         yield from seen.counted(gatherer.kept_only(session))
+
+
+_MANY, _CHUNK = 200, 32
+"""Sessions: fewer are gathered sooner by one process than by several that must start; neighbours go together, as a session's subagents do."""
+_GATHERERS: list[Gatherer] = []
+"""Of a process that works for another."""
+
+
+def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[Gathered]:
+    """What is gathered of each session, in their order; of many on all cores."""
+    if len(paths) < _MANY:
+        yield from map(gatherer.gather, paths)
+        return
+    chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
+    for some in spread(_gather, chunks, cores(), partial(_begin, vault, gatherer.wanted)):
+        yield from some
+
+
+def _begin(vault: Vault, wanted: Wanted) -> None:
+    _GATHERERS[:] = [Gatherer(vault, remembering(redact_of(vault.settings.secrets)), wanted)]
+
+
+def _gather(paths: Sequence[Path]) -> list[Gathered]:
+    return [_GATHERERS[0].gather(path) for path in paths]
 
 
 class _Task(NamedTuple):
@@ -233,23 +244,21 @@ class _Task(NamedTuple):
     wish: _Wish
     ways: _Ways
     improve: Improver
-    home: str
-    show: Show
 
 
 def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
     """Do what was asked for; the answer tells of it."""
     ways, seen = task.ways, task.seen
     if ways.export is None:
-        rows = seen.rows(picked)
+        rows = rows_of(picked.cases)
         return lambda format_, door: write_preview(rows, format_, door)
     # The note of what a human edited is not written over, so no agent need say anything of it.
     keeps = ways.export == MARKDOWN
-    cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked)
+    cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:
         kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(task.vault, kept, format_)
-    scrubber = Scrubber(task.improve.redact, task.home)
+    scrubber = Scrubber(task.improve.redact, os.path.expanduser("~"))
     if ways.export == PUZZLE:
         folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
         put = put_puzzles(folder, cases, scrubber, force=ways.force)
@@ -258,34 +267,13 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
 
 
 def _exported_rows(task: _Task, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
-    export, tally = _export(task), Tally()
+    export, output = _export(task), task.ways.output
     sides = [*export.splits.shares] if export.splits else []
-    if _is_each_for_itself(task.wish, task.ways) and worth_sharing(task.chosen.paths):
-        lines = _made_lines(task, export, tally, scrubber)
-    else:
-        lines = lines_of(cases, export, scrubber, tally)
-    output = task.ways.output
     if output in (None, _STDOUT):
-        streamed = export_stream(lines, tally, write_json_lines)
+        streamed = export_stream(cases, export, scrubber, write_json_lines)
         return lambda _, __: tell_exported(streamed, None, sides)
-    done = export_files(lines, tally, export, Path(from_here(str(output))))
+    done = export_files(cases, export, scrubber, Path(from_here(str(output))))
     return lambda format_, _: tell_exported(done, format_, sides)
-
-
-def _is_each_for_itself(wish: _Wish, ways: _Ways) -> bool:
-    """Whether a row can be made without a look at the others, or an agent's word."""
-    return not (wish.dedupe or wish.limit or ways.judge or ways.shape == Shape.TOOLS)
-
-
-def _made_lines(task: _Task, export: Export, tally: Tally, scrubber: Scrubber) -> Iterator[Line]:
-    """The rows of all sessions, made on all cores; of what only `cases/` tells of, here."""
-    paths, seen = task.chosen.paths, task.seen.begin(exporting=True)
-    for made in make_rows(task.vault, task.gatherer.wanted, paths, export, task.home):
-        seen.took(made)
-        task.show(seen.sessions, len(paths))
-        tally.merge(made.tally)
-        yield from made.lines
-    yield from lines_of(_kept_cases(task.gatherer, task.chosen, seen), export, scrubber, tally)
 
 
 def _export(task: _Task) -> Export:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from crucible.cases.likeness import Dedupe
 from crucible.cases.model import CaseType
+from crucible.cases.picking import Dedupe
 from crucible.cases.shapes import Shape
 from crucible.cli.given import GivenPath
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.cases.likeness import Dedupe, Duplicates, likeness, sketch_of
 from crucible.cases.model import Case, Choice, Delegation, Review, Verification
+from crucible.cases.picking import Dedupe, duplicates, likeness, sketch_of
 from tests.cases.made import any_case, case_of, made_cases
 
 WORDS = [f"word{number}" for number in range(200)]
@@ -21,10 +21,7 @@ def _delegation(id_: str, words: list[str], digest: str = "") -> Case:
 
 
 def _dropped(mode: Dedupe, *cases: Case) -> dict[str, str]:
-    duplicates = Duplicates(mode)
-    for case in cases:
-        duplicates.see(case)
-    return duplicates.dropped()
+    return duplicates(cases, mode)
 
 
 def test_exactly_the_same_digest_and_type_is_the_same() -> None:

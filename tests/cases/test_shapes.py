@@ -14,15 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.cases.chat import quoted, without_marks
+from crucible.cases.exporting import Export, export_stream
 from crucible.cases.model import Case, Delegation, Role, Turn, Verification
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import read_case
-from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Provenance, Shape, row_of
 from crucible.cases.toolbox import with_tools
 from crucible.note.source import Source
-from tests.cases.exported import export_stream
 from tests.cases.made import (
     CHOICE,
     CORRECTION,
@@ -405,7 +404,7 @@ def test_calls_of_which_only_a_line_is_known_make_no_schema() -> None:
         one.id for one in made_cases() if row_of(one, Shape.MESSAGES)
     ]
     out = BytesIO()
-    exported = export_stream(cases, Export(Shape.TOOLS), Scrubber(lambda text: (text, {})), out)
+    exported = export_stream(cases, Export(Shape.TOOLS), Scrubber(lambda text: (text, {})), out.writelines)
     assert (out.getvalue(), exported.tally.left_out["workflow"]) == (b"", 1)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from crucible.cases import sharing
+from crucible.cli import learning
 from crucible.importing.importing import ImportOptions, import_transcripts
 from crucible.note.wikilinks import strip_heading_for_link
 from crucible.transcript.dialects import DIALECTS
@@ -350,9 +350,9 @@ def test_rows_made_by_many_processes_are_those_of_one(
     cru("cases", "reject", no)
     ways = (("--all",), ("--all", "--accepted"), ("--all", "--split", "a=0.5,b=0.5"))
     alone = [cru("session", "learn", *way, "--export", "jsonl") for way in ways]
-    monkeypatch.setattr(sharing, "_WORTH_PROCESSES", 1)
-    monkeypatch.setattr(sharing, "cores", lambda: 2)
-    monkeypatch.setattr(sharing, "_CHUNK", 3)
+    monkeypatch.setattr(learning, "_MANY", 1)
+    monkeypatch.setattr(learning, "cores", lambda: 2)
+    monkeypatch.setattr(learning, "_CHUNK", 3)
     shared = [cru("session", "learn", *way, "--export", "jsonl") for way in ways]
     assert [one.stdout for one in shared] == [one.stdout for one in alone]
     assert [one.stderr for one in shared] == [one.stderr for one in alone]
