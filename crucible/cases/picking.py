@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import replace
 from enum import StrEnum
 from hashlib import blake2b
 from itertools import islice
@@ -99,16 +100,7 @@ def sketch_of(case: Case) -> frozenset[int]:
     """The hashes of all runs of three words."""
     body = case.body
     if isinstance(body, Puzzle):  # what happened, and not what was made of it
-        texts = texts_of((body.goal, body.failure, body.expected, body.tried, body.solution))
-    else:
-        texts = texts_of(body)
-    words = [word for text in texts for word in _WORD.findall(text.casefold())]
-    return frozenset(map(_hash, _runs(words)))
-
-
-def _runs(words: list[str]) -> Iterator[str]:
-    return (" ".join(words[at : at + _RUN]) for at in range(max(len(words) - _RUN + 1, 1)))
-
-
-def _hash(run: str) -> int:
-    return crc32(run.encode("utf-8", "surrogatepass"))
+        body = replace(body, state="", hints=(), attribution=None)
+    words = [word for text in texts_of(body) for word in _WORD.findall(text.casefold())]
+    runs = (" ".join(words[at : at + _RUN]) for at in range(max(len(words) - _RUN + 1, 1)))
+    return frozenset(crc32(run.encode("utf-8", "surrogatepass")) for run in runs)

@@ -33,18 +33,36 @@ _PATHS = late_pattern(
     r"|(?P<flat>\bprojects(?:\\{1,4}|/)-(?:home|Users)-)(?P<part>[^-/\\\s\"'`]+)"
 )
 _NOBODY = frozenset(
-    {"user", "username", "shared", "public", "default", "linuxbrew", "node", "runner", "..", "."}
+    ["user", "username", "shared", "public", "default", "linuxbrew", "node", "runner", ".", ".."]
 )
 _MAIL = late_pattern(
     r"(?<![A-Za-z0-9._%+-])(?P<local>[A-Za-z0-9._%+-]{1,64})@"
     r"(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<last>[A-Za-z]{2,24}))(?![A-Za-z0-9-]|\.[A-Za-z0-9])"
 )
-# fmt: off
-_NO_MAIL = frozenset({
-    "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "pdf", "css", "js", "mjs", "ts", "tsx", "py", "md", "json", "toml", "yaml", "txt",
-})
+_NO_MAIL = frozenset(
+    [
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "svg",
+        "webp",
+        "ico",
+        "pdf",
+        "css",
+        "js",
+        "mjs",
+        "ts",
+        "tsx",
+        "py",
+        "md",
+        "json",
+        "toml",
+        "yaml",
+        "txt",
+    ]
+)
 """What is the end of a file's name, and of no address."""
-# fmt: on
 _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".test", ".local", ".localhost")
 
 
