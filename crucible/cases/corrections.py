@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, request_of
+from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, request_of, with_words
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Correction
 from crucible.cases.placing import said_at
@@ -46,7 +46,7 @@ def _case(
     did = [refused] if refused else _what_was_done(timeline, said.at)
     body = Correction(
         request_of(timeline, (did[0] if did else said).at, corrections),
-        brief_turns(_with_words(timeline, did)),
+        brief_turns(with_words(timeline, did)),
         brief(words, SIDE // 2),
         brief_turns(_changes(then), 2 * SIDE),
         brief(line, SIDE // 8),
@@ -80,17 +80,10 @@ def _what_was_done(timeline: Timeline, until: int) -> list[Moment]:
     return [*calls, *said]
 
 
-def _with_words(timeline: Timeline, moments: Sequence[Moment]) -> list[Moment]:
-    """The moments, with what the agent said right before the first."""
-    first = moments[0].at if moments else 0
-    before = timeline.moments[max(0, first - 1) : first]
-    return [*(one for one in before if isinstance(one.entry, Prose)), *moments]
-
-
 def _what_followed(timeline: Timeline, at: int) -> list[Moment]:
     """What the agent did next, up to the user's next words or the next refused call."""
     then: list[Moment] = []
-    for moment in timeline.walk(at + 1):
+    for moment in timeline.moments[at + 1 :]:
         if isinstance(moment.entry, Intervention) or moment.outcome is Outcome.REJECTED:
             break
         then.append(moment)

@@ -1,7 +1,6 @@
 """Delegations: work that was given away, what came back, and whether it was taken up.
 
-Owns what shows that a result was used: the parent's later words or work say of it what nobody had said before.  It was not where nothing came
-back; else nobody knows.
+A result was used if the parent's later words or work say of it what nobody had said before; else nobody knows.
 """
 
 from __future__ import annotations
@@ -79,8 +78,6 @@ def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | 
 
 def _result(entry: Subagent, child: Session | None) -> str:
     """What came back: the last words of the subagent's note, else all that the callout has of them."""
-    if not entry.summary and (child is None or str(child.status) == "failed"):
-        return ""
     entries = list(child.all_entries()) if child is not None else list(entry.entries)
     last = next((one.text for one in reversed(entries) if isinstance(one, Prose)), "")
     return max(last, entry.summary or "", key=len)
@@ -88,8 +85,6 @@ def _result(entry: Subagent, child: Session | None) -> str:
 
 def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bool | None, str]:
     """Whether the result was used, and what shows it."""
-    if not result.strip():
-        return False, "nothing came back"
     known = content_words(task) | _said_before(timeline, moment)
     news, names = content_words(result) - known, _names_in(result) - _names_in(task)
     seen: set[str] = set()

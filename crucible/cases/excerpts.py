@@ -14,7 +14,7 @@ from crucible.acts.model import Deed
 from crucible.cases.model import Role, Turn
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.patterns import ANSI, late_pattern
-from crucible.session.model import Intervention, Outcome
+from crucible.session.model import Intervention, Outcome, Prose
 
 __all__ = [
     "CHANGES",
@@ -28,6 +28,7 @@ __all__ = [
     "message_of",
     "request_of",
     "telling",
+    "with_words",
 ]
 
 SIDE = 3200
@@ -92,6 +93,16 @@ def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARG
     while kept and kept[0].role is Role.TOOL:
         del kept[0]
     return tuple(kept)
+
+
+def with_words(timeline: Timeline, moments: Iterable[Moment]) -> list[Moment]:
+    """The moments in order, each with what the agent said right before it."""
+    found: dict[int, Moment] = {}
+    for moment in moments:
+        before = timeline.moments[max(0, moment.at - 1)]
+        found |= {before.at: before} if isinstance(before.entry, Prose) else {}
+        found[moment.at] = moment
+    return list(found.values())
 
 
 def _acknowledged(moment: Moment) -> Moment:

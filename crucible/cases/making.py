@@ -27,11 +27,14 @@ from crucible.cases.model import (
 from crucible.cases.texts import names_of, texts_of
 from crucible.cases.timeline import Moment, Timeline
 from crucible.note.contain import normal_line
+from crucible.patterns import late_pattern
 from crucible.session.findings import Finding
 from crucible.tokens import Estimate
 
 __all__ = ["case_id", "difficulty_of", "distinct", "make_case", "measured"]
 
+_PLAIN = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}")
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _UNCOUNTED = frozenset({"hints", "attribution"})
 """Fields that tell no two cases apart: what was made of a failure later."""
 
@@ -80,7 +83,14 @@ def case_id(session: str, type_: CaseType, anchor: str, nth: int = 0) -> str:
     """`<session>-<type>-<8 hex>`; `nth` counts those before it that have the same anchor."""
     words = normal_line(anchor).casefold()
     told = f"{type_}\n{words}" + (f"\n{nth}" if nth else "")
-    return f"{session}-{type_}-{_hex(told)}"
+    return f"{_file_name(session)}-{type_}-{_hex(told)}"
+
+
+def _file_name(session: str) -> str:
+    """The session's name, or one that can be part of a file's name; a digest keeps two of them apart."""
+    if _PLAIN.fullmatch(session):
+        return session
+    return f"{_NOT_PLAIN.sub('-', session).strip('-.')[:80]}-{_hex(session)}".lstrip("-")
 
 
 def distinct(cases: Iterable[Case]) -> Iterator[Case]:
@@ -100,29 +110,24 @@ _COUNTER = Estimate()
 
 def measured(case: Case) -> Case:
     """A case with the tokens and the digest that its body has now: blanks, and where a turn's calls stood, do not count."""
-    told = [case.type.value]
-    tokens = 0
-    for name in names_of(type(case.body)):
-        if name in _UNCOUNTED:
-            continue
-        value = getattr(case.body, name)
-        told.append(name)
-        for part in value if isinstance(value, tuple) else (value,):
-            texts = [*_words_of(part)]
-            told.append("\x1f".join(" ".join(text.split()) for text in texts))
-            tokens += 0 if part is None or isinstance(part, bool) else _COUNTER.count("\n".join(texts))
-    digest = blake2b("\x1e".join(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return replace(case, tokens=tokens, digest=digest)
+    names = (name for name in names_of(type(case.body)) if name not in _UNCOUNTED)
+    texts = [*_words_of(tuple(getattr(case.body, name) for name in names))]
+    told = "\x1e".join([case.type.value, *(" ".join(text.split()) for text in texts)])
+    digest = blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return replace(case, tokens=_COUNTER.count("\n".join(texts)), digest=digest)
 
 
-def _words_of(part: object) -> Iterator[str]:
-    if not isinstance(part, Turn):
-        yield str(part)
-        return
-    yield from (part.role.value, str(part.failed)) if part.calls else (part.role.value,)
-    yield part.text
-    for call in part.calls:
-        yield from (call.name, *texts_of(call.arguments))
+def _words_of(value: object) -> Iterator[str]:
+    if isinstance(value, Turn):
+        yield value.text
+        for call in value.calls:
+            yield call.name
+            yield from texts_of(call.arguments)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _words_of(one)
+    else:
+        yield from texts_of(value)
 
 
 def _hex(text: str) -> str:

@@ -17,7 +17,7 @@ def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
     at = 0
     for finding in findings_of(timeline.session):
         if finding.kind == kind:
-            moment = next((one for one in timeline.walk(at) if _tells(one, finding)), None)
+            moment = next((one for one in timeline.moments[at:] if _tells(one, finding)), None)
             if moment is not None:
                 at = moment.at + 1
                 yield finding, moment

@@ -31,7 +31,7 @@ from crucible.cases.note_blocks import (
 from crucible.cases.rubric import Check, CheckKind, rubric_json, rubric_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.errors import NoteExists, UsageError, VaultError, reason_of
-from crucible.note.contain import FORMAT, contain_line, cut, format_of, normal_line
+from crucible.note.contain import FORMAT, contain_line, cut, normal_line
 from crucible.note.fencing import fenced
 from crucible.note.frontmatter import find_frontmatter, render_frontmatter
 from crucible.note.scalars import Value
@@ -118,9 +118,9 @@ def render_puzzle_file(case: Case) -> str:
         "Goal": render_text(puzzle.goal),
         "State": render_text(puzzle.state),
         "Tried": render_turns(puzzle.tried),
-        "Failure": render_exact(puzzle.failure) if puzzle.failure else "",
+        "Failure": render_exact(puzzle.failure),
         "How it will be judged": _judging(rubric_of(puzzle, case.verification)),
-        "Hints": render_items("Hint", puzzle.hints),
+        "Hints": render_items(puzzle.hints),
     }
     return _note(properties, (f"Puzzle: {title}" if title else "Puzzle") + f"\n\n{said}", sections)
 
@@ -171,9 +171,8 @@ def _judging(checks: Sequence[Check]) -> str:
 def read_puzzle_file(source: Source) -> PuzzleFile:
     """The puzzle; `UsageError` for another file."""
     values, parts = _read(source, "puzzle")
-    form = format_of(values)
-    goal, state, failure = (read_text(_lines(parts, name), form) for name in ("goal", "state", "failure"))
-    tried, hints = read_turns(_lines(parts, "tried"), 1, [], form), read_items(_lines(parts, "hints"), form)
+    goal, state, failure = (read_text(_lines(parts, name)) for name in ("goal", "state", "failure"))
+    tried, hints = read_turns(_lines(parts, "tried")), read_items(_lines(parts, "hints"))
     solution = str(values.get("solution", ""))
     if solution and not _NAME.fullmatch(solution):
         raise UsageError(
@@ -185,10 +184,9 @@ def read_puzzle_file(source: Source) -> PuzzleFile:
 
 def read_solution_file(source: Source) -> SolutionFile:
     """The solution with its checks; `UsageError` for another file, and for checks that are none."""
-    values, parts = _read(source, "puzzle-solution")
-    form = format_of(values)
-    expected = read_text(_lines(parts, "expected"), form)
-    solution = read_turns(_lines(parts, "solution"), 1, [], form)
+    parts = _read(source, "puzzle-solution")[1]
+    expected = read_text(_lines(parts, "expected"))
+    solution = read_turns(_lines(parts, "solution"))
     checks = _checks(parts["rubric"]) if "rubric" in parts else ()
     return SolutionFile(Puzzle("", "", (), "", expected, solution), checks)
 
@@ -200,7 +198,7 @@ def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Pa
             f"no {type_} file", "`cru session learn --type puzzle --export puzzle` writes puzzles"
         )
     lines = source.text.replace("\r\n", "\n").split("\n")[found.lines.end :]
-    parts = parts_of(lines, 2, found.lines.end + 1)[:0:-1]  # of two of one name the first one counts
+    parts = parts_of(lines, found.lines.end + 1)[:0:-1]  # of two of one name the first one counts
     return found.values, {part.title.lower(): part for part in parts}
 
 

@@ -23,6 +23,7 @@ from crucible.cases.excerpts import (
     message_of,
     request_of,
     telling,
+    with_words,
 )
 from crucible.cases.hiding import withhold
 from crucible.cases.hints import hints_for
@@ -34,7 +35,7 @@ from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after, verified_by
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind
-from crucible.session.model import Intervention, Outcome, Prose
+from crucible.session.model import Intervention, Outcome
 
 __all__ = ["find_puzzles"]
 
@@ -81,7 +82,7 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
             tried=_tried(fixed, failure),
             failure=failure,
             expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
-            solution=brief_turns(_explained(timeline, changes), 2 * SIDE),
+            solution=brief_turns(with_words(timeline, changes), 2 * SIDE),
             hints=hints_for(failure, changes),
         )
     )
@@ -114,7 +115,7 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
         red = _reds(same) or [one for one in same[-1:] if _is_quoted(one, finding)]
         if red:
             gone = next((one for one in red[1:] if not _lines(one) & _lines(red[0])), passed)
-            return _Fixed(finding, told, red[0], passed, timeline.since(red[0].at + 1, gone.at))
+            return _Fixed(finding, told, red[0], passed, timeline.moments[red[0].at + 1 : gone.at])
     return _Fixed(finding, told, None, None, _turn(timeline, told))
 
 
@@ -153,11 +154,11 @@ def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
         and not isinstance(timeline.moments[start - 1].entry, Intervention)
     ):
         start -= 1
-    for moment in timeline.walk(told.at + 1, told.at + _STRETCH):
+    for moment in timeline.moments[told.at + 1 : told.at + _STRETCH]:
         if isinstance(moment.entry, Intervention):
             break
         end = moment.at
-    return timeline.since(start, end + 1)
+    return timeline.moments[start : end + 1]
 
 
 def _aims(moment: Moment) -> set[str]:
@@ -215,15 +216,6 @@ def _fix(fixed: _Fixed) -> list[Moment]:
         named = [one for one in found if any(name.rpartition("/")[2] in text for name in _changed(one))]
         found = named or found
     return [one for one in found if one.arguments] or found
-
-
-def _explained(timeline: Timeline, changes: Sequence[Moment]) -> list[Moment]:
-    """The changes, each with the agent's words right before it."""
-    found: list[Moment] = []
-    for moment in changes:
-        before = timeline.moments[moment.at - 1] if moment.at else moment
-        found += [one for one in (before, moment) if one is moment or isinstance(one.entry, Prose)]
-    return found
 
 
 def _verification(timeline: Timeline, fixed: _Fixed) -> Verification:

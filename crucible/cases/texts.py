@@ -17,15 +17,9 @@ __all__ = ["mapped", "names_of", "texts_of"]
 _T = TypeVar("_T")
 
 
-_NAMES: dict[type, tuple[str, ...]] = {}
-
-
 def names_of(kind: type) -> tuple[str, ...]:
     """The names of a dataclass's fields, in their order."""
-    found = _NAMES.get(kind)
-    if found is None:
-        found = _NAMES[kind] = tuple(each.name for each in fields(kind))
-    return found
+    return tuple(each.name for each in fields(kind))
 
 
 def texts_of(value: object) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change
+from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, with_words
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Trajectory
 from crucible.cases.placing import outcome_of, said_at
@@ -60,7 +60,7 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
     if outcome is None:
         return None
     goal = timeline.goal_of(_top(first))
-    steps = [*_steps(part)]
+    steps = _steps(timeline, part)
     turns = brief_turns(steps, SIDE * 3, SIDE // 3)
     if not any(map(is_change, steps)) or sum(len(one.calls) for one in turns) < sum(
         bool(one.call) for one in steps
@@ -74,14 +74,10 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
     )
 
 
-def _steps(part: list[Moment]) -> Iterator[Moment]:
+def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
     """The calls that changed or proved something, each with the words right before it, and the closing words."""
-    for at, moment in enumerate(part):
-        following = part[at + 1] if at + 1 < len(part) else None
-        if _is_step(moment) or (
-            isinstance(moment.entry, Prose) and (following is None or _is_step(following))
-        ):
-            yield moment
+    closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
+    return with_words(timeline, [*filter(_is_step, part), *closing])
 
 
 def _is_step(moment: Moment) -> bool:

@@ -56,7 +56,6 @@ class _Ways(NamedTuple):
     split: str | None
     licence: str | None
     no_metadata: bool
-    refine: bool
     judge: bool
     named: str | None
     rules: str | None
@@ -119,7 +118,6 @@ def learn(
         vault,
         redact,
         ways.named,
-        refine=ways.refine,
         judge=ways.judge,
         by_rules=ways.export == MARKDOWN,  # in rows it would take as long as all the rest
     )
@@ -157,7 +155,6 @@ _GOES_WITH = {
     "no_metadata": (JSONL,),
     "output": (JSONL, PUZZLE),
     "force": (PUZZLE,),
-    "refine": (JSONL, MARKDOWN, PUZZLE),
     "judge": (JSONL, MARKDOWN),  # puzzle files hold no judgement
 }
 
@@ -257,10 +254,7 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
         return lambda format_, door: write_preview(rows, format_, door)
     # The note of what a human edited is not written over, so no agent need say anything of it.
     keeps = ways.export == MARKDOWN
-    cases = (
-        task.improve.improved(case, task.gatherer.text, settled=keeps and seen.is_edited(case))
-        for case in picked.cases
-    )
+    cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:
         kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(task.vault, kept, format_)

@@ -74,18 +74,13 @@ WAYS = (
         "--no-metadata", is_flag=True, help="Rows without the column that tells where they come from."
     ),
     click.option(
-        "--refine",
-        is_flag=True,
-        help="Have an agent tighten the wording of what was made of a session, within checks.",
-    ),
-    click.option(
         "--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."
     ),
     click.option(
         "--with",
         "named",
         metavar="COMMAND",
-        help="Who refines or judges: claude, codex, opencode or a command line; by default the one of your settings.",
+        help="Who judges: claude, codex, opencode or a command line; by default the one of your settings.",
     ),
     click.option(
         "--rules",

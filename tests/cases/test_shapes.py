@@ -132,25 +132,6 @@ def test_calls_that_failed_are_not_to_be_learnt() -> None:
     assert weights == [0, 1, 1, 1]
 
 
-def test_an_error_that_an_agent_told_is_data_and_to_tell_it_was_no_mistake() -> None:
-    lone = replace(
-        PUZZLE, tried=(said("Hm.\n\nThe export wrote rows twice."),), failure="The export wrote rows twice."
-    )
-    messages = _row(case_of(lone), Shape.MESSAGES)["messages"]
-    assert [one["role"] for one in messages] == [
-        "user",
-        "assistant",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-    ]
-    assert messages[1]["content"] == "Hm."
-    assert messages[2]["content"] == "This failed:\n\n```text\nThe export wrote rows twice.\n```"
-    assert _row(case_of(lone), Shape.PROMPT_COMPLETION)["prompt"][-1]["role"] == "user"
-    assert _row(case_of(lone), Shape.PREFERENCE) is None
-
-
 def test_nobody_learns_the_mark_that_stands_for_what_was_withheld() -> None:
     masked = (used("t2", "Edit", path="app.py", new="x […] y"), tool("t2", "ok"))
     assert _row(case_of(replace(PUZZLE, solution=masked)), Shape.MESSAGES) is None
