@@ -15,20 +15,19 @@ from crucible.agents.patience import TimeUsedUp
 from crucible.agents.running import TimedOut
 from crucible.brief.prompting import phase_text
 from crucible.errors import AgentFailed, CrucibleError
-from crucible.history.judging import Grounds, Refused, judge_answer
+from crucible.history.judging import Grounds, Refused, judge_answer, marked
 from crucible.history.model import Entry, Line, shortened_entry
 from crucible.history.shortening import Shorten
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.patterns import UNSEEN
-from crucible.rendering import Renderer
 from crucible.secrets import Redact
 from crucible.session.model import Session
 from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
-__all__ = ["RULES", "TEMPLATE", "TRIES", "VARIABLES", "Told", "find_template", "tell"]
+__all__ = ["Told", "tell"]
 
 TEMPLATE = "history.md.j2"
 TRIES = 2
@@ -50,14 +49,15 @@ to come from. Use no tools. Answer with the summary alone, in this form:
 
 ## Open Questions
 
-- One question in an item
+- One question in an item [Q1]
 
 ## Next Session
 
-- One point in an item (task 4)
+- One point in an item (task 4) [Q2]
 
-Name only files, tasks and decisions that the data name: files by their paths, tasks by their ids as in `(task 1)`, and behind each decision its
-mark as in `[D1]`. Leave no decision out. Invent nothing; a section of which there is nothing to tell stays empty."""
+Name only files, tasks and decisions that the data name: files by their paths, tasks by their ids as in `(task 1)`. Put behind each decision, and
+behind each question and point of the data, its mark, as in `[D1]` and `[Q1]`. Leave none out. Invent nothing; a section of which there is nothing
+to tell stays empty."""
 """What a model must be told, whatever else a vault's template says."""
 
 _ROOM, _LEAST_PHASE = 60_000, 300
@@ -79,14 +79,6 @@ class Told:
     problem: str = ""
     answers: tuple[Answer, ...] = ()
     template_problem: str = ""
-
-
-def find_template(settings: VaultSettings) -> Renderer:
-    """The prompt's template: the vault's own `.crucible/templates/history.md.j2` if the user accepted it, else the built-in one.
-
-    `CrucibleError` in one line, with file and line, for one that is broken.
-    """
-    return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
 def tell(
@@ -134,18 +126,18 @@ def tell(
 
 
 def _prompt(settings: VaultSettings, values: Mapping[str, object]) -> tuple[str, str]:
-    """The prompt by the vault's template; by ours, and what is wrong with the vault's, where that is broken."""
+    """The prompt by the vault's own template if the user accepted it; by ours, and what is wrong with the vault's, where that is broken."""
     try:
-        return find_template(settings).render(**values), ""
+        return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES).render(**values), ""
     except CrucibleError as error:
         return OwnTemplate(TEMPLATE).render(**values), str(error)
 
 
 def _kept(text: str, answer: Answer, grounds: Grounds, paths: Shorten) -> Entry:
     if OWN_MARK in answer.text:
-        raise Refused(["it answered with its question"])
+        raise Refused("it answered with its question")
     if "\ufffd" in text:
-        raise Refused(["its answer is no text"])
+        raise Refused("its answer is no text")
     entry = shortened_entry(judge_answer(text, grounds), paths)
     return replace(entry, author=normal_line(answer.model)[:100])
 
@@ -159,19 +151,19 @@ def _all_said(said: str, composed: Entry, paths: Shorten) -> str:
 
 
 def _values(session: Session, composed: Entry, seen: Shorten) -> Mapping[str, str]:
+    marks = marked(composed)
     lists: Mapping[str, Sequence[str]] = {
         "info": [*_info(session, composed)],
         "tasks": [f"task {task.id}: {task.status}: {task.content}" for task in session.tasks],
         "files": composed.files_modified[:_MOST_FILES],
-        "decisions": [*_tagged(composed.decisions)],
-        "questions": [line.text for line in composed.questions],
+        "decisions": [_shown(mark, one) for mark, one in marks.items() if mark[0] == "D"],
+        "questions": [_shown(mark, one) for mark, one in marks.items() if mark[0] == "Q"],
     }
     values = {
         name: _data(seen(shorten("\n".join(hang(one) for one in lines) or "none", _LISTED)))
         for name, lines in lists.items()
     }
-    texts = [phase_text(phase) for phase in session.phases]
-    return {**values, "happened": _data(seen("\n\n".join(_shared_out(texts)) or "nothing"))}
+    return {**values, "happened": _data(seen(_happened(session)))}
 
 
 def _info(session: Session, composed: Entry) -> Iterator[str]:
@@ -185,26 +177,17 @@ def _info(session: Session, composed: Entry) -> Iterator[str]:
     yield f"Files modified: {len(composed.files_modified)}"
 
 
-def _tagged(decisions: Sequence[Line]) -> Iterator[str]:
-    for number, one in enumerate(decisions, 1):
-        why = f" BECAUSE {one.why}" if one.why else ""
-        yield f"[D{number}] {one.text}{why}"
+def _shown(mark: str, one: Line) -> str:
+    return f"[{mark}] {one.text}{f' BECAUSE {one.why}' if one.why else ''}"
 
 
-def _shared_out(texts: Sequence[str]) -> Iterator[str]:
-    """Each text in its share of the room; of too many the first and the last ones."""
-    if sum(map(len, texts)) <= _ROOM:
-        yield from texts
-        return
-    most = _ROOM // _LEAST_PHASE
-    left = max(0, len(texts) - most)
-    share = max(_LEAST_PHASE, _ROOM // min(len(texts), most))
-    for at, text in enumerate(texts):
-        if most // 2 <= at < most // 2 + left:
-            if at == most // 2:
-                yield f"… {left} phases left out …"
-            continue
-        yield shorten(text, share)
+def _happened(session: Session) -> str:
+    """What happened, each phase in its share of the room."""
+    texts = [phase_text(phase) for phase in session.phases]
+    if sum(map(len, texts)) > _ROOM:
+        share = max(_LEAST_PHASE, _ROOM // len(texts))
+        texts = [shorten(text, share) for text in texts]
+    return shorten("\n\n".join(texts) or "nothing", _ROOM)
 
 
 def _refusal(complaints: Sequence[str], answer: str) -> str:
