@@ -17,8 +17,8 @@ from crucible.capture.asking import Ask
 from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
 from crucible.errors import CrucibleError
-from crucible.history.discarding import discarding
-from crucible.history.keeping import Limits, entry_path, load_entries, prune, too_many
+from crucible.history.discarding import prune, too_many
+from crucible.history.keeping import entry_path, load_entries
 from crucible.history.making import Made, make_history
 from crucible.history.model import NO_CAPTURES, Captures
 from crucible.history.remembering import Remembered, remember
@@ -196,7 +196,11 @@ def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
     if settings.prune != "at_end":
         return []
     said: list[str] = []
-    gone = too_many(load_entries(vault), now, Limits(settings.max_entries, settings.max_age_days))
-    discard = discarding(vault.root, lambda path, where: said.append(f"history: pruned {path.name}: {where}"))
-    prune(vault, gone, discard, lambda error: problems.append(str(error)))
+    gone = too_many(load_entries(vault), now, settings.max_entries, settings.max_age_days)
+    prune(
+        vault,
+        gone,
+        lambda path, where: said.append(f"history: pruned {path.name}: {where}"),
+        lambda error: problems.append(str(error)),
+    )
     return said

@@ -7,14 +7,17 @@ that it leaves out are added as they are without a model; so are the request, th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.acts.kinds import type_of
+from crucible.history.marks import UNNAMED
 from crucible.history.model import HEADINGS, Entry, Line, lines_of, tidy_entry, with_lines
 from crucible.history.notes import read_items
 from crucible.patterns import late_pattern
+from crucible.session.waiting import words_of
 
-__all__ = ["Grounds", "Refused", "files_in", "judge_answer", "marked", "missing_of"]
+__all__ = ["Grounds", "Refused", "files_in", "judge_answer", "marked", "updated"]
 
 
 class Refused(Exception):
@@ -70,10 +73,24 @@ def judge_answer(text: str, grounds: Grounds) -> Entry:
         grounds.composed,
         lambda part, lines: (_known(part, one, marks) for one in told[part]) if part in _TOLD else lines,
     )
-    return tidy_entry(missing_of(entry, grounds.composed))
+    return tidy_entry(_with_missing(entry, grounds.composed))
 
 
-def missing_of(entry: Entry, composed: Entry) -> Entry:
+def updated(told: Entry, composed: Entry) -> Entry:
+    """What a model told, with the facts as they are now: without what has been settled since, and with what is new."""
+    known = {line.finding for part in HEADINGS for line in lines_of(composed, part)}
+
+    def still(part: str, lines: Sequence[Line]) -> Sequence[Line]:
+        if part not in _TOLD:
+            return lines
+        return [
+            one for one in lines_of(told, part) if one.finding in known or one.finding.startswith(UNNAMED)
+        ]
+
+    return _with_missing(replace(with_lines(composed, still), author=told.author), composed)
+
+
+def _with_missing(entry: Entry, composed: Entry) -> Entry:
     """The entry with the decisions, open questions and next steps of the `composed` one that none of its lines shows."""
     shown = {name for part in _AHEAD for line in lines_of(entry, part) for name in (line.finding, line.text)}
 
@@ -108,7 +125,7 @@ def _complaints(
     for part, lines in told.items():
         for line in lines:
             text = _said(line)
-            cited, plain = _MARK.findall(text), _MARK.sub("", text)
+            cited, plain = _cited(part, line, marks), _MARK.sub("", text)
             yield from (
                 f"the session has no file `{name}`"
                 for name in files_in(plain)
@@ -117,8 +134,8 @@ def _complaints(
             yield from (f"the session has no task {one}" for one in tasks_in(plain) if one not in tasks)
             yield from (f"the session has no {mark}" for mark in cited if mark not in marks)
             if part == "decisions":
-                if not any(mark.startswith("D") for mark in cited):
-                    yield f"which decision of the session is this, D1 or another? {line.text[:200]}"
+                if not cited:
+                    yield f"the session did not decide, or [D1] or the like is missing: {line.text[:200]}"
                 names = (
                     found[0] for found in _NAME.finditer(plain) if found[0].casefold() not in grounds.said
                 )
@@ -127,10 +144,22 @@ def _complaints(
 
 def _known(part: str, line: Line, marks: Mapping[str, Line]) -> Line:
     """The line without marks and with the id of what it shows, and a decision with its reason, if the answer gives none."""
-    cited = _MARK.findall(_said(line))
+    cited = _cited(part, line, marks)
     text, why, *points = (_MARK.sub("", one) for one in (line.text, line.why, *line.points))
     one = marks[cited[0]] if cited and part in _AHEAD else Line("")
     return Line(text, why or (one.why if part == "decisions" else ""), tuple(points), one.finding)
+
+
+def _cited(part: str, line: Line, marks: Mapping[str, Line]) -> list[str]:
+    """The marks of a line; of one without any, that of what has half of its words."""
+    if (cited := _MARK.findall(_said(line))) or part not in _AHEAD:
+        return cited
+    kind, words = "D" if part == "decisions" else "Q", words_of(line.text)
+    return [
+        mark
+        for mark, one in marks.items()
+        if mark.startswith(kind) and words and 2 * len(words & words_of(_said(one))) >= len(words)
+    ][:1]
 
 
 def _said(line: Line) -> str:

@@ -58,7 +58,11 @@ def test_a_good_answer_is_kept_with_the_ids_of_its_decisions() -> None:
         ("(task 1)", "(task 9)", "no task 9"),
         ("(task 1)", "tasks 1, 4 and 12", "no task 12"),
         ("[D1]", "[D3]", "no D3"),
-        ("Stripe, not Paddle [D1]", "We moved to Redis", "D1 or another? We moved to Redis"),
+        (
+            "Stripe, not Paddle [D1]",
+            "We moved to Redis",
+            "did not decide, or [D1] or the like is missing: We moved to Redis",
+        ),
         ("Stripe, not Paddle [D1]", "Stripe, not Mollie [D1]", "never speaks of Mollie"),
     ],
 )
@@ -66,6 +70,11 @@ def test_what_is_not_in_the_session_is_refused(old: str, new: str, complaint: st
     with pytest.raises(Refused) as refused:
         judge_answer(GOOD.replace(old, new), GROUNDS)
     assert complaint in refused.value.complaints[0]
+
+
+def test_a_decision_without_its_mark_is_known_by_its_words() -> None:
+    entry = judge_answer(GOOD.replace("Stripe, not Paddle [D1]", "Chose Stripe over Paddle"), GROUNDS)
+    assert entry.decisions[0] == Line("Chose Stripe over Paddle", "its documentation", finding="decision-1")
 
 
 def test_what_was_left_out_is_told_as_without_a_model() -> None:

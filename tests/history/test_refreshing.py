@@ -67,7 +67,7 @@ def answered(place: Vault, question: str) -> Answered:
 
 
 def refreshed(place: Vault, done: Answered, roots: tuple[str, ...] = SHOP) -> str:
-    path = refresh_history(place, place.find(NAME), done.before, now=NOW, redact=redact, roots=roots)
+    path = refresh_history(place, place.find(NAME), now=NOW, redact=redact, roots=roots)
     return path.read_text() if path else ""
 
 
