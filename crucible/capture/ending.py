@@ -21,7 +21,7 @@ from crucible.history.discarding import prune, too_many
 from crucible.history.keeping import entry_path, load_entries
 from crucible.history.making import Made, make_history
 from crucible.history.model import NO_CAPTURES, Captures
-from crucible.history.remembering import Remembered, remember
+from crucible.history.remembering import remember
 from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering
@@ -59,7 +59,6 @@ class Ended(NamedTuple):
 
     history: Made | None = None
     captured: Captured | None = None
-    remembered: Remembered = Remembered()
     said: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -94,15 +93,13 @@ def after_stop(
     )
     made = steps.take("history", lambda: _make(work, captures))
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(work)))
-    remembered = steps.take(
-        "memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots)
-    )
+    steps.take("memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots))
     pruned: list[str] = []
     if not updates:
         steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
     told = [*(captured.problems if captured else ()), *(made.problems if made else ())]
     problems = tuple(dict.fromkeys([*told, *steps.problems]))
-    return Ended(made, captured, remembered or Remembered(), tuple(pruned), problems)
+    return Ended(made, captured, tuple(pruned), problems)
 
 
 class _Work(NamedTuple):

@@ -91,9 +91,8 @@ def compose_entry(
         captures=captures,
         tokens=session.tokens_used,
     )
-    listed = _once(
-        [*_listed(session, captures), *_of_children(children, captures), *_rest(session, blockers)]
-    )
+    kept = _kept(captures)
+    listed = _once([*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers)])
     entry = with_lines(
         entry, lambda part, _: _most(part, [one for one in listed if one.part == part], session.id)
     )
@@ -135,15 +134,12 @@ def _most(part: str, listed: Sequence[_Listed], session: str) -> Iterator[Line]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def _listed(session: Session, captures: Captures) -> Iterator[_Listed]:
+def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
     """The request, then what was decided, corrected, fixed and done."""
     found = findings_of(session)
     if words := _request(session):
         yield _Listed("request", Line(words, finding="request"))
-    kept = _kept(captures)
-    for one in found:
-        if line := _of_finding(one, kept):
-            yield line
+    yield from filter(None, (_of_finding(one, kept) for one in found))
     outcomes = [one for one in found if one.kind == Kind.OUTCOME]
     yield from (_Listed("done", line) for line in _milestones(session))
     yield from _done(session.tasks, outcomes)
@@ -157,21 +153,27 @@ def _listed(session: Session, captures: Captures) -> Iterator[_Listed]:
 
 
 def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | None:
-    match one.kind:
-        case Kind.DECISION:
-            known = "captured" if one.id in kept or _bare(one.summary) in kept else ""
-            said = ", ".join(filter(None, (one.by and f"by {one.by}", of, known)))
-            points = _points(one.alternatives and f"Not chosen: {one.alternatives}")
-            text = f"{one.summary} ({said})" if said else one.summary
-            return _Listed("decisions", Line(text, one.details, points, one.id), one.confidence)
-        case Kind.CORRECTION:
-            text = f"{one.summary} ({of})" if of else one.summary
-            return _Listed("corrections", Line(text, "", _points(one.details), one.id), one.confidence)
-        case Kind.FAILURE:
-            points = _points(one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}")
-            return _Listed("failures", Line(one.summary, "", points, one.id), one.confidence)
-        case _:
-            return None
+    """A decision, a correction or a failure as a line; `of` is the subagent's name."""
+    said, why, points = [of], "", (one.details,)
+    if one.kind == Kind.DECISION:
+        known = one.id in kept or _bare(one.summary) in kept
+        said = [one.by and f"by {one.by}", of, "captured" if known else ""]
+        why, points = one.details, (one.alternatives and f"Not chosen: {one.alternatives}",)
+    elif one.kind == Kind.FAILURE:
+        points = (one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}")
+    elif one.kind != Kind.CORRECTION:
+        return None
+    part = _SECTIONS[one.kind]
+    return _Listed(part, Line(_with(one.summary, *said), why, _points(*points), one.id), one.confidence)
+
+
+_SECTIONS = {Kind.DECISION: "decisions", Kind.CORRECTION: "corrections", Kind.FAILURE: "failures"}
+
+
+def _with(text: str, *said: str) -> str:
+    """A text and what is said about it in parentheses."""
+    about = ", ".join(filter(None, said))
+    return f"{text} ({about})" if about else text
 
 
 def _kept(captures: Captures) -> frozenset[str]:
@@ -183,9 +185,8 @@ def _points(*texts: str) -> tuple[str, ...]:
     return tuple(filter(None, texts))[:_POINTS]
 
 
-def _of_children(children: Sequence[Session], captures: Captures) -> Iterator[_Listed]:
+def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[_Listed]:
     """What was decided and corrected in subagents' sessions, and what is open there, with the subagent's name."""
-    kept = _kept(captures)
     for child in children:
         name = f"subagent {child.title or child.id}"
         for one in findings_of(child):
@@ -216,9 +217,8 @@ def _done(tasks: Sequence[Task], outcomes: Sequence[Finding]) -> Iterator[_Liste
     for one in outcomes:
         names = [_name(task) for task in finished if _says(one, task.content)]
         finished = [task for task in finished if _name(task) not in names]
-        text = f"{one.summary} ({', '.join(names)})" if names else one.summary
-        line = Line(text, "", _points(*one.points[: _POINTS - 1], one.details), one.id)
-        yield _Listed("done", line, one.confidence)
+        points = _points(*one.points[: _POINTS - 1], one.details)
+        yield _Listed("done", Line(_with(one.summary, *names), "", points, one.id), one.confidence)
     lines = [Line(f"{task.content} ({_name(task)})", finding=_id(task)) for task in finished]
     if outcomes and lines:  # these are steps on the way
         lines = [Line("Other finished tasks", "", _points(*(line.text for line in lines)), "tasks")]
