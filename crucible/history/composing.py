@@ -6,7 +6,7 @@ Nothing is judged here: findings are shown as they are.  What is left out follow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -154,20 +154,24 @@ def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
 
 def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | None:
     """A decision, a correction or a failure as a line; `of` is the subagent's name."""
-    said, why, points = [of], "", (one.details,)
+    said, why, points = [of], "", [one.details]
     if one.kind == Kind.DECISION:
         known = one.id in kept or _bare(one.summary) in kept
         said = [one.by and f"by {one.by}", of, "captured" if known else ""]
-        why, points = one.details, (one.alternatives and f"Not chosen: {one.alternatives}",)
+        why, points = one.details, [one.alternatives and f"Not chosen: {one.alternatives}"]
     elif one.kind == Kind.FAILURE:
-        points = (one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}")
+        points = [one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}"]
     elif one.kind != Kind.CORRECTION:
         return None
     part = _SECTIONS[one.kind]
     return _Listed(part, Line(_with(one.summary, *said), why, _points(*points), one.id), one.confidence)
 
 
-_SECTIONS = {Kind.DECISION: "decisions", Kind.CORRECTION: "corrections", Kind.FAILURE: "failures"}
+_SECTIONS: Mapping[str, str] = {
+    Kind.DECISION: "decisions",
+    Kind.CORRECTION: "corrections",
+    Kind.FAILURE: "failures",
+}
 
 
 def _with(text: str, *said: str) -> str:

@@ -121,7 +121,7 @@ def make_history(
         told = tell(
             vault.settings, session, composed, said=note.source.text, asker=asker, redact=redact, paths=paths
         )
-        entry, problems = told.entry, [*_problems(vault, session.id, told, now)]
+        entry, problems = told.entry, [*told.problems, *_recorded(vault, session.id, told, now)]
     if not entry.author and standing and standing.author and (is_same or was_basis == basis):
         entry, basis = updated(standing, composed), was_basis
     is_new = not path.is_file()
@@ -206,18 +206,14 @@ def _source_of(vault: Vault, path: Path) -> Source | None:
 # --- what was asked --------------------------------------------------------------------------------------------------
 
 
-def _problems(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
-    if told.template_problem:
-        yield f"{told.template_problem}; the built-in template was used"
-    if told.problem:
-        yield f"the history of {session_id} was written by rules, not by the model: {told.problem}"
+def _recorded(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
+    """Record what each answer cost, whatever became of it; yields a problem if that fails."""
     for number, answer in enumerate(told.answers, 1):
-        is_kept = not told.problem and number == len(told.answers)
+        is_kept = bool(told.entry.author) and number == len(told.answers)
         yield from _record(vault, session_id, answer, now, is_kept=is_kept)
 
 
 def _record(vault: Vault, session_id: str, answer: Answer, now: datetime, *, is_kept: bool) -> Iterator[str]:
-    """Record what an answer cost, whatever became of it; yields a problem if that fails."""
     values = {
         "kept": is_kept,
         "model": answer.model,

@@ -6,8 +6,9 @@ Owns what it is asked, with which template, how often, and that there is a histo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
@@ -68,17 +69,12 @@ _MOST_ANSWER = 40_000
 _MOST_FILES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What came of it: the entry as the model told it, or the composed one and the `problem` that kept the model's from its place.
-
-    `answers` are all that were given.  `template_problem` says what is wrong with the vault's template, in whose place ours was used.
-    """
+class Told(NamedTuple):
+    """What came of it: the entry as the model told it, or the composed one, all answers, and what went wrong, a line each."""
 
     entry: Entry
-    problem: str = ""
-    answers: tuple[Answer, ...] = ()
-    template_problem: str = ""
+    answers: list[Answer]
+    problems: list[str]
 
 
 def tell(
@@ -105,10 +101,10 @@ def tell(
     )
     values = _values(session, composed, seen)
     answers: list[Answer] = []
-    problem = refused = broken = ""
+    problem = refused = ""
+    broken: list[str] = []
     for _ in range(TRIES):
-        prompt, wrong = _prompt(settings, {**values, "rules": RULES, "refused": refused})
-        broken = broken or wrong
+        prompt, broken = _prompt(settings, {**values, "rules": RULES, "refused": refused})
         try:
             answers.append(asker.ask(prompt))
         except AgentFailed as error:
@@ -118,19 +114,20 @@ def tell(
             continue
         text = seen(answers[-1].text[:_MOST_ANSWER])
         try:
-            return Told(_kept(text, answers[-1], grounds, paths), "", tuple(answers), broken)
+            return Told(_kept(text, answers[-1], grounds, paths), answers, broken)
         except Refused as error:
             problem = f"its answer was refused: {normal_line(error.complaints[0])[:400]}"
             refused = _data(_refusal(error.complaints, text))
-    return Told(composed, problem, tuple(answers), broken)
+    problem = f"the history of {session.id} was written by rules, not by the model: {problem}"
+    return Told(composed, answers, [*broken, problem])
 
 
-def _prompt(settings: VaultSettings, values: Mapping[str, object]) -> tuple[str, str]:
+def _prompt(settings: VaultSettings, values: Mapping[str, object]) -> tuple[str, list[str]]:
     """The prompt by the vault's own template if the user accepted it; by ours, and what is wrong with the vault's, where that is broken."""
     try:
-        return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES).render(**values), ""
+        return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES).render(**values), []
     except CrucibleError as error:
-        return OwnTemplate(TEMPLATE).render(**values), str(error)
+        return OwnTemplate(TEMPLATE).render(**values), [f"{error}; the built-in template was used"]
 
 
 def _kept(text: str, answer: Answer, grounds: Grounds, paths: Shorten) -> Entry:
@@ -151,9 +148,16 @@ def _all_said(said: str, composed: Entry, paths: Shorten) -> str:
 
 
 def _values(session: Session, composed: Entry, seen: Shorten) -> Mapping[str, str]:
-    marks = marked(composed)
+    marks, minutes = marked(composed), composed.duration_minutes
     lists: Mapping[str, Sequence[str]] = {
-        "info": [*_info(session, composed)],
+        "info": [
+            f"Title: {normal_line(session.title[:1000])[:200] or session.id}",
+            f"Duration: {'unknown' if minutes is None else f'{minutes} minutes'}",
+            f"Agent: {composed.agent or 'unknown'}",
+            f"Tasks completed: {len(composed.tasks_completed)}",
+            f"Tasks started: {len(composed.tasks_started)}",
+            f"Files modified: {len(composed.files_modified)}",
+        ],
         "tasks": [f"task {task.id}: {task.status}: {task.content}" for task in session.tasks],
         "files": composed.files_modified[:_MOST_FILES],
         "decisions": [_shown(mark, one) for mark, one in marks.items() if mark[0] == "D"],
@@ -164,17 +168,6 @@ def _values(session: Session, composed: Entry, seen: Shorten) -> Mapping[str, st
         for name, lines in lists.items()
     }
     return {**values, "happened": _data(seen(_happened(session)))}
-
-
-def _info(session: Session, composed: Entry) -> Iterator[str]:
-    yield f"Title: {normal_line(session.title[:1000])[:200] or session.id}"
-    if composed.duration_minutes is not None:
-        yield f"Duration: {composed.duration_minutes} minutes"
-    if composed.agent:
-        yield f"Agent: {composed.agent}"
-    yield f"Tasks completed: {len(composed.tasks_completed)}"
-    yield f"Tasks started: {len(composed.tasks_started)}"
-    yield f"Files modified: {len(composed.files_modified)}"
 
 
 def _shown(mark: str, one: Line) -> str:
