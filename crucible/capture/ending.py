@@ -17,11 +17,11 @@ from crucible.capture.asking import Ask
 from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
 from crucible.errors import CrucibleError
-from crucible.history.discarding import discarding
-from crucible.history.keeping import Limits, entry_path, load_entries, prune, too_many
+from crucible.history.discarding import prune, too_many
+from crucible.history.keeping import entry_path, load_entries
 from crucible.history.making import Made, make_history
 from crucible.history.model import NO_CAPTURES, Captures
-from crucible.history.remembering import Remembered, remember
+from crucible.history.remembering import remember
 from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering
@@ -59,7 +59,6 @@ class Ended(NamedTuple):
 
     history: Made | None = None
     captured: Captured | None = None
-    remembered: Remembered = Remembered()
     said: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -94,15 +93,13 @@ def after_stop(
     )
     made = steps.take("history", lambda: _make(work, captures))
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(work)))
-    remembered = steps.take(
-        "memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots)
-    )
+    steps.take("memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots))
     pruned: list[str] = []
     if not updates:
         steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
     told = [*(captured.problems if captured else ()), *(made.problems if made else ())]
     problems = tuple(dict.fromkeys([*told, *steps.problems]))
-    return Ended(made, captured, remembered or Remembered(), tuple(pruned), problems)
+    return Ended(made, captured, tuple(pruned), problems)
 
 
 class _Work(NamedTuple):
@@ -196,7 +193,11 @@ def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
     if settings.prune != "at_end":
         return []
     said: list[str] = []
-    gone = too_many(load_entries(vault), now, Limits(settings.max_entries, settings.max_age_days))
-    discard = discarding(vault.root, lambda path, where: said.append(f"history: pruned {path.name}: {where}"))
-    prune(vault, gone, discard, lambda error: problems.append(str(error)))
+    gone = too_many(load_entries(vault), now, settings.max_entries, settings.max_age_days)
+    prune(
+        vault,
+        gone,
+        lambda path, where: said.append(f"history: pruned {path.name}: {where}"),
+        lambda error: problems.append(str(error)),
+    )
     return said

@@ -18,20 +18,18 @@ from crucible.cli.project_folders import folders_of
 from crucible.cli.session_ref import SESSION
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
-from crucible.history.discarding import discarding
+from crucible.history.discarding import prune as prune_notes
+from crucible.history.discarding import too_many
 from crucible.history.keeping import (
     HISTORY,
     EntryNote,
-    Limits,
     Wish,
     list_entries,
     load_entries,
     search_entries,
-    too_many,
 )
-from crucible.history.keeping import prune as prune_notes
 from crucible.history.making import told_of
-from crucible.history.model import HEADINGS, Capture, Entry, Line, lines_of
+from crucible.history.model import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
 from crucible.history.notes import render_entry
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
@@ -218,26 +216,24 @@ def _facts(entry: Entry) -> dict[str, Any]:
             for one in told
         ]
 
-    def captures(told: Sequence[Capture]) -> list[dict[str, Any]]:
-        return [{"type": one.type, "id": one.id or None, "summary": one.summary} for one in told]
-
     return {
-        "session_id": entry.session_id,
-        "title": entry.title or None,
-        "project": entry.project or None,
-        "started": utc(entry.started) if entry.started else None,
-        "ended": utc(entry.ended) if entry.ended else None,
-        "duration_minutes": entry.duration_minutes,
-        "agent": entry.agent or None,
-        "skills": [*entry.skills],
-        "tasks_completed": [*entry.tasks_completed],
-        "tasks_started": [*entry.tasks_started],
-        "files_modified": [*entry.files_modified],
-        "captures": {name: captures(group) for name, group in entry.captures._asdict().items()},
-        "tokens": entry.tokens,
-        "author": entry.author or None,
+        **{name: _fact(getattr(entry, name)) for name in PROPERTIES},
         **{_key(heading): lines(lines_of(entry, part)) for part, heading in HEADINGS.items()},
     }
+
+
+def _fact(value: object) -> object:
+    """A property as JSON has it; null for what is unknown."""
+    match value:
+        case datetime():
+            return utc(value)
+        case Captures():
+            return {name: [_fact(one) for one in group] for name, group in value._asdict().items()}
+        case Capture():
+            return {"type": value.type, "id": value.id or None, "summary": value.summary}
+        case tuple():
+            return [*value]
+    return None if value == "" else value
 
 
 def _key(heading: str) -> str:
@@ -277,7 +273,10 @@ def prune(
     """
     vault = open_vault(ctx.ensure_object(Door))
     notes, _ = _all_of(vault)
-    beyond = too_many(notes, datetime.now(UTC), _limits(vault, max_entries, max_age_days))
+    limits = vault.settings.history
+    most = limits.max_entries if max_entries is None else max_entries
+    days = limits.max_age_days if max_age_days is None else max_age_days
+    beyond = too_many(notes, datetime.now(UTC), most, days)
     for one in beyond:
         write(vault.relative(one.note.path))
     if not beyond:
@@ -288,13 +287,6 @@ def prune(
         ctx.exit(_put_away(vault, beyond))
     else:
         say("nothing was put away")
-
-
-def _limits(vault: Vault, entries: int | None, days: int | None) -> Limits:
-    settings = vault.settings.history
-    return Limits(
-        settings.max_entries if entries is None else entries, settings.max_age_days if days is None else days
-    )
 
 
 def _is_wanted(count: int, *, yes: bool) -> bool:
@@ -311,14 +303,12 @@ def _put_away(vault: Vault, beyond: Sequence[EntryNote]) -> int:
     """The exit code: 3 when something stayed that should have gone."""
     where: list[str] = []
     wrong: list[CrucibleError] = []
-    gone = prune_notes(
-        vault, beyond, discarding(vault.root, lambda _, told: where.append(told)), wrong.append
-    )
+    prune_notes(vault, beyond, lambda _, told: where.append(told), wrong.append)
     for error in wrong:
         say(f"cru: {error}{f' ({error.hint})' if error.hint else ''}", style="yellow")
     told = ", ".join(f"{where.count(one)} {one}" for one in dict.fromkeys(where))
-    say(f"put away {_counted(len(gone))}{f': {told}' if told else ''}")
-    left = len(beyond) - len(gone) - len(wrong)
+    say(f"put away {_counted(len(where))}{f': {told}' if told else ''}")
+    left = len(beyond) - len(where) - len(wrong)
     if left:
         say(f"{_counted(left)} changed meanwhile, and stayed")
     return PROBLEMS_FOUND if wrong else 0

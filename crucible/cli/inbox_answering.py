@@ -80,7 +80,7 @@ def _tell_history(vault: Vault, done: Answered, redact: Redact) -> None:
     try:
         _, roots = folders_of(done.before.project or "")
         path, now = vault.root / done.item.path, datetime.now(UTC)
-        refresh_history(vault, path, done.before, now=now, redact=redact, roots=roots)
+        refresh_history(vault, path, now=now, redact=redact, roots=roots)
     except CrucibleError as error:
         _say_untold(done, f"{error}{f' ({error.hint})' if error.hint else ''}")
     except Exception as error:  # noqa: BLE001  what a note of years ago makes us stumble over must not look like a failed answer

@@ -90,14 +90,14 @@ def _reported(
 
 def _facts(one: Reported) -> dict[str, object]:
     return {
-        "project": one.project or None,
-        "session": one.session,
-        "title": one.title,
+        "project": one.entry.project or None,
+        "session": one.entry.session_id,
+        "title": one.entry.title or one.entry.session_id,
         "status": one.status or None,
         "at": utc(one.at),
         **{
-            kind: [{"text": line.text, "finding": line.finding or None} for line in one.lines[kind]]
+            kind: [{"text": line.text, "finding": line.finding or None} for line in one.last(kind)]
             for kind in KINDS
         },
-        "left_out": one.left_out,
+        "left_out": {kind: one.left_out(kind) for kind in KINDS},
     }

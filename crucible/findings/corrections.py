@@ -75,7 +75,7 @@ class Corrections:
     def interrupted(self, row: str) -> None:
         """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
         turn = self._story.now
-        if self._stopped is None and (turn.calls or turn.first.text) and not turn.is_over:
+        if self._stopped is None and (turn.calls or turn.first.text):
             doing = line(turn.last.text, _THEN) if turn.last.text else "a call"
             self._stopped = (STOPPED, f"interrupted: {doing}", row)
 

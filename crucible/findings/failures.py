@@ -50,9 +50,10 @@ class _Run:
     """A command that failed: its first output, and what was said and edited since."""
 
     pattern: Pattern
-    keys: tuple[str, ...]
     text: str
     row: str
+    keys: tuple[str, ...]
+    """Those of its command; without any, edits alone are the fix."""
     signature: frozenset[str]
     turn: int
     runs: int = 1
@@ -89,15 +90,14 @@ class Failures:
             run.change = run.change or (call.approach if not run.files else "")
             if len(run.files) < _MOST:
                 run.files.update(dict.fromkeys(base_name(path) for path in call.files))
-        return self._settle([run for run in self._open if run.pattern in (CONFLICT, REMOTE, PASTED)])
+        return self._settle([run for run in self._open if not run.keys])
 
     def prompted(self) -> None:
         """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
-        self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
+        self._open = [run for run in self._open if run.keys]
         turn = self._story.now
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
-            text = _pasted(turn.prompt.text)
-            self._add(_Run(PASTED, (), text, turn.prompt.row, frozenset(), turn.number))
+            self._add(PASTED, _pasted(turn.prompt.text), turn.prompt.row)
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """Take the result of a shell command."""
@@ -123,21 +123,26 @@ class Failures:
             return
         if _BY_SHELL.match(result.text) and not is_red(result.text):
             return  # the command did not even start
-        text = f"{keys[-1]}: {_verdict(call, result.text)}"
-        self._add(_Run(pattern, keys, text, result.at.row, said, self._story.now.number))
+        self._add(pattern, f"{keys[-1]}: {_verdict(call, result.text)}", result.at.row, keys, said)
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
-            text = f"merge conflict in {', '.join(dict.fromkeys(map(_conflicting, found[:6])))}"
-            self._add(_Run(CONFLICT, ("merge",), text, result.at.row, frozenset(), self._story.now.number))
+            files = ", ".join(dict.fromkeys(map(_conflicting, found[:6])))
+            self._add(CONFLICT, f"merge conflict in {files}", result.at.row)
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
-            text = f"remote run: {_tidy(found[0])}"
-            self._add(_Run(REMOTE, ("remote run",), text, result.at.row, frozenset(), self._story.now.number))
+            self._add(REMOTE, f"remote run: {_tidy(found[0])}", result.at.row)
 
-    def _add(self, run: _Run) -> None:
-        self._open.append(run)
+    def _add(
+        self,
+        pattern: Pattern,
+        text: str,
+        row: str,
+        keys: tuple[str, ...] = (),
+        said: frozenset[str] = frozenset(),
+    ) -> None:
+        self._open.append(_Run(pattern, text, row, keys, said, self._story.now.number))
         del self._open[:-_MOST]
 
     def _settle(self, runs: list[_Run]) -> list[Failure]:
@@ -185,7 +190,7 @@ def _pasted(prompt: str) -> str:
 def _told(run: _Run) -> Failure:
     cause = run.cause if len(run.cause.text) >= 40 or not run.thought.text else run.thought
     files = ", ".join(list(run.files)[:6])
-    passed = f"; {run.keys[-1]} passed after {run.runs + 1} runs" if run.pattern in (FIXED, PIPED) else ""
+    passed = f"; {run.keys[-1]} passed after {run.runs + 1} runs" if run.keys else ""
     why = _why(cause.text)
     said = [one for one in prose(run.change)[-1:] if _NAMED.search(one) and one not in why]
     change = f". {said[0].rstrip(':')}" if said else ""

@@ -6,19 +6,31 @@ Nothing is judged here: findings are shown as they are.  What is left out follow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
+from crucible.acts.files import Files
+from crucible.acts.model import Deed
+from crucible.acts.reading import acts_of
 from crucible.brief.model import cut_words
 from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, shortened_entry, with_lines
 from crucible.history.shortening import shortener
-from crucible.history.touched import all_entries, modified_files, used_skills
 from crucible.history.worked import worked
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, findings_of
-from crucible.session.model import Callout, Intervention, Session, Task
+from crucible.session.model import (
+    Callout,
+    Intervention,
+    Outcome,
+    Session,
+    Subagent,
+    Task,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.session.model import Entry as NoteEntry
 from crucible.session.tasks import is_task_news
 from crucible.session.waiting import DONE, Answers, wanted_of, words_of
 
@@ -50,6 +62,9 @@ _NO_WORD = late_pattern(r"[\W_]+")
 _TELLING = 20
 """Letters of a text that may be found within another one."""
 _NO_EVIDENCE = Evidence()
+_CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
+_NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
+_CUT = "…"
 
 
 class _Listed(NamedTuple):
@@ -84,16 +99,15 @@ def compose_entry(
         ended=session.ended,
         duration_minutes=round(lasted.total_seconds() / 60) if lasted is not None else None,
         agent=_agent(session),
-        skills=used_skills(session),
+        skills=_used_skills(session),
         tasks_completed=tuple(task.id for task in session.tasks if task.status == "completed"),
         tasks_started=tuple(task.id for task in session.tasks if _is_started(task)),
-        files_modified=modified_files(session, evidence),
+        files_modified=_modified_files(session, evidence),
         captures=captures,
         tokens=session.tokens_used,
     )
-    listed = _once(
-        [*_listed(session, captures), *_of_children(children, captures), *_rest(session, blockers)]
-    )
+    kept = _kept(captures)
+    listed = _once([*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers)])
     entry = with_lines(
         entry, lambda part, _: _most(part, [one for one in listed if one.part == part], session.id)
     )
@@ -135,15 +149,12 @@ def _most(part: str, listed: Sequence[_Listed], session: str) -> Iterator[Line]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def _listed(session: Session, captures: Captures) -> Iterator[_Listed]:
+def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
     """The request, then what was decided, corrected, fixed and done."""
     found = findings_of(session)
     if words := _request(session):
         yield _Listed("request", Line(words, finding="request"))
-    kept = _kept(captures)
-    for one in found:
-        if line := _of_finding(one, kept):
-            yield line
+    yield from filter(None, (_of_finding(one, kept) for one in found))
     outcomes = [one for one in found if one.kind == Kind.OUTCOME]
     yield from (_Listed("done", line) for line in _milestones(session))
     yield from _done(session.tasks, outcomes)
@@ -157,21 +168,31 @@ def _listed(session: Session, captures: Captures) -> Iterator[_Listed]:
 
 
 def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | None:
-    match one.kind:
-        case Kind.DECISION:
-            known = "captured" if one.id in kept or _bare(one.summary) in kept else ""
-            said = ", ".join(filter(None, (one.by and f"by {one.by}", of, known)))
-            points = _points(one.alternatives and f"Not chosen: {one.alternatives}")
-            text = f"{one.summary} ({said})" if said else one.summary
-            return _Listed("decisions", Line(text, one.details, points, one.id), one.confidence)
-        case Kind.CORRECTION:
-            text = f"{one.summary} ({of})" if of else one.summary
-            return _Listed("corrections", Line(text, "", _points(one.details), one.id), one.confidence)
-        case Kind.FAILURE:
-            points = _points(one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}")
-            return _Listed("failures", Line(one.summary, "", points, one.id), one.confidence)
-        case _:
-            return None
+    """A decision, a correction or a failure as a line; `of` is the subagent's name."""
+    said, why, points = [of], "", [one.details]
+    if one.kind == Kind.DECISION:
+        known = one.id in kept or _bare(one.summary) in kept
+        said = [one.by and f"by {one.by}", of, "captured" if known else ""]
+        why, points = one.details, [one.alternatives and f"Not chosen: {one.alternatives}"]
+    elif one.kind == Kind.FAILURE:
+        points = [one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}"]
+    elif one.kind != Kind.CORRECTION:
+        return None
+    part = _SECTIONS[one.kind]
+    return _Listed(part, Line(_with(one.summary, *said), why, _points(*points), one.id), one.confidence)
+
+
+_SECTIONS: Mapping[str, str] = {
+    Kind.DECISION: "decisions",
+    Kind.CORRECTION: "corrections",
+    Kind.FAILURE: "failures",
+}
+
+
+def _with(text: str, *said: str) -> str:
+    """A text and what is said about it in parentheses."""
+    about = ", ".join(filter(None, said))
+    return f"{text} ({about})" if about else text
 
 
 def _kept(captures: Captures) -> frozenset[str]:
@@ -183,9 +204,8 @@ def _points(*texts: str) -> tuple[str, ...]:
     return tuple(filter(None, texts))[:_POINTS]
 
 
-def _of_children(children: Sequence[Session], captures: Captures) -> Iterator[_Listed]:
+def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[_Listed]:
     """What was decided and corrected in subagents' sessions, and what is open there, with the subagent's name."""
-    kept = _kept(captures)
     for child in children:
         name = f"subagent {child.title or child.id}"
         for one in findings_of(child):
@@ -200,7 +220,7 @@ def _of_children(children: Sequence[Session], captures: Captures) -> Iterator[_L
 
 def _request(session: Session) -> str:
     """The user's first words that answer nothing, in full if they are short, else a paragraph."""
-    first = [one.words for one in all_entries(session) if isinstance(one, Intervention) and not one.note]
+    first = [one.words for one in _all_entries(session) if isinstance(one, Intervention) and not one.note]
     answers = [_bare(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION]
     asked = (one for one in first if not any(said.endswith(_bare(one)) for said in answers))
     words = next(asked, "".join(first[:1]))
@@ -216,9 +236,8 @@ def _done(tasks: Sequence[Task], outcomes: Sequence[Finding]) -> Iterator[_Liste
     for one in outcomes:
         names = [_name(task) for task in finished if _says(one, task.content)]
         finished = [task for task in finished if _name(task) not in names]
-        text = f"{one.summary} ({', '.join(names)})" if names else one.summary
-        line = Line(text, "", _points(*one.points[: _POINTS - 1], one.details), one.id)
-        yield _Listed("done", line, one.confidence)
+        points = _points(*one.points[: _POINTS - 1], one.details)
+        yield _Listed("done", Line(_with(one.summary, *names), "", points, one.id), one.confidence)
     lines = [Line(f"{task.content} ({_name(task)})", finding=_id(task)) for task in finished]
     if outcomes and lines:  # these are steps on the way
         lines = [Line("Other finished tasks", "", _points(*(line.text for line in lines)), "tasks")]
@@ -247,7 +266,7 @@ def _id(task: Task) -> str:
 
 
 def _milestones(session: Session) -> Iterator[Line]:
-    for entry in all_entries(session):
+    for entry in _all_entries(session):
         if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_news(entry.text):
             yield Line(_gist(": ".join(filter(None, (entry.title, entry.text))), _LONGEST))
 
@@ -265,7 +284,7 @@ def _first_paragraph(text: str) -> str:
 
 def open_questions(session: Session) -> Iterator[Line]:
     """What waits for a person, unanswered or not fixed, then open ends with their context."""
-    entries = [*all_entries(session)]
+    entries = [*_all_entries(session)]
     answers = Answers(entries)
     for at, entry in enumerate(entries):
         kind, text = wanted_of(entry) or (DONE, "")
@@ -313,3 +332,44 @@ def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
 def _verb(task: Task) -> str:
     known = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
     return known.get(task.status, f"To do ({task.status[:20]})")
+
+
+# --- files and skills --------------------------------------------------------------------------------------------------
+
+
+def _all_entries(session: Session) -> Iterator[NoteEntry]:
+    """Every entry in the order of the note, also those of inline subagents, except the prompts of these: no human wrote them."""
+    yield from _with_inline(session.preamble)
+    yield from _with_inline(session.all_entries())
+
+
+def _with_inline(entries: Iterable[NoteEntry]) -> Iterator[NoteEntry]:
+    for entry in entries:
+        yield entry
+        if isinstance(entry, Subagent):
+            yield from (one for one in _with_inline(entry.entries) if not isinstance(one, Intervention))
+
+
+def _modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
+    """Each file once, in the order of its first change, relative to the project; a name that the note cuts is left out."""
+    files, found = Files(), dict[str, None]()
+    for call in _calls(session):
+        for act in acts_of(call, evidence, files):
+            if act.deed in _CHANGES and call.outcome not in _NOT_DONE and not act.what.endswith(_CUT):
+                found[act.what] = None
+    return tuple(found)
+
+
+def _used_skills(session: Session) -> tuple[str, ...]:
+    """Each skill once, in the order of its first use."""
+    found: dict[str, None] = {}
+    for call in _calls(session):
+        if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:
+            found.update(dict.fromkeys(call.call.split()[1:2]))
+    return tuple(found)
+
+
+def _calls(session: Session) -> Iterator[ToolCall]:
+    for entry in _all_entries(session):
+        if isinstance(entry, ToolCalls):
+            yield from entry.calls

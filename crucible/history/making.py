@@ -5,9 +5,8 @@ What was captured before stays listed, what a model wrote stays while it is true
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -19,19 +18,16 @@ from crucible.bookmarks.model import Bookmark
 from crucible.errors import BadSessionId, CrucibleError, SessionNotFound
 from crucible.flight.entries import append_entry
 from crucible.history.composing import compose_entry
-from crucible.history.judging import missing_of
+from crucible.history.judging import updated
 from crucible.history.keeping import entry_path, keep_entry
-from crucible.history.marks import basis_of, read_marks
+from crucible.history.marks import BASIS, basis_of, read_marks
 from crucible.history.memories import MemoryKind, load_memories
 from crucible.history.model import (
-    HEADINGS,
     NO_CAPTURES,
     Captures,
     Entry,
-    lines_of,
     shortened_captures,
     shortened_entry,
-    with_lines,
 )
 from crucible.history.notes import read_entry
 from crucible.history.remembering import remember
@@ -39,6 +35,7 @@ from crucible.history.revising import own_entry
 from crucible.history.shortening import shortener, without_folders
 from crucible.history.telling import Told, tell
 from crucible.history.worked import worked
+from crucible.note.source import Source
 from crucible.secrets import Redact
 from crucible.session.model import Session
 from crucible.vault import files
@@ -63,15 +60,6 @@ class Made(NamedTuple):
     is_left: bool = False
 
 
-class _Standing(NamedTuple):
-    """The note so far: what is ours in it, the mark of what a model was shown, if there is a note, and if it is a person's alone."""
-
-    entry: Entry | None = None
-    basis: str = ""
-    is_there: bool = False
-    is_theirs: bool = False
-
-
 def told_of(
     vault: Vault,
     note: Note,
@@ -80,13 +68,12 @@ def told_of(
     roots: Sequence[str] = (),
     captures: Captures = NO_CAPTURES,
     evidence: Evidence | None = None,
-    instead: Session | None = None,
 ) -> Entry:
     """What the session in `note` came to, composed without a model and without its history's note; no text holds a secret or an absolute path.
 
-    `roots` are folders of its project.  `instead` takes the place of the session with its id, the note's own or a subagent's.
+    `roots` are folders of its project.
     """
-    session = instead if instead and instead.id == note.session.id else note.session
+    session = note.session
     marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
     entry = compose_entry(
         session,
@@ -94,10 +81,10 @@ def told_of(
         captures=captures,
         blockers=_blockers(marks, session),
         roots=roots,
-        children=[instead if instead and one.id == instead.id else one for one in _children(vault, note)],
+        children=[*_children(vault, note)],
         time_worked=worked(session, marks, timedelta(minutes=vault.settings.idle_minutes)),
     )
-    return shortened_entry(entry, _without_secrets(redact))
+    return shortened_entry(entry, lambda text: redact(text)[0])
 
 
 def make_history(
@@ -109,74 +96,59 @@ def make_history(
     asker: Asker | None = None,
     captures: Captures = NO_CAPTURES,
     roots: Sequence[str] = (),
-    was: Entry | None = None,
+    is_same: bool = False,
 ) -> Made:
     """Write the history of the session in `note`, or update it; `asker` is a model that writes it.
 
     A note that a person took over is not changed, and nobody is asked.  `captures` join those in the note, `roots` are folders of the session's project.
-    What a model wrote before stays until the session changes; with `was`, what the session came to before a single change, only what that change
-    settled goes.  If the model fails, that is a problem, and the history is composed.  Raises like `keep_entry`, and `NoteUnreadable`.
+    What a model wrote before stays, except for what has been settled, until the session changes; with `is_same` it has not.
+    If the model fails, that is a problem, and the history is composed.  Raises like `keep_entry`, and `NoteUnreadable`.
     """
-    session = note.session
-    evidence, standing = load_evidence(vault.root, session.id), _load_standing(vault, session.id)
+    session, path = note.session, entry_path(vault, note.session.id)
+    evidence, before = load_evidence(vault.root, session.id), _source_of(vault, path)
+    marks = read_marks(before.lines) if before else {}
+    standing = own_entry(before, session.id) if before else None
+    is_theirs = bool(before and marks is None and read_entry(before).entry)
     # Only by the folders of the session: from another folder, each capture would count as a new one.
     alone = shortener(evidence.roots)
-    listed = standing.entry.captures if standing.entry else NO_CAPTURES
+    listed = standing.captures if standing else NO_CAPTURES
     joined = shortened_captures(listed, alone).joined(shortened_captures(captures, alone))
     composed = told_of(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
-    entry, basis = composed, _basis(composed)
+    entry, basis, was_basis = composed, _basis(composed), (marks or {}).get(BASIS, "")
     problems: list[str] = []
-    if asker is not None and not standing.is_theirs:
+    if asker is not None and not is_theirs:
+        paths = shortener((*evidence.roots, *roots))
         told = tell(
-            vault.settings,
-            session,
-            composed,
-            said=note.source.text,
-            asker=asker,
-            redact=redact,
-            paths=shortener((*evidence.roots, *roots)),
+            vault.settings, session, composed, said=note.source.text, asker=asker, redact=redact, paths=paths
         )
-        entry, problems = told.entry, [*_problems(vault, session.id, told, now)]
-    if not entry.author and standing.entry and standing.entry.author:
-        if was:
-            entry = missing_of(_in_words_of(_still_true(standing.entry, was, composed), composed), composed)
-            basis = basis if standing.basis == _basis(was) else ""
-        elif standing.basis == basis:
-            entry = _in_words_of(standing.entry, composed)
-    path = keep_entry(vault, entry, basis if entry.author else "", vault.relative(note.path))
-    return Made(path, entry, not standing.is_there, tuple(problems), standing.is_theirs)
+        entry, problems = told.entry, [*told.problems, *_recorded(vault, session.id, told, now)]
+    if not entry.author and standing and standing.author and (is_same or was_basis == basis):
+        entry, basis = updated(standing, composed), was_basis
+    is_new = not path.is_file()
+    keep_entry(vault, entry, basis if entry.author else "", vault.relative(note.path))
+    return Made(path, entry, is_new, tuple(problems), is_theirs)
 
 
 def refresh_history(
-    vault: Vault, path: Path, before: Session, *, now: datetime, redact: Redact, roots: Sequence[str] = ()
+    vault: Vault, path: Path, *, now: datetime, redact: Redact, roots: Sequence[str] = ()
 ) -> Path | None:
-    """Update the history that covers the session at `path` after a single change, and return its note; None if there is none.
+    """Update the history that covers the session at `path` after an answer, and return its note; None if there is none.
 
-    `before` is the session as it was.  A subagent's session is covered by its parent's history.  No model is asked.  Todos in memory that the change
-    settled are marked done.  Raises like `make_history` and `remember`.
+    A subagent's session is covered by its parent's history.  No model is asked.  Todos in memory that the answer settled are marked done.
+    Raises like `make_history` and `remember`.
     """
     found = None
     for _ in range(_ATTEMPTS):
         seen = vault.read(path)
-        found = _refresh(vault, _teller(vault, seen), before, now=now, redact=redact, roots=roots)
+        note = _teller(vault, seen)
+        known = load_memories(vault.root, MemoryKind.TODO, session=note.session.id).found
+        if any(one.session == note.session.id and not one.done for one in known):
+            remember(vault, note.session, now=now, redact=redact, roots=roots)
+        if _has_history(vault, note):
+            found = make_history(vault, note, now=now, redact=redact, roots=roots, is_same=True).path
         if files.holds(path, seen.data):  # else somebody else answered meanwhile
             break
     return found
-
-
-def _refresh(
-    vault: Vault, note: Note, before: Session, *, now: datetime, redact: Redact, roots: Sequence[str]
-) -> Path | None:
-    session_id, has_history = note.session.id, _has_history(vault, note)
-    known = load_memories(vault.root, MemoryKind.TODO, session=session_id).found
-    if any(one.session == session_id and not one.done for one in known):
-        remember(vault, note.session, now=now, redact=redact, roots=roots)
-    if not has_history:
-        return None
-    own = _load_standing(vault, session_id).entry
-    captures = own.captures if own else NO_CAPTURES
-    was = told_of(vault, note, redact=redact, roots=roots, captures=captures, instead=before)
-    return make_history(vault, note, now=now, redact=redact, roots=roots, was=was).path
 
 
 def _teller(vault: Vault, note: Note) -> Note:
@@ -202,10 +174,6 @@ def _has_history(vault: Vault, note: Note) -> bool:
 # --- what goes into it -----------------------------------------------------------------------------------------------
 
 
-def _without_secrets(redact: Redact) -> Callable[[str], str]:
-    return lambda text: redact(text)[0]
-
-
 def _children(vault: Vault, note: Note) -> Iterator[Session]:
     """The sessions of its subagents, as far as they can be read."""
     for ref in note.session.subagents:
@@ -222,67 +190,38 @@ def _blockers(marks: Sequence[Bookmark], session: Session) -> Sequence[str]:
 
 
 def _basis(composed: Entry) -> str:
-    """The mark of what the session says, the same from whatever folder its paths are seen."""
-    lines = (line for part in HEADINGS for line in lines_of(composed, part))
+    """The mark of what the session says beside what waits for an answer, the same from whatever folder its paths are seen."""
+    lines = (*composed.done, *composed.decisions, *composed.corrections)
     said = (without_folders("\n".join((one.text, one.why, *one.points))) for one in lines)
     return basis_of((*said, *composed.tasks_completed, *composed.files_modified))
 
 
-# --- what is there already -------------------------------------------------------------------------------------------
-
-
-def _load_standing(vault: Vault, session_id: str) -> _Standing:
-    path = entry_path(vault, session_id)
-    if not path.is_file():
-        return _Standing()
-    try:
-        source = vault.read(path).source
-    except CrucibleError:  # writing it will say so
-        return _Standing(is_there=True)
-    marks = read_marks(source.lines)
-    is_theirs = marks is None and read_entry(source, session_id).entry is not None
-    return _Standing(own_entry(source, session_id), dict(marks or ()).get("told_from", ""), True, is_theirs)
-
-
-def _in_words_of(told: Entry, composed: Entry) -> Entry:
-    """What a model wrote, with the facts as they are now."""
-    return replace(with_lines(composed, lambda part, _: lines_of(told, part)), author=told.author)
-
-
-def _still_true(told: Entry, was: Entry, now: Entry) -> Entry:
-    """What was written, without the lines about what has been settled since."""
-
-    def ids(entry: Entry) -> frozenset[str]:
-        return frozenset(line.finding for part in HEADINGS for line in lines_of(entry, part))
-
-    settled = ids(was) - ids(now)
-    return with_lines(told, lambda _, lines: (line for line in lines if line.finding not in settled))
+def _source_of(vault: Vault, path: Path) -> Source | None:
+    """The note as it is; None where there is none, or it cannot be read: writing it will say so."""
+    with suppress(CrucibleError):
+        return vault.read(path).source if path.is_file() else None
+    return None
 
 
 # --- what was asked --------------------------------------------------------------------------------------------------
 
 
-def _problems(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
-    if told.template_problem:
-        yield f"{told.template_problem}; the built-in template was used"
-    if told.problem:
-        yield f"the history of {session_id} was written by rules, not by the model: {told.problem}"
+def _recorded(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
+    """Record what each answer cost, whatever became of it; yields a problem if that fails."""
     for number, answer in enumerate(told.answers, 1):
-        is_kept = not told.problem and number == len(told.answers)
+        is_kept = bool(told.entry.author) and number == len(told.answers)
         yield from _record(vault, session_id, answer, now, is_kept=is_kept)
 
 
 def _record(vault: Vault, session_id: str, answer: Answer, now: datetime, *, is_kept: bool) -> Iterator[str]:
-    """Record what an answer cost, whatever became of it; yields a problem if that fails."""
-    spent = {
+    values = {
+        "kept": is_kept,
         "model": answer.model,
         "cost_usd": answer.cost_usd,
         "tokens_in": answer.tokens_in,
         "tokens_out": answer.tokens_out,
     }
-    values: dict[str, object] = {"kept": is_kept} | {
-        key: value for key, value in spent.items() if value is not None
-    }
+    values = {key: value for key, value in values.items() if value is not None}
     limit = vault.settings.flight.max_value_bytes
     try:
         append_entry(vault.root, session_id, "history", values, now=now, max_value_bytes=limit)

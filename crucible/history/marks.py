@@ -7,23 +7,32 @@ means that a person changed or deleted it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from crucible.history.model import HEADINGS, Entry, Line, lines_of
 from crucible.note.scalars import Value, render_entry
 from crucible.patterns import late_pattern
 
 __all__ = [
+    "BASIS",
+    "OLD",
+    "UNNAMED",
     "basis_of",
     "is_marks_line",
     "item_keys",
     "item_mark",
-    "old_mark",
+    "old_key",
     "read_marks",
     "render_marks",
     "value_mark",
 ]
 
+BASIS = "told_from"
+"""The key of what a model was shown."""
+UNNAMED = "text-"
+"""How the name of a line without a finding begins."""
+OLD = "/"
+"""How the key of an item of an older version begins."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
 _LINE = late_pattern(rf"%% crucible wrote:((?: (?:{_KEY}=)?[0-9a-f]{{8}})*) %%[ \t]*")
@@ -32,19 +41,17 @@ _PLACE = late_pattern(r" \(line [0-9]{1,9}\)\Z")
 _MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
 
-def item_keys(entry: Entry) -> dict[str, dict[str, Line]]:
-    """The lines of each section by key: the section, and the finding's id or else a digest of the text."""
-    found: dict[str, dict[str, Line]] = {}
+def item_keys(entry: Entry) -> dict[str, Line]:
+    """The lines of all sections by key: the section, and the finding's id or else a digest of the text."""
+    found: dict[str, Line] = {}
     for part in HEADINGS:
-        keyed: dict[str, Line] = {}
         for line in lines_of(entry, part):
-            name = line.finding if _NAME.fullmatch(line.finding) else f"text-{_digest(line.text)}"
+            name = line.finding if _NAME.fullmatch(line.finding) else f"{UNNAMED}{_digest(line.text)}"
             key, number = f"{part}/{name}", 1
-            while key in keyed:
+            while key in found:
                 number += 1
                 key = f"{part}/{name}+{number}"
-            keyed[key] = line
-        found[part] = keyed
+            found[key] = line
     return found
 
 
@@ -63,10 +70,9 @@ def basis_of(texts: Iterable[str]) -> str:
     return _digest("\0".join(texts))
 
 
-def render_marks(marks: Iterable[tuple[str, str]]) -> str:
+def render_marks(marks: Mapping[str, str]) -> str:
     """The line, in one order, so that nothing new changes nothing."""
-    shown = (f"{key}={mark}" if key else mark for key, mark in sorted(marks))
-    return " ".join(["%% crucible wrote:", *shown, "%%"])
+    return " ".join(["%% crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "%%"])
 
 
 def is_marks_line(line: str) -> bool:
@@ -74,16 +80,17 @@ def is_marks_line(line: str) -> bool:
     return line.startswith("%% crucible wrote:") and bool(_LINE.fullmatch(line))
 
 
-def read_marks(lines: Sequence[str]) -> frozenset[tuple[str, str]] | None:
-    """The keys and digests of all such lines, since a merge may have left two; None without any.  Items of older versions have no key."""
+def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
+    """The digests by key of all such lines, since a merge may have left two; None without any.  Items of older versions have `old_key`."""
     found = [match[1].split() for line in lines if is_marks_line(line) and (match := _LINE.fullmatch(line))]
     marks = (mark.rpartition("=") for marks in found for mark in marks)
-    return frozenset((key, digest) for key, _, digest in marks) if found else None
+    return {key or f"{OLD}{digest}": digest for key, _, digest in marks} if found else None
 
 
-def old_mark(part: str, line: Line) -> tuple[str, str]:
-    """The mark that an older version wrote for an item, which ended in the line of the session's note."""
-    return "", _digest(f"{part}\0{_PLACE.sub('', line.text)}\0{line.why}")
+def old_key(part: str, line: Line) -> str:
+    """The key of an item that an older version wrote, which ended in the line of the session's note."""
+    told = f"{part}\0{_PLACE.sub('', line.text)}\0{line.why}"
+    return f"{OLD}{_digest(told)}"
 
 
 def _digest(text: str) -> str:

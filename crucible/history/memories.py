@@ -46,13 +46,7 @@ class MemoryKind(StrEnum):
     TODO = "todo"
 
 
-FILES: Mapping[MemoryKind, str] = MappingProxyType(
-    {
-        MemoryKind.DECISION: "decisions.jsonl",
-        MemoryKind.LESSON: "lessons.jsonl",
-        MemoryKind.TODO: "todos.jsonl",
-    }
-)
+FILES: Mapping[MemoryKind, str] = MappingProxyType({kind: f"{kind}s.jsonl" for kind in MemoryKind})
 
 
 class Memory(NamedTuple):
@@ -86,7 +80,6 @@ class Loaded(NamedTuple):
 
 
 _WORD = late_pattern(r"\w+")
-_PREFIX = {MemoryKind.DECISION: "d", MemoryKind.LESSON: "l", MemoryKind.TODO: "t"}
 _SUMMARY = 240
 _LATER = timedelta(microseconds=1)
 """So much later is a line that takes the place of another one."""
@@ -100,7 +93,7 @@ def key_of(text: str) -> str:
 def memory_id(session: str, kind: MemoryKind, text: str) -> str:
     """The same for the same words of the same session, on every machine: both sides of a merge give one."""
     told = f"{session}\0{kind}\0{key_of(text)}".encode("utf-8", "surrogatepass")
-    return f"{_PREFIX[kind]}-{hashlib.blake2s(told, digest_size=6).hexdigest()}"
+    return f"{kind[0]}-{hashlib.blake2s(told, digest_size=6).hexdigest()}"
 
 
 # --- the files -------------------------------------------------------------------------------------------------------
@@ -148,29 +141,18 @@ def bytes_of(memory: Memory) -> int:
 
 def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
     """Leave one line, a summary, of each of these that is done; how many became shorter.  Other lines stay as they stand, to the byte."""
-    count = 0
+    going: list[Memory] = []
 
     def change(lines: Sequence[bytes]) -> list[bytes]:
-        nonlocal count
-        changed, count = _shortened(lines, ids)
-        return changed
+        read = [(line, _todo_in(line)) for line in lines]
+        standing = _newest(one for _, one in read if one)
+        going[:] = (one for one in standing if one.id in ids and one.done and not one.compacted)
+        names = {one.id for one in going}
+        kept = [line for line, one in read if one is None or one.id not in names]
+        return [*kept, *(orjson.dumps(_fields(_summarised(one))) for one in going)]
 
     rewrite_lines(root, FILES[MemoryKind.TODO], change, fsync=fsync)
-    return count
-
-
-def _shortened(lines: Sequence[bytes], ids: Collection[str]) -> tuple[list[bytes], int]:
-    read = [_todo_in(line) for line in lines]
-    standing = {one.id: one for one in _newest(one for one in read if one)}
-    going = {ident for ident, one in standing.items() if ident in ids and one.done and not one.compacted}
-    kept, told = list[bytes](), set[str]()
-    for line, one in zip(lines, read, strict=True):
-        if one is None or one.id not in going:
-            kept.append(line)
-        elif one.id not in told:
-            told.add(one.id)
-            kept.append(orjson.dumps(_fields(_summarised(standing[one.id]))))
-    return kept, len(going)
+    return len(going)
 
 
 def _todo_in(line: bytes) -> Memory | None:
@@ -204,14 +186,8 @@ def _order(one: Memory) -> tuple[datetime, bool, bool, str, str, Memory]:
 
 def _fields(one: Memory) -> dict[str, object]:
     """As it stands in its line; what is empty is left out."""
-    head: dict[str, object] = {
-        "id": one.id,
-        "kind": str(one.kind),
-        "session": one.session,
-        "at": time_text(one.at),
-    }
-    rest = {name: getattr(one, name) for name in (*_TEXTS, "done")}
-    return head | {name: value for name, value in rest.items() if value}
+    told = one._asdict() | {"kind": str(one.kind), "at": time_text(one.at)}
+    return {name: value for name, value in told.items() if value}
 
 
 _TEXTS = ("text", "why", "by", "phase", "project", "source", "finding", "compacted")

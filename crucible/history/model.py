@@ -6,7 +6,7 @@ Every text is a single line, so an item of a list is a line that a person can ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -16,9 +16,13 @@ from crucible.patterns import late_pattern
 
 __all__ = [
     "HEADINGS",
+    "LISTS",
     "LONGEST",
     "MOST_CAPTURES",
     "NO_CAPTURES",
+    "PROPERTIES",
+    "TEXTS",
+    "WHY",
     "Capture",
     "Captures",
     "Entry",
@@ -35,6 +39,8 @@ LONGEST = 1000
 """Characters of a line at most; the rest is in the session's note."""
 MOST_CAPTURES = 5
 """Captures that a history lists at most: first what was kept, then what is still proposed."""
+WHY = "Why: "
+"""How the sub-point of an item begins that is its reason."""
 _LONGEST_VALUE = 400
 _READ = 8 * LONGEST
 """Characters of a text that are searched for what must be removed."""
@@ -131,6 +137,12 @@ class Entry:
     further: tuple[Line, ...] = ()
 
 
+TEXTS = ("session_id", "title", "project", "agent", "author")
+LISTS = ("skills", "tasks_completed", "tasks_started", "files_modified")
+PROPERTIES = tuple(one.name for one in fields(Entry) if one.name not in HEADINGS)
+"""What an entry has beside its sections, in the order of the note."""
+
+
 def lines_of(entry: Entry, part: str) -> tuple[Line, ...]:
     """The lines of the section that `HEADINGS` calls `part`."""
     lines: tuple[Line, ...] = getattr(entry, part)
@@ -151,28 +163,25 @@ def tidy_line(line: Line) -> Line:
     text = _cut(line.text, LONGEST)
     while bold := _BOLD.fullmatch(text):
         text = _cut(bold[1] + (bold[2] or ""), LONGEST)
-    points = tuple(filter(None, (_cut(one, LONGEST) for one in line.points)))
-    return Line(text, _cut(line.why, LONGEST), points, line.finding)
+    points = [point for one in line.points if (point := _cut(one, LONGEST))]
+    whys = [line.why, *(one.removeprefix(WHY) for one in points if one.startswith(WHY))]
+    kept = tuple(one for one in points if not one.startswith(WHY))
+    return Line(text, _cut(" ".join(filter(None, whys)), LONGEST), kept, line.finding)
 
 
 def tidy_entry(entry: Entry) -> Entry:
     """The form in which an entry is kept: texts are single lines of limited length, none is empty, and no item occurs twice in a section."""
-    title = _value(entry.title)
+    short: dict[str, Any] = {name: _value(getattr(entry, name)) for name in TEXTS}
+    if short["title"] == short["session_id"]:
+        short["title"] = ""
+    short |= {name: tuple(dict.fromkeys(filter(None, map(_value, getattr(entry, name))))) for name in LISTS}
     return with_lines(
         replace(
             entry,
-            session_id=_value(entry.session_id),
-            title="" if title == _value(entry.session_id) else title,
-            project=_value(entry.project),
             started=entry.started and entry.started.replace(microsecond=0),
             ended=entry.ended and entry.ended.replace(microsecond=0),
-            agent=_value(entry.agent),
-            skills=_values(entry.skills),
-            tasks_completed=_values(entry.tasks_completed),
-            tasks_started=_values(entry.tasks_started),
-            files_modified=_values(entry.files_modified),
             captures=Captures(*(_captures(group) for group in entry.captures)),
-            author=_value(entry.author),
+            **short,
         ),
         lambda _, lines: _lines(lines),
     )
@@ -206,10 +215,6 @@ def _cut(text: str, limit: int) -> str:
 
 def _value(text: str) -> str:
     return _cut(text, _LONGEST_VALUE)
-
-
-def _values(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(_value, texts))))
 
 
 def _captures(captures: Iterable[Capture]) -> tuple[Capture, ...]:

@@ -7,16 +7,21 @@ and so is a history by EDI, which has `date` and `start_time` and no `type`.  `m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crucible.errors import BadSessionId
-from crucible.history.marks import item_keys, item_mark, render_marks, value_mark
+from crucible.history.marks import BASIS, item_keys, item_mark, render_marks, value_mark
 from crucible.history.model import (
     HEADINGS,
+    LISTS,
     MOST_CAPTURES,
+    PROPERTIES,
+    TEXTS,
+    WHY,
     Capture,
     Captures,
     Entry,
@@ -58,13 +63,11 @@ NOTE_TYPE = "history"
 _PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}
 _HEADING = late_pattern(r"(#{1,2})[ \t]+(.*?)[ \t]*")
 _ITEM = late_pattern(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)")
-_WHY = "Why: "
 _EMPHASIZED = ("done", "decisions")
 _LONGEST_HEAD = 100
 """Characters of a text that is set in bold; a longer one is easier to read without."""
 _HEAD = late_pattern(r"([^*]+?)( \([^()*]*\))?")
 _BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
-_OUTCOMES = ("suggested", "approved", "skipped")
 _NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
 
 
@@ -99,22 +102,23 @@ def render_entry(entry: Entry, basis: str = "", place: str = "") -> str:
     if _can_be_linked(tidy.session_id):
         blocks.append(f"From [[{_place(place) or f'sessions/{tidy.session_id}'}]].")
     marks = {key: value_mark(key, value) for key, value in values.items()}
-    keys = item_keys(tidy)
-    for part, heading in HEADINGS.items():
-        rows: list[str] = []
-        for number, (key, line) in enumerate(keys[part].items(), 1):
-            shown = render_item(part, line, number)
-            marks[key] = item_mark(shown)
-            rows += shown
-        if rows:
-            blocks += [f"## {heading}", "\n".join(rows)]
-    blocks.append(render_marks({**marks, **({"told_from": basis} if basis else {})}.items()))
+    rows: dict[str, list[str]] = {}
+    counts = Counter[str]()
+    for key, line in item_keys(tidy).items():
+        part = key.partition("/")[0]
+        counts[part] += 1
+        shown = render_item(part, line, counts[part])
+        marks[key] = item_mark(shown)
+        rows.setdefault(part, [f"## {HEADINGS[part]}", ""]).extend(shown)
+    if basis:
+        marks[BASIS] = basis
+    blocks += [*map("\n".join, rows.values()), render_marks(marks)]
     return render_frontmatter({**values, "format": FORMAT}) + "\n" + "\n\n".join(blocks) + "\n"
 
 
 def render_item(part: str, line: Line, number: int, form: int = FORMAT) -> list[str]:
     """The rows of an item of a section; `form` is the note's `format`."""
-    below = [f"{_WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else []
+    below = [f"{WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else []
     below += [contain(one, form=form, before=line.text) for one in line.points]
     text = contain(line.text, form=form, after=" ".join((line.why, *line.points)))
     if part in _EMPHASIZED:
@@ -133,50 +137,38 @@ def _with_bold_head(text: str) -> str:
 
 def properties_of(entry: Entry) -> dict[str, Value]:
     """The properties of a tidy entry in their order; what is empty is left out."""
-    values: dict[str, Value] = {
-        "type": NOTE_TYPE,
-        "session_id": entry.session_id,
-        "title": entry.title,
-        "project": entry.project,
-        "started": _shown(entry.started),
-        "ended": _shown(entry.ended),
-        "duration_minutes": entry.duration_minutes,
-        "agent": entry.agent,
-        "skills": [*entry.skills],
-        "tasks_completed": [*entry.tasks_completed],
-        "tasks_started": [*entry.tasks_started],
-        "files_modified": [*entry.files_modified],
-        "captures": _listed(entry.captures),
-        "tokens": entry.tokens,
-        "author": entry.author,
-    }
-    return {key: _without_links(value) for key, value in values.items() if value not in (None, "", [])}
+    values = {name: _shown(getattr(entry, name)) for name in PROPERTIES}
+    kept = {key: value for key, value in values.items() if value not in (None, "", [])}
+    return {"type": NOTE_TYPE, **kept}
 
 
-def _shown(time: datetime | None) -> str:
-    return format_time(time) if time else ""
+def _shown(value: object) -> Value:
+    r"""A value as a property.  Foreign text leads nowhere: what would be a link, `[[x]]`, is `[\[x]]`."""
+    match value:
+        case datetime():
+            return format_time(value)
+        case Captures():
+            return [_capture(one, outcome) for outcome, one in _listed(value)]
+        case tuple():
+            return [_shown(one) for one in value]
+        case str():
+            return without_links(value)
+        case int():
+            return value
+    return None
 
 
-def _listed(captures: Captures) -> list[Value]:
+def _listed(captures: Captures) -> list[tuple[str, Capture]]:
     """At most `MOST_CAPTURES`: first what was kept, the latest of it, then what is proposed, then what was refused."""
     found = [("approved", one) for one in captures.approved[-MOST_CAPTURES:]]
     found += [("suggested", one) for one in captures.suggested]
     found += [("skipped", one) for one in captures.skipped]
-    return [_capture(one, outcome) for outcome, one in found[:MOST_CAPTURES]]
+    return found[:MOST_CAPTURES]
 
 
 def _capture(one: Capture, outcome: str) -> dict[str, Value]:
     told = {"type": one.type, "id": one.id, "summary": one.summary, "outcome": outcome}
-    return {key: value for key, value in told.items() if value}
-
-
-def _without_links(value: Value) -> Value:
-    r"""Foreign text leads nowhere: what would be a link, `[[x]]`, is `[\[x]]`."""
-    if isinstance(value, list):
-        return [_without_links(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _without_links(one) for key, one in value.items()}
-    return without_links(value) if isinstance(value, str) else value
+    return {key: _shown(value) for key, value in told.items() if value}
 
 
 def _place(path: str) -> str:
@@ -207,25 +199,19 @@ def read_entry(source: Source, name: str = "") -> Read:
     if not found.present or not is_history(found.values):
         told.problems.append(Problem("no-history", 1, f"type is not `{NOTE_TYPE}`"))
         return Read(None, tuple(told.problems))
-    parts: dict[str, list[Line]] = {part: [] for part in HEADINGS}
+    lines: dict[str, list[Line]] = {part: [] for part in HEADINGS}
     for item in read_items(source.lines, found.lines.end, format_of(found.values)):
-        parts[item.part].append(item.line)
+        lines[item.part].append(item.line)
+    values: dict[str, Any] = {key: told.line(key) for key in TEXTS} | {key: told.lines(key) for key in LISTS}
+    values["session_id"] = values["session_id"] or name
+    values |= {part: tuple(found) for part, found in lines.items()}
     entry = Entry(
-        told.line("session_id") or name,
-        title=told.line("title"),
-        project=told.line("project"),
         started=told.moment("started", "start_time"),
         ended=told.moment("ended", "end_time"),
         duration_minutes=told.count("duration_minutes"),
-        agent=told.line("agent"),
-        skills=told.lines("skills"),
-        tasks_completed=told.lines("tasks_completed"),
-        tasks_started=told.lines("tasks_started"),
-        files_modified=told.lines("files_modified"),
         captures=told.captures(),
         tokens=told.count("tokens"),
-        author=told.line("author"),
-        **{part: tuple(lines) for part, lines in parts.items()},
+        **values,
     )
     return Read(tidy_entry(entry), tuple(told.problems))
 
@@ -251,7 +237,7 @@ class _Properties(FieldReader):
     def captures(self) -> Captures:
         value = self.values.get("captures")
         items = value if isinstance(value, list) else [] if value is None else [value]
-        found: dict[str, list[Capture]] = {outcome: [] for outcome in _OUTCOMES}
+        found: dict[str, list[Capture]] = {outcome: [] for outcome in Captures._fields}
         for item in items:
             told = {key: with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
             # The form that has no outcome lists what was kept.
@@ -324,6 +310,6 @@ def _read_item(lines: Sequence[str], form: int) -> Line:
             parts[-1] = f"{parts[-1]} {text}"
     bold = _BOLD.fullmatch(parts[0])
     text = bold[1] + (bold[2] or "") if bold else parts[0]
-    whys = [one.removeprefix(_WHY) for one in parts[1:] if one.startswith(_WHY)]
-    points = [uncontain(one, form=form) for one in parts[1:] if not one.startswith(_WHY)]
+    whys = [one.removeprefix(WHY) for one in parts[1:] if one.startswith(WHY)]
+    points = [uncontain(one, form=form) for one in parts[1:] if not one.startswith(WHY)]
     return Line(uncontain(text, form=form), uncontain_line(" ".join(whys), form=form), tuple(points))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from crucible.history.composing import open_questions
 from crucible.history.memories import Memory, MemoryKind, append_memories, key_of, load_memories, memory_id
@@ -23,7 +23,7 @@ from crucible.session.model import Callout, Session, Status
 from crucible.session.tasks import is_task_news
 from crucible.vault.store import Vault
 
-__all__ = ["Remembered", "completes_milestone", "remember"]
+__all__ = ["completes_milestone", "remember"]
 
 _LATER = timedelta(microseconds=1)
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
@@ -37,39 +37,33 @@ _KINDS = {
 }
 
 
-class Remembered(NamedTuple):
-    """The lines that were written: what is new or holds again, and what no longer holds."""
-
-    added: tuple[Memory, ...] = ()
-    closed: tuple[Memory, ...] = ()
-
-
 def remember(
     vault: Vault, *sessions: Session, now: datetime, redact: Redact, roots: Sequence[str] = ()
-) -> Remembered:
-    """Add the sessions' findings and open tasks to the vault's memory; on disk when this returns.
+) -> tuple[Memory, ...]:
+    """Add the sessions' findings and open tasks to the vault's memory; the lines that were written, on disk when this returns.
 
     Each file is read and written once, whatever the number of sessions.  `roots` are the project's folders: no absolute path is kept.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
     `VaultError` if secrets cannot be looked for or a file cannot be written.
     """
     clean = _cleaner(redact, shortener(roots))
     names = {check_session_id(one.id) for one in sessions}
-    told = [memory for one in sessions for memory in _memories(one, now, clean) if memory.text]
-    added, closed = list[Memory](), list[Memory]()
-    for kind in MemoryKind:
-        only = sessions[0].id if len(sessions) == 1 else ""
-        known = [one for one in load_memories(vault.root, kind, session=only).found if one.session in names]
-        mine = {(one.session, key_of(one.text)): one for one in told if one.kind is kind}
-        before = {(one.session, key_of(one.text)): one for one in known}
-        for key, one in mine.items():
-            old = before.get(key)
-            if old is None or (old.done and not old.compacted):
-                added.append(one if old is None else one._replace(id=old.id, at=max(now, old.at + _LATER)))
-        for key, one in before.items():
-            if key not in mine and not one.done and one.source not in _KEPT:
-                closed.append(one._replace(done=True, at=max(now, one.at + _LATER)))
-    append_memories(vault.root, [*added, *closed], fsync=vault.settings.fsync)
-    return Remembered(tuple(added), tuple(closed))
+    only = sessions[0].id if len(sessions) == 1 else ""
+    told = {_key(one): one for session in sessions for one in _memories(session, now, clean) if one.text}
+    found = (one for kind in MemoryKind for one in load_memories(vault.root, kind, session=only).found)
+    before = {_key(one): one for one in found if one.session in names}
+    written = [one for key, one in told.items() if key not in before]
+    for key, old in before.items():
+        at = max(now, old.at + _LATER)
+        if key in told and old.done and not old.compacted:
+            written.append(told[key]._replace(id=old.id, at=at))
+        elif key not in told and not old.done and old.source not in _KEPT:
+            written.append(old._replace(done=True, at=at))
+    append_memories(vault.root, written, fsync=vault.settings.fsync)
+    return tuple(written)
+
+
+def _key(one: Memory) -> tuple[str, MemoryKind, str]:
+    return one.session, one.kind, key_of(one.text)
 
 
 _KEPT = ("history", "knowledge")
@@ -90,41 +84,42 @@ def completes_milestone(session: Session) -> bool:
 
 def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
     """The lines of a session as its note is now."""
+    for one in _said(session, now):
+        texts: dict[str, Any] = {name: clean(getattr(one, name)) for name in _CLEANED}
+        at = min(one.at, now) if one.at.tzinfo else now
+        yield one._replace(id=memory_id(session.id, one.kind, texts["text"]), at=at, **texts)
+
+
+_CLEANED = ("text", "why", "by", "phase", "project", "finding")
+
+
+def _said(session: Session, now: datetime) -> Iterator[Memory]:
+    """Findings, open tasks and what waits for an answer, as the note has them."""
     phases = {phase.id: phase.ended or phase.started for phase in session.all_phases()}
-    last = next((at for at in reversed(phases.values()) if at), None)
-    began = session.ended or session.started
-
-    def made(kind: MemoryKind, text: str, source: str, at: datetime | None, **more: str) -> Memory:
-        text = clean(text)
-        known: dict[str, Any] = {name: clean(value) for name, value in more.items() if value}
-        when = at or began
-        when = min(when, now) if when and when.tzinfo else now
-        name = memory_id(session.id, kind, text)
-        return Memory(name, kind, text, session.id, when, project=project, source=source)._replace(**known)
-
-    project, said = clean(session.project or ""), set[str]()
+    last = next(filter(None, reversed(phases.values())), None) or session.ended or session.started or now
+    blank = Memory("", MemoryKind.TODO, "", session.id, last, project=session.project or "")
+    said = set[str]()
     for one in findings_of(session):
         if kind := _KINDS.get(one.kind):
             said.add(key_of(one.summary))
-            why = one.details or " → ".join(filter(None, (one.cause, one.resolution)))
-            yield made(
-                kind,
-                one.summary,
-                str(one.source),
-                phases.get(one.phase) or last,
-                why=why,
+            yield blank._replace(
+                kind=kind,
+                text=one.summary,
+                at=phases.get(one.phase) or last,
+                why=one.details or " → ".join(filter(None, (one.cause, one.resolution))),
                 by=one.by,
                 phase=one.phase,
+                source=str(one.source),
                 finding=one.id,
             )
     for task in session.tasks:
         if task.status not in _CLOSED:
             said.add(key_of(task.content))
-            yield made(MemoryKind.TODO, task.content, "task", last, finding=f"task-{task.id}")
+            yield blank._replace(text=task.content, source="task", finding=f"task-{task.id}")
     if not session.parent:  # the parent's session answers what a subagent asks
         for line in open_questions(session):
             if key_of(line.text) not in said:
-                yield made(MemoryKind.TODO, line.text, "question", last, finding=line.finding)
+                yield blank._replace(text=line.text, source="question", finding=line.finding)
 
 
 def _cleaner(redact: Redact, shorten: Callable[[str], str]) -> Callable[[str], str]:

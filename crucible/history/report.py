@@ -1,6 +1,6 @@
 """What sessions came to since a day, for a stand-up: outcomes, decisions and open ends, by project.
 
-The lines are those of the sessions' histories.  One rule says what is left out: a session lists at most `MOST` lines of each kind, the last ones, and
+The lines are those of the sessions' histories.  One rule says what is left out: a session lists a few lines of each kind (`KINDS`), the last ones, and
 none about phases that ended before the report begins.
 """
 
@@ -15,25 +15,28 @@ from crucible.history.model import Entry, Line
 from crucible.session.findings import findings_by_phase
 from crucible.session.model import Phase, Session
 
-__all__ = ["KINDS", "MOST", "Reported", "is_within", "render_report", "reported"]
+__all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
 
-KINDS = {"outcomes": "Done", "decisions": "Decided", "open": "Open"}
-"""The kinds of lines, and how each is labelled."""
-MOST = {"outcomes": 4, "decisions": 2, "open": 2}
-"""Lines of each kind that a session lists at most."""
+KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
+"""The kinds of lines, how each is labelled, and how many a session lists at most."""
 _NO_PROJECT = "No project"
 
 
 class Reported(NamedTuple):
-    """What one session came to: its lines by kind, and how many of each are left out.  `at` is when it was last at work."""
+    """What one session came to: its history, when it was last at work, and its lines by kind."""
 
-    session: str
-    title: str
-    project: str
+    entry: Entry
     status: str
     at: datetime
     lines: dict[str, tuple[Line, ...]]
-    left_out: dict[str, int]
+
+    def last(self, kind: str) -> tuple[Line, ...]:
+        """The lines that are listed; the others are counted."""
+        return self.lines[kind][-KINDS[kind][1] :]
+
+    def left_out(self, kind: str) -> int:
+        """How many are not listed."""
+        return len(self.lines[kind]) - len(self.last(kind))
 
 
 def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
@@ -57,15 +60,7 @@ def reported(session: Session, entry: Entry, since: datetime) -> Reported | None
     at = _last(session)
     if at is None or not any(lines.values()):
         return None
-    return Reported(
-        entry.session_id,
-        entry.title or entry.session_id,
-        entry.project,
-        str(session.status or ""),
-        at,
-        {kind: told[-MOST[kind] :] for kind, told in lines.items()},
-        {kind: max(0, len(told) - MOST[kind]) for kind, told in lines.items()},
-    )
+    return Reported(entry, str(session.status or ""), at, lines)
 
 
 def _times(phases: Iterable[Phase]) -> Iterator[datetime]:
@@ -94,20 +89,25 @@ def render_report(
 ) -> str:
     """The report as text or Markdown, grouped by project, oldest session first; `local` gives a time in the reader's zone."""
     rows: list[str] = []
-    ordered = sorted(found, key=lambda one: (not one.project, one.project.casefold(), one.at, one.session))
-    for project, group in groupby(ordered, key=lambda one: one.project):
+    ordered = sorted(found, key=_place)
+    for project, group in groupby(ordered, key=lambda one: one.entry.project):
         rows += [f"## {project or _NO_PROJECT}" if markdown else project or _NO_PROJECT, ""]
         for one in group:
-            head = f"{one.title} ({local(one.at):%a %Y-%m-%d}, {one.status or 'unknown'})"
+            head = f"{one.entry.title or one.entry.session_id} ({local(one.at):%a %Y-%m-%d}, {one.status or 'unknown'})"
             rows += [f"### {head}", ""] if markdown else [f"  {head}"]
             rows += [f"{'- ' if markdown else '    '}{row}" for row in _lines(one)]
             rows.append("")
     return "\n".join(rows)
 
 
+def _place(one: Reported) -> tuple[bool, str, datetime, str]:
+    project = one.entry.project
+    return not project, project.casefold(), one.at, one.entry.session_id
+
+
 def _lines(one: Reported) -> Iterator[str]:
-    for kind, label in KINDS.items():
-        told = [f"{label}: {line.text}" for line in one.lines[kind]]
-        if told and (left := one.left_out[kind]):
+    for kind, (label, _) in KINDS.items():
+        told = [f"{label}: {line.text}" for line in one.last(kind)]
+        if left := one.left_out(kind):
             told[-1] += f" (and {left} more)"
         yield from told

@@ -6,20 +6,21 @@ a person deleted, and it stays deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from crucible.errors import EditRefused
 from crucible.history.marks import (
+    BASIS,
+    OLD,
     is_marks_line,
     item_keys,
     item_mark,
-    old_mark,
+    old_key,
     read_marks,
     render_marks,
     value_mark,
 )
-from crucible.history.model import HEADINGS, Captures, Entry, Line, tidy_entry, with_lines
+from crucible.history.model import HEADINGS, Entry, Line, tidy_entry, with_lines
 from crucible.history.notes import (
     Item,
     find_sections,
@@ -34,10 +35,9 @@ from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.scalars import Value
 from crucible.note.source import Edit, Source, Span, apply_edits
 
-__all__ = ["own_entry", "revised", "with_captures", "with_session"]
+__all__ = ["own_entry", "revised", "with_property"]
 
-Marks = frozenset[tuple[str, str]]
-_BASIS = "told_from"
+_Marks = dict[str, str]
 
 
 def revised(source: Source, entry: Entry, basis: str = "") -> Source:
@@ -47,21 +47,26 @@ def revised(source: Source, entry: Entry, basis: str = "") -> Source:
     """
     if not is_history(find_frontmatter(source).values):
         raise EditRefused("line 1: type is not `history`, so the note was not changed")
-    before = read_marks(source.lines)
-    if before is None:
+    marks = read_marks(source.lines)
+    if marks is None:
         return source
     tidy = tidy_entry(entry)
-    changed, kept = _with_properties(source, properties_of(tidy), before)
-    kept = _without(kept, _BASIS) | ({(_BASIS, basis)} if basis else frozenset())
-    return _with_items(changed, tidy, before, kept)
+    told = properties_of(tidy)
+    known = [key for key in sorted(marks) if key != BASIS and "/" not in key]
+    for key in dict.fromkeys((*told, *known)):
+        source = _with_property(source, key, told.get(key), marks)
+    marks.pop(BASIS, "")
+    if basis:
+        marks[BASIS] = basis
+    return _with_items(source, item_keys(tidy), marks)
 
 
 def own_entry(source: Source, name: str = "") -> Entry | None:
     """What is ours in the note, each line with its `finding`; None if the note has no marks."""
-    entry, before = read_entry(source, name).entry, read_marks(source.lines)
-    if entry is None or before is None:
+    entry, marks = read_entry(source, name).entry, read_marks(source.lines)
+    if entry is None or marks is None:
         return None
-    ours = [(item.part, _named(item, key)) for item in _items(source) if (key := _key(item, before))]
+    ours = [(item.part, _named(item, key)) for item in _items(source) if (key := _key(item, marks))]
     return tidy_entry(with_lines(entry, lambda part, _: (line for one, line in ours if one == part)))
 
 
@@ -69,50 +74,29 @@ def _named(item: Item, key: str) -> Line:
     return item.line._replace(finding=key.partition("/")[2].partition("+")[0])
 
 
-def with_captures(source: Source, captures: Captures) -> Source:
-    """The note with these captures and everything else as it is; unchanged if a person edited them."""
-    entry = read_entry(source).entry
-    values = properties_of(tidy_entry(replace(entry, captures=captures))) if entry else {}
-    return _with_property(source, "captures", values.get("captures"))
-
-
-def with_session(source: Source, old_id: str, new_id: str) -> Source:
-    """The note of a renamed session; unchanged if a person edited the id in it."""
-    is_old = find_frontmatter(source).values.get("session_id") == old_id
-    return _with_property(source, "session_id", new_id) if is_old else source
-
-
-# --- properties ------------------------------------------------------------------------------------------------------
-
-
-def _with_property(source: Source, key: str, value: Value) -> Source:
-    before = read_marks(source.lines)
-    if before is None:
+def with_property(source: Source, key: str, value: Value) -> Source:
+    """The note with this property and everything else as it is; unchanged if a person edited it."""
+    marks = read_marks(source.lines)
+    if marks is None:
         return source
-    only = frozenset(one for one in before if one[0] == key)
-    changed, kept = _with_properties(source, {key: value} if value else {}, only)
-    return apply_edits(changed, _of_marks(changed, _without(before, key) | kept))
+    changed = _with_property(source, key, value, marks)
+    return apply_edits(changed, _of_marks(changed, marks))
 
 
-def _with_properties(source: Source, told: Mapping[str, Value], before: Marks) -> tuple[Source, Marks]:
-    """Update the properties that nobody else changed, each in its own lines; return the marks that now hold."""
-    kept, standing = before, find_frontmatter(source).values
-    known = sorted({key for key, _ in before if key and key != _BASIS and "/" not in key})
-    for key in dict.fromkeys((*told, *known)):
-        is_ours = key in standing and (key, value_mark(key, standing[key])) in before
-        is_new = key not in standing and key not in known
-        if is_ours or is_new:
-            found, kept = find_frontmatter(source), _without(kept, key)
-            if key in told:
-                kept |= {(key, value_mark(key, told[key]))}
-                source = apply_edits(source, set_key(source, found, key, told[key]))
-            else:
-                source = apply_edits(source, remove_key(source, found, key))
-    return source, kept
-
-
-def _without(marks: Marks, key: str) -> Marks:
-    return frozenset(one for one in marks if one[0] != key)
+def _with_property(source: Source, key: str, value: Value, marks: _Marks) -> Source:
+    """Set or remove a property in its own lines, unless a person changed or deleted it; its mark is updated."""
+    found = find_frontmatter(source)
+    if key in found.values:
+        is_ours = marks.get(key) == value_mark(key, found.values[key])
+    else:
+        is_ours = key not in marks
+    if not is_ours:
+        return source
+    if value is not None:
+        marks[key] = value_mark(key, value)
+        return apply_edits(source, set_key(source, found, key, value))
+    marks.pop(key, "")
+    return apply_edits(source, remove_key(source, found, key))
 
 
 # --- items -----------------------------------------------------------------------------------------------------------
@@ -123,44 +107,47 @@ def _items(source: Source) -> list[Item]:
     return [*read_items(source.lines, found.lines.end, format_of(found.values))]
 
 
-def _key(item: Item, before: Marks) -> str:
-    """The key of an item of ours; "" for a person's, and "old" for one of an older version."""
-    keys = (key for key, mark in before if mark == item.mark and key.startswith(f"{item.part}/"))
-    return next(keys, "") or ("old" if old_mark(item.part, item.line) in before else "")
+def _key(item: Item, marks: Mapping[str, str]) -> str:
+    """The key of an item of ours; "" for a person's."""
+    keys = (key for key, mark in marks.items() if mark == item.mark and key.startswith(f"{item.part}/"))
+    old = old_key(item.part, item.line)
+    return next(keys, old if old in marks else "")
 
 
-def _with_items(source: Source, entry: Entry, before: Marks, kept: Marks) -> Source:
-    """Replace or delete items of ours, and add new ones; `kept` are the marks of what else is in the note."""
-    form, told = format_of(find_frontmatter(source).values), item_keys(entry)
-    marks = {key: mark for key, mark in kept if key}
-    counts, ends, edits = dict.fromkeys(HEADINGS, 0), dict[str, int](), list[Edit]()
+def _with_items(source: Source, told: Mapping[str, Line], marks: _Marks) -> Source:
+    """Replace or delete items of ours, and add new ones."""
+    form, before = format_of(find_frontmatter(source).values), dict(marks)
+    for key in [key for key in marks if key.startswith(OLD)]:
+        del marks[key]
+    counts, ends, edits, seen = dict.fromkeys(HEADINGS, 0), dict[str, int](), list[Edit](), set[str]()
 
-    def rendered(part: str, key: str) -> str:
+    def rendered(key: str) -> str:
+        part = key.partition("/")[0]
         counts[part] += 1
-        rows = render_item(part, told[part][key], counts[part], form)
+        rows = render_item(part, told[key], counts[part], form)
         marks[key] = item_mark(rows)
         return "".join(f"{row}{source.newline}" for row in rows)
 
-    waiting = {part: dict.fromkeys(keys) for part, keys in told.items()}
     for item in _items(source):
         key, span = _key(item, before), _span(source, item.first, item.end)
-        if key and key not in waiting[item.part]:
-            marks = {one: mark for one, mark in marks.items() if one != key or one in told[item.part]}
+        if key and (key not in told or key in seen):  # a merge may have left it twice
             edits.append(Edit(span, ""))
+            if key not in seen:
+                marks.pop(key, "")
             continue
+        seen.add(key)
         ends[item.part] = item.end
         if not key:
             counts[item.part] += 1
-            continue
-        del waiting[item.part][key]
-        if (text := rendered(item.part, key)) != source.text[span.start : span.end]:
+        elif (text := rendered(key)) != source.text[span.start : span.end]:
             edits.append(Edit(span, text))
-    known = {key for key, _ in before}
-    fresh = {
-        part: [rendered(part, key) for key in keys if key not in known] for part, keys in waiting.items()
-    }
-    edits += _of_fresh(source, ends, {part: "".join(rows) for part, rows in fresh.items() if rows})
-    return _without_empty(apply_edits(source, [*edits, *_of_marks(source, marks.items())]))
+    fresh: dict[str, str] = {}
+    for key in told:
+        if key not in marks:
+            part = key.partition("/")[0]
+            fresh[part] = fresh.get(part, "") + rendered(key)
+    edits += _of_fresh(source, ends, fresh)
+    return _without_empty(apply_edits(source, [*edits, *_of_marks(source, marks)]))
 
 
 def _of_fresh(source: Source, ends: Mapping[str, int], fresh: Mapping[str, str]) -> Iterator[Edit]:
@@ -190,17 +177,14 @@ def _without_empty(source: Source) -> Source:
     return apply_edits(source, edits)
 
 
-def _of_marks(source: Source, kept: Iterable[tuple[str, str]]) -> Iterator[Edit]:
+def _of_marks(source: Source, marks: Mapping[str, str]) -> Iterator[Edit]:
     """Write the marks into the first line that has some, and delete a second one."""
-    first = True
+    text = render_marks(marks)
     for at, line in enumerate(source.lines):
         if is_marks_line(line):
             start = source.starts[at]
-            if first:
-                yield Edit(Span(start, start + len(line)), render_marks(kept))
-            else:
-                yield Edit(_span(source, at, at + 1), "")
-            first = False
+            yield Edit(Span(start, start + len(line)), text) if text else Edit(_span(source, at, at + 1), "")
+            text = ""
 
 
 def _offset(source: Source, line: int) -> int:

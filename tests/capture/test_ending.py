@@ -16,6 +16,7 @@ from crucible.capture.asking import Answer, Offer
 from crucible.capture.ending import Ended, Helpers, after_stop
 from crucible.capture.keeping import When, capture_session
 from crucible.history.keeping import load_entries, load_entry
+from crucible.history.memories import MemoryKind, load_memories
 from crucible.lifecycle_settings import CaptureSettings, HistorySettings
 from crucible.note.source import Edit, Span
 from crucible.settings import VaultSettings
@@ -73,7 +74,7 @@ def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
     assert ended.problems == ()
     assert ended.history
     assert ended.history.path == place.root / "history" / f"{NAME}.md"
-    assert [one.text for one in ended.remembered.added if one.kind == "decision"]
+    assert load_memories(place.root, MemoryKind.DECISION).found
     worker, _ = read_annotation(Shelf(place.root), Ref(NAME, "2"))
     assert worker
     assert [(one.from_task_id, one.decision) for one in worker.inherited] == [
@@ -99,7 +100,7 @@ def test_a_second_time_writes_nothing_anew(place: Vault) -> None:
     again = end(place)
     assert {path: path.read_bytes() for path in before} == before
     assert again.history
-    assert (again.history.is_new, again.remembered.added) == (False, ())
+    assert not again.history.is_new
 
 
 def test_a_human_s_mark_keeps_a_decision_from_the_tasks_behind(place: Vault) -> None:
@@ -123,7 +124,7 @@ def test_a_history_folder_that_cannot_be_written_is_a_line_and_the_rest_is_done(
     ended = end(place)
     assert ended.history is None
     assert [line.partition(":")[0] for line in ended.problems] == ["history"]
-    assert ended.remembered.added
+    assert load_memories(place.root, MemoryKind.DECISION).found
     assert read_annotation(Shelf(place.root), Ref(NAME, "2"))[0]
 
 

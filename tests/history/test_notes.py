@@ -93,6 +93,12 @@ From [[sessions/2026-11-21-billing]].
 """
 
 
+def test_a_point_that_reads_as_a_reason_is_one() -> None:
+    entry = Entry("s", further=(Line("Ship", "", ("Why: it is late", "Ask Ada")),))
+    assert tidy_entry(entry).further == (Line("Ship", "it is late", ("Ask Ada",)),)
+    assert read_entry(Source(render_entry(entry))).entry == tidy_entry(entry)
+
+
 def test_a_note_looks_as_people_expect() -> None:
     body, _, last = render_entry(ENTRY).rpartition("\n%% crucible wrote:")
     assert body == NOTE

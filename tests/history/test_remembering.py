@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from crucible.errors import VaultError
 from crucible.history.memories import FILES, Memory, MemoryKind, append_memories, load_memories, move_memories
-from crucible.history.remembering import Remembered, completes_milestone, remember
+from crucible.history.remembering import completes_milestone, remember
 from crucible.secrets.redacting import redact_of
 from crucible.session.findings import findings_of
 from crucible.session.model import (
@@ -43,7 +43,7 @@ def session(*entries: NoteEntry, **more: object) -> Session:
     return Session("2026-11-21-x", **{"phases": (phase,), "project": "shop", **more})  # type: ignore[arg-type]
 
 
-def remembered(vault: Vault, told: Session, hours: int = 0) -> Remembered:
+def remembered(vault: Vault, told: Session, hours: int = 0) -> tuple[Memory, ...]:
     redact = redact_of(vault.settings.secrets)
     return remember(vault, told, now=NOW + timedelta(hours=hours), redact=redact)
 
@@ -91,8 +91,8 @@ def test_every_line_of_a_finding_has_its_id_and_its_summary(vault: Vault) -> Non
 def test_several_sessions_are_remembered_in_one_go(vault: Vault) -> None:
     told = [replace(session(Decision(f"Part {n}")), id=f"2026-11-21-{n}") for n in range(3)]
     redact = redact_of(vault.settings.secrets)
-    assert len(remember(vault, *told, now=NOW, redact=redact).added) == 3
-    assert remember(vault, *told, now=NOW, redact=redact) == Remembered()
+    assert len(remember(vault, *told, now=NOW, redact=redact)) == 3
+    assert remember(vault, *told, now=NOW, redact=redact) == ()
 
 
 def test_what_is_merely_said_is_no_decision(vault: Vault) -> None:
@@ -161,15 +161,15 @@ def test_remembering_twice_writes_nothing_twice(
     first = remember(vault, told, now=NOW, redact=redact)
     folder = vault.root / ".crucible" / "memory"
     data = {path.name: path.read_bytes() for path in folder.glob("*")} if folder.exists() else {}
-    assert remember(vault, told, now=NOW + timedelta(days=1), redact=redact) == Remembered()
-    assert len({one.id for one in first.added}) == len(first.added)
+    assert remember(vault, told, now=NOW + timedelta(days=1), redact=redact) == ()
+    assert len({one.id for one in first}) == len(first)
     assert data == ({path.name: path.read_bytes() for path in folder.glob("*")} if folder.exists() else {})
 
 
 def test_a_task_that_is_done_closes_its_todo_and_opens_it_again(vault: Vault) -> None:
     remembered(vault, session(tasks=(Task("1", "Test it"),)))
     done = remembered(vault, session(tasks=(Task("1", "Test it", "completed"),)), 1)
-    assert ([one.text for one in done.closed], texts(vault, TODO)) == (["Test it"], [])
+    assert ([one.text for one in done if one.done], texts(vault, TODO)) == (["Test it"], [])
     remembered(vault, session(tasks=(Task("1", "Test it"),)), -5)
     assert texts(vault, TODO) == ["Test it"]
 
@@ -185,14 +185,14 @@ def test_a_decision_that_its_note_says_no_more_holds_no_more_and_its_line_stays(
 def test_lines_of_older_versions_from_a_history_stay(vault: Vault) -> None:
     old = Memory("d-1", DECISION, "Written by hand", "2026-11-21-x", THEN, source="history")
     append_memories(vault.root, [old])
-    assert remembered(vault, session(), 1) == Remembered()
+    assert remembered(vault, session(), 1) == ()
 
 
 def test_a_renamed_session_is_not_told_twice(vault: Vault) -> None:
     told = session(Decision("UTC"), tasks=(Task("1", "Test it"),))
     remembered(vault, told)
     move_memories(vault.root, told.id, "2026-11-21-z")
-    assert remembered(vault, replace(told, id="2026-11-21-z"), 1) == Remembered()
+    assert remembered(vault, replace(told, id="2026-11-21-z"), 1) == ()
     remembered(vault, replace(session(tasks=(Task("1", "Test it", "completed"),)), id="2026-11-21-z"), 2)
     assert texts(vault, TODO) == []
 
