@@ -71,10 +71,7 @@ LATE = {
     "crucible.hooks.greeting": {"crucible.hooks.noticing", "crucible.hooks.briefing"},
     "crucible.hooks.noticing": {
         "crucible.secrets.redacting",
-        *(
-            f"crucible.resume.{name}"
-            for name in ("context", "drift", "gathering", "model", "template", "tokens")
-        ),
+        *(f"crucible.resume.{name}" for name in ("context", "drift", "gathering", "model", "template")),
     },
     "crucible.knowledge.shelving": {"crucible.knowledge.keeping"},
     "crucible.hooks.starting": {"crucible.hooks.syncing"},

@@ -6,11 +6,12 @@ Where the work stands is no item, so it stays even where it alone is too much.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from crucible.briefing.model import Cut, Item, Rank, Section
+from crucible.briefing.model import Cut, Rank, Section
 
 __all__ = ["Fitted", "fit"]
 
@@ -26,73 +27,37 @@ class Fitted(NamedTuple):
     size: int
 
 
-class _Place(NamedTuple):
-    section: int
-    item: int
+def fit(sections: Sequence[Section], render: Render, size_of: Callable[[str], int], budget: int) -> Fitted:
+    """As many items as the budget holds; `size_of` measures the rendered text."""
+    places = [(n, m) for n, section in enumerate(sections) for m in range(len(section.items))]
 
+    def key(place: tuple[int, int]) -> tuple[Rank, bool, int, int]:
+        item = sections[place[0]].items[place[1]]
+        return item.rank, item.related, -place[0], -place[1]
 
-def fit(
-    sections: Sequence[Section],
-    render: Render,
-    size_of: Callable[[str], int],
-    budget: int,
-    fewer: Callable[[str], bool] | None = None,
-) -> Fitted:
-    """As many items as the budget holds; `size_of` measures the rendered text, `fewer` may ask for less of it all the same."""
-    order = _order(sections)
+    order = sorted(places, key=key)
 
     def fitted(count: int) -> Fitted:
-        kept, left_out = _without(sections, order[:count])
+        kept, left_out = _without(sections, {*order[:count]})
         text = render(kept, left_out)
         return Fitted(kept, left_out, text, size_of(text))
 
-    def is_good(one: Fitted) -> bool:
-        return one.size <= budget and not (fewer and fewer(one.text))
-
-    best = fitted(0)
-    low, high = 0, len(order)
-    if is_good(best):
-        return best
-    while high - low > 1:  # `low` is too much
-        middle = (low + high) // 2
-        best = fitted(middle)
-        low, high = (low, middle) if is_good(best) else (middle, high)
+    gone = bisect_left(range(len(order)), True, key=lambda count: fitted(count).size <= budget)
     # What was left out is told, so one item less may be a longer text: then the next smaller one is looked for.
-    for count in range(high, len(order) + 1):
-        best = fitted(count)
-        if is_good(best):
-            break
-    return best
-
-
-def _order(sections: Sequence[Section]) -> list[_Place]:
-    """Every item, the one that goes first at the front."""
-    places = [_Place(n, m) for n, section in enumerate(sections) for m in range(len(section.items))]
-
-    def key(place: _Place) -> tuple[Rank, bool, int, int]:
-        item = sections[place.section].items[place.item]
-        return item.rank, item.related, -place.section, -place.item
-
-    return sorted(places, key=key)
+    tried = (fitted(count) for count in range(gone, len(order)))
+    return next((one for one in tried if one.size <= budget), None) or fitted(len(order))
 
 
 def _without(
-    sections: Sequence[Section], gone: Sequence[_Place]
+    sections: Sequence[Section], gone: Collection[tuple[int, int]]
 ) -> tuple[tuple[Section, ...], tuple[Cut, ...]]:
-    lost = set(gone)
     kept: list[Section] = []
     count: Counter[Rank] = Counter()
     for n, section in enumerate(sections):
-        items: list[Item] = []
-        if section.more and section.items:
-            count[section.items[-1].rank] += section.more
-        for m, item in enumerate(section.items):
-            if (n, m) in lost:
-                count[item.rank] += 1
-            else:
-                items.append(item)
-        if items:
-            kept.append(section._replace(items=tuple(items)))
+        count.update(item.rank for m, item in enumerate(section.items) if (n, m) in gone)
+        count.update({item.rank: section.more for item in section.items[-1:] if section.more})
+        items = tuple(item for m, item in enumerate(section.items) if (n, m) not in gone)
+        kept += [section._replace(items=items)] if items else []
     return tuple(kept), tuple(
         Cut(rank.word if count[rank] > 1 else rank.name.lower(), count[rank]) for rank in sorted(count)
     )

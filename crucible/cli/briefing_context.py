@@ -33,8 +33,8 @@ from crucible.knowledge.scopes import EVERYTHING, Place
 from crucible.knowledge.shelving import ItemShelf
 from crucible.recall.model import Recall
 from crucible.resume.choosing import paused_rows
-from crucible.resume.tokens import counter_of
 from crucible.secrets.redacting import redact_of
+from crucible.tokens import counter_of
 from crucible.vault.projects import named_project_of, project_of
 from crucible.vault.store import Vault
 from crucible.vault.workflows import find_workflow, read_workflow_note

@@ -21,9 +21,9 @@ from crucible.resume.gathering import load_children
 from crucible.resume.model import Context, Drift, Material
 from crucible.resume.native import Native, find_native, last_client
 from crucible.resume.template import find_template
-from crucible.resume.tokens import counter_of
 from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session
+from crucible.tokens import counter_of
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.store import Vault
 

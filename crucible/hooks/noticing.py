@@ -141,8 +141,8 @@ def _context(vault: Vault, user: UserSettings, found: _Found, start: Start, quot
     from crucible.resume.gathering import load_children  # noqa: PLC0415
     from crucible.resume.model import Material  # noqa: PLC0415
     from crucible.resume.template import find_template  # noqa: PLC0415
-    from crucible.resume.tokens import counter_of  # noqa: PLC0415
     from crucible.secrets.redacting import redact_of  # noqa: PLC0415
+    from crucible.tokens import counter_of  # noqa: PLC0415
 
     mark, settings = found.mark, vault.settings.resume
     try:

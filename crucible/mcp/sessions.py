@@ -24,10 +24,10 @@ from crucible.resume.gathering import load_children
 from crucible.resume.model import Material
 from crucible.resume.native import find_native, last_client
 from crucible.resume.template import find_template
-from crucible.resume.tokens import counter_of
 from crucible.secrets.redacting import redact_of
 from crucible.session.identity import check_session_id
 from crucible.session.model import Phase, Prose, Session
+from crucible.tokens import counter_of
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.phases import find_phase
 from crucible.vault.store import Note, Vault

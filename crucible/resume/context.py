@@ -20,9 +20,9 @@ from crucible.resume.fitting import Filled, Given, Required, fill, require
 from crucible.resume.model import Context, Material
 from crucible.resume.open_work import find_open_work
 from crucible.resume.position import position_line
-from crucible.resume.tokens import Counter
 from crucible.secrets import Redact
 from crucible.session.identity import LONGEST_ID
+from crucible.tokens import Counter
 
 __all__ = ["LABEL", "VARIABLES", "build_context", "without_secrets"]
 

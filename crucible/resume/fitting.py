@@ -31,8 +31,8 @@ from crucible.resume.parts import (
     subagent_lines,
     tasks_part,
 )
-from crucible.resume.tokens import Counter
 from crucible.resume.window import choose_window
+from crucible.tokens import Counter
 
 __all__ = ["Filled", "Given", "Required", "fill", "require"]
 
