@@ -18,7 +18,7 @@ from benchmarks.notes import sample_phases
 from crucible.note.source import Source
 from crucible.resume.context import build_context
 from crucible.resume.model import Context, Material
-from crucible.resume.tokens import Estimate
+from crucible.tokens import Estimate
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from crucible.briefing.budget import fit
-from crucible.briefing.facts import Known, begun, find_known, time_of, with_histories
+from crucible.briefing.facts import Known, find_known, with_histories, with_memory
 from crucible.briefing.files import included_section
 from crucible.briefing.knowledge import Type, keywords, knowledge_section, question_of
 from crucible.briefing.likeness import Aim, aimed, explain
@@ -22,6 +23,7 @@ from crucible.briefing.telling import Frame, find_template
 from crucible.errors import CrucibleError, IndexBroken, reason_of
 from crucible.inbox.model import Item as Waiting
 from crucible.inbox.reading import places, read_items
+from crucible.index.moments import begun, time_of
 from crucible.index.schema import shard_of
 from crucible.index.view import View
 from crucible.note.fencing import fence, quote_span
@@ -136,13 +138,10 @@ class _Gathered:
         wanted, view, tasks = chosen.sources, self._supply.view, vault.settings.tasks
         if self._supply.broken:
             self._fails("sessions", self._supply.broken)
-        known = self._try(
-            "sessions",
-            lambda: find_known(vault, view, wish.project, wish.now, memory=wanted.memory),
-            Known(),
-        )
-        if wanted.history:
-            known = self._try("history", lambda: with_histories(vault, known, wish.project), known)
+        known = self._try("sessions", lambda: find_known(vault, view, wish.project, wish.now), Known())
+        for name, add in (("memory", with_memory), ("history", with_histories)):
+            if getattr(wanted, name):
+                known = self._try(name, partial(add, vault, known, wish.project), known)
         self._known, self.position = known, self._try("position", self._position, "")
         if view and wanted.tasks and tasks.show_task_status:
             self._tasks = self._try("tasks", lambda: self._overview(view), None)

@@ -20,11 +20,11 @@ from crucible.briefing.quoting import Quoter, whole_words
 from crucible.errors import CrucibleError
 from crucible.history.shortening import shortener
 from crucible.hooks.log import complain
+from crucible.index.moments import age_words
 from crucible.index.schema import Row
 from crucible.note.fencing import fence
 from crucible.resume.choosing import Paused, newest_first
 from crucible.resume.extent import find_extent
-from crucible.resume.position import age_words
 from crucible.secrets.redacting import redact_of
 from crucible.session.appending import read_head
 from crucible.session.identity import check_session_id

@@ -14,11 +14,12 @@ from typing import NamedTuple
 from crucible.agents.clients import CLIENTS, ClientProgram, client_of, command_line
 from crucible.bookmarks.model import Bookmark, task_at_work
 from crucible.errors import CrucibleError, UsageError
+from crucible.index.moments import age_words
 from crucible.resume.extent import find_extent
 from crucible.resume.model import Drift
 from crucible.resume.native import Native, last_client
 from crucible.resume.parts import drift_part
-from crucible.resume.position import age_words, last_active
+from crucible.resume.position import last_active
 from crucible.session.model import Session, Status
 
 __all__ = [

@@ -5,14 +5,14 @@ Owns the words for it; they are all ours, since the line stands outside any fenc
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from crucible.bookmarks.model import Bookmark, task_at_work
-from crucible.resume.choosing import AFTERWARDS
+from crucible.index.moments import AFTERWARDS, age_words
 from crucible.resume.extent import Extent
 from crucible.session.model import Session
 
-__all__ = ["age_words", "last_active", "position_line", "task_words"]
+__all__ = ["last_active", "position_line", "task_words"]
 
 
 def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
@@ -42,15 +42,3 @@ def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
         times.append(bookmark.at)
     known = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
     return max(known, default=bookmark.at if bookmark else None)
-
-
-_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
-
-
-def age_words(age: timedelta) -> str:
-    """`2 h ago`; what lies ahead of us (another machine's clock) or under a minute is `just now`."""
-    seconds = int(age.total_seconds())
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"

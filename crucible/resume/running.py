@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crucible.errors import CrucibleError
-from crucible.resume.position import age_words, last_active
+from crucible.index.moments import age_words
+from crucible.resume.position import last_active
 from crucible.session.model import Session, Status
 
 __all__ = ["check_at_rest"]
