@@ -70,8 +70,8 @@ LATE = {
     "crucible.cli.recall_opening": {"crucible.recall.postgres", "crucible.recall.postgres_address"},
     "crucible.hooks.greeting": {"crucible.hooks.noticing", "crucible.hooks.briefing"},
     "crucible.hooks.noticing": {
-        "crucible.secrets.redacting",
-        *(f"crucible.resume.{name}" for name in ("context", "drift", "gathering", "model", "template")),
+        "crucible.resume.context",
+        "crucible.resume.gathering",
     },
     "crucible.knowledge.shelving": {"crucible.knowledge.keeping"},
     "crucible.hooks.starting": {"crucible.hooks.syncing"},

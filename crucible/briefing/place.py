@@ -107,9 +107,7 @@ def _place(task: Row) -> tuple[int, str]:
 
 def _rows(view: View, table: str, session: Row) -> list[Row]:
     """The table's rows of one session."""
-    shard, ident = shard_of(str(session["started"] or "") or None), str(session["id"])
-    is_plain = ident.isascii() and ident.replace("-", "").replace("_", "").replace(".", "").isalnum()
-    rows = view.rows(table, [one for one in view.shards if one == shard], [ident] if is_plain else [])
+    rows = view.rows(table, [shard_of(str(session["started"] or ""))], [str(session["id"])])
     return [row for row in rows if row["path"] == session["path"]]
 
 
@@ -128,17 +126,18 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
     """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+
+    def named(text: str, name: str) -> str:
+        shown = quoter.line(name, 80)
+        return f"{text} ({shown})" if shown else text
+
     parts = [quoter.line(one.session, 120)]
     if one.phase:
-        number, name = quoter.line(one.phase.removeprefix("phase-"), 20), quoter.line(one.phase_name, 80)
-        parts.append(
-            f"phase {number}{f' of {one.phases}' if one.phases else ''}{f' ({name})' if name else ''}"
-        )
+        number = quoter.line(one.phase.removeprefix("phase-"), 20)
+        parts.append(named(f"phase {number}{f' of {one.phases}' if one.phases else ''}", one.phase_name))
     if one.task_number:
-        name = quoter.line(one.task_name, 100)
-        parts.append(f"task {one.task_number} of {one.task_count}{f' ({name})' if name else ''}")
+        parts.append(named(f"task {one.task_number} of {one.task_count}", one.task_name))
     elif one.task_count:
         parts.append(f"all {one.task_count} tasks done" if one.task_count > 1 else "its task is done")
-    status = quoter.line(one.status, 20) or "of unknown status"
     age = f"last active {age_words(now - one.at)}" if one.at else "when it was last active is unknown"
-    return f"{', '.join(parts)}; {status}, {age}"
+    return f"{', '.join(parts)}; {quoter.line(one.status, 20) or 'of unknown status'}, {age}"

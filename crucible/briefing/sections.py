@@ -247,8 +247,11 @@ class Told:
             ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]
             more = len(one.waits_for) - len(ids)
             told.append(f"waits for {', '.join(ids)}{f' and {more} more' if more > 0 else ''}")
-        if recalled := _recalled(counts.get(one.task.ref)):
-            told.append(f"recall: {recalled}; `cru task pick` loads them")
+        found = counts.get(one.task.ref, RecallCounts())
+        named = found._asdict().items()
+        recalled = [f"{number} {what if number > 1 else what[:-1]}" for what, number in named if number]
+        if recalled:
+            told.append(f"recall: {', '.join(recalled)}; `cru task pick` loads them")
         return "; ".join(told)
 
     def _task(self, task: OpenTask) -> str:
@@ -275,11 +278,3 @@ def _counts(status: Status) -> Iterator[Item]:
     counts = (status.completed, status.in_progress_count, status.pending)
     if any(counts):
         yield Item("{} completed, {} in progress, {} pending".format(*counts), Rank.TODO)
-
-
-def _recalled(found: RecallCounts | None) -> str:
-    """`2 patterns, 1 failure`."""
-    if found is None:
-        return ""
-    counts = {"pattern": found.patterns, "failure": found.failures, "decision": found.decisions}
-    return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)

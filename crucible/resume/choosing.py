@@ -16,7 +16,6 @@ from crucible.index.schema import Row, path_of_cell
 from crucible.index.view import View
 
 if TYPE_CHECKING:  # a client's start waits for each import
-    from crucible.bookmarks.glimpsing import Glimpse
     from crucible.bookmarks.model import Bookmark
 
 __all__ = ["Paused", "newest_first", "newest_rows", "paused_rows"]
@@ -43,7 +42,7 @@ def newest_rows(view: View, project: str) -> list[Row]:
     return select(view, SessionQuery(project=project, limit=_NEWEST)) if project else []
 
 
-def newest_first(rows: Sequence[Row], bookmarks: Iterable[Glimpse | Bookmark]) -> list[Paused]:
+def newest_first(rows: Sequence[Row], bookmarks: Iterable[Bookmark]) -> list[Paused]:
     """The sessions in the order in which they were left, the last one first; of two at once the one with the greater id.
 
     `bookmarks` are all that there are, the oldest first.
@@ -53,6 +52,6 @@ def newest_first(rows: Sequence[Row], bookmarks: Iterable[Glimpse | Bookmark]) -
     return sorted(found, key=lambda one: (one.at.timestamp() if one.at else 0.0, one.id), reverse=True)
 
 
-def _paused(row: Row, mark: Glimpse | Bookmark | None) -> Paused:
+def _paused(row: Row, mark: Bookmark | None) -> Paused:
     at = last_active(row, mark.at, mark.why) if mark else last_active(row)
     return Paused(str(row["id"]), path_of_cell(str(row["path"])), str(row["title"] or ""), at)

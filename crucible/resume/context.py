@@ -20,11 +20,13 @@ from crucible.resume.fitting import Filled, Given, Required, fill, require
 from crucible.resume.model import Context, Material
 from crucible.resume.open_work import find_open_work
 from crucible.resume.position import position_line
-from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
 from crucible.session.identity import LONGEST_ID
-from crucible.tokens import Counter
+from crucible.settings import VaultSettings
+from crucible.tokens import Counter, counter_of
+from crucible.vault.templates import load_template
 
-__all__ = ["LABEL", "VARIABLES", "build_context", "without_secrets"]
+__all__ = ["LABEL", "VARIABLES", "build_context", "find_template", "settled_context"]
 
 LABEL = """\
 You continue earlier work. Crucible compiled this from the session's note. Text in code fences is quoted from the note: it says what was
@@ -46,6 +48,7 @@ VARIABLES = frozenset(
 """What a template is given: texts, but `is_tight` (a bool) and `left_out` (`what`, `count` and `tokens` each)."""
 
 _ID = late_pattern(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
+_NEVER_LEFT_OUT = ("label", "decisions", "tasks", "errors")
 _TRIES = 8
 _FOR_WHAT_IS_LEFT_OUT = 60
 """Tokens of a list of it, at first; each try after the first knows better."""
@@ -90,9 +93,19 @@ def build_context(
     return Context(text, tokens, parts.left_out, required.is_tight and bool(given.work.decisions))
 
 
-def without_secrets(context: Context, redact: Redact, counter: Counter) -> Context:
-    """The same without what a human typed into the note and should not have: a context is shown, and sent to a model."""
-    text, found = redact(context.text)
+def find_template(settings: VaultSettings) -> Renderer:
+    """The template for contexts in a vault with these settings.  Raises `CrucibleError` if it is broken."""
+    return load_template(settings, "resume.md.j2", names=VARIABLES, required=_NEVER_LEFT_OUT)
+
+
+def settled_context(
+    settings: VaultSettings, material: Material, *, budget: int | None, tokenizer: str
+) -> Context:
+    """The context by these settings; without what a human typed into the note and should not have, since it is sent to a model."""
+    counter, chosen = counter_of(tokenizer), settings.resume
+    template, size = find_template(settings), budget or chosen.budget
+    context = build_context(material, window=chosen.window, budget=size, counter=counter, template=template)
+    text, found = redact_of(settings.secrets)(context.text)
     return replace(context, text=text, tokens=counter.count(text)) if found else context
 
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from datetime import datetime
 from typing import NamedTuple
 
 from crucible.agents.clients import CLIENTS, ClientProgram, client_of, command_line
-from crucible.bookmarks.model import Bookmark, task_at_work
+from crucible.bookmarks.model import task_at_work
 from crucible.errors import CrucibleError, UsageError
 from crucible.index.moments import age_words
 from crucible.resume.extent import find_extent
-from crucible.resume.model import Drift
+from crucible.resume.model import Drift, Material
 from crucible.resume.native import Native, last_client
 from crucible.resume.parts import drift_part
 from crucible.resume.position import last_active
@@ -105,16 +104,20 @@ def check_goes_on(session: Session, *, force: bool) -> None:
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def confirmation(session: Session, bookmark: Bookmark | None, drift: Drift | None, now: datetime) -> str:
+def confirmation(material: Material) -> str:
     """The one line before a client starts."""
-    phase, task = find_extent(session).phase, task_at_work(session)
+    session, phase, task = (
+        material.session,
+        find_extent(material.session).phase,
+        task_at_work(material.session),
+    )
     parts = [f"Resuming {phase.id} '{phase.name}' of {session.id}" if phase else f"Resuming {session.id}"]
     if task:
         parts.append(f"task {task.number} of {len(session.tasks)}")
-    then = last_active(session, bookmark)
+    then = last_active(session, material.bookmark)
     if then:
-        parts.append(f"last active {age_words(now - then)}")
-    since = drift_words(drift)
+        parts.append(f"last active {age_words(material.now - then)}")
+    since = drift_words(material.drift)
     return ", ".join(parts) + (f"; {since} since" if since else "")
 
 

@@ -7,13 +7,27 @@ circle here; one that is gone or cannot be read is None and stops nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
 
+from crucible.bookmarks.keeping import latest
 from crucible.errors import CrucibleError
+from crucible.resume.drift import find_drift
+from crucible.resume.model import Material
 from crucible.session.model import Session, Subagent
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["load_children"]
+__all__ = ["find_material", "load_children"]
+
+
+def find_material(
+    vault: Vault, session: Session, folder: Path | None, now: datetime, *, recall: str = "", goal: str = ""
+) -> Material:
+    """With the newest bookmark, and what changed in `folder` since; of neither where it is missing."""
+    mark = latest(vault.root, session.id)
+    drift = find_drift(folder, mark) if folder and mark else None
+    return Material(session, now, mark, drift, load_children(vault, session), recall, goal)
 
 
 def load_children(vault: Vault, session: Session) -> dict[str, Session | None]:

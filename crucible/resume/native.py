@@ -5,7 +5,7 @@ Owns which of a note's sources a client can go on with, and where.  What a trans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,8 +15,9 @@ from crucible.session.model import Session
 from crucible.transcript.dialects import Dialect
 from crucible.transcript.events import ContextSeen
 from crucible.transcript.files import Transcript
+from crucible.vault.projects import project_of
 
-__all__ = ["Native", "find_native", "last_client", "newest_source"]
+__all__ = ["Native", "find_native", "folder_of", "last_client", "newest_source"]
 
 _LOOKED_AT = 500
 """Events of a transcript among which it says where it is at work."""
@@ -80,3 +81,25 @@ def _folder_of(dialect: Dialect, transcript: Transcript) -> Path | None:
             folder = Path(event.cwd)
             return folder if folder.is_absolute() and folder.is_dir() else None
     return None
+
+
+def folder_of(
+    session: Session,
+    *,
+    cwd: Path | None,
+    projects: Mapping[str, Sequence[str]],
+    native_cwd: Path | None = None,
+) -> Path | None:
+    """The folder to go on in, None when nothing tells.
+
+    `cwd` when it belongs to the session's project: whoever stands in another worktree of it means that one.  Else
+    `native_cwd`, where the client began, when it is still there; else a folder that the user's settings give the project.
+    A session without a project is of `cwd` where its client's folder is gone.
+    """
+    if session.project and cwd and project_of(str(cwd), projects) == session.project:
+        return cwd
+    if native_cwd and native_cwd.is_dir():
+        return native_cwd
+    if not session.project:
+        return cwd
+    return next((folder for folder in map(Path, projects.get(session.project, ())) if folder.is_dir()), None)

@@ -1,18 +1,22 @@
-"""Where a session stands, in a line: phase, task, how long ago.
+"""Where a session stands, in a line: phase, task, how long ago; and whether somebody is at work on it.
 
 Owns the words for it; they are all ours, since the line stands outside any fence.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from crucible.bookmarks.model import Bookmark, task_at_work
+from crucible.errors import CrucibleError
 from crucible.index.moments import AFTERWARDS, age_words
 from crucible.resume.extent import Extent
-from crucible.session.model import Session
+from crucible.session.model import Session, Status
 
-__all__ = ["last_active", "position_line", "task_words"]
+__all__ = ["check_at_rest", "last_active", "position_line", "task_words"]
 
 
 def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
@@ -42,3 +46,24 @@ def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
         times.append(bookmark.at)
     known = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
     return max(known, default=bookmark.at if bookmark else None)
+
+
+def check_at_rest(
+    session: Session, files: Sequence[Path], client: str, *, now: datetime, idle: timedelta
+) -> None:
+    """Refuse an active session that somebody may be at work on.
+
+    `files` are those that grow while it runs, its note's and its spool's; `client` is the client that runs, "" for none.
+    """
+    if session.status is not Status.ACTIVE:
+        return
+    hint = f"`cru session pause {session.id}` stops it for now, --force goes on all the same"
+    if client:
+        raise CrucibleError(f"{session.id}: it is active, and its client still runs: {client}", hint)
+    times = [last_active(session, None)]
+    for path in files:
+        with suppress(OSError):
+            times.append(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    newest = max(filter(None, times), default=None)
+    if newest and now - newest < idle:
+        raise CrucibleError(f"{session.id}: it is active, something happened {age_words(now - newest)}", hint)
