@@ -251,12 +251,11 @@ def with_histories(vault: Vault, known: Known, project: str) -> Known:
 def _entries(vault: Vault, known: Known, project: str) -> list[Entry]:
     """The newest histories of the project, also of sessions whose notes are gone."""
     times = {str(row["id"]): begun(row) for row in known.sessions}
-    dated: list[tuple[str, str]] = []
+    names = list[str]()
     with suppress(FileNotFoundError):
-        for name in os.listdir(vault.root / HISTORY):
-            ident = note_name(name)
-            if is_markdown(name) and not name.startswith(".") and ident not in known.others:
-                dated.append((times.get(ident, ident[:10]), name))
+        names = [name for name in os.listdir(vault.root / HISTORY) if is_markdown(name) and name[0] != "."]
+    idents = ((note_name(name), name) for name in names)
+    dated = [(times.get(ident, ident[:10]), name) for ident, name in idents if ident not in known.others]
     found: list[Entry] = []
     for _, name in sorted(dated, reverse=True)[:_TRIED]:
         with suppress(CrucibleError):  # `cru history list` reports it
