@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -20,18 +20,17 @@ from crucible.bookmarks.fields import is_inner_path
 from crucible.bookmarks.keeping import append_bookmark, latest
 from crucible.bookmarks.model import MOST_FILES, Bookmark, Why, task_at_work
 from crucible.bookmarks.repository import digest_of, read_repository
-from crucible.bookmarks.touched import touched_files
 from crucible.errors import CrucibleError
 from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import late_pattern
 from crucible.secrets import Redact
 from crucible.secrets.redacting import unscanned
 from crucible.session.identity import check_session_id
-from crucible.session.model import Phase, Session, Status
+from crucible.session.model import Entry, Outcome, Phase, Session, Status, Subagent, ToolCall, ToolCalls
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark"]
+__all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark", "touched_files"]
 
 LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
 """Code points; what is longer is cut, and ends in `…`."""
@@ -199,3 +198,56 @@ def _line(redact: Redact, text: str, limit: int = _LONGEST_NAME) -> str:
     """One line without secrets, its line ends as `⏎`."""
     block = _block(redact, text) if text else ""
     return cut(normal_line(_LINE_END.sub("⏎", block.strip(" \t\n"))), limit)
+
+
+_CLAUDE_CODE = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"})
+_CODEX = frozenset({"apply_patch", "view_image"})
+_OPENCODE = frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"})
+_GEMINI = frozenset({"write_file", "replace", "read_file"})
+_TOOLS = _CLAUDE_CODE | _CODEX | _OPENCODE | _GEMINI
+
+_OF_SEVERAL = frozenset({"apply_patch"})
+"""Whose call names each file of a patch, with commas between."""
+
+_NOT_DONE = frozenset({Outcome.FAILED, Outcome.REJECTED})
+
+_CUT = "…"
+_UNCERTAIN = ("⏎", "[REDACTED:", "\ufffd", "\0")
+"""Where one of these is, a line end, a secret or a byte was, and the file has another name."""
+
+
+def touched_files(session: Session) -> tuple[str, ...]:
+    """Each file once, in the order in which they were touched last; a path is absolute or seen from where the agent stood.
+
+    The calls of inline subagents count; what failed or was rejected does not.  A path that the note holds cut or changed
+    is left out, since it may be another file's.
+    """
+    found: dict[str, None] = {}
+    for call in _calls(session.all_entries()):
+        for path in _paths(call):
+            found.pop(path, None)
+            found[path] = None
+    return tuple(found)
+
+
+def _calls(entries: Iterable[Entry]) -> Iterator[ToolCall]:
+    for entry in entries:
+        if isinstance(entry, ToolCalls):
+            yield from entry.calls
+        elif isinstance(entry, Subagent):
+            yield from _calls(entry.entries)
+
+
+def _paths(call: ToolCall) -> list[str]:
+    tool, _, told = call.call.partition(" ")
+    if tool not in _TOOLS or call.outcome in _NOT_DONE:
+        return []
+    parts = told.split(", ") if tool in _OF_SEVERAL else [told]
+    return [path for path in parts if _is_certain(path)]
+
+
+def _is_certain(path: str) -> bool:
+    """A tool that was given no path is told by its other arguments: as JSON, or by a patch's first line."""
+    if not path.strip() or path.endswith(_CUT) or any(mark in path for mark in _UNCERTAIN):
+        return False
+    return not path.startswith(('{"', "*** "))

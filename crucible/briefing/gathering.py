@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from crucible.briefing.budget import fit
 from crucible.briefing.facts import Known, find_known, with_histories, with_memory
 from crucible.briefing.files import included_section
 from crucible.briefing.knowledge import Type, keywords, knowledge_section, question_of
@@ -19,7 +18,7 @@ from crucible.briefing.place import find_position, position_lines
 from crucible.briefing.profile import load_profile, profile_section
 from crucible.briefing.quoting import Quoter
 from crucible.briefing.sections import Told
-from crucible.briefing.telling import Frame, find_template
+from crucible.briefing.telling import Frame, find_template, fit
 from crucible.errors import CrucibleError, IndexBroken, reason_of
 from crucible.inbox.model import Item as Waiting
 from crucible.inbox.reading import places, read_items

@@ -33,20 +33,22 @@ from crucible.cli.stopped import follow
 from crucible.cli.surroundings import user_settings
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.record.cleaning import Cleaning
+from crucible.resume.context import find_material
 from crucible.resume.continuing import (
     Chosen,
+    Native,
     Start,
     check_goes_on,
     choose_client,
     confirmation,
     drift_lines,
     drift_prompt,
+    last_client,
+    newest_source,
     plan_start,
 )
 from crucible.resume.extent import find_extent
-from crucible.resume.gathering import find_material
 from crucible.resume.model import Material
-from crucible.resume.native import Native, last_client, newest_source
 from crucible.resume.position import check_at_rest
 from crucible.resume.standing import End, has_news, settle, wake
 from crucible.secrets.redacting import redact_of

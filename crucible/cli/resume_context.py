@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 from crucible.cli.opening import here
 from crucible.cli.surroundings import user_settings
 from crucible.importing.sources import source_name
-from crucible.resume.context import settled_context
+from crucible.resume.context import find_material, settled_context
+from crucible.resume.continuing import Native, find_native, folder_of, last_client
 from crucible.resume.extent import find_extent
-from crucible.resume.gathering import find_material
 from crucible.resume.model import Context, Drift, Material
-from crucible.resume.native import Native, find_native, folder_of, last_client
 from crucible.session.model import Session
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.store import Vault

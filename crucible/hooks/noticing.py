@@ -135,8 +135,7 @@ def _first(vault: Vault, paused: Iterable[Paused], start: Start, *, whole: bool)
 def _context(vault: Vault, user: UserSettings, found: _Found, start: Start, quoter: Quoter) -> str:
     """The whole context; in what a client takes at a start; "" when it cannot be made so short, or not at all."""
     # Late for the reason above.
-    from crucible.resume.context import settled_context  # noqa: PLC0415
-    from crucible.resume.gathering import find_material  # noqa: PLC0415
+    from crucible.resume.context import find_material, settled_context  # noqa: PLC0415
 
     try:
         material = find_material(vault, found.session, Path(start.cwd), start.now)

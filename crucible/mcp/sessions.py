@@ -16,9 +16,8 @@ from crucible.index.schema import Row
 from crucible.mcp.opening import index_of, now, vault_of
 from crucible.mcp.place import Place
 from crucible.mcp.replying import UNKNOWN, Quoting, answer, bounded, checked, day_of, is_session_id, page
-from crucible.resume.context import settled_context
-from crucible.resume.gathering import find_material
-from crucible.resume.native import find_native, folder_of, last_client
+from crucible.resume.context import find_material, settled_context
+from crucible.resume.continuing import find_native, folder_of, last_client
 from crucible.secrets.redacting import redact_of
 from crucible.session.identity import check_session_id
 from crucible.session.model import Phase, Prose, Session

@@ -14,15 +14,17 @@ from crucible.bookmarks.model import Bookmark, Why
 from crucible.errors import CrucibleError, UsageError
 from crucible.resume.continuing import (
     Chosen,
+    Native,
     check_goes_on,
     choose_client,
     confirmation,
     drift_prompt,
     drift_words,
+    last_client,
+    newest_source,
     plan_start,
 )
 from crucible.resume.model import Drift, FileChange, Material
-from crucible.resume.native import Native, last_client, newest_source
 from crucible.session.model import AgentRef, Phase, Session, Status, Task
 from crucible.transcript.files import Transcript
 

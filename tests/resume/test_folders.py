@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.resume.native import folder_of
+from crucible.resume.continuing import folder_of
 from crucible.session.model import Session
 
 
