@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, assert_never
 
-from crucible.brief.covering import count_covered, phase_number
-from crucible.brief.goal import first_request, stated_goal
+from crucible.brief.covering import count_covered, first_request, phase_number, stated_goal
 from crucible.brief.model import MOST_WORDS, Brief
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten

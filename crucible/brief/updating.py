@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
-from crucible.brief.callout import find_brief, set_brief
-from crucible.brief.covering import covering, due_phase, phase_number
+from crucible.brief.covering import covering, due_phase, find_brief, phase_number, set_brief
 from crucible.brief.extracting import extend_brief, room_for
 from crucible.brief.model import Brief, BriefUpdate, cut_words
 from crucible.brief.prompting import Asked, build_prompt
@@ -102,27 +101,19 @@ def _problem(name: str, error: CrucibleError) -> str:
 
 
 def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> BriefUpdate:
-    """The note as it is under its lock decides."""
+    """The note as it is under its lock decides.  Without secrets, and within its bound all the same."""
 
     def intention(note: Note) -> list[Edit]:
         there = find_brief(note.session)
         until = due_phase(note.session, there.covers if there else "")
-        return (
-            set_brief(note.source, note.session, _extended(note.session, there, until, redact))
-            if until
-            else []
-        )
+        if not until:
+            return []
+        covers = _covering(note.session, until, redact)
+        text = _redacted(extend_brief(note.session, there, until).text, redact)
+        return set_brief(note.source, note.session, Brief(cut_words(text, room_for(covers)), covers))
 
     brief = find_brief(vault.update(path, intention).session)
     return BriefUpdate(brief, brief != old)
-
-
-def _extended(session: Session, old: Brief | None, until: str, redact: Redact) -> Brief:
-    """Without secrets, and within its bound all the same."""
-    covers = _covering(session, until, redact)
-    return Brief(
-        cut_words(_redacted(extend_brief(session, old, until).text, redact), room_for(covers)), covers
-    )
 
 
 def _redacted(text: str, redact: Redact) -> str:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from crucible.briefing.facts import Fact, Known, find_known, with_histories
+from crucible.brief.digest import Known as Shown
+from crucible.briefing.facts import Fact, Known, find_known, with_histories, with_memory
 from crucible.briefing.files import find_files, read_text
 from crucible.briefing.likeness import Aim, Leaning, rank_alike
 from crucible.briefing.model import Cut, Item, Rank, Source
 from crucible.briefing.place import Position, find_position, position_lines
 from crucible.briefing.profile import conventions
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.sections import Once, conventions_of, decisions_of, is_useful, open_ends_of
+from crucible.briefing.sections import conventions_of, decisions_of, is_new, is_useful, open_ends_of
 from crucible.errors import CrucibleError
 from crucible.history.memories import MemoryKind, key_of
 from crucible.index.view import View
@@ -62,8 +64,7 @@ _GROUPS = MappingProxyType(
 class Wanted(NamedTuple):
     """What a digest is about.
 
-    `project` is "" for the whole vault, `folder` the project's if it is here.  `aim` is that of the workflow about to run.  `but` is a session that
-    has only just begun.  `now` is aware.
+    `project` is "" for the whole vault, `folder` the project's if it is here.  `aim` is that of the workflow about to run.  `now` is aware.
     """
 
     now: datetime
@@ -71,7 +72,6 @@ class Wanted(NamedTuple):
     folder: Path | None = None
     aim: Aim | None = None
     lines: int = LINES
-    but: str = ""
 
 
 class Digested(NamedTuple):
@@ -95,16 +95,12 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
             failed.append(Source(name, str(error)))
             return without
 
-    position = tried("position", lambda: find_position(view, vault.root, project, but=wanted.but), None)
-    known = tried(
-        "memory",
-        lambda: find_known(vault, view, project, wanted.now),
-        find_known(vault, view, project, wanted.now, memory=False),
-    )
-    known = tried("history", lambda: with_histories(vault, known, project), known)
-    profile: tuple[str, ...] = ()
-    if project:
-        profile = tried("profile", lambda: conventions(vault.root, project, quoter.whole), ())
+    position = tried("position", lambda: find_position(view, vault.root, project), None)
+    known = find_known(vault, view, project, wanted.now)
+    for name, add in (("memory", with_memory), ("history", with_histories)):
+        known = tried(name, partial(add, vault, known, project), known)
+    own = partial(conventions, vault.root, project, quoter.whole)
+    profile = tried("profile", own, tuple[str, ...]()) if project else ()
     named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
     first = position.session if position else ""
     todos = [*_tasks(view, known, project), *open_ends_of(known)]
@@ -146,9 +142,8 @@ def build_digest(
 ) -> Digest:
     """At most so many lines, at least one; of items of a rank the first are kept."""
     told = tuple(position[: max(1, lines)])
-    groups: dict[Rank, list[Item]] = {rank: [] for rank in sorted(Rank, reverse=True)}
-    for one in items:
-        groups[one.rank].append(one)
+    found = list(items)
+    groups = {rank: [one for one in found if one.rank is rank] for rank in sorted(Rank, reverse=True)}
     counts = _counts({rank: len(group) for rank, group in groups.items()}, max(0, lines - len(told)), leaning)
     kept = tuple(one for rank, group in groups.items() for one in group[: counts[rank]])
     lost = ((rank, len(groups[rank]) - counts[rank]) for rank in sorted(Rank))
@@ -181,9 +176,9 @@ def digest_items(
         (Rank.DECISION, decisions_of(known)),
         (Rank.LESSON, lessons),
     )
-    once, found = Once(), list[Item]()
+    once, found = Shown(), list[Item]()
     for rank, facts in groups:
-        told = [one for one in facts if once.is_new(one.text)]
+        told = [one for one in facts if is_new(once, one.text)]
         for at, alike in rank_alike([f"{one.text} {one.why} {one.session}" for one in told], aim):
             one = told[at]
             if text := _shown(one, rank, quoter):
@@ -210,13 +205,15 @@ _MOST = 20
 
 def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
     """The lines of these files of the project's folder that say how things are done: items below a heading that says so, else all items."""
-    for name in find_files(folder, named) if folder and named else ():
-        text = read_text(folder, name) if folder else None
-        below, others = list[str](), list[str]()
-        heading = ""
-        for line in (text or "").split("\n"):
+    if folder is None:
+        return
+    for name in find_files(folder, named):
+        items = list[tuple[bool, str]]()
+        is_named = False
+        for line in (read_text(folder, name) or "").split("\n"):
             if head := _HEADING.match(line):
-                heading = head[1].rstrip(" \t#")
+                is_named = bool(_NAMED.search(head[1]))
             elif item := _BULLET.match(line):
-                (below if _NAMED.search(heading) else others).append(item[1])
-        yield from (below or others)[:_MOST]
+                items.append((is_named, item[1]))
+        below = [text for is_below, text in items if is_below]
+        yield from (below or [text for _, text in items])[:_MOST]

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.bookmarks.keeping import load_bookmarks
@@ -22,7 +21,7 @@ from crucible.history.composing import PAUSED
 from crucible.history.keeping import HISTORY, load_entry
 from crucible.history.memories import Memory, MemoryKind, key_of, load_memories
 from crucible.history.model import Entry, Line
-from crucible.index.moments import utc
+from crucible.index.moments import begun, last_active, time_of, utc
 from crucible.index.query import SessionQuery, matcher, matching
 from crucible.index.schema import UNDATED, Row, shard_of
 from crucible.index.view import View
@@ -37,13 +36,11 @@ from crucible.vault.walk import is_markdown, note_name
 __all__ = [
     "Fact",
     "Known",
-    "begun",
     "find_known",
     "has_news",
     "has_sessions",
-    "last_active",
-    "time_of",
     "with_histories",
+    "with_memory",
 ]
 
 _HISTORIES = 10
@@ -51,7 +48,6 @@ _TRIED = 40
 """History notes that are opened at most to find so many of the project."""
 _REMEMBERED = 1_000
 """Lines of each memory file that are read, the newest."""
-_DAY = late_pattern(r"\d{4}-\d\d-\d\d(?!\d)")
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
 _KINDS = {"error": Kind.FAILURE, "milestone": Kind.OUTCOME}
 """Findings of callouts whose kind has another name."""
@@ -105,34 +101,40 @@ class Known(NamedTuple):
         return [one for one in self.facts if one.kind in kinds]
 
 
-def find_known(vault: Vault, view: View | None, project: str, now: datetime, *, memory: bool = True) -> Known:
-    """What the index and memory know; a `project` of "" is every one.  Either may be missing."""
-    chosen = vault.settings.briefing
-    newest = _newest(view, project) if view else None
-    worked = last_active(newest) if newest else None
-    last = min(now, worked or now)
+def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> Known:
+    """What the index knows, if there is one; a `project` of "" is every one."""
+    chosen, newest = vault.settings.briefing, _newest(view, project) if view else None
+    last = min(now, (last_active(newest) if newest else None) or now)
     oldest = _before(last, max(chosen.history_days, chosen.event_days))
+    recent = _before(last, chosen.event_days)
     everywhere = _rows(view, oldest) if view else []
     rows = [
         row for row in everywhere if not project or str(row["project"] or "").casefold() == project.casefold()
     ]
-    indexed = {str(row["id"]) for row in everywhere}
-    facts, problems = list(_of_index(view, rows)) if view else [], list[tuple[MemoryKind, Problem]]()
-    if memory:
-        facts += _remembered(vault.root, project, indexed, problems)
-    recent = _before(last, chosen.event_days)
     paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
     alive = {str(row["id"]) for row in rows if _is_alive(row, recent, paused)}
-    others = indexed - {str(row["id"]) for row in rows}
-    known = Known(tuple(rows), frozenset(alive), (), tuple(problems), frozenset(others), oldest, recent)
-    return _with(known, facts)
+    others = {str(row["id"]) for row in everywhere} - {str(row["id"]) for row in rows}
+    known = Known(tuple(rows), frozenset(alive), (), (), frozenset(others), oldest, recent)
+    return _with(known, _of_index(view, rows) if view else ())
+
+
+def with_memory(vault: Vault, known: Known, project: str) -> Known:
+    """The same with what memory holds of other sessions."""
+    indexed = known.others | {str(row["id"]) for row in known.sessions}
+    facts, problems = list(known.facts), list[tuple[MemoryKind, Problem]]()
+    for kind in MemoryKind:
+        loaded = load_memories(vault.root, kind, project, newest=_REMEMBERED)
+        problems += [(kind, one) for one in loaded.problems]
+        held = (one for one in loaded.found if one.session not in indexed and not one.done and one.text)
+        facts += map(_of_memory, held)
+    return _with(known._replace(problems=tuple(problems)), facts)
 
 
 def _with(known: Known, facts: Iterable[Fact]) -> Known:
     """With these facts; a session without a note is alive if it is recent."""
-    noted = {str(row["id"]) for row in known.sessions}
-    gone = {one.session for one in facts if one.session not in noted and one.at >= utc(known.recent)[:10]}
     ordered = sorted(facts, key=lambda one: one.at, reverse=True)
+    noted = {str(row["id"]) for row in known.sessions}
+    gone = {one.session for one in ordered if one.session not in noted and one.at >= utc(known.recent)[:10]}
     return known._replace(facts=tuple(ordered), alive=known.alive | gone)
 
 
@@ -180,34 +182,6 @@ def _undated(view: View, query: SessionQuery) -> Iterator[Row]:
             yield row
 
 
-def begun(row: Row) -> str:
-    """When a session began, as the index writes times; if unknown the day with which its id begins, else ""."""
-    if row["started"]:
-        return str(row["started"])
-    day = _DAY.match(str(row["id"]))
-    return day[0] if day and time_of(day[0]) else ""
-
-
-def last_active(row: Row) -> datetime | None:
-    """When somebody last worked in a session, as far as the index knows."""
-    started, ended = time_of(begun(row)), time_of(row["ended"])
-    lasted = row["duration_s"]
-    later = None
-    if started and isinstance(lasted, int):
-        with suppress(OverflowError):
-            later = started + timedelta(seconds=lasted)
-    return max(filter(None, (started, ended, later)), default=None)
-
-
-def time_of(cell: object) -> datetime | None:
-    """As the index writes times; None for what is none."""
-    try:
-        found = datetime.fromisoformat(str(cell or ""))
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
 def _is_alive(row: Row, recent: datetime, paused: Collection[str]) -> bool:
     """Active, worked on in the last `event_days`, or paused by somebody's word; nobody goes on with any other session."""
     is_paused = row["status"] == "paused" and row["id"] in paused
@@ -238,17 +212,6 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
                 )
 
 
-def _remembered(
-    root: Path, project: str, indexed: set[str], problems: list[tuple[MemoryKind, Problem]]
-) -> Iterator[Fact]:
-    """What memory holds of other sessions than the `indexed` ones."""
-    for kind in MemoryKind:
-        loaded = load_memories(root, kind, project, newest=_REMEMBERED)
-        problems += [(kind, one) for one in loaded.problems]
-        held = (one for one in loaded.found if one.session not in indexed and not one.done and one.text)
-        yield from map(_of_memory, held)
-
-
 def _of_memory(one: Memory) -> Fact:
     named = one.finding.partition("-")[0]
     if one.kind is MemoryKind.LESSON and not named:
@@ -277,25 +240,22 @@ def with_histories(vault: Vault, known: Known, project: str) -> Known:
                     continue  # where the work stands says so
                 elif key not in said and (not line.finding or entry.session_id not in noted):
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
-    return _with(
-        known,
-        [
-            one
-            for one in found
-            if not any(one.session == name and key_of(one.text) in key for name, key in answered)
-        ],
+    left = (
+        one
+        for one in found
+        if not any(one.session == at and key_of(one.text) in said for at, said in answered)
     )
+    return _with(known, left)
 
 
 def _entries(vault: Vault, known: Known, project: str) -> list[Entry]:
     """The newest histories of the project, also of sessions whose notes are gone."""
     times = {str(row["id"]): begun(row) for row in known.sessions}
-    dated: list[tuple[str, str]] = []
+    names = list[str]()
     with suppress(FileNotFoundError):
-        for name in os.listdir(vault.root / HISTORY):
-            ident = note_name(name)
-            if is_markdown(name) and not name.startswith(".") and ident not in known.others:
-                dated.append((times.get(ident, ident[:10]), name))
+        names = [name for name in os.listdir(vault.root / HISTORY) if is_markdown(name) and name[0] != "."]
+    idents = ((note_name(name), name) for name in names)
+    dated = [(times.get(ident, ident[:10]), name) for ident, name in idents if ident not in known.others]
     found: list[Entry] = []
     for _, name in sorted(dated, reverse=True)[:_TRIED]:
         with suppress(CrucibleError):  # `cru history list` reports it

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from crucible.briefing.model import Item, Rank, Section
@@ -49,27 +49,18 @@ def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
         return None
 
 
-def find_files(folder: Path, named: Iterable[str]) -> Iterator[str]:
+def find_files(folder: Path, named: Iterable[str]) -> list[str]:
     """The files that are meant, seen from the folder: each that is named, and of a named folder those in it, by name; none twice."""
-    told: set[str] = set()
-    for one in chain.from_iterable(_files_of(folder, name) for name in named):
-        if one not in told:
-            told.add(one)
-            yield one
-        if len(told) >= MOST_FILES:
-            return
-
-
-def _files_of(folder: Path, name: str) -> Iterable[str]:
-    path = _inside(folder, name)
-    if path is None or not path.is_dir():
-        return [name]
-    try:
-        found = sorted(os.listdir(path))
-    except OSError:
-        return [name]
-    inner = (PurePosixPath(name, one).as_posix() for one in found if not one.startswith("."))
-    return (one for one in inner if (real := _inside(folder, one)) and real.is_file())
+    found: dict[str, None] = {}
+    for name in named:
+        path = _inside(folder, name)
+        if path is None or not path.is_dir():
+            found[name] = None
+            continue
+        with suppress(OSError):
+            inner = (PurePosixPath(name, one).as_posix() for one in sorted(os.listdir(path)) if one[0] != ".")
+            found |= {one: None for one in inner if (real := _inside(folder, one)) and real.is_file()}
+    return [*found][:MOST_FILES]
 
 
 def _inside(folder: Path, name: str) -> Path | None:

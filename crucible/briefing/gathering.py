@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from crucible.briefing.budget import fit
-from crucible.briefing.facts import Known, begun, find_known, time_of, with_histories
+from crucible.briefing.facts import Known, find_known, with_histories, with_memory
 from crucible.briefing.files import included_section
-from crucible.briefing.knowledge import Type, keywords, knowledge_section
+from crucible.briefing.knowledge import Type, keywords, knowledge_section, question_of
 from crucible.briefing.likeness import Aim, aimed, explain
 from crucible.briefing.model import Briefing, Section, Source
 from crucible.briefing.place import find_position, position_lines
 from crucible.briefing.profile import load_profile, profile_section
 from crucible.briefing.quoting import Quoter
 from crucible.briefing.sections import Told
-from crucible.briefing.telling import Frame, find_template
+from crucible.briefing.telling import Frame, find_template, fit
 from crucible.errors import CrucibleError, IndexBroken, reason_of
 from crucible.inbox.model import Item as Waiting
 from crucible.inbox.reading import places, read_items
+from crucible.index.moments import begun, time_of
 from crucible.index.schema import shard_of
 from crucible.index.view import View
 from crucible.note.fencing import fence, quote_span
@@ -31,19 +31,14 @@ from crucible.session.findings import Kind
 from crucible.tasks.annotations import Shelf
 from crucible.tasks.gathering import Scope
 from crucible.tasks.overview import Client, Overview, overview, shown_tasks
+from crucible.tokens import Counter
 from crucible.vault.store import Vault
 
-__all__ = ["Counter", "Supply", "Wish", "brief"]
+__all__ = ["Supply", "Wish", "brief"]
 
 T = TypeVar("T")
-
-
-class Counter(Protocol):
-    """Counts tokens, or whatever a budget is in."""
-
-    def count(self, text: str) -> int:
-        """The size of a text, 0 for an empty one."""
-        ...
+_ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "recall", "profile", "files")
+"""In which sections are printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,34 +92,32 @@ def brief(
     template = find_template(vault.settings, on_error)
 
     def made() -> Briefing:
-        shown, explained = sections, ""
-        if wish.aim:
-            shown = aimed(shown, wish.aim)
-            explained = explain(wish.aim, quote_span(wish.workflow, 80))
-        position, failed = gathered.position, gathered.failed
-        values = {"project": quote_span(wish.project, 80), "explained": explained, "position": position}
-        fitted = fit(
-            shown,
-            Frame(template, on_error, {**values, "failed": tuple(failed)}).render,
-            counter.count,
-            wish.budget,
-        )
+        shown = aimed(sections, wish.aim) if wish.aim else sections
+        explained = explain(wish.aim, quote_span(wish.workflow, 80)) if wish.aim else ""
+        failed = tuple(gathered.failed)
+        values = {"project": quote_span(wish.project, 80), "explained": explained, "failed": failed}
+        frame = Frame(template, on_error, {**values, "position": gathered.position})
+        fitted = fit(shown, frame.render, counter.count, wish.budget)
         return Briefing(
             wish.project,
             fitted.text,
             fitted.size,
-            position,
+            gathered.position,
             fitted.sections,
-            tuple(failed),
+            failed,
             fitted.left_out,
             explained,
         )
 
-    if gathered.asks_recall():
+    if supply.recall and gathered.queries:
         if early:
             early(made())
-        sections = gathered.with_recall(sections)
+        sections = sorted((*sections, *gathered.recalled(supply.recall)), key=_place)
     return made()
+
+
+def _place(section: Section) -> int:
+    return _ORDER.index(section.name)
 
 
 class _Gathered:
@@ -132,57 +125,63 @@ class _Gathered:
 
     def __init__(self, vault: Vault, wish: Wish, supply: Supply, quoter: Quoter) -> None:
         self._vault, self._wish, self._supply, self._quoter = vault, wish, supply, quoter
-        self._chosen = vault.settings.briefing
         self._known = Known()
-        self._queries: list[str] = []
+        self._tasks: Overview | None = None
+        self.queries: list[str] = []
         self.failed: list[Source] = []
         self.position = ""
 
     def sections(self) -> list[Section]:
         """All sections that have anything, in order, except what recall finds."""
-        chosen, wanted = self._chosen, self._chosen.sources
+        vault, wish, chosen = self._vault, self._wish, self._vault.settings.briefing
+        wanted, view, tasks = chosen.sources, self._supply.view, vault.settings.tasks
         if self._supply.broken:
             self._fails("sessions", self._supply.broken)
-        known = self._try("sessions", self._find, Known())
-        if wanted.history:
-            known = self._try(
-                "history", lambda: with_histories(self._vault, known, self._wish.project), known
-            )
-        self._known = known
-        self.position = self._try("position", self._position, "")
-        tasks = self._try("tasks", self._tasks, None) if wanted.tasks else None
-        told = Told(known, self._quoter, self._wish.now)
-        counts = self._vault.settings.tasks.show_recall_summary
-        rules = self._section("memory", told.conventions) if wanted.memory else None
-        # What is open is told as that, not as a decision.
-        open_work = [
-            self._section("tasks", partial(told.tasks, tasks, counts=counts)),
-            self._section("inbox", lambda: told.waiting(self._waiting())) if wanted.inbox else None,
-            self._section("history", told.open_ends) if wanted.history else None,
+        known = self._try("sessions", lambda: find_known(vault, view, wish.project, wish.now), Known())
+        for name, add in (("memory", with_memory), ("history", with_histories)):
+            if getattr(wanted, name):
+                known = self._try(name, partial(add, vault, known, wish.project), known)
+        self._known, self.position = known, self._try("position", self._position, "")
+        if view and wanted.tasks and tasks.show_task_status:
+            self._tasks = self._try("tasks", lambda: self._overview(view), None)
+        told = Told(known, self._quoter, wish.now)
+        # What is open is shown as that, not as a decision.
+        parts: list[tuple[str, bool, Callable[[], Section]]] = [
+            ("memory", wanted.memory, told.conventions),
+            ("tasks", True, lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
+            ("inbox", wanted.inbox, lambda: told.waiting(self._waiting())),
+            ("history", wanted.history, told.open_ends),
+            ("sessions", wanted.sessions, told.decisions),
+            ("sessions", wanted.sessions, lambda: told.sessions(chosen.history_depth)),
+            ("profile", wanted.profile, self._profile),
+            (
+                "include_files",
+                True,
+                lambda: included_section(wish.folder, chosen.include_files, self._quoter),
+            ),
         ]
-        found = [
-            rules,
-            self._section("sessions", told.decisions) if wanted.sessions else None,
-            *open_work,
-            self._section("sessions", lambda: told.sessions(chosen.history_depth))
-            if wanted.sessions
-            else None,
-            self._section("profile", self._profile) if wanted.profile else None,
-            self._section("include_files", self._files),
-        ]
+        found = [self._try(name, build, Section(name, "")) for name, is_wanted, build in parts if is_wanted]
         if wanted.recall:
-            self._queries = self._try("recall", lambda: self._asked(tasks), [])
-        return [section for section in found if section and section.items]
+            asked = [keywords(self._recent_words())] if chosen.recall_auto_query else []
+            self.queries = [query for query in (*asked, *chosen.recall_queries) if query.strip()]
+        return sorted((section for section in found if section.items), key=_place)
 
-    def asks_recall(self) -> bool:
-        """True if there is something to ask, and somebody to ask."""
-        return bool(self._supply.recall and self._queries)
+    def recalled(self, opened: Callable[[], tuple[Recall, Type]]) -> list[Section]:
+        """What recall finds, if anything."""
 
-    def with_recall(self, sections: Sequence[Section]) -> list[Section]:
-        """The sections with what recall finds, before those about the project in general."""
-        found = self._section("recall", self._recalled)
-        at = next((n for n, one in enumerate(sections) if one.name in ("profile", "files")), len(sections))
-        return [*sections[:at], *([found] if found and found.items else []), *sections[at:]]
+        def answer() -> Section:
+            try:
+                recall, type_of = opened()
+                told = {str(row["id"]) for row in self._known.sessions}
+                asked = [question_of(query, self._wish.project) for query in dict.fromkeys(self.queries)]
+                return knowledge_section(
+                    recall, asked, self._wish.now, type_of=type_of, told=told, quoter=self._quoter
+                )
+            except IndexBroken as error:  # its own, which asking again does not fix
+                raise CrucibleError(str(error), error.hint) from error
+
+        found = self._try("recall", answer, Section("recall", ""))
+        return [found] if found.items else []
 
     def _try(self, name: str, work: Callable[[], T], otherwise: T) -> T:
         try:
@@ -197,13 +196,6 @@ class _Gathered:
         if all(one.name != name for one in self.failed):
             self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
-    def _section(self, name: str, work: Callable[[], Section]) -> Section | None:
-        return self._try(name, work, None)
-
-    def _find(self) -> Known:
-        wish, memory = self._wish, self._chosen.sources.memory
-        return find_known(self._vault, self._supply.view, wish.project, wish.now, memory=memory)
-
     def _position(self) -> str:
         wish, view = self._wish, self._supply.view
         if wish.notice or view is None:
@@ -211,72 +203,42 @@ class _Gathered:
         found = find_position(view, self._vault.root, wish.project, paused=wish.tells_paused)
         return fence(position_lines(found, wish.project, wish.now, self._quoter)) if found else ""
 
-    def _tasks(self) -> Overview | None:
-        view, settings = self._supply.view, self._vault.settings.tasks
-        if view is None or not settings.show_task_status:
-            return None
+    def _overview(self, view: View) -> Overview:
+        settings, alive = self._vault.settings.tasks, self._known.alive
         shelf = Shelf(self._vault.root, settings.annotations_dir)
-        client = Client(self._supply.client_folder, ())
-        alive = self._known.alive
         days = [at for row in self._known.sessions if row["id"] in alive and (at := time_of(begun(row)))]
         scope = Scope(self._wish.project, since=min(days, default=self._wish.now))
+        client = Client(self._supply.client_folder, ())
         found = overview(view, scope, shelf, client, settings.max_tasks_shown, alive=alive)
         if found.troubles:  # the rest is shown
             more = f", and {len(found.troubles) - 1} more" if len(found.troubles) > 1 else ""
             self._fails("tasks", f"{found.troubles[0]}{more}")
         return found
 
-    def _waiting(self) -> list[Waiting]:
-        view, alive = (
-            self._supply.view,
-            {row["path"] for row in self._known.sessions if row["id"] in self._known.alive},
+    def _profile(self) -> Section:
+        project, quoter = self._wish.project, self._quoter
+        return profile_section(
+            load_profile(self._vault.root, project, quoter.whole) if project else None, quoter
         )
+
+    def _waiting(self) -> list[Waiting]:
+        view, rows = self._supply.view, self._known.sessions
+        alive = {row["path"] for row in rows if row["id"] in self._known.alive}
         if view is None or not alive:
             return []
-        recent = view.since(min(shard_of(str(row["started"] or "")) for row in self._known.sessions))
+        recent = view.since(min(shard_of(str(row["started"] or "")) for row in rows))
         found = [place for place in places(recent, self._wish.project) if place.path in alive]
         return [item for item in read_items(self._vault, found, lambda _: None) if not item.answered]
 
-    def _asked(self, tasks: Overview | None) -> list[str]:
-        queries = list(self._chosen.recall_queries)
-        if self._chosen.recall_auto_query:
-            queries.insert(0, keywords(self._recent_words(tasks)))
-        return [query for query in queries if query.strip()]
-
-    def _recent_words(self, tasks: Overview | None) -> list[str]:
+    def _recent_words(self) -> list[str]:
         """Texts of the recent work: what is about to run, open tasks, titles, and what was decided."""
-        texts = [self._wish.workflow]
-        texts += [task.content for task in shown_tasks(tasks.status)[:10]] if tasks else []
-        texts += [str(row["title"] or "") for row in self._known.sessions[:3]]
-        texts += [one.text for one in self._known.of(Kind.DECISION)[:10]]
-        return texts
-
-    def _recalled(self) -> Section:
-        wish = self._wish
-        if self._supply.recall is None:
-            return Section("recall", "Relevant knowledge")
-        try:
-            recall, type_of = self._supply.recall()
-            return knowledge_section(
-                recall,
-                self._queries,
-                project=wish.project,
-                now=wish.now,
-                type_of=type_of,
-                told={str(row["id"]) for row in self._known.sessions},
-                quoter=self._quoter,
-            )
-        except IndexBroken as error:  # its own, which asking again does not fix
-            raise CrucibleError(str(error), error.hint) from error
-
-    def _profile(self) -> Section:
-        if not self._wish.project:
-            return Section("profile", "Project")
-        profile = load_profile(self._vault.root, self._wish.project, self._quoter.whole)
-        return profile_section(profile, self._quoter)
-
-    def _files(self) -> Section:
-        return included_section(self._wish.folder, self._chosen.include_files, self._quoter)
+        tasks = shown_tasks(self._tasks.status)[:10] if self._tasks else ()
+        return [
+            self._wish.workflow,
+            *(task.content for task in tasks),
+            *(str(row["title"] or "") for row in self._known.sessions[:3]),
+            *(one.text for one in self._known.of(Kind.DECISION)[:10]),
+        ]
 
 
 def _reason(error: Exception) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.bookmarks.keeping import latest
-from crucible.bookmarks.model import Bookmark, Why
-from crucible.briefing.facts import begun, last_active
+from crucible.bookmarks.model import Bookmark
 from crucible.briefing.quoting import Quoter
+from crucible.index.moments import age_words, begun, last_active
 from crucible.index.query import SessionQuery, matching
 from crucible.index.schema import Row, shard_of
 from crucible.index.view import View
@@ -19,8 +19,6 @@ __all__ = ["Position", "find_position", "position_lines"]
 
 _OPEN = ("active", "paused")
 _MOST_OPEN = 30
-_AFTERWARDS = frozenset((Why.IDLE, Why.MANUAL, Why.DIED))
-"""Bookmarks that are made when nothing has happened for a while."""
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
@@ -47,50 +45,41 @@ class Position(NamedTuple):
     blockers: tuple[str, ...] = ()
 
 
-def find_position(
-    view: View, root: Path, project: str = "", *, but: str = "", paused: bool = True
-) -> Position | None:
+def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
     """The position in a project, or in the whole vault: of the open session that somebody worked on last, else of the newest one.
 
-    `but` is a session that has only just begun; without `paused` paused sessions are passed over.
+    Without `paused` paused sessions are passed over.
     """
 
     def rows(status: str | None, most: int) -> list[Row]:
-        wanted = matching(view, SessionQuery(status=status, project=project or None))
-        return list(
-            islice(
-                (row for row in wanted if row["id"] != but and (paused or row["status"] != "paused")), most
-            )
-        )
+        found = matching(view, SessionQuery(status=status, project=project or None))
+        return [*islice((row for row in found if paused or row["status"] != "paused"), most)]
 
     found = [row for status in _OPEN for row in rows(status, _MOST_OPEN) if row["phases"]] or rows(None, 1)
     row = max(found, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None)
     return _position(view, row, latest(root, str(row["id"]))) if row else None
 
 
-def _position(view: View, row: Row, bookmark: Bookmark | None) -> Position:
+def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
     last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=None)
     phase, name = (str(last["phase_id"] or ""), str(last["phase"] or "")) if last else ("", "")
-    number, count, task = _task(view, row, bookmark)
-    position = Position(
-        str(row["id"]),
-        str(row["title"] or ""),
-        str(row["status"] or ""),
-        last_active(row),
-        phase,
-        name,
-        int(row["phases"] or 0),
-        number,
-        count,
-        task,
+    if mark and mark.phase and row["status"] == "paused":
+        phase, name = mark.phase, mark.phase_name
+    number, count, task = _task(view, row, mark)
+    return Position(
+        session=str(row["id"]),
+        title=str(row["title"] or ""),
+        status=str(row["status"] or ""),
+        at=last_active(row, mark.at, mark.why) if mark else last_active(row),
+        phase=phase,
+        phase_name=name,
+        phases=int(row["phases"] or 0),
+        task_number=number,
+        task_count=count,
+        task_name=task,
+        note=mark.note if mark else "",
+        blockers=mark.blockers if mark else (),
     )
-    if bookmark is None:
-        return position
-    if bookmark.phase and row["status"] == "paused":
-        position = position._replace(phase=bookmark.phase, phase_name=bookmark.phase_name)
-    worked = None if bookmark.why in _AFTERWARDS else bookmark.at
-    at = max(filter(None, (position.at, worked)), default=bookmark.at)
-    return position._replace(at=at, note=bookmark.note, blockers=bookmark.blockers)
 
 
 def _task(view: View, row: Row, bookmark: Bookmark | None) -> tuple[int, int, str]:
@@ -118,9 +107,7 @@ def _place(task: Row) -> tuple[int, str]:
 
 def _rows(view: View, table: str, session: Row) -> list[Row]:
     """The table's rows of one session."""
-    shard, ident = shard_of(str(session["started"] or "") or None), str(session["id"])
-    is_plain = ident.isascii() and ident.replace("-", "").replace("_", "").replace(".", "").isalnum()
-    rows = view.rows(table, [one for one in view.shards if one == shard], [ident] if is_plain else [])
+    rows = view.rows(table, [shard_of(str(session["started"] or ""))], [str(session["id"])])
     return [row for row in rows if row["path"] == session["path"]]
 
 
@@ -139,26 +126,18 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
     """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+
+    def named(text: str, name: str) -> str:
+        shown = quoter.line(name, 80)
+        return f"{text} ({shown})" if shown else text
+
     parts = [quoter.line(one.session, 120)]
     if one.phase:
-        number, name = quoter.line(one.phase.removeprefix("phase-"), 20), quoter.line(one.phase_name, 80)
-        parts.append(
-            f"phase {number}{f' of {one.phases}' if one.phases else ''}{f' ({name})' if name else ''}"
-        )
+        number = quoter.line(one.phase.removeprefix("phase-"), 20)
+        parts.append(named(f"phase {number}{f' of {one.phases}' if one.phases else ''}", one.phase_name))
     if one.task_number:
-        name = quoter.line(one.task_name, 100)
-        parts.append(f"task {one.task_number} of {one.task_count}{f' ({name})' if name else ''}")
+        parts.append(named(f"task {one.task_number} of {one.task_count}", one.task_name))
     elif one.task_count:
         parts.append(f"all {one.task_count} tasks done" if one.task_count > 1 else "its task is done")
-    status = quoter.line(one.status, 20) or "of unknown status"
-    age = f"last active {_age(now - one.at)}" if one.at else "when it was last active is unknown"
-    return f"{', '.join(parts)}; {status}, {age}"
-
-
-def _age(age: timedelta) -> str:
-    """`2 h ago`; the future (another machine's clock) and less than a minute are `just now`."""
-    seconds = int(age.total_seconds())
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"
+    age = f"last active {age_words(now - one.at)}" if one.at else "when it was last active is unknown"
+    return f"{', '.join(parts)}; {quoter.line(one.status, 20) or 'of unknown status'}, {age}"

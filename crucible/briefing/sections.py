@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from crucible.briefing.facts import Fact, Known, begun, time_of
+from crucible.brief.digest import Known as Shown
+from crucible.briefing.facts import Fact, Known
 from crucible.briefing.likeness import stems
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter, whole_words
-from crucible.history.memories import key_of
 from crucible.inbox.model import Item as Waiting
+from crucible.index.moments import begun, time_of
 from crucible.index.schema import Row
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind, Source
@@ -23,7 +24,7 @@ from crucible.tasks.overview import Overview, shown_tasks
 from crucible.tasks.picking import RecallCounts
 from crucible.tasks.readiness import Standing, Status
 
-__all__ = ["Once", "Told", "conventions_of", "decisions_of", "is_useful", "open_ends_of"]
+__all__ = ["Told", "conventions_of", "decisions_of", "is_new", "is_useful", "open_ends_of"]
 
 _CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
 _OF_ONE, _COMPLETED = 2, 3
@@ -34,8 +35,6 @@ _SUREST = 65
 _FEWEST_WORDS = 5
 _SHARED = 3
 """Words that an open end shares with what was done later, at least, and two thirds of its words: then it is not open."""
-_TELLING = 20
-"""Letters of a text that says the same as one that contains it."""
 _WORD = late_pattern(r"[^\W_]+")
 _CUT = ("…", "...")
 _POINTS = late_pattern(
@@ -132,25 +131,9 @@ def open_ends_of(known: Known) -> list[Fact]:
     return [one for one in found if one.session in known.alive and is_useful(one) and not is_over(one)]
 
 
-class Once:
-    """Remembers what was shown."""
-
-    def __init__(self) -> None:
-        self._said: set[str] = set()
-
-    def add(self, *texts: str) -> None:
-        """Shown elsewhere."""
-        self._said.update(filter(None, map(key_of, texts)))
-
-    def is_new(self, text: str) -> bool:
-        """True if nothing was shown that says the same; it is shown then."""
-        key = key_of(text)
-        known = any(
-            key == one or (len(one) >= _TELLING and one in key) or (len(key) >= _TELLING and key in one)
-            for one in self._said
-        )
-        self._said.add(key)
-        return not known
+def is_new(once: Shown, text: str) -> bool:
+    """True if nothing was shown that says the same; it is shown then."""
+    return not once.is_in(text) and once.add(text)
 
 
 # --- the sections ----------------------------------------------------------------------------------------------------
@@ -161,7 +144,7 @@ class Told:
 
     def __init__(self, known: Known, quoter: Quoter, now: datetime) -> None:
         self._known, self._quoter, self._now = known, quoter, now
-        self._once = Once()
+        self._once = Shown()
 
     def conventions(self) -> Section:
         """How things are done here, in the user's words."""
@@ -223,7 +206,8 @@ class Told:
         for circle in status.circles[:3]:
             names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
             items.append(Item(f"these wait for each other: {names}", Rank.TODO))
-        self._once.add(*(task.content for task in shown_tasks(status)))
+        for task in shown_tasks(status):
+            self._once.add(task.content)
         return Section("tasks", title, tuple(items))
 
     def waiting(self, items: Sequence[Waiting]) -> Section:
@@ -231,7 +215,7 @@ class Told:
         told = []
         for one in items[:_WAITING]:
             said = ": ".join(filter(None, (one.title, one.text)))
-            self._once.add(said, one.text)
+            self._once.add(said)
             name = self._quoter.line(one.id, 150)
             told.append(
                 Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({name})", Rank.TODO)
@@ -241,7 +225,7 @@ class Told:
     def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
         """One line, unless its words were shown before."""
         shown = self._quoter.line(one.text)
-        if shown and self._once.is_new(one.text):
+        if shown and is_new(self._once, one.text):
             reason = self._quoter.line(why, _WHY)
             because = f" (why: {reason})" if reason else ""
             yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
@@ -263,8 +247,11 @@ class Told:
             ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]
             more = len(one.waits_for) - len(ids)
             told.append(f"waits for {', '.join(ids)}{f' and {more} more' if more > 0 else ''}")
-        if recalled := _recalled(counts.get(one.task.ref)):
-            told.append(f"recall: {recalled}; `cru task pick` loads them")
+        found = counts.get(one.task.ref, RecallCounts())
+        named = found._asdict().items()
+        recalled = [f"{number} {what if number > 1 else what[:-1]}" for what, number in named if number]
+        if recalled:
+            told.append(f"recall: {', '.join(recalled)}; `cru task pick` loads them")
         return "; ".join(told)
 
     def _task(self, task: OpenTask) -> str:
@@ -291,11 +278,3 @@ def _counts(status: Status) -> Iterator[Item]:
     counts = (status.completed, status.in_progress_count, status.pending)
     if any(counts):
         yield Item("{} completed, {} in progress, {} pending".format(*counts), Rank.TODO)
-
-
-def _recalled(found: RecallCounts | None) -> str:
-    """`2 patterns, 1 failure`."""
-    if found is None:
-        return ""
-    counts = {"pattern": found.patterns, "failure": found.failures, "decision": found.decisions}
-    return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)

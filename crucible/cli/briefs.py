@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 import click
 
 from crucible.agents.asking import Asker, asker_of
-from crucible.brief.callout import find_brief
-from crucible.brief.covering import count_covered, due_phase
+from crucible.brief.covering import count_covered, due_phase, find_brief
 from crucible.brief.model import BriefUpdate
 from crucible.brief.updating import update_brief
 from crucible.cli.door import Door

@@ -26,7 +26,7 @@ from crucible.codify.keeping import Kept, keep_as, keep_note, stamped
 from crucible.codify.refining import find_template, refine
 from crucible.codify.revising import place_draft, revise
 from crucible.errors import CrucibleError, UsageError
-from crucible.resume.gathering import load_children
+from crucible.resume.context import load_children
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session, ToolCalls

@@ -1,4 +1,4 @@
-"""The context: what an agent is told that goes on with a session.
+"""The context: what an agent is told that goes on with a session, and the material that it is made of.
 
 Owns how the parts become one text, within a budget.  The same material gives the same bytes.
 
@@ -9,22 +9,40 @@ the line that says where it stands and how long ago.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
 
-from crucible.errors import UsageError
+from crucible.bookmarks.keeping import latest
+from crucible.errors import CrucibleError, UsageError
 from crucible.note.fencing import plain
 from crucible.patterns import late_pattern
 from crucible.rendering import Renderer
+from crucible.resume.drift import find_drift
 from crucible.resume.extent import Extent, find_extent
 from crucible.resume.fitting import Filled, Given, Required, fill, require
 from crucible.resume.model import Context, Material
 from crucible.resume.open_work import find_open_work
 from crucible.resume.position import position_line
-from crucible.resume.tokens import Counter
-from crucible.secrets import Redact
+from crucible.secrets.redacting import redact_of
 from crucible.session.identity import LONGEST_ID
+from crucible.session.model import Session, Subagent
+from crucible.settings import VaultSettings
+from crucible.tokens import Counter, counter_of
+from crucible.vault.store import Vault
+from crucible.vault.templates import load_template
+from crucible.vault.walk import note_name
 
-__all__ = ["LABEL", "VARIABLES", "build_context", "without_secrets"]
+__all__ = [
+    "LABEL",
+    "VARIABLES",
+    "build_context",
+    "find_material",
+    "find_template",
+    "load_children",
+    "settled_context",
+]
 
 LABEL = """\
 You continue earlier work. Crucible compiled this from the session's note. Text in code fences is quoted from the note: it says what was
@@ -46,6 +64,7 @@ VARIABLES = frozenset(
 """What a template is given: texts, but `is_tight` (a bool) and `left_out` (`what`, `count` and `tokens` each)."""
 
 _ID = late_pattern(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
+_NEVER_LEFT_OUT = ("label", "decisions", "tasks", "errors")
 _TRIES = 8
 _FOR_WHAT_IS_LEFT_OUT = 60
 """Tokens of a list of it, at first; each try after the first knows better."""
@@ -90,9 +109,19 @@ def build_context(
     return Context(text, tokens, parts.left_out, required.is_tight and bool(given.work.decisions))
 
 
-def without_secrets(context: Context, redact: Redact, counter: Counter) -> Context:
-    """The same without what a human typed into the note and should not have: a context is shown, and sent to a model."""
-    text, found = redact(context.text)
+def find_template(settings: VaultSettings) -> Renderer:
+    """The template for contexts in a vault with these settings.  Raises `CrucibleError` if it is broken."""
+    return load_template(settings, "resume.md.j2", names=VARIABLES, required=_NEVER_LEFT_OUT)
+
+
+def settled_context(
+    settings: VaultSettings, material: Material, *, budget: int | None, tokenizer: str
+) -> Context:
+    """The context by these settings; without what a human typed into the note and should not have, since it is sent to a model."""
+    counter, chosen = counter_of(tokenizer), settings.resume
+    template, size = find_template(settings), budget or chosen.budget
+    context = build_context(material, window=chosen.window, budget=size, counter=counter, template=template)
+    text, found = redact_of(settings.secrets)(context.text)
     return replace(context, text=text, tokens=counter.count(text)) if found else context
 
 
@@ -108,3 +137,35 @@ def _frame(material: Material, extent: Extent) -> dict[str, str]:
         f'`cru recall "WORDS" --session {name}` finds what was said and done in it.{more}',
         "position": position_line(extent, material.bookmark, material.now),
     }
+
+
+def find_material(
+    vault: Vault, session: Session, folder: Path | None, now: datetime, *, recall: str = "", goal: str = ""
+) -> Material:
+    """With the newest bookmark, and what changed in `folder` since; of neither where it is missing."""
+    mark = latest(vault.root, session.id)
+    drift = find_drift(folder, mark) if folder and mark else None
+    return Material(session, now, mark, drift, load_children(vault, session), recall, goal)
+
+
+def load_children(vault: Vault, session: Session) -> dict[str, Session | None]:
+    """The sessions of the subagents' notes by their id, in the order in which the note names them."""
+    names = [name for name in dict.fromkeys(_named(session)) if name and name != session.id]
+    if not names:
+        return {}
+    paths = {note_name(path.name): path for path in vault.session_paths()}
+    found: dict[str, Session | None] = {}
+    for name in names:
+        try:
+            found[name] = vault.read(paths[name]).session
+        except (CrucibleError, KeyError):
+            found[name] = None
+    return found
+
+
+def _named(session: Session) -> Iterator[str]:
+    yield from (ref.session for ref in session.subagents)
+    for entry in session.all_entries():
+        if isinstance(entry, Subagent) and entry.link:
+            # A link may be a path: `sessions/2026-11-21-add-clock`.
+            yield note_name(entry.link.rpartition("/")[2])

@@ -21,7 +21,7 @@ __all__ = ["find_drift"]
 
 _SUBJECTS = 10
 _SEARCHED = 5000
-"""Files outside of git that a moved one is looked for among."""
+"""Untracked files that a moved one is looked for among."""
 _MOST_BYTES = 64 << 20
 """Of all of them together: somebody waits for this."""
 _LARGEST = 1 << 20
@@ -116,8 +116,8 @@ def _moves(
     """New paths of files that are gone: by git's renames if they changed on the way, else by their bytes."""
     told = _renames(root, bookmark.head) if found and is_commit(bookmark.head) else {}
     places: dict[str, list[str]] = {}
-    if gone.keys() - told.keys():
-        for digest, name in _tracked(root) if found else _hashed(root, _names(root, gone)):
+    if found and gone.keys() - told.keys():
+        for digest, name in _tracked(root):
             if bookmark.files.get(name) != digest:
                 places.setdefault(digest, []).append(name)
     nearest = {
@@ -143,18 +143,6 @@ def _tracked(root: Path) -> Iterator[tuple[str, str]]:
         if tab and (root / name).is_file():
             yield info.split(" ")[1], name
     yield from _hashed(root, _told(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0"))
-
-
-def _names(root: Path, gone: Mapping[str, str]) -> Iterator[str]:
-    """The files of a folder outside of git, of the same kinds."""
-    kinds = {os.path.splitext(name)[1] for name in gone}
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            # The others count among those that are searched, and have no digest.
-            yield (
-                Path(folder, name).relative_to(root).as_posix() if os.path.splitext(name)[1] in kinds else ""
-            )
 
 
 def _hashed(root: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:

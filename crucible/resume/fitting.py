@@ -11,11 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from crucible.brief.callout import find_brief
-from crucible.brief.covering import count_covered
+from crucible.brief.covering import count_covered, find_brief, first_request
 from crucible.brief.digest import Known, render_digest
 from crucible.brief.extracting import extend_digest
-from crucible.brief.goal import first_request
 from crucible.brief.model import MOST_WORDS
 from crucible.note.fencing import fence, quote_block
 from crucible.resume.extent import Extent, raw_size
@@ -31,8 +29,8 @@ from crucible.resume.parts import (
     subagent_lines,
     tasks_part,
 )
-from crucible.resume.tokens import Counter
 from crucible.resume.window import choose_window
+from crucible.tokens import Counter
 
 __all__ = ["Filled", "Given", "Required", "fill", "require"]
 

@@ -12,8 +12,8 @@ from datetime import datetime
 from operator import itemgetter
 
 from crucible.bookmarks.model import NumberedTask
+from crucible.brief.covering import first_request, stated_goal
 from crucible.brief.digest import Known, bare
-from crucible.brief.goal import first_request, stated_goal
 from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent

@@ -14,7 +14,6 @@ from typing import NamedTuple, assert_never
 from crucible.brief.digest import Known
 from crucible.note.fencing import labelled, quote_line
 from crucible.resume.extent import Extent, Placed
-from crucible.resume.tokens import Counter
 from crucible.session.entries import MARKS
 from crucible.session.model import (
     Callout,
@@ -27,6 +26,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.tokens import Counter
 
 __all__ = ["Window", "choose_window", "is_named_by_words", "phase_line", "render_call", "subagent_line"]
 

@@ -15,7 +15,7 @@ import pytest
 
 from crucible.agents.asking import Answer, Asker, asker_of
 from crucible.agents.marks import OWN_MARK
-from crucible.brief.callout import find_brief
+from crucible.brief.covering import find_brief
 from crucible.brief.model import MOST_WORDS, BriefUpdate, count_words
 from crucible.brief.updating import update_brief, update_briefs
 from crucible.errors import AgentFailed, SessionNotFound

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.briefing.budget import fit
 from crucible.briefing.model import Cut, Item, Rank, Section
-from crucible.briefing.telling import Frame, find_template
+from crucible.briefing.telling import Frame, find_template, fit
 from crucible.settings import VaultSettings
 from crucible.tokens import Estimate
 

@@ -56,7 +56,7 @@ def test_a_profile_is_proposed_from_readme_manifests_and_rules(tmp_path: Path) -
     )
     (tmp_path / "src").mkdir()
     (tmp_path / "node_modules").mkdir()
-    (tmp_path / "src" / "main.rs").write_text("")
+    (tmp_path / "Cargo.toml").write_text('[package]\ndescription = "Hats, fast."\n')
     text = proposed(tmp_path)
     found = find_frontmatter(Source(text)).values
     assert (found["type"], found["project"]) == ("project", "shop")
@@ -64,12 +64,16 @@ def test_a_profile_is_proposed_from_readme_manifests_and_rules(tmp_path: Path) -
         "README.md",
         "pyproject.toml",
         "package.json",
+        "Cargo.toml",
         "Makefile",
         "CONTRIBUTING.md",
     ]
     for line in (
         "Sells hats to people who like hats.",
-        "Python >=3.11, TypeScript, Rust",
+        "- Hats, fast.",
+        "- Python\n",
+        "- TypeScript",
+        "- Rust",
         "- shop (shop.cli:main)",
         "- npm run dev (vite)",
         "- make test",

@@ -16,7 +16,6 @@ from crucible.errors import UsageError
 from crucible.note.source import Source
 from crucible.resume.context import build_context
 from crucible.resume.model import Drift, FileChange, Material
-from crucible.resume.tokens import Estimate
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
@@ -32,6 +31,7 @@ from crucible.session.model import (
     Task,
 )
 from crucible.session.reading import read_session
+from crucible.tokens import Estimate
 from tests.resume.contexts import NOW, OURS, START, context, parts, phase, session, turn
 
 TASKS = (Task("1", "write it", "completed"), Task("2", "test it", "in_progress"), Task("3", "ship it"))
