@@ -45,7 +45,7 @@ __all__ = ["capture", "configured_asker", "project_folder"]
     metavar="all|none|1,3",
     help="Keep these of the list (1,3 or 2-4) and skip the others; nothing is asked.",
 )
-@click.option("--task", metavar="TASK", default="", help="Only what was found since this task of it began.")
+@click.option("--task", metavar="TASK", default="", help="Only what this task of it found.")
 @click.option(
     "--if-alike",
     "choice",

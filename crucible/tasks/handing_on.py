@@ -8,14 +8,13 @@ from datetime import datetime
 from functools import partial
 
 from crucible.errors import CrucibleError
-from crucible.flight.reading import Record, read_records
 from crucible.note.contain import normal, normal_line
 from crucible.secrets import Redact
 from crucible.session.findings import Finding, Kind, findings_of
 from crucible.session.model import Session
 from crucible.tasks.annotations import Shelf, change_annotation, read_annotation
 from crucible.tasks.creating import shelf_of
-from crucible.tasks.deciding import findings_by_task
+from crucible.tasks.deciding import task_findings
 from crucible.tasks.flowing import flow_down
 from crucible.tasks.model import Annotation, Choice, OpenTask, Ref, Stage, kinds_named
 from crucible.tasks.reading import tasks_of
@@ -49,7 +48,7 @@ def _note_decisions(
     decisions = [_choice(one, redact) for one in findings_of(session) if one.kind == Kind.DECISION]
     if not (decisions and tasks):
         return
-    made = findings_by_task(session, _records(vault, session) if any(task.started for task in tasks) else ())
+    made = task_findings(vault.root, session)
     shelf, ids = shelf_of(vault), {_words(one): one.finding for one in decisions}
     noted = {task: _noted(shelf, task.ref) for task in tasks}
     # A decision that somebody annotated, or moved to another task, is that task's.
@@ -84,10 +83,3 @@ def _noted(shelf: Shelf, ref: Ref) -> tuple[Choice, ...]:
     except CrucibleError:  # writing to it says why
         return ()
     return known.choices if known else ()
-
-
-def _records(vault: Vault, session: Session) -> Iterator[Record]:
-    try:
-        yield from read_records(vault.root, session.id)
-    except CrucibleError:  # what was read counts
-        return
