@@ -26,7 +26,7 @@ from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.tasks.creating import annotate_new
-from crucible.tasks.handing_on import hand_on
+from crucible.tasks.flowing import hand_on
 from crucible.tasks.model import Stage
 from crucible.tasks.reading import tasks_of
 from crucible.vault.store import Note, Vault

@@ -51,11 +51,12 @@ def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
     """The annotation that the fields tell; the task is who was asked for, whatever the file says."""
     recall = _map(values.get("recall_context"))
     execution = _map(values.get("execution_context"))
+    patterns, failures, decisions = (_ids(recall.get(name)) for name in _LISTS)
     return Annotation(
         ref,
         _text(values.get("description")),
         _time(values.get("created_at")),
-        Recalled(*(_ids(recall.get(name)) for name in _LISTS), query=_text(recall.get("query"))),
+        Recalled(patterns, failures, decisions, _text(recall.get("query"))),
         tuple(
             Inherited(*(_text(one.get(name)) for name in _INHERITED))
             for one in _maps(values.get("inherited_context"), "decision")
