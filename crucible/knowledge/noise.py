@@ -151,14 +151,8 @@ def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> 
     """How full it is where the item is meant for; retired items take no room."""
     place = Place.of(item)
     held = sum(other.active and same_place(place, Place.of(other)) for other in known)
-    limits = {
-        "project": settings.project_limit,
-        "domain": settings.domain_limit,
-        "global": settings.global_limit,
-    }
-    named = {"project": "of the project", "domain": "of the domain", "global": "of scope global"}
-    where = f"{named[place.scope]} {place.name}".rstrip()
-    return Room(where, held, limits[place.scope], settings.warn_at)
+    where = "of scope global" if place.scope == "global" else f"of the {place.scope} {place.name}".rstrip()
+    return Room(where, held, getattr(settings, f"{place.scope}_limit"), settings.warn_at)
 
 
 def first_to_go(
