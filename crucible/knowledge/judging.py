@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.objects import objects_in
-from crucible.agents.tries import Refused, ask_twice, quoted, seen_by
 from crucible.knowledge.classifying import LONGEST, classify, readable
 from crucible.knowledge.model import PREVENTABLE, Attribution, Category, FailureReport
+from crucible.knowledge.tries import Refused, ask_twice, quoted, seen_by
 from crucible.note.fencing import hang, shorten
 from crucible.rendering import Renderer
 from crucible.settings import VaultSettings

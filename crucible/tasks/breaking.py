@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crucible.agents.asking import Asker
 from crucible.agents.objects import objects_in
-from crucible.agents.tries import Refused, ask_twice, quoted, seen_by
+from crucible.knowledge.tries import Refused, ask_twice, quoted, seen_by
 from crucible.note.contain import normal_line
 from crucible.note.fencing import hang, quote_line, shorten
 from crucible.rendering import Renderer
