@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from crucible.acts.evidence import Evidence
 from crucible.acts.kinds import is_test_file, kind_of, plain_words
 from crucible.acts.model import Deed
+from crucible.capture.from_calls import api_calls_of, proofs_in
 from crucible.capture.model import PROPOSED, Candidate, Kind
-from crucible.capture.outside_apis import api_calls_of
-from crucible.capture.proved import proofs_in
 from crucible.capture.records_of_decisions import read_record, records_of, subject_of
 from crucible.knowledge.classifying import does_not_compile, says_nothing
 from crucible.knowledge.model import FailureReport

@@ -26,7 +26,7 @@ from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.tasks.creating import annotate_new
-from crucible.tasks.handing_on import hand_on
+from crucible.tasks.flowing import hand_on
 from crucible.tasks.model import Stage
 from crucible.tasks.reading import tasks_of
 from crucible.vault.store import Note, Vault
@@ -151,29 +151,16 @@ def _is_there(vault: Vault, session_id: str) -> bool:
 
 
 def _capture(work: _Work) -> Captured:
-    vault, helpers = work.vault, work.helpers
-    ask = helpers.ask if vault.settings.capture.prompt_on_end else None
+    vault, note, now, redact, helpers = work
     return capture_session(
-        vault,
-        work.note.path,
-        now=work.now,
-        ask=ask,
-        asker=helpers.asker,
-        folder=helpers.folder,
-        redact=work.redact,
+        vault, note.path, now=now, ask=helpers.ask, asker=helpers.asker, folder=helpers.folder, redact=redact
     )
 
 
 def _make(work: _Work, captures: Captures) -> Made:
-    helpers = work.helpers
+    vault, note, now, redact, helpers = work
     return make_history(
-        work.vault,
-        work.note,
-        now=work.now,
-        redact=work.redact,
-        asker=helpers.asker,
-        captures=captures,
-        roots=helpers.roots,
+        vault, note, now=now, redact=redact, asker=helpers.asker, captures=captures, roots=helpers.roots
     )
 
 

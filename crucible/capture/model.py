@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crucible.knowledge.model import Attribution, FailureReport
 
-__all__ = ["FAILURES", "PRESELECTED", "PROMPTED", "PROPOSED", "Candidate", "Kind", "Proposal"]
+__all__ = ["FAILURES", "PRESELECTED", "PROMPTED", "PROPOSED", "Candidate", "Kind", "Proposal", "Way"]
 
 PROPOSED = 0.6
 PROMPTED = 0.7
@@ -33,6 +33,16 @@ class Kind(StrEnum):
 
 FAILURES = frozenset((Kind.FAILURE, Kind.SELF_CORRECTION))
 """The kinds that are attributed before it is decided what becomes of them."""
+
+
+class Way(StrEnum):
+    """What becomes of a candidate: kept without a question, kept as a human approved it before, asked about, only listed, or dropped."""
+
+    SILENT = "silent"
+    APPROVED = "approved"
+    ASK = "ask"
+    LIST = "list"
+    DROP = "drop"
 
 
 class Candidate(NamedTuple):
@@ -62,6 +72,7 @@ class Proposal(NamedTuple):
 
     key: str
     candidate: Candidate
+    way: Way = Way.ASK
     preselected: bool = False
     attribution: Attribution | None = None
     repeats: str = ""

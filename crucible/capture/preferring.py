@@ -9,7 +9,9 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from crucible.errors import VaultError
 from crucible.vault import files
@@ -46,17 +48,22 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
 
 def _with(text: str, key: str, value: bool | float) -> str:
     """The text with the key set; `ValueError` if it is no TOML, or there is no line for it."""
-    before = tomllib.loads(text.removeprefix("\ufeff"))
+    before = _read(text)
     capture = before.get("capture", {})
     if not isinstance(capture, dict):
         raise ValueError("`capture` is no table")  # noqa: TRY004  as any other file that is not what it should be
-    if capture.get(key) == value and type(capture.get(key)) is type(value):
-        return text
     wanted = {**before, "capture": {**capture, key: value}}
-    found = next((one for one in _ways(text, key, json.dumps(value)) if _means(one, wanted)), None)
-    if found is None:
-        raise ValueError(f"capture.{key} has no place in it")
-    return found
+    if key in capture and before == wanted:
+        return text
+    for changed in _ways(text, key, json.dumps(value)):
+        with suppress(ValueError):
+            if _read(changed) == wanted:
+                return changed
+    raise ValueError(f"capture.{key} has no place in it")
+
+
+def _read(text: str) -> dict[str, Any]:
+    return tomllib.loads(text.removeprefix("\ufeff"))
 
 
 def _ways(text: str, key: str, value: str) -> Iterator[str]:
@@ -68,10 +75,3 @@ def _ways(text: str, key: str, value: str) -> Iterator[str]:
     places += [(found.end(), f"capture.{key} = {value}{end}") for found in _DOTTED.finditer(text)]
     for at, line in (*places, (len(text), f"[capture]{end}{key} = {value}{end}")):
         yield text[:at] + ("" if at == 0 or text[at - 1] == "\n" else end) + line + text[at:]
-
-
-def _means(text: str, wanted: dict[str, object]) -> bool:
-    try:
-        return tomllib.loads(text.removeprefix("\ufeff")) == wanted
-    except ValueError:
-        return False

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -20,7 +19,7 @@ from crucible.bookmarks.fields import number_of, session_of, text_of, time_of, t
 from crucible.bookmarks.lines import Unfit, append_lines, has_lines, read_lines
 from crucible.bookmarks.renames import CAPTURES, names_before
 from crucible.capture.friction import Budget, Interaction
-from crucible.capture.model import Candidate
+from crucible.capture.model import Candidate, Proposal, Way
 from crucible.history.model import Capture, Captures
 from crucible.knowledge.noise import normal_title
 from crucible.vault import files
@@ -34,6 +33,7 @@ __all__ = [
     "captures_of",
     "key_of",
     "load_known",
+    "remembered",
     "spend",
 ]
 
@@ -66,7 +66,7 @@ _RANK = {state: rank for rank, state in enumerate(State)}
 class Remembered(NamedTuple):
     """A candidate and what became of it.
 
-    `item` is the id of the item of knowledge that says it.  `summary` and `detail` are as a human left them; `detail` stands there only while
+    `item` is the id of the item of knowledge that says it, `finding` that of the finding it was made from.  `summary` and `detail` are as a human left them; `detail` stands there only while
     it is approved and not kept.
     """
 
@@ -77,6 +77,7 @@ class Remembered(NamedTuple):
     detail: str = ""
     item: str = ""
     silent: bool = False
+    finding: str = ""
 
 
 class Known(NamedTuple):
@@ -111,6 +112,16 @@ def key_of(candidate: Candidate) -> str:
     return f"c-{hashlib.blake2s(told.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
+def remembered(one: Proposal, state: State, item: str = "") -> Remembered:
+    """A candidate with what became of it."""
+    candidate = one.candidate
+    detail = candidate.detail if state is State.APPROVED else ""
+    silent = one.way is Way.SILENT
+    return Remembered(
+        one.key, state, candidate.kind.value, candidate.summary, detail, item, silent, candidate.finding
+    )
+
+
 def load_known(root: Path, session_id: str, project: str = "") -> Known:
     """What is remembered of a session, under any name it had, and of the candidates of others of its project."""
     if not has_lines(root, CAPTURES):
@@ -137,24 +148,13 @@ def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
 
 def captures_of(root: Path, session_id: str) -> Captures:
     """What became of a session's candidates, for its history: kept or to be kept, refused or known already, and what nobody answered for."""
-    groups: dict[str, list[Capture]] = {"suggested": [], "approved": [], "skipped": []}
-    for one in load_known(root, session_id).states.values():
-        group = _GROUPS.get(one.state)
-        if group:
-            groups[group].append(Capture(one.kind, one.item, one.summary))
-    return Captures(tuple(groups["suggested"]), tuple(groups["approved"]), tuple(groups["skipped"]))
+    states = load_known(root, session_id).states.values()
 
+    def those(*wanted: State) -> tuple[Capture, ...]:
+        found = (one for one in states if one.state in wanted)
+        return tuple(Capture(one.kind, one.item, one.summary, one.finding) for one in found)
 
-_GROUPS = {
-    State.SUGGESTED: "suggested",
-    State.ASKED: "suggested",
-    State.DEFERRED: "suggested",
-    State.ALIKE: "suggested",
-    State.SKIPPED: "skipped",
-    State.KNOWN: "skipped",
-    State.APPROVED: "approved",
-    State.KEPT: "approved",
-}
+    return Captures(those(*_WAITING), those(State.APPROVED, State.KEPT), those(State.SKIPPED, State.KNOWN))
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -175,18 +175,8 @@ def append_states(
 
 
 def _fields(one: Remembered) -> dict[str, object]:
-    told: dict[str, object] = {
-        "candidate": one.key,
-        "state": one.state.value,
-        "kind": one.kind,
-        "summary": one.summary,
-    }
-    rest = {
-        "detail": one.detail if one.state is State.APPROVED else "",
-        "item": one.item,
-        "silent": one.silent,
-    }
-    return told | {name: value for name, value in rest.items() if value}
+    told = {"candidate" if name == "key" else name: value for name, value in one._asdict().items()}
+    return {name: value for name, value in told.items() if value or name == "summary"}
 
 
 def spend(
@@ -202,11 +192,11 @@ def spend(
 
     `budget` is the session's before anything was spent.  Raises as `append_lines` does: who cannot note it must not ask.
     """
-    with _turn(root):
+    top = Path(os.path.realpath(root))
+    # Not the lock of the file itself, which who appends to it takes.
+    with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
         spent = load_known(root, session_id).spent
-        for one in spent:
-            budget = budget.after(*one)
-        if not budget.allows(*what):
+        if not budget.spending(spent).allows(*what):
             return False
         line = {
             "session": session_id,
@@ -216,14 +206,6 @@ def spend(
         }
         append_lines(root, CAPTURES, (line,), fsync=fsync)
         return True
-
-
-@contextmanager
-def _turn(root: Path) -> Iterator[None]:
-    top = Path(os.path.realpath(root))
-    # Not the lock of the file itself, which who appends to it takes.
-    with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
-        yield
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -251,12 +233,5 @@ def _remembered(fields: Mapping[str, object]) -> Remembered:
         state = State(text_of(fields, "state"))
     except ValueError:
         raise Unfit("`state` is none that this version knows") from None
-    return Remembered(
-        word_of(fields, "candidate"),
-        state,
-        text_of(fields, "kind"),
-        text_of(fields, "summary"),
-        text_of(fields, "detail"),
-        text_of(fields, "item"),
-        fields.get("silent") is True,
-    )
+    texts = {name: text_of(fields, name) for name in ("kind", "summary", "detail", "item", "finding")}
+    return Remembered(word_of(fields, "candidate"), state, silent=fields.get("silent") is True, **texts)

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.bookmarks.fields import is_inner_path
-from crucible.capture.model import FAILURES, Candidate, Kind, Proposal
-from crucible.capture.records import Remembered, State
+from crucible.capture.model import FAILURES, Candidate, Kind, Proposal, Way
+from crucible.capture.records import Remembered, State, remembered
 from crucible.capture.records_of_decisions import Record, read_record
 from crucible.errors import CrucibleError, UsageError
 from crucible.knowledge.adding import Added, Choice, Outcome, add_item, provenance_in
@@ -58,7 +58,6 @@ class Kept(NamedTuple):
 
     proposal: Proposal
     said: Remembered
-    outcome: Outcome
     path: Path | None = None
     line: str = ""
     warnings: tuple[str, ...] = ()
@@ -76,13 +75,11 @@ class Saver:
     choice: Choice | None = None
     similar: Similar | None = None
 
-    def keep_all(
-        self, proposals: Iterable[Proposal], problems: dict[str, None], *, silent: bool
-    ) -> Iterator[Kept]:
+    def keep_all(self, proposals: Iterable[Proposal], problems: dict[str, None]) -> Iterator[Kept]:
         """Keep each; one that the disk or the vault refuses is a line in `problems` and keeps no other one from it."""
         for one in proposals:
             try:
-                kept = self.keep(one, silent=silent)
+                kept = self.keep(one)
             except CrucibleError as error:
                 problems[f"{one.candidate.summary}: not kept: {error}"] = None
                 continue
@@ -91,26 +88,23 @@ class Saver:
             problems.update(dict.fromkeys(kept.warnings))
             yield kept
 
-    def keep(self, proposal: Proposal, *, silent: bool = False) -> Kept:
+    def keep(self, proposal: Proposal) -> Kept:
         """Make it an item.  What the same session has kept before is that item: one that was killed in between keeps nothing twice.
 
         Raises what `add_item` does.
         """
-        candidate = proposal.candidate
-        item = self._item(proposal, silent=silent)
         choice = self.choice or (None if self.vault.settings.capture.deduplicate else Choice.KEEP_BOTH)
+        item = self._item(proposal)
         added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
         state, id_ = self._came_of(added)
-        detail = candidate.detail if state is State.APPROVED else ""
-        said = Remembered(proposal.key, state, candidate.kind.value, candidate.summary, detail, id_, silent)
         path = added.path or (self.vault.root / "knowledge" / f"{id_}.md" if id_ else None)
-        return Kept(proposal, said, added.outcome, path, added.why, added.warnings)
+        return Kept(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
 
     def repeats(self, candidate: Candidate) -> str:
         """The id of the item that says the same already, or nearly; "" for none."""
         if not self.vault.settings.capture.deduplicate:
             return ""
-        item = self._item(Proposal("", candidate), silent=False)
+        item = self._item(Proposal("", candidate))
         # By words alone: asking recall for each candidate takes too long, and keeping one asks it.
         return next((one.id for one in same_or_alike(item, self._items, self.vault.settings.knowledge)), "")
 
@@ -132,7 +126,7 @@ class Saver:
 
     # --- as an item ----------------------------------------------------------------------------------------------------
 
-    def _item(self, proposal: Proposal, *, silent: bool) -> Item:
+    def _item(self, proposal: Proposal) -> Item:
         candidate, session = proposal.candidate, self.note.session
         record = record_text(self.folder, candidate.file) if candidate.kind is Kind.ADR else None
         project = normal_line(session.project or "")
@@ -143,7 +137,7 @@ class Saver:
             KEPT_AS[candidate.kind],
             record.title if record and record.title else candidate.summary,
             record.text if record else candidate.detail,
-            tuple(filter(None, (_TAGS.get(candidate.kind), UNASKED if silent else ""))),
+            tuple(filter(None, (_TAGS.get(candidate.kind), UNASKED if proposal.way is Way.SILENT else ""))),
             Scope.PROJECT if project else Scope.GLOBAL,
             project,
             source=self._source(candidate, Origin.VERIFIED if is_evidence else Origin.SESSION),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,10 +21,10 @@ from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
-from crucible.cli.recall_opening import open_here
+from crucible.cli.recall_opening import similar_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings, whence
-from crucible.errors import CrucibleError, UsageError
+from crucible.errors import UsageError
 from crucible.index.query import SessionQuery, select
 from crucible.index.store import Index
 from crucible.index.vouching import ask
@@ -45,7 +44,7 @@ __all__ = ["capture", "configured_asker", "project_folder"]
     metavar="all|none|1,3",
     help="Keep these of the list (1,3 or 2-4) and skip the others; nothing is asked.",
 )
-@click.option("--task", metavar="TASK", default="", help="Only what was found since this task of it began.")
+@click.option("--task", metavar="TASK", default="", help="Only what this task of it found.")
 @click.option(
     "--if-alike",
     "choice",
@@ -106,7 +105,7 @@ def capture(
         task=task,
         folder=project_folder(note.session.project or ""),
         redact=redact,
-        similar=_Similar(vault),
+        similar=similar_here(vault),
         choice=Choice(choice) if choice else None,
         free=given is not None,
         again=again,
@@ -188,15 +187,3 @@ def configured_asker(model: bool | None = None) -> Asker | None:
     if model and program is None:
         raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
     return Patience(program, time.monotonic) if program else None
-
-
-class _Similar:
-    """What recall finds alike; nothing where it cannot be asked."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-
-    def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
-        with suppress(CrucibleError):
-            return list(open_here(self._vault).similar(text, limit))
-        return []

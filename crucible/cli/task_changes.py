@@ -42,8 +42,7 @@ from crucible.tasks.annotations import change_annotation, read_annotation
 from crucible.tasks.context import task_text
 from crucible.tasks.creating import annotate_new, shelf_of
 from crucible.tasks.discoveries import TAG
-from crucible.tasks.flowing import dependents_of, inherited_from
-from crucible.tasks.handing_on import hand_on
+from crucible.tasks.flowing import dependents_of, hand_on, inherited_from
 from crucible.tasks.model import Annotation, Choice, ChoiceKind, OpenTask, Stage, kinds_named
 from crucible.tasks.picking import Pickup, pick_up, recalled_ids
 from crucible.tasks.readiness import status_of

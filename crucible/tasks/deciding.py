@@ -6,16 +6,19 @@ The whole events tell when that was: at the finding's last row, or when an agent
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 
-from crucible.flight.reading import Record
+from crucible.errors import CrucibleError
+from crucible.flight.reading import Record, read_records
 from crucible.session.fields import parse_time
 from crucible.session.findings import Finding, findings_of, is_said_in
 from crucible.session.model import Session, Task
 from crucible.tasks.model import Stage, stage_of
 
-__all__ = ["findings_by_task"]
+__all__ = ["findings_by_task", "task_findings"]
 
 _RECORDED = ("decision", "error")
 """Records of what an agent told of itself that are findings, too."""
@@ -28,6 +31,18 @@ class _Span(NamedTuple):
     id: str
     begun: datetime
     over: datetime
+
+
+def task_findings(root: Path, session: Session) -> Mapping[str, tuple[Finding, ...]]:
+    """The findings of each task by its id, with the whole events of the session in the vault at `root`."""
+    return findings_by_task(
+        session, _records(root, session) if any(one.started for one in session.tasks) else ()
+    )
+
+
+def _records(root: Path, session: Session) -> Iterator[Record]:
+    with suppress(CrucibleError):  # what was read counts
+        yield from read_records(root, session.id)
 
 
 def findings_by_task(session: Session, records: Iterable[Record] = ()) -> Mapping[str, tuple[Finding, ...]]:

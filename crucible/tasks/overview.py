@@ -5,17 +5,17 @@ Owns how the parts come together, in few reads: of an annotation only the counts
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.index.view import View
 from crucible.tasks.annotations import Shelf
-from crucible.tasks.gathering import Found, Owner, Scope, gather, tasks_called
+from crucible.tasks.gathering import Found, Owner, Scope, gather
 from crucible.tasks.model import OpenTask, Ref, Stage
 from crucible.tasks.picking import RecallCounts, recall_counts
 from crucible.tasks.readiness import Status, cut_status, status_of
-from crucible.tasks.stores import StoreList, lists_in, with_stores
+from crucible.tasks.stores import with_stores
 
 __all__ = ["NO_CLIENT", "Client", "Overview", "overview", "shown_tasks", "tasks_now"]
 
@@ -55,15 +55,10 @@ def tasks_now(
     if client.folder is None:
         return found, ()
 
-    def is_wanted(one: StoreList) -> bool:
-        return not scope.session and (client.sessions is None or one.id in client.sessions)
+    def is_wanted(name: str) -> bool:
+        return not scope.session and (client.sessions is None or name in client.sessions)
 
-    def every_note() -> Iterable[Owner]:
-        return tasks_called(view, "").owners.values()
-
-    lists = lists_in(client.folder, scope.since)
-    found, problems = with_stores(found, lists, root, every_note, is_wanted)
-    return found, tuple(one.message for one in problems)
+    return with_stores(view, found, root, client.folder, is_wanted=is_wanted, since=scope.since)
 
 
 def overview(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from crucible.acts.evidence import evidence_of
 from crucible.capture.detecting import detect
+from crucible.capture.from_calls import api_calls_of
 from crucible.capture.model import PROPOSED, Candidate, Kind
-from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
 from crucible.flight.reading import Record
 from crucible.knowledge.steps import steps_of

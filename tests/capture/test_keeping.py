@@ -22,6 +22,7 @@ from crucible.errors import VaultError
 from crucible.knowledge.items import Item, ItemType, Origin, Scope
 from crucible.knowledge.keeping import load_items
 from crucible.knowledge.model import Attribution, Category, FailureReport
+from crucible.session.findings import findings_of
 from crucible.settings import VaultSettings
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
@@ -386,6 +387,27 @@ def test_a_human_may_put_it_off(vault: Vault, note: Path) -> None:
 def test_a_task_without_times_is_the_whole_session(vault: Vault, note: Path) -> None:
     human, _ = at_task(vault, note, DECISION, SECOND, LATER, task="7")
     assert len(human.asked) == 3
+
+
+def test_at_its_end_a_task_is_asked_about_its_own_findings_though_another_began_in_the_same_phase(
+    vault: Vault, note: Path
+) -> None:
+    decided = "> [!decision] Use a token bucket\n\n> [!decision] Count in the store\n"
+    text = (
+        note.read_text()
+        .replace("Words.\n", decided, 1)
+        .replace('"2026-11-21T20:10:00Z"', '"2026-11-21T20:05:00Z"')
+    )
+    note.write_text(text)
+    first, second = findings_of(vault.read(note).session)
+    ours = (DECISION._replace(finding=first.id), SECOND._replace(finding=second.id))
+    assert at_task(vault, note, *ours, task="2")[0].offers == []
+    assert at_task(vault, note, *ours, task="1")[0].asked == [DECISION.summary, SECOND.summary]
+
+
+def test_the_history_is_told_which_finding_was_kept(vault: Vault, note: Path) -> None:
+    run(vault, note, CORRECTION._replace(finding="failure-0a1b2c3d"))
+    assert [one.finding for one in captures_of(vault.root, ID).approved] == ["failure-0a1b2c3d"]
 
 
 # --- noise and room --------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from crucible.capture import keeping
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.preferring import set_preference
 from crucible.capture.records import captures_of
-from crucible.capture.routing import judge_of
+from crucible.capture.sorting import judge_of
 from crucible.cli.capturing import configured_asker
 from crucible.knowledge.keeping import load_items
 from crucible.knowledge.model import FailureReport

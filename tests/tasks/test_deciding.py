@@ -17,7 +17,7 @@ from crucible.session.model import Decision, Failure, Grounds, Phase, Session, T
 from crucible.session.reading import read_session
 from crucible.tasks.annotations import Shelf, annotate, change_annotation, read_annotation
 from crucible.tasks.deciding import findings_by_task
-from crucible.tasks.handing_on import hand_on
+from crucible.tasks.flowing import hand_on
 from crucible.tasks.model import Annotation, Choice, Inherited, Ref
 from crucible.vault.store import Vault
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from crucible.agents.asking import Answer
-from crucible.capture.model import Candidate, Kind
-from crucible.capture.routing import Way, is_preselected, judge_of, report_of, way_of
+from crucible.capture.model import Candidate, Kind, Way
+from crucible.capture.sorting import is_preselected, judge_of, report_of, way_of
 from crucible.errors import AgentFailed
 from crucible.knowledge.classifying import classify
 from crucible.knowledge.model import Attribution, Category
@@ -76,6 +78,19 @@ def test_a_failure_goes_where_a_model_s_attribution_says(
     )
     silent = Way.DROP if way is Way.DROP else Way.SILENT
     assert way_of(candidate(Kind.SELF_CORRECTION, 0.9), SETTINGS, found) is silent
+
+
+@pytest.mark.parametrize("category", Category)
+def test_what_knowledge_could_have_prevented_are_three_of_the_six(category: Category) -> None:
+    preventable = {Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.CONTEXT_MISSING}
+    found = attributed(category, 0.9)
+    assert found.preventable is (category in preventable)
+    assert (way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is Way.SILENT) is found.preventable
+
+
+def test_a_confidence_that_is_no_number_is_none() -> None:
+    found = attributed(Category.TOOL_MISUSE, math.nan)
+    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is Way.DROP
 
 
 def test_a_failure_of_which_nobody_knows_where_it_comes_from_is_asked_about() -> None:
