@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 from crucible.errors import UsageError
-from crucible.index.schema import Row
 from crucible.patterns import late_pattern
+
+if TYPE_CHECKING:  # options parse times, and most commands need no tables
+    from crucible.index.schema import Row
 
 __all__ = ["AFTERWARDS", "age_words", "begun", "last_active", "parse_when", "time_of", "utc"]
 
