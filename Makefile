@@ -95,6 +95,7 @@ bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, q
 
 real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL=FOLDER; LABELS and SCORER measure it, READ=PATTERN shows fifty)
 	$(BIN)/python -m benchmarks.real_sessions
+	REAL="$(REAL)" $(BIN)/python -m pytest -q -n 0 tests/test_one_judgement.py
 
 recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the questions of tests/recall_eval (RECALL_EVAL=--misses shows where it fails)
 	$(BIN)/python -m tests.recall_eval.report $(RECALL_EVAL)

@@ -18,10 +18,8 @@ from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, good_run, seconds_of
 from benchmarks.vaults import session_texts
 from crucible.acts.evidence import Evidence
-from crucible.cases.card import Tally
-from crucible.cases.exporting import export_stream
+from crucible.cases.exporting import Export, export_stream
 from crucible.cases.extracting import extract
-from crucible.cases.rows import Export, lines_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.note.source import Source
@@ -56,8 +54,7 @@ def stages(notes: Mapping[str, str], shapes: Sequence[Shape] = (Shape.MESSAGES,)
             cases = extract(session, {}, lambda _: Evidence(), redact)
         for shape, scrubber in scrubbers.items():
             with _clock(taken, shape.value):
-                tally = Tally()
-                export_stream(lines_of(cases, Export(shape), scrubber, tally), tally, io.BytesIO().writelines)
+                export_stream(cases, Export(shape), scrubber, io.BytesIO().writelines)
         with _clock(taken, "markdown-it"):
             parser.parse(text)
     return dict(taken)

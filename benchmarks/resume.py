@@ -18,7 +18,6 @@ from benchmarks.notes import sample_phases
 from crucible.note.source import Source
 from crucible.resume.context import build_context
 from crucible.resume.model import Context, Material
-from crucible.resume.tokens import Estimate
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
@@ -39,6 +38,7 @@ from crucible.session.model import (
 )
 from crucible.session.reading import read_session
 from crucible.templates import OwnTemplate
+from crucible.tokens import Estimate
 
 __all__ = [
     "Known",

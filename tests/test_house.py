@@ -69,13 +69,7 @@ LATE = {
     "crucible.cli.tasks": {"crucible.cli.recall_opening"},
     "crucible.cli.recall_opening": {"crucible.recall.postgres", "crucible.recall.postgres_address"},
     "crucible.hooks.greeting": {"crucible.hooks.noticing", "crucible.hooks.briefing"},
-    "crucible.hooks.noticing": {
-        "crucible.secrets.redacting",
-        *(
-            f"crucible.resume.{name}"
-            for name in ("context", "drift", "gathering", "model", "template", "tokens")
-        ),
-    },
+    "crucible.hooks.noticing": {"crucible.resume.context"},
     "crucible.knowledge.shelving": {"crucible.knowledge.keeping"},
     "crucible.hooks.starting": {"crucible.hooks.syncing"},
     "crucible.idling.noticing": {"crucible.idling.timing_out"},

@@ -52,7 +52,7 @@ SEARCH, UNTIDY = "2026-11-18-choose-a-search-index", "2026-11-17-tidy-the-readme
 BOOKS = "2026-11-16-import-books-from-csv"
 WORKFLOW = "add-a-rate-limiter-to-this-project"
 CASES = {
-    f"{BOOKS}-puzzle-6eab5295": "accept",
+    f"{BOOKS}-correction-ba9d9a9f": "accept",
     f"{RETRY}-correction-8ab44d10": "accept",
     f"{BOOKS}-decision-b01b0210": None,
     f"{RETRY}-workflow-75e53da7": "reject",
@@ -376,16 +376,22 @@ def test_the_readme_shows_the_plan_of_a_run_of_it(copied: Vault) -> None:
 
 def test_the_workflow_says_what_was_learned_and_run_and_has_nothing_wrong(copied: Vault) -> None:
     shown = Cru(copied)("workflow", "show", WORKFLOW, "--format", "markdown").stdout
-    assert "- Learned: python3 test_limiter.py failed: FAILED test_limiter.py:" in shown
-    assert "- Run: `python3 test_limiter.py`" in shown
+    assert "- Check: `python3 test_limiter.py` (failed: FAILED test_limiter.py:" in shown
+    assert "- Check: `python3 test_limiter.py`\n" in shown
     assert (Cru(copied)("workflow", "validate").exit_code, f"[[{LIMITER}]]" in shown) == (0, True)
 
 
 def test_a_workflow_of_what_was_found_says_what_was_decided_and_corrected(copied: Vault) -> None:
     made = Cru(copied)("session", "codify", BOOKS, "--format", "markdown").stdout
-    assert "- Decided: What shall happen to a file that is not UTF-8? Refuse it and say why (why: " in made
-    assert "- Do not: repeat what was corrected: \"No. Don't touch the fixtures, " in made
-    assert "- Learned: pytest: test_last_line, ValueError: row 7 has no title; fixed by: fixed in " in made
+    assert (
+        "- Constraint: the user corrected this, so do it as these words say from the start: \"No. Don't touch"
+        in made
+    )
+    assert "- Did: The import skips empty lines and names the row of every book that it refuses" in made
+    assert (
+        "- Learned: pytest: test_last_line, ValueError: row 7 has no title (cause: a blank line at the end "
+        in made
+    )
 
 
 # --- the cases ---------------------------------------------------------------------------------------------------
@@ -436,7 +442,7 @@ def test_what_was_accepted_of_the_example_is_rows_of_preference(copied: Vault) -
         "session", "learn", "--all", "--accepted", "--export", "jsonl", "--shape", "preference"
     )
     rows = [json.loads(line) for line in told.stdout.splitlines()]
-    assert [row["metadata"]["type"] for row in rows] == ["puzzle", "correction"]
+    assert [row["metadata"]["type"] for row in rows] == ["correction", "correction"]
     assert all(row["chosen"] != row["rejected"] for row in rows)
 
 

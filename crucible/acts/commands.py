@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.acts.files import Files, as_datum
 from crucible.acts.kinds import (
@@ -20,37 +21,30 @@ from crucible.acts.kinds import (
     type_of,
 )
 from crucible.acts.model import Act, Deed
-from crucible.acts.programs import touched_files
 from crucible.acts.shell import Part, take_apart
-from crucible.acts.shell_tools import CHANGERS, SEARCHES, TELLERS
+from crucible.acts.shell_tools import CHANGERS, TELLERS
 from crucible.acts.toolchains import BUILD, TEST, Kind
-from crucible.acts.touching import Command, change_file, outputs_of, patch_acts, write_file
+from crucible.acts.touching import Command, change_file, outputs_of, patch_acts, run_act, write_file
+from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
 from crucible.workflow.model import Datum
 
 __all__ = ["command_acts", "is_command"]
 
 
-def command_acts(
-    script: str, files: Files, outcome: Outcome = Outcome.OK, result: str = ""
-) -> tuple[Act, ...]:
+def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tuple[Act, ...]:
     """What a script did, command by command; when that is nothing that can be named, one act: of bookkeeping, or run where it changed files.
 
-    `files` learns what was written.  `result` is what came back, whole or cut: a search's names the files that it found.
+    `files` learns what was written.
     Which command of a script failed is not known, so all of them have the call's outcome.
     """
     acts: list[Act] = []
-    unclaimed = result
     untold = Deed.PLAN
     for part in take_apart(script):
-        is_search = bool(SEARCHES.intersection(part.words[:2]))
-        told = _acts(part, files, unclaimed if is_search else "")
-        unclaimed = "" if is_search else unclaimed  # the first search's: reading it for each would take hours
+        told = _acts(part, files)
         acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in told)
         if not told and part.words and part.words[0] in CHANGERS:  # `rm -rf "$OUT"`
             untold = Deed.RUN
-    if len(acts) == 1 and acts[0].deed is Deed.READ and outcome is Outcome.OK:
-        files.learn(acts[0].what, result)
     return tuple(acts) or (Act(untold, files.shown(script), outcome=outcome),)
 
 
@@ -59,12 +53,12 @@ def is_command(name: str) -> bool:
     return name in TELLERS or name in INTERPRETERS or kind_of((name,)) is not None or is_known_tool(name)
 
 
-def _acts(part: Part, files: Files, result: str) -> list[Act]:
-    step = Command(part, plain_words(part.words), files, result)
+def _acts(part: Part, files: Files) -> list[Act]:
+    step = Command(part, plain_words(part.words), files)
     taken = [as_datum(name) for name in step.names(part.takes)]
     acts = list(_told(step)) if step.words else []
     given = [*((path, False) for path in part.gives), *((path, True) for path in part.adds)]
-    made = [_redirected(step, name, acts, adds=adds) for path, adds in given for name in step.names([path])]
+    made = [_redirected(step, name, adds=adds) for path, adds in given for name in step.names([path])]
     if made and all(act.deed in (Deed.READ, Deed.PLAN, Deed.SEARCH) for act in acts):
         sources = [datum for act in acts for datum in act.reads]
         return [_with(act, reads=[*act.reads, *sources, *taken]) for act in made]
@@ -88,17 +82,9 @@ def _with(act: Act, reads: Iterable[Datum] | None = None, writes: Iterable[Datum
     )
 
 
-def _redirected(step: Command, name: str, acts: Sequence[Act], *, adds: bool) -> Act:
+def _redirected(step: Command, name: str, *, adds: bool) -> Act:
     """A file that a command's output went to."""
-    text = _printed(step) if not acts or step.words[0] in ("echo", "printf", "cat") else None
-    return (change_file if adds and name in step.files else write_file)(step.files, name, text)
-
-
-def _printed(step: Command) -> str | None:
-    """What a command prints, where its words tell: the text of a here-document, of `printf` and `echo`."""
-    if step.words and step.words[0] in ("echo", "printf"):
-        return " ".join(step.words[1:]).replace("\\n", "\n")
-    return step.part.fed
+    return (change_file if adds and name in step.files else write_file)(step.files, name)
 
 
 def _told(step: Command) -> Iterator[Act]:
@@ -135,16 +121,15 @@ def _run(step: Command) -> Iterator[Act]:
         return
     writes = [name for name in step.names(outputs_of(step.words)) if type_of(name)]
     for name in writes:
-        step.files.write(name, None)
-    read = (as_datum(name) for name in reads if name not in writes)
-    yield Act(Deed.RUN, step.told, tuple(read), tuple(map(as_datum, writes)))
+        step.files.write(name)
+    yield run_act(step, (name for name in reads if name not in writes), writes)
 
 
 def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
     """The files that a program, which stands in the command, writes and changes; nothing when it does not."""
-    touched = touched_files(code)
+    touched = _touched_files(code)
     reads, writes = step.names(touched.reads), step.names(touched.writes)
-    acts = [(change_file if name in reads else write_file)(step.files, name, None) for name in writes]
+    acts = [(change_file if name in reads else write_file)(step.files, name) for name in writes]
     if acts:
         others = [as_datum(name) for name in [*imported, *reads] if name not in writes]
         acts[0] = _with(acts[0], reads=[*acts[0].reads, *others])
@@ -152,15 +137,12 @@ def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
 
 
 def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
-    """The script that is run with all that it imports, then the known files among the words."""
+    """The script that is run, then the known files among the words."""
     files = step.files
-    if code is not None:
-        scripts = [*files.imported_in(code, step.part.folder, ending), *step.names(touched_files(code).reads)]
-    else:
-        scripts = list(_scripts(step, ending))
+    scripts = list(_scripts(step, ending)) if code is None else step.names(_touched_files(code).reads)
     given = step.names(word.partition("::")[0] for word in step.words[1:] if word[:1] != "-")
     taken = {name for name in step.names(_inputs(step.words)) if type_of(name)}
-    return files.closure([*scripts, *(name for name in given if name in files or name in taken)])
+    return tuple(dict.fromkeys([*scripts, *(name for name in given if name in files or name in taken)]))
 
 
 def _inputs(words: Sequence[str]) -> Iterator[str]:
@@ -194,20 +176,17 @@ def _code(step: Command) -> str | None:
 
 
 def _checked(step: Command, kind: Kind) -> Act:
-    """A test, a check or a build reads the files that it was given; without one, all of its languages that were written."""
+    """A check reads the files that it was given, else all of its languages that were written; a test reads both."""
     files, languages = step.files, languages_of(step.words)
     named = list(_checked_files(step, kind))
     for name in named:
         files.learn(name)
-    if not any(type_of(name) in languages for name in named):
-        named += [*(files.tests(languages) if kind is TEST else ()), *files.written(languages)]
+    if kind is TEST or not any(type_of(name) in languages for name in named):
+        named += [*(files.tests(languages) if kind is TEST and not named else ()), *files.written(languages)]
     writes = step.names(outputs_of(step.words)) if kind is BUILD else []
-    reads = [
-        name
-        for name in (files.closure(named) if kind is TEST else dict.fromkeys(named))
-        if name not in writes
-    ]
-    return Act(kind.deed, step.repeated, tuple(map(as_datum, reads)), (*map(as_datum, writes), kind.gives))
+    reads = tuple(as_datum(name) for name in dict.fromkeys(named) if name not in writes)
+    made = (*map(as_datum, writes), kind.gives)
+    return Act(kind.deed, files.shown(step.repeated), reads, made, command=step.repeated)
 
 
 def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
@@ -227,3 +206,55 @@ def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
             yield from (
                 inner for inner in step.files.inside(name) if type_of(inner) in languages_of(step.words)
             )
+
+
+# --- the files of a program that stands in a command ------------------------------------------------------------------
+
+_MOST_TEXT = 1 << 17
+
+_GIVEN = r"""(?:(?P<name>[A-Za-z_]\w{0,60})|[rb]?(?P<quote>['"])(?P<text>[^'"\n]{1,300})(?P=quote))"""
+_SET = late_pattern(
+    r"""\b([A-Za-z_]\w{0,60})[ \t]*=[ \t]*(?:(?:pathlib\.)?Path\([ \t]*)?['"]([^'"\n]{1,300})['"]"""
+)
+_OPENED = late_pattern(
+    rf"""\bopen\([ \t]*{_GIVEN}[ \t]*(?:,[ \t]*(?:mode[ \t]*=[ \t]*)?['"](?P<mode>[rwaxbt+]{{1,4}})['"])?"""
+)
+_PATHS = late_pattern(
+    rf"""(?:\bPath\([ \t]*{_GIVEN}[ \t]*\)|\b(?P<path>[A-Za-z_]\w{{0,60}}))\.(?P<verb>read|write)_(?:text|bytes)\("""
+)
+_NODE = late_pattern(rf"""\b(?P<verb>read|write|append)File(?:Sync)?\([ \t]*{_GIVEN}""")
+
+
+class _Touched(NamedTuple):
+    """Paths as they stand in the program, each once."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+def _touched_files(code: str) -> _Touched:
+    """What a program reads and writes by name: `open("a")`, `Path("a").write_text(…)`, `writeFileSync("a", …)`."""
+    code = code[:_MOST_TEXT]
+    named = dict(_SET.findall(code))
+    reads: dict[str, None] = {}
+    writes: dict[str, None] = {}
+    for path, is_written, is_read in _uses(code, named):
+        if is_written:
+            writes[path] = None
+        if is_read:
+            reads[path] = None
+    return _Touched(tuple(reads), tuple(writes))
+
+
+def _uses(code: str, named: dict[str, str]) -> Iterator[tuple[str, bool, bool]]:
+    """Each path with whether it is written and whether it is read."""
+    for found in _OPENED.finditer(code):
+        mode = found["mode"] or "r"
+        if path := found["text"] or named.get(found["name"], ""):
+            yield path, any(c in mode for c in "wax+"), "r" in mode or "a" in mode or "+" in mode
+    for found in _PATHS.finditer(code):
+        if path := found["text"] or named.get(found["name"] or found["path"], ""):
+            yield path, found["verb"] == "write", found["verb"] == "read"
+    for found in _NODE.finditer(code):
+        if path := found["text"] or named.get(found["name"], ""):
+            yield path, found["verb"] != "read", found["verb"] != "write"

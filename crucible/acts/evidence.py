@@ -132,7 +132,8 @@ def evidence_of(records: Iterable[Record], *, complete: bool = True) -> Evidence
 def _recorded(values: Mapping[str, object]) -> tuple[str, _Told]:
     """A call that an agent told of itself."""
     name, command = _text(values, "tool") or "tool", _text(values, "command")
-    arguments = _mapping(values.get("args")) or {"command": command}
+    path = _text(values, "path")
+    arguments = _mapping(values.get("args")) or ({"path": path} if path else {"command": command})
     line = one_line(f"{name} {command}", CALL_LIMIT) if command else call_line(name, arguments)
     result = values.get("result")
     return normal_line(line), _Told(

@@ -21,6 +21,7 @@ class Deed(StrEnum):
     WRITE = "write"
     EDIT = "edit"
     DELETE = "delete"
+    REVERT = "revert"
     SEARCH = "search"
     FETCH = "fetch"
     RUN = "run"
@@ -38,6 +39,8 @@ class Act:
 
     `what` is in one line what it was done to or with: the file's path, the command, the query.  `reads` and `writes` are the data
     it took and made, by file (paths seen from the project, never absolute) or by kind (`test_results::TestReport`); an edit stands in both.
+    `REVERT` sets files back to what is committed.  `verdict` is what a check printed in the end, if it was looked for;
+    `command` is the whole command as one would type it again in the project's folder.
     `PLAN` is an agent's own bookkeeping (task lists, plans, waiting), which is noise.
     """
 
@@ -46,3 +49,5 @@ class Act:
     reads: tuple[Datum, ...] = ()
     writes: tuple[Datum, ...] = ()
     outcome: Outcome = Outcome.OK
+    verdict: str = ""
+    command: str = ""

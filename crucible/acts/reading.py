@@ -16,7 +16,6 @@ from crucible.acts.commands import command_acts, is_command
 from crucible.acts.evidence import Evidence
 from crucible.acts.files import Files, as_datum
 from crucible.acts.model import Act, Deed
-from crucible.acts.naming import found_files
 from crucible.acts.touching import change_file, patch_acts, write_file
 from crucible.patterns import late_pattern
 from crucible.session.calls import call_line
@@ -31,7 +30,6 @@ class _Call(NamedTuple):
     arguments: Mapping[str, object]
     tool: str
     rest: str
-    result: str
     outcome: Outcome
     folder: str
     files: Files
@@ -58,7 +56,7 @@ def acts_of(call: ToolCall, evidence: Evidence, files: Files) -> tuple[Act, ...]
     """
     for root in evidence.roots:
         files.add_root(root)
-    arguments, result, name = evidence.arguments(call), evidence.result(call), evidence.name(call)
+    arguments, name = evidence.arguments(call), evidence.name(call)
     rest = call.call.partition(" ")[2]
     if arguments:
         rest = call_line(name, arguments, evidence.folder(call)).partition(" ")[2]
@@ -67,7 +65,6 @@ def acts_of(call: ToolCall, evidence: Evidence, files: Files) -> tuple[Act, ...]
         arguments or {},
         name,
         rest,
-        call.result if result is None else result,
         call.outcome,
         evidence.folder(call),
         files,
@@ -99,8 +96,9 @@ _PATHS = (
 
 
 def _name(call: _Call) -> str:
-    """The file that a call is about."""
-    path = call.text(*_PATHS) or ("" if call.arguments else _path_in(call.rest))
+    """The file that a call is about; an agent that records its own calls may name it as their command."""
+    path = call.text(*_PATHS) or (call.text("command") if call.arguments.keys() == {"command"} else "")
+    path = path or ("" if call.arguments else _path_in(call.rest))
     return call.files.path_of(path.removeprefix("file://"), _folder(call))
 
 
@@ -114,10 +112,6 @@ def _path_in(rest: str) -> str:
     return "" if rest.endswith("…") else rest
 
 
-_NUMBERED = late_pattern(r"^[ \t]*\d+[→|:\t] ?", re.MULTILINE)
-"""What the clients' tools put before each line of a file."""
-
-
 def _read(call: _Call) -> Iterator[Act]:
     many = call.arguments.get("paths", call.arguments.get("include"))
     paths = [path for path in many if isinstance(path, str)] if isinstance(many, list) else []
@@ -127,33 +121,18 @@ def _read(call: _Call) -> Iterator[Act]:
         )
     )
     for name in names:
-        call.files.learn(
-            name, _NUMBERED.sub("", call.result) if len(names) == 1 and call.outcome is Outcome.OK else None
-        )
+        call.files.learn(name)
         yield Act(Deed.READ, name, (as_datum(name),))
 
 
 def _write(call: _Call) -> Iterator[Act]:
     if name := _name(call):
-        text = call.arguments.get("content", call.arguments.get("file_text", call.arguments.get("text")))
-        yield write_file(call.files, name, text if isinstance(text, str) else None)
+        yield write_file(call.files, name)
 
 
 def _edit(call: _Call) -> Iterator[Act]:
     if name := _name(call):
-        yield change_file(call.files, name, _put_in(call.arguments) if call.arguments else None)
-
-
-def _put_in(arguments: Mapping[str, object]) -> str:
-    """The texts that an edit put into a file."""
-    edits = arguments.get("edits")
-    parts = (
-        [arguments, *(edit for edit in edits if isinstance(edit, Mapping))]
-        if isinstance(edits, list)
-        else [arguments]
-    )
-    names = ("new_string", "newString", "new_str", "new_source", "content", "insert_text")
-    return "\n".join(text for part in parts for name in names if isinstance(text := part.get(name), str))
+        yield change_file(call.files, name)
 
 
 def _patch(call: _Call) -> Iterator[Act]:
@@ -180,7 +159,7 @@ _SCRIPTS = ("command", "cmd", "script")
 
 def _shell(call: _Call) -> Iterator[Act]:
     script = _script(call)
-    acts = command_acts(script, call.files, call.outcome, call.result)
+    acts = command_acts(script, call.files, call.outcome)
     if script == call.rest or call.arguments or not call.rest.endswith("…"):
         return iter(acts)
     last = acts[-1]
@@ -213,13 +192,10 @@ def _typed(words: list[str]) -> str:
 
 
 def _search(call: _Call) -> Iterator[Act]:
-    names = list(found_files(call.result, call.files, _folder(call)))
+    """A search reads the file that it was given; what its output names need not be a file."""
     given = call.files.path_of(call.text("path", "dir_path"), _folder(call))
-    if given in call.files:
-        names.insert(0, given)
-    for name in names:
-        call.files.learn(name)
-    yield Act(Deed.SEARCH, call.told, tuple(as_datum(name) for name in dict.fromkeys(names)))
+    reads = (as_datum(given),) if given in call.files else ()
+    yield Act(Deed.SEARCH, call.told, reads)
 
 
 def _list(call: _Call) -> Iterator[Act]:
@@ -265,7 +241,7 @@ def _program(call: _Call) -> Iterator[Act]:
         )
         teller = _TELLERS.get(found["tool"])
         if teller is _shell:
-            acts.extend(command_acts(text, call.files, call.outcome, call.result))
+            acts.extend(command_acts(text, call.files, call.outcome))
         elif teller is _patch:
             acts.extend(_patch(call._replace(arguments={"input": text})))
     return iter(acts) if acts else iter((Act(Deed.RUN, call.told),))
@@ -274,14 +250,14 @@ def _program(call: _Call) -> Iterator[Act]:
 def _other(call: _Call) -> Iterator[Act]:
     """A tool that is not known: a command, where an agent told of one by its name."""
     if is_command(call.tool) and call.tool != call.tool.upper():
-        return iter(command_acts(f"{call.tool} {_script(call)}", call.files, call.outcome, call.result))
+        return iter(command_acts(f"{call.tool} {_script(call)}", call.files, call.outcome))
     return iter(())
 
 
 _BY_NAME: Mapping[_Teller, str] = {
-    _read: "read read_file readfile read_many_files view view_image notebookread open_file cat read_text_file read_multiple_files get_file_contents",
-    _write: "write write_file create_file create writefile",
-    _edit: "edit multiedit replace edit_file notebookedit str_replace insert search_replace edit_block",
+    _read: "read read_file file_read readfile read_many_files view view_image notebookread open_file cat read_text_file read_multiple_files get_file_contents",
+    _write: "write write_file file_write create_file create writefile",
+    _edit: "edit multiedit replace edit_file file_edit notebookedit str_replace insert search_replace edit_block",
     _edit_by_command: "str_replace_editor str_replace_based_edit_tool text_editor",
     _patch: "apply_patch patch",
     _shell: "bash shell exec_command run_shell_command shell_command local_shell local_shell_call container.exec container_exec powershell execute_command run_command run_in_terminal terminal monitor",
@@ -323,6 +299,8 @@ _FETCHES = (
 def _teller(tool: str) -> _Teller:
     """By the tool's name; a server's tool (`mcp__fetch__get`, `server.tool`) is told by its own."""
     if (found := _TELLERS.get(tool)) is not None:
+        return found
+    if (found := _TELLERS.get("_".join(reversed(tool.split("_"))))) is not None:  # `file_write`
         return found
     if tool.startswith("mcp__"):
         return _fetch if any(word in tool for word in _FETCHES) else _other

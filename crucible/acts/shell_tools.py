@@ -6,12 +6,12 @@ Owns which of their words are files.  What runs, tests and builds is `commands`'
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from crucible.acts.files import as_datum
 from crucible.acts.kinds import type_of
 from crucible.acts.model import Act, Deed
-from crucible.acts.naming import found_files
-from crucible.acts.touching import Command, Teller, arguments_of, change_file, outputs_of, write_file
+from crucible.acts.touching import Command, Teller, arguments_of, change_file, outputs_of, run_act, write_file
 
 __all__ = ["CHANGERS", "SEARCHES", "TELLERS"]
 
@@ -22,7 +22,7 @@ def _nothing(_: Command) -> Iterator[Act]:
 
 def _run(step: Command) -> Iterator[Act]:
     """Told as it is, without data."""
-    return iter((Act(Deed.RUN, step.told),))
+    return iter((run_act(step),))
 
 
 def _reads(step: Command, words: Iterable[str]) -> Iterator[Act]:
@@ -75,7 +75,7 @@ def _tee(step: Command) -> Iterator[Act]:
     adds = "-a" in step.words or "--append" in step.words
     for name in step.names(arguments_of(step.words)):
         changes = adds and name in step.files
-        yield (change_file if changes else write_file)(step.files, name, step.part.fed)
+        yield (change_file if changes else write_file)(step.files, name)
 
 
 def _copy(step: Command) -> Iterator[Act]:
@@ -91,7 +91,7 @@ def _copy(step: Command) -> Iterator[Act]:
             step.names([f"{target}/{source.rpartition('/')[2]}" if into else target]),
         )
         if origin and name:
-            step.files.copy(origin[0], name[0])
+            step.files.write(name[0])
             yield Act(Deed.WRITE, name[0], (as_datum(origin[0]),), (as_datum(name[0]),))
             if step.words[0] == "mv":
                 yield Act(Deed.DELETE, origin[0])
@@ -108,7 +108,7 @@ def _remove(step: Command) -> Iterator[Act]:
 def _touch(step: Command) -> Iterator[Act]:
     for name in step.names(arguments_of(step.words, "drt")):
         if name not in step.files:
-            yield write_file(step.files, name, "")
+            yield write_file(step.files, name)
 
 
 # --- searches --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def _list(step: Command) -> Iterator[Act]:
 
 
 def _grep(step: Command) -> Iterator[Act]:
-    """A search reads the files that it was given, and those that its result names."""
+    """A search reads the files that it was given; what its output names need not be a file."""
     given = any(
         word in ("-e", "-f", "--files") or word.startswith(("--regexp", "--file=")) for word in step.words
     )
@@ -129,11 +129,9 @@ def _grep(step: Command) -> Iterator[Act]:
     named = [name for name in step.names(words[0 if given else 1 :]) if name in step.files or type_of(name)]
     if step.part.piped and not named:
         return
-    found = found_files(step.result, step.files, step.part.folder)
-    reads = list(dict.fromkeys([*named, *found]))
-    for name in reads:
+    for name in named:
         step.files.learn(name)
-    yield Act(Deed.SEARCH, step.told, tuple(map(as_datum, reads)))
+    yield Act(Deed.SEARCH, step.told, tuple(map(as_datum, named)))
 
 
 _LOOKS = frozenset(
@@ -187,9 +185,19 @@ def _git(step: Command) -> Iterator[Act]:
         return (_remove if verb == "rm" else _copy)(step._replace(words=tuple(plain)))
     if _only_shows(verb, step.words[step.words.index(verb) + 1 :] if verb else ()):
         return iter(() if step.part.piped else (Act(Deed.SEARCH, step.told),))
-    if verb in ("checkout", "restore") and (names := _taken_back(step, step.words[step.words.index(verb) :])):
-        return (change_file(step.files, name) for name in names)
-    return iter((Act(Deed.RUN, step.told),))
+    if verb in ("checkout", "restore"):
+        words = step.words[step.words.index(verb) :]
+        deed = Deed.EDIT if _from_elsewhere(words) else Deed.REVERT
+        if names := _taken_back(step, words):
+            return (replace(change_file(step.files, name), deed=deed) for name in names)
+    return iter((run_act(step),))
+
+
+def _from_elsewhere(words: Sequence[str]) -> bool:
+    """True if files are set to what a revision, or a side of a merge, has."""
+    if any(word.startswith(("--source", "--ours", "--theirs", "-s")) for word in words):
+        return True
+    return "--" in words and any(word[:1] != "-" for word in words[1 : words.index("--")])
 
 
 def _taken_back(step: Command, words: Sequence[str]) -> list[str]:
@@ -210,7 +218,7 @@ def _fetch(step: Command) -> Iterator[Act]:
     url = next((word for word in plain if "://" in word), plain[0] if plain else step.told)
     outputs = step.names(outputs_of(step.words, "-O" if step.words[0] == "wget" else "-o"))
     for name in outputs:
-        step.files.write(name, None)
+        step.files.write(name)
     yield Act(Deed.FETCH, step.files.shown(url), (), tuple(map(as_datum, outputs)))
 
 

@@ -63,30 +63,63 @@ TASKS: Mapping[str, Kind] = {
 }
 """By what a project's own task is called: `make lint`, `npm run build`."""
 
+_VERBS = """
+    make check:test
+    gmake check:test
+    cargo test t:test nextest:test bench:test clippy:lint check:types c:types build b:build doc:build
+    go test vet:lint build install:build
+    dotnet test build publish:build pack:build
+    mvn test verify:test integration-test:test compile package install:build
+    gradle test check:test connectedTest:test lint build assemble:build compileJava:build
+    swift test build
+    mix test credo:lint dialyzer:types compile
+    flutter test analyze:lint build
+    dart test analyze:lint compile
+    deno test lint check:types compile
+    bun test build
+    zig test build
+    stack test build
+    cabal test build
+    rake test spec
+    rails test
+    lein test compile
+    composer test
+    bazel test build
+    sbt test compile
+    playwright test
+    ng test lint build
+    xcodebuild test
+    hatch test build fmt:lint
+    poetry build
+    uv build
+    pdm build test
+    docker build
+    podman build
+    buildah build
+    vite build
+    next build lint
+    nuxt build
+    biome check lint ci:lint
+    terraform validate:lint
+    bundle
+    manage.py test
+    npm test t:test tst:test build
+    wasm-pack test build
+    tsx
+    vitest typecheck
+    ninja test
+    pre-commit run:lint
+    trunk check build
+    air
+    meson test
+    hardhat test compile
+    forge test build
+"""
+"""A command and the words of it that test, check or build; behind a colon the kind of a word that is not called as a task."""
 VERBS: Mapping[str, Mapping[str, Kind]] = {
-    "make": {"check": TEST}, "gmake": {"check": TEST},
-    "cargo": {
-        "test": TEST, "t": TEST, "nextest": TEST, "bench": TEST, "clippy": LINT, "check": TYPES, "c": TYPES,
-        "build": BUILD, "b": BUILD, "doc": BUILD,
-    },
-    "go": {"test": TEST, "vet": LINT, "build": BUILD, "install": BUILD},
-    "dotnet": {"test": TEST, "build": BUILD, "publish": BUILD, "pack": BUILD},
-    "mvn": {"test": TEST, "verify": TEST, "integration-test": TEST, "compile": BUILD, "package": BUILD, "install": BUILD},
-    "gradle": {"test": TEST, "check": TEST, "connectedTest": TEST, "lint": LINT, "build": BUILD, "assemble": BUILD, "compileJava": BUILD},
-    "swift": {"test": TEST, "build": BUILD}, "mix": {"test": TEST, "credo": LINT, "dialyzer": TYPES, "compile": BUILD},
-    "flutter": {"test": TEST, "analyze": LINT, "build": BUILD}, "dart": {"test": TEST, "analyze": LINT, "compile": BUILD},
-    "deno": {"test": TEST, "lint": LINT, "check": TYPES, "compile": BUILD}, "bun": {"test": TEST, "build": BUILD},
-    "zig": {"test": TEST, "build": BUILD}, "stack": {"test": TEST, "build": BUILD}, "cabal": {"test": TEST, "build": BUILD},
-    "rake": {"test": TEST, "spec": TEST}, "rails": {"test": TEST}, "lein": {"test": TEST, "compile": BUILD},
-    "composer": {"test": TEST}, "bazel": {"test": TEST, "build": BUILD}, "sbt": {"test": TEST, "compile": BUILD},
-    "playwright": {"test": TEST}, "ng": {"test": TEST, "lint": LINT, "build": BUILD}, "xcodebuild": {"test": TEST},
-    "hatch": {"test": TEST, "build": BUILD, "fmt": LINT}, "poetry": {"build": BUILD}, "uv": {"build": BUILD}, "pdm": {"build": BUILD, "test": TEST},
-    "docker": {"build": BUILD}, "podman": {"build": BUILD}, "buildah": {"build": BUILD}, "vite": {"build": BUILD}, "next": {"build": BUILD, "lint": LINT},
-    "nuxt": {"build": BUILD},
-    "biome": {"check": LINT, "lint": LINT, "ci": LINT}, "terraform": {"validate": LINT}, "bundle": {}, "manage.py": {"test": TEST},
-    "npm": {"test": TEST, "t": TEST, "tst": TEST, "build": BUILD}, "wasm-pack": {"test": TEST, "build": BUILD}, "tsx": {}, "vitest": {"typecheck": TYPES},
-    "ninja": {"test": TEST}, "pre-commit": {"run": LINT}, "trunk": {"check": LINT, "build": BUILD}, "air": {}, "meson": {"test": TEST}, "hardhat": {"test": TEST, "compile": BUILD}, "forge": {"test": TEST, "build": BUILD},
-}  # fmt: skip
+    name: {word: TASKS[kind or word] for word, _, kind in (told.partition(":") for told in words)}
+    for name, *words in (line.split() for line in _VERBS.strip().split("\n"))
+}
 """Commands whose word says it."""
 RUN_TASKS = frozenset(
     {"make", "gmake", "just", "ninja", "task", "mise", "invoke", "tox", "nox", "turbo", "nx"}

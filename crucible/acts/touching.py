@@ -1,6 +1,6 @@
 """A command of a shell with what is needed to tell its acts, and what becomes of a file that it writes or changes.
 
-Owns how the files among a command's words are found.
+Owns how the files among a command's words and in a patch are found, and how a command is typed again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from typing import NamedTuple, TypeAlias
 
 from crucible.acts.files import Files, as_datum
 from crucible.acts.model import Act, Deed
-from crucible.acts.naming import patched_files
-from crucible.acts.retyping import command_text
 from crucible.acts.shell import Part
 from crucible.patterns import late_pattern
 
@@ -21,9 +19,11 @@ __all__ = [
     "Teller",
     "arguments_of",
     "change_file",
+    "command_text",
     "leads_out",
     "outputs_of",
     "patch_acts",
+    "run_act",
     "write_file",
 ]
 
@@ -34,7 +34,6 @@ class Command(NamedTuple):
     part: Part
     words: tuple[str, ...]
     files: Files
-    result: str
 
     def names(self, words: Iterable[str]) -> list[str]:
         """The files among some words."""
@@ -59,7 +58,7 @@ class Command(NamedTuple):
             words[0] = words[0].rpartition("/")[2]
         kept = tuple(setting for setting in settings if not leads_out(setting))
         text = command_text(self.part._replace(settings=kept, words=tuple(words)))
-        return self.files.shown(f"cd {shlex.quote(folder)} && {text}" if folder else text)
+        return f"cd {shlex.quote(folder)} && {text}" if folder else text
 
 
 def leads_out(text: str) -> bool:
@@ -99,16 +98,21 @@ def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
             yield word.partition("=")[2]
 
 
-def write_file(files: Files, name: str, text: str | None) -> Act:
-    """A file was written anew; it takes what its text imports of the known files."""
-    files.write(name, text)
-    imported = files.imported_by(name) if text is not None else ()
-    return Act(Deed.WRITE, name, tuple(map(as_datum, imported)), (as_datum(name),))
+def run_act(step: Command, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> Act:
+    """A command was run."""
+    data = tuple(map(as_datum, reads)), tuple(map(as_datum, writes))
+    return Act(Deed.RUN, step.told, *data, command=step.repeated)
 
 
-def change_file(files: Files, name: str, text: str | None = None) -> Act:
-    """A file was changed; `text` is what was put into it."""
-    files.change(name, text)
+def write_file(files: Files, name: str) -> Act:
+    """A file was written anew."""
+    files.write(name)
+    return Act(Deed.WRITE, name, (), (as_datum(name),))
+
+
+def change_file(files: Files, name: str) -> Act:
+    """A file was changed."""
+    files.write(name)
     datum = as_datum(name)
     return Act(Deed.EDIT, name, (datum,), (datum,))
 
@@ -118,20 +122,90 @@ def patch_acts(patch: str, files: Files, folder: str = "") -> list[Act]:
     acts: list[Act] = []
     for one in patched_files(patch):
         if name := files.path_of(one.path, folder):
-            acts.extend(_patched(files, one.verb, name, one.text, files.path_of(one.origin, folder)))
+            acts.extend(_patched(files, one.verb, name, files.path_of(one.origin, folder)))
     return acts
 
 
-def _patched(files: Files, verb: str, name: str, text: str, origin: str) -> Iterator[Act]:
+def _patched(files: Files, verb: str, name: str, origin: str) -> Iterator[Act]:
     if verb == "Add":
-        yield write_file(files, name, text)
+        yield write_file(files, name)
     elif verb == "Update":
-        yield change_file(files, name, text)
+        yield change_file(files, name)
     elif verb == "Delete":
         files.forget(name)
         yield Act(Deed.DELETE, name)
     elif origin:
-        files.copy(origin, name)
+        files.write(name)
         files.forget(origin)
         yield Act(Deed.WRITE, name, (as_datum(origin),), (as_datum(name),))
         yield Act(Deed.DELETE, origin)
+
+
+# --- commands typed again --------------------------------------------------------------------------------------------
+
+
+def command_text(part: Part) -> str:
+    """The command as one would type it, without redirections."""
+    words = (word if _SAFE.fullmatch(word) else shlex.quote(word) for word in part.words)
+    return " ".join([*map(_setting_text, part.settings), *words])
+
+
+def _setting_text(setting: str) -> str:
+    """Names of variables stay what they are, as they were before the quotes were taken off."""
+    name, _, value = setting.partition("=")
+    if value and not _SAFE.fullmatch(value.replace("$", "")):
+        value = '"' + _QUOTED.sub(r"\\\g<0>", value) + '"' if "$" in value else shlex.quote(value)
+    return f"{name}={value}"
+
+
+_QUOTED = late_pattern(r'["\\`]')
+_SAFE = late_pattern(r"[\w@%+=:,./*?~\[\]{}^!-]+")
+
+
+# --- patches ---------------------------------------------------------------------------------------------------------
+
+
+class Patched(NamedTuple):
+    """One file of a patch: `verb` is `Add`, `Update`, `Delete` or, of a file that got another name, `Move`."""
+
+    verb: str
+    path: str
+    origin: str = ""
+
+
+_HEAD = late_pattern(r"\*\*\* (Add|Update|Delete) File: (.+?)[ \t\r]*")
+_MOVED = late_pattern(r"\*\*\* Move to: (.+?)[ \t\r]*")
+
+
+def patched_files(patch: str) -> Iterator[Patched]:
+    """The files of an `apply_patch`, or of a unified diff."""
+    verb = path = moved = before = ""
+    mark = "*** " if "*** Begin Patch" in patch or _HEAD.search(patch) else "+++ "
+    for line in [*patch.split("\n"), f"{mark}End"]:
+        if line.startswith(mark):
+            if (found := _MOVED.fullmatch(line)) and path:
+                moved = found[1]
+                continue
+            if path:
+                yield Patched("Move", moved, path) if moved else Patched(verb, path)
+            verb, path, moved, before = *_head(line, before), "", ""
+        elif line.startswith("--- "):
+            before = _diffed(line)
+
+
+def _head(line: str, before: str) -> tuple[str, str]:
+    """What is done to which file, by the line that says so; a diff says in two, the first of which is `before`."""
+    if head := _HEAD.fullmatch(line):
+        return head[1], head[2]
+    if not line.startswith("+++ ") or not before:
+        return "", ""
+    after = _diffed(line)
+    if after == "/dev/null":
+        return "Delete", before
+    return ("Add" if before == "/dev/null" else "Update"), after
+
+
+def _diffed(line: str) -> str:
+    """The path of `--- a/limiter.py`, of `+++ b/limiter.py`."""
+    path = line[4:].partition("\t")[0].strip()
+    return path[2:] if path.startswith(("a/", "b/")) else path

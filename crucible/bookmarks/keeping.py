@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -43,10 +43,9 @@ __all__ = [
 
 BOOKMARKS = "bookmarks.jsonl"
 
-_PLAIN = (
-    *("phase", "phase_name", "task", "task_name", "task_number", "task_count"),
-    *("note", "project", "branch", "head", "more_files", "compacted"),
-)
+_TEXTS = ("phase", "phase_name", "task", "task_name", "note", "project", "compacted")
+_NUMBERS = ("task_number", "task_count", "more_files")
+_PLAIN = (*_TEXTS, *_NUMBERS, "branch", "head")
 """What stands in a line as it is, where it is not empty."""
 _DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
 _NOT_THERE = "-"
@@ -67,14 +66,19 @@ def append_bookmark(root: Path, bookmark: Bookmark, *, fsync: bool = True) -> No
     append_line(root, BOOKMARKS, _fields(bookmark), fsync=fsync)
 
 
-def load_bookmarks(root: Path) -> Loaded:
-    """Every bookmark by its time, then its id; equal lines count once.  A vault without any has none."""
-    return _load(root)
+def load_bookmarks(root: Path, session_id: str = "") -> Loaded:
+    """Every bookmark by its time, then its id; equal lines count once.  Lines without `session_id` are not even read."""
+    holding = f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
+    found, problems = read_lines(root, BOOKMARKS, _bookmark, holding)
+    # A merge may bring back a line that was summarised on the other side.
+    whole = {one.id for one in found if not one.compacted}
+    found = [one for one in found if not (one.compacted and one.id in whole)]
+    return Loaded(tuple(sorted(found, key=_age)), tuple(problems))
 
 
 def latest(root: Path, session_id: str) -> Bookmark | None:
     """A session's newest bookmark; other sessions' are not even read."""
-    own = (one for one in _load(root, session_id).found if one.session == session_id)
+    own = (one for one in load_bookmarks(root, session_id).found if one.session == session_id)
     return max(own, key=_age, default=None)
 
 
@@ -83,9 +87,9 @@ def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
 
     May be called again: what an interrupted call wrote is not written twice.
     """
-    known = {one.id for one in _load(root, new_id).found}
+    known = {one.id for one in load_bookmarks(root, new_id).found}
     count = 0
-    for one in _load(root, old_id).found:
+    for one in load_bookmarks(root, old_id).found:
         moved = replace(one, id=_renamed(one.id, new_id), session=new_id)
         if one.session == old_id and moved.id not in known:
             append_bookmark(root, moved, fsync=fsync)
@@ -147,16 +151,6 @@ def _renamed(bookmark_id: str, session_id: str) -> str:
     return f"b-{told.hexdigest()}"
 
 
-def _load(root: Path, session_id: str = "") -> Loaded:
-    found, problems = read_lines(
-        root, BOOKMARKS, _bookmark, f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
-    )
-    # A merge may bring back a line that was summarised on the other side.
-    whole = {one.id for one in found if not one.compacted}
-    found = [one for one in found if not (one.compacted and one.id in whole)]
-    return Loaded(tuple(sorted(found, key=_age)), tuple(problems))
-
-
 def _age(bookmark: Bookmark) -> tuple[float, str]:
     return bookmark.at.timestamp(), bookmark.id
 
@@ -183,25 +177,18 @@ def _bookmark(fields: Mapping[str, object]) -> Bookmark:
         why = Why(text_of(fields, "why"))
     except ValueError:
         raise Unfit("`why` is no reason that this version knows") from None
+    texts = {name: text_of(fields, name) for name in _TEXTS}
+    plain: dict[str, Any] = {**texts, **{name: number_of(fields, name) for name in _NUMBERS}}
     return Bookmark(
         id=word_of(fields, "id"),
         session=session_of(fields),
         at=time_of(fields, "at"),
         why=why,
-        phase=text_of(fields, "phase"),
-        phase_name=text_of(fields, "phase_name"),
-        task=text_of(fields, "task"),
-        task_name=text_of(fields, "task_name"),
-        task_number=number_of(fields, "task_number"),
-        task_count=number_of(fields, "task_count"),
-        note=text_of(fields, "note"),
         blockers=tuple(_list(fields, "blockers")),
-        project=text_of(fields, "project"),
         branch=_branch(fields),
         head=commit_of(fields, "head"),
         files=dict(map(_file, _list(fields, "files"))),
-        more_files=number_of(fields, "more_files"),
-        compacted=text_of(fields, "compacted"),
+        **plain,
     )
 
 

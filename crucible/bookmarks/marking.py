@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.bookmarks.fields import is_inner_path
 from crucible.bookmarks.keeping import append_bookmark, latest
-from crucible.bookmarks.model import MOST_FILES, Bookmark, Why
+from crucible.bookmarks.model import MOST_FILES, Bookmark, Why, task_at_work
 from crucible.bookmarks.repository import digest_of, read_repository
-from crucible.bookmarks.touched import touched_files
-from crucible.errors import CrucibleError, VaultError
+from crucible.errors import CrucibleError
 from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import late_pattern
 from crucible.secrets import Redact
+from crucible.secrets.redacting import unscanned
 from crucible.session.identity import check_session_id
-from crucible.session.model import Phase, Session, Status, Task
+from crucible.session.model import Entry, Outcome, Phase, Session, Status, Subagent, ToolCall, ToolCalls
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark"]
+__all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark", "touched_files"]
 
 LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
 """Code points; what is longer is cut, and ends in `…`."""
@@ -37,7 +38,6 @@ LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
 _LONGEST_NAME = 300
 _NOT_OURS = frozenset({".git", ".crucible"})
 """Folders that change by themselves."""
-_CLOSED = frozenset({"completed", "cancelled", "deleted"})
 _ELSEWHERE = late_pattern(r"~[^/\\]*[/\\]|[A-Za-z]:|\\\\|[A-Za-z][A-Za-z0-9+.-]*://")
 """A home, a drive or host of Windows', an address."""
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
@@ -60,12 +60,12 @@ def mark(
     `VaultError` when secrets cannot be looked for or the vault cannot be written, `LockTimeout`, `OutsideVault`, and
     `BadSessionId` for a note whose name is no id.
     """
-    clean = _Clean(redact)
-    place = _Place() if folder is None else _place(_touched(vault, session), folder, clean)
-    at, task = _phase_of(session), _task_of(session)
+    line = partial(_line, redact)
+    place = _Place() if folder is None else _place(_touched(vault, session), folder, line)
+    at, work = _phase_of(session), task_at_work(session)
     words = _Words(
-        cut(clean.block(note), LONGEST_NOTE),
-        tuple(filter(None, (cut(clean.line(one), LONGEST_BLOCKER) for one in blockers))),
+        cut(_block(redact, note), LONGEST_NOTE),
+        tuple(filter(None, (line(one, LONGEST_BLOCKER) for one in blockers))),
     )
     note, blockers = words if any(words) else _still_said(vault, session)
     bookmark = Bookmark(
@@ -74,14 +74,14 @@ def mark(
         at=now,
         why=why,
         phase=at.id if at else "",
-        phase_name=clean.name(at.name) if at else "",
-        task=clean.name(task.id) if task else "",
-        task_name=clean.name(task.content) if task else "",
-        task_number=session.tasks.index(task) + 1 if task else 0,
+        phase_name=line(at.name) if at else "",
+        task=line(work.task.id) if work else "",
+        task_name=line(work.task.content) if work else "",
+        task_number=work.number if work else 0,
         task_count=len(session.tasks),
         note=note,
         blockers=tuple(blockers),
-        project=clean.name(session.project or ""),
+        project=line(session.project or ""),
         branch=place.branch,
         head=place.head,
         files=place.files,
@@ -92,20 +92,10 @@ def mark(
 
 
 def _phase_of(session: Session) -> Phase | None:
-    """Where a paused session is to be taken up, else where it came to."""
-    phases = [*session.all_phases()]
-    if session.status is Status.PAUSED:
-        named = next((phase for phase in phases if phase.id == session.resume_point), None)
-        if named:
-            return named
-    return phases[-1] if phases else None
-
-
-def _task_of(session: Session) -> Task | None:
-    """The task in progress, else the first that is open."""
-    open_ones = [task for task in session.tasks if task.status not in _CLOSED]
-    working = (task for task in open_ones if task.status == "in_progress")
-    return next(working, open_ones[0] if open_ones else None)
+    """Where a paused session is to be resumed, else where it ended."""
+    phases = {phase.id: phase for phase in session.all_phases()}
+    point = session.resume_point if session.status is Status.PAUSED else None
+    return phases.get(point or "") or next(reversed(phases.values()), None)
 
 
 class _Words(NamedTuple):
@@ -149,16 +139,16 @@ def _touched(vault: Vault, session: Session) -> list[str]:
     return [*found, *touched_files(session)]
 
 
-def _place(touched: Iterable[str], folder: Path, clean: _Clean) -> _Place:
+def _place(touched: Iterable[str], folder: Path, line: Callable[..., str]) -> _Place:
     repository = read_repository(folder)
     here = Path(os.path.realpath(folder))
     root = repository.root if repository else here
     paths = _inner_paths(touched, here, root)
     # A path that holds a secret would name another file without it.
-    kept = [path for path in paths[-MOST_FILES:] if clean.line(path) == path]
+    kept = [path for path in paths[-MOST_FILES:] if line(path, len(path)) == path]
     files = {path: digest_of(root / path) for path in kept}
     branch, head = (repository.branch, repository.head) if repository else ("", "")
-    return _Place(clean.name(branch), head, files, len(paths) - len(files))
+    return _Place(line(branch), head, files, len(paths) - len(files))
 
 
 def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
@@ -191,29 +181,73 @@ def _inner_path(real: str, top: str) -> str:
 # --- texts -------------------------------------------------------------------------------------------------------------
 
 
-class _Clean:
-    """Texts on their way into a bookmark, without secrets."""
+def _once(redact: Redact, text: str) -> str:
+    try:
+        return normal(redact(text)[0])
+    except Exception as error:
+        raise unscanned(error) from error
 
-    def __init__(self, redact: Redact) -> None:
-        self._redact = redact
 
-    def block(self, text: str) -> str:
-        """Several lines.  Dropped control characters may have parted a secret, so what is left is looked at again."""
-        plain = normal(self._once(text))
-        return plain if plain == text else normal(self._once(plain))
+def _block(redact: Redact, text: str) -> str:
+    """Several lines without secrets.  Dropped control characters may have parted one, so what is left is looked at again."""
+    plain = _once(redact, text)
+    return plain if plain == text else _once(redact, plain)
 
-    def line(self, text: str) -> str:
-        """One line, its line ends as `⏎`."""
-        return normal_line(_LINE_END.sub("⏎", self.block(text).strip(" \t\n"))) if text else ""
 
-    def name(self, text: str) -> str:
-        """A line that is no longer than a name may be."""
-        return cut(self.line(text), _LONGEST_NAME)
+def _line(redact: Redact, text: str, limit: int = _LONGEST_NAME) -> str:
+    """One line without secrets, its line ends as `⏎`."""
+    block = _block(redact, text) if text else ""
+    return cut(normal_line(_LINE_END.sub("⏎", block.strip(" \t\n"))), limit)
 
-    def _once(self, text: str) -> str:
-        try:
-            return self._redact(text)[0]
-        except Exception as error:
-            hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
-            message = f"the scan for secrets cannot run, so nothing is written: {error}"
-            raise VaultError(message, hint) from error
+
+_CLAUDE_CODE = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"})
+_CODEX = frozenset({"apply_patch", "view_image"})
+_OPENCODE = frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"})
+_GEMINI = frozenset({"write_file", "replace", "read_file"})
+_TOOLS = _CLAUDE_CODE | _CODEX | _OPENCODE | _GEMINI
+
+_OF_SEVERAL = frozenset({"apply_patch"})
+"""Whose call names each file of a patch, with commas between."""
+
+_NOT_DONE = frozenset({Outcome.FAILED, Outcome.REJECTED})
+
+_CUT = "…"
+_UNCERTAIN = ("⏎", "[REDACTED:", "\ufffd", "\0")
+"""Where one of these is, a line end, a secret or a byte was, and the file has another name."""
+
+
+def touched_files(session: Session) -> tuple[str, ...]:
+    """Each file once, in the order in which they were touched last; a path is absolute or seen from where the agent stood.
+
+    The calls of inline subagents count; what failed or was rejected does not.  A path that the note holds cut or changed
+    is left out, since it may be another file's.
+    """
+    found: dict[str, None] = {}
+    for call in _calls(session.all_entries()):
+        for path in _paths(call):
+            found.pop(path, None)
+            found[path] = None
+    return tuple(found)
+
+
+def _calls(entries: Iterable[Entry]) -> Iterator[ToolCall]:
+    for entry in entries:
+        if isinstance(entry, ToolCalls):
+            yield from entry.calls
+        elif isinstance(entry, Subagent):
+            yield from _calls(entry.entries)
+
+
+def _paths(call: ToolCall) -> list[str]:
+    tool, _, told = call.call.partition(" ")
+    if tool not in _TOOLS or call.outcome in _NOT_DONE:
+        return []
+    parts = told.split(", ") if tool in _OF_SEVERAL else [told]
+    return [path for path in parts if _is_certain(path)]
+
+
+def _is_certain(path: str) -> bool:
+    """A tool that was given no path is told by its other arguments: as JSON, or by a patch's first line."""
+    if not path.strip() or path.endswith(_CUT) or any(mark in path for mark in _UNCERTAIN):
+        return False
+    return not path.startswith(('{"', "*** "))

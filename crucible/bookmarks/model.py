@@ -9,11 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
-__all__ = ["MOST_FILES", "Bookmark", "Why"]
+from crucible.session.model import Session, Task
+
+__all__ = ["MOST_FILES", "Bookmark", "NumberedTask", "Why", "open_tasks", "task_at_work"]
 
 MOST_FILES = 200
 """Files that a bookmark holds at most; those touched last are kept."""
+
+_CLOSED = ("completed", "cancelled", "deleted")
+"""Only the first is ours, the others are what people and agents write."""
 
 
 class Why(StrEnum):
@@ -63,3 +69,22 @@ class Bookmark:
     files: Mapping[str, str] = field(default_factory=dict)
     more_files: int = 0
     compacted: str = ""
+
+
+class NumberedTask(NamedTuple):
+    """A task and its place in the list, from 1."""
+
+    number: int
+    task: Task
+
+
+def open_tasks(session: Session) -> tuple[NumberedTask, ...]:
+    """The tasks that are left to do."""
+    numbered = (NumberedTask(number, task) for number, task in enumerate(session.tasks, 1))
+    return tuple(one for one in numbered if one.task.status not in _CLOSED)
+
+
+def task_at_work(session: Session) -> NumberedTask | None:
+    """The first task in progress, else the first open one; None if there is none."""
+    found = open_tasks(session)
+    return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)

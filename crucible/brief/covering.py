@@ -1,22 +1,33 @@
-"""How far a brief reaches: the phase it names, found again in a note that people have edited meanwhile.
+"""What a note says of its brief: the callout, the phase that this covers, and what the session is for.
 
 Ids are ordinal, so that a phase that was added or removed above changes them: the name decides, the id among equal names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from crucible.brief.model import Brief
 from crucible.errors import UsageError
-from crucible.note.contain import cut, normal_line
+from crucible.note.contain import cut, normal, normal_line
+from crucible.note.source import Edit, Source
 from crucible.patterns import late_pattern
-from crucible.session.model import Phase, Session, Status
+from crucible.session.briefs import find_brief_callout, set_brief_callout
+from crucible.session.model import Intervention, Phase, Prose, Session, Status
 
-__all__ = ["count_covered", "covering", "due_phase", "phase_number"]
+__all__ = [
+    "count_covered",
+    "covering",
+    "due_phase",
+    "find_brief",
+    "first_request",
+    "phase_number",
+    "set_brief",
+    "stated_goal",
+]
 
 _NAME_LIMIT, _NAME_READ = 60, 1000
 """Code points of a phase's name that a brief repeats, and that are looked at."""
 
+_COVERS = late_pattern(r"Covers:[ \t]*(.*)")
 _NAMED = late_pattern(r'(?:phase-)?(\d{1,9})(?:\.\d+)?\b[ \t]*(?:"(.*)")?$')
 
 
@@ -38,25 +49,20 @@ def count_covered(session: Session, covers: str) -> int:
     number, name = (int(named[1]), named[2]) if named else (len(session.phases), covers.strip('" \t'))
     if name is None:
         return min(number, len(session.phases))
-    found = _nearest(session.phases, name, number)
-    return found or (min(number - 1, len(session.phases)) if named and number else 0)
-
-
-def _nearest(phases: Sequence[Phase], name: str, number: int) -> int:
-    """The number, from 1, of the phase of that name that lies nearest, the earlier one of two; 0 for none."""
-    found = [at for at, phase in enumerate(phases, 1) if name and _short(phase) == name]
-    return min(found, key=lambda at: (abs(at - number), at), default=0)
+    found = [at for at, phase in enumerate(session.phases, 1) if name and _short(phase) == name]
+    if found:
+        return min(found, key=lambda at: (abs(at - number), at))
+    return min(number - 1, len(session.phases)) if named and number else 0
 
 
 def phase_number(session: Session, phase_id: str) -> int:
     """The place, from 1, of a phase, of a sub-phase's its phase's, 0 for an empty id; `UsageError` for one that is not there."""
     if not phase_id:
         return 0
-    whole = phase_id.partition(".")[0]
-    for number, phase in enumerate(session.phases, 1):
-        if phase.id == whole:
-            return number
-    raise UsageError(f"{session.id} has no {phase_id}", f"it has {len(session.phases)} phases")
+    ids = [phase.id for phase in session.phases]
+    if (whole := phase_id.partition(".")[0]) in ids:
+        return ids.index(whole) + 1
+    raise UsageError(f"{session.id} has no {phase_id}", f"it has {len(ids)} phases")
 
 
 def due_phase(session: Session, covers: str) -> str:
@@ -67,3 +73,42 @@ def due_phase(session: Session, covers: str) -> str:
     ended = session.status in (Status.COMPLETED, Status.FAILED)
     whole = len(session.phases) - (0 if ended else 1)
     return session.phases[whole - 1].id if whole > count_covered(session, covers) else ""
+
+
+def find_brief(session: Session) -> Brief | None:
+    """The brief that stands in the note before its first phase, as people may have corrected it.
+
+    One without the line that names a phase covers none: a human wrote it, and what follows is added to it.
+    """
+    callout = find_brief_callout(session)
+    if callout is None:
+        return None
+    first, _, rest = callout.text.partition("\n")
+    named = _COVERS.match(first)
+    if named is None:
+        return Brief(callout.text, "")
+    return Brief(rest.strip("\n"), named[1].rstrip(" \t"))
+
+
+def set_brief(source: Source, session: Session, brief: Brief) -> list[Edit]:
+    """Make the note's brief this one: its own lines where it stands, else a callout under the title.
+
+    No edit when it stands so already.  Raises `EditRefused` as `session.briefs.set_brief_callout`.
+    """
+    first = f"Covers: {normal_line(brief.covers)}".rstrip(" ")
+    text = normal(brief.text)
+    return set_brief_callout(source, session, f"{first}\n\n{text}" if text else first)
+
+
+def stated_goal(session: Session) -> str:
+    """The text above the first phase, "" for none."""
+    return "\n\n".join(entry.text for entry in session.preamble if isinstance(entry, Prose))
+
+
+def first_request(session: Session) -> tuple[str, str]:
+    """The user's first words and the id of their phase, "" and "" if they never spoke."""
+    for phase in session.all_phases():
+        for entry in phase.entries:
+            if isinstance(entry, Intervention) and entry.words.strip():
+                return entry.words, phase.id
+    return "", ""

@@ -1,178 +1,139 @@
 """The text of a brief as sections of items, and fitting them into a number of words.
 
-Owns the form: what anybody wrote freely first, then decisions, results, the user's wishes and open questions, each a line.
-Read leniently, since people correct it: a line in no section is their own words and stays.
+Read leniently, since people correct it: a line in no section is their own text and stays.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from crucible.brief.model import count_words, cut_words
 from crucible.patterns import late_pattern
 
-__all__ = ["SECTIONS", "Digest", "Said", "read_digest", "render_digest"]
+__all__ = ["SECTIONS", "Digest", "Known", "bare", "read_digest", "render_digest"]
 
-SECTIONS = ("Decisions", "Results", "Preferences", "Open questions")
-"""In the order in which they stand and are kept when it gets tight."""
+SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
+"""In the order in which they are printed."""
 
-_SHARES = {"Decisions": 0.5, "Results": 0.2, "Preferences": 0.15, "Open questions": 0.15}
+_TURNS = (
+    (1000, ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results")),
+    (3, ("Fixed", "Reports")),
+)
+"""Sections take turns until the words run out, the second group after the first: a turn keeps the newest item that is not kept yet.
+The number is how many items a section may have."""
 _OWN_SHARE = 0.6
-"""What free words may take of a brief that has sections too."""
-_STEPS = (24, 16, 11, 7)
-"""Words to which items are cut, one step after the other, before the oldest are left out."""
+"""The part of a brief that its own text may take when there are sections too."""
+_ITEM_WORDS = 60
+"""Words of an item: a summary with its reason fits whole; only what people write may be longer."""
+_FRAME_WORDS = 8
+"""Words of a section's heading and of its line about older items, at most."""
 _WIDEST = 30
-"""Code points a word may take, blanks with it; in longer texts every run of blanks is one."""
-
+"""Code points per word; in longer texts every run of blanks becomes one."""
 _READ = 50_000
-"""Code points of a brief that are looked at: many times what fits."""
+"""Code points of a brief that are read: many times what fits."""
+_TELLING, _ALIKE = 15, 60
+"""Letters and digits from which on a text may be part of another one, and those that decide: its end may be cut."""
 
 _HEAD = late_pattern(r"[ \t]*\*\*(.+?):?\*\*:?[ \t]*$")
-_ITEM = late_pattern(r"[ \t]*[-*+][ \t]+(.*)")
+_MARK = late_pattern(r"[ \t]*[-*+][ \t]+")
 _EARLIER = late_pattern(r"… and (\d{1,9}) earlier$")
+_TASKS = late_pattern(r"Tasks: \d+ of \d+ done")
+"""Written by earlier versions; the task list says it."""
 _BLANKS = late_pattern(r"\s+")
+_NO_WORD = late_pattern(r"[\W_]+")
 
 
-class Said:
-    """Items, to ask whether one of them says what another item says, as far as either was cut.  Thousands cost no more than one."""
+class Known:
+    """Texts that were shown, compared by letters and digits alone."""
 
-    def __init__(self, items: Iterable[str]) -> None:
-        self._items = sorted({item.casefold() for item in items})
-        self._whole = frozenset(self._items)
-        self._cut = frozenset(item[:-1] for item in self._items if item.endswith("…"))
-        self._lengths = sorted({len(item) for item in self._cut})
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = dict.fromkeys(map(bare, texts))
+        self._all = "\n".join(self._texts)
 
-    def has(self, item: str) -> bool:
-        """Whether it is said already."""
-        one = item.casefold()
-        if one in self._whole or any(one[:length] in self._cut for length in self._lengths):
-            return True
-        if not one.endswith("…"):
+    def has(self, text: str) -> bool:
+        """True if the text was shown: alone, or in a longer one if it is not too short to tell."""
+        words = bare(text)
+        return words in self._texts or (len(words) >= _TELLING and words in self._all)
+
+    def is_in(self, text: str) -> bool:
+        """True if one of the texts is in this one and not too short to tell, or begins like a part of them."""
+        words = bare(text)
+        return words in self._texts or any(
+            len(one) >= _TELLING and one[:_ALIKE] in words for one in self._texts
+        )
+
+    def add(self, text: str) -> bool:
+        """Add a text; False if it was shown before or says nothing."""
+        if self.has(text) or not (words := bare(text)):
             return False
-        at = bisect_left(self._items, one[:-1])
-        return at < len(self._items) and self._items[at].startswith(one[:-1])
+        self._texts[words] = None
+        self._all += f"\n{words}"
+        return True
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text; what has none is itself."""
+    return _NO_WORD.sub("", text).casefold() or text.strip()
 
 
 @dataclass(slots=True)
 class Digest:
-    """`own` is free text.  `items` has a list for each of `SECTIONS`, oldest first; `earlier` counts those left out."""
+    """`own` is free text, `items` has a list for each of `SECTIONS`, oldest first; `earlier` counts those left out."""
 
     own: str = ""
     items: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SECTIONS})
-    earlier: dict[str, int] = field(default_factory=dict)
-    _read: dict[str, Said] = field(default_factory=dict)
-    _added: set[str] = field(default_factory=set)
-
-    def add(self, section: str, item: str) -> None:
-        """A new last item, when nothing says the same."""
-        if section not in self._read:
-            self._read[section] = Said(self.items[section])
-        if not item or item in self._added or self._read[section].has(item):
-            return
-        self._added.add(item)
-        self.items[section].append(item)
-
-
-# --- reading ---------------------------------------------------------------------------------------------------------
+    earlier: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SECTIONS, 0))
 
 
 def read_digest(text: str) -> Digest:
     """The sections of a brief's text."""
     digest, own, section, joins = Digest(), list[str](), "", False
     for line in text[:_READ].split("\n"):
-        head = _HEAD.match(line)
+        head, said = _HEAD.match(line), _MARK.sub("", line, 1).strip(" \t")
         if head:
             section = next((name for name in SECTIONS if name.casefold() == head[1].casefold()), "")
-        if not section:
+        items = digest.items.get(section, own)
+        if items is own:
             own.append(line)
-        elif not head:
-            joins = _take(digest, section, line, joins)
+        elif left := _EARLIER.match(said):
+            digest.earlier[section] += int(left[1])
+        elif joins and not _MARK.match(line):
+            items[-1] += f" {said}" if said else ""
+        elif said and not head and not _TASKS.match(said):
+            items.append(said)
+        joins = bool(items is not own and items and said and not head)
     digest.own = "\n".join(own).strip("\n")
     return digest
 
 
-def _take(digest: Digest, section: str, line: str, joins: bool) -> bool:
-    """A line of a section; whether the next one may go on with its item."""
-    items, item = digest.items[section], _ITEM.match(line)
-    said = (item[1] if item else line).strip(" \t")
-    if not said:
-        return False
-    if not item and joins and items:
-        items[-1] += f" {said}"
-    elif left := _EARLIER.match(said):
-        digest.earlier[section] = digest.earlier.get(section, 0) + int(left[1])
-        return False
-    else:
-        items.append(said)
-    return True
-
-
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
 def render_digest(digest: Digest, limit: int) -> str:
-    """The text, in at most `limit` words: items are cut first, then the oldest left out and counted."""
-    filled = [name for name in SECTIONS if digest.items[name] or digest.earlier.get(name)]
-    own = cut_words(_narrow(digest.own, limit), round(limit * _OWN_SHARE) if filled else limit)
-    whole = {name: _lines(name, digest.items[name], digest.earlier.get(name, 0)) for name in filled}
-    needed = {name: _size(lines) for name, lines in whole.items()}
-    room = _rooms(needed, limit - count_words(own))
+    """The text in at most `limit` words: the newest items whole, and how many older ones each section has."""
+    filled = [name for name in SECTIONS if digest.items[name] or digest.earlier[name]]
+    own = digest.own if len(digest.own) <= limit * _WIDEST else _BLANKS.sub(" ", digest.own)
+    own = cut_words(own, round(limit * _OWN_SHARE) if filled else limit)
+    kept = _kept(digest, limit - count_words(own) - _FRAME_WORDS * len(filled))
     parts = [own] if own else []
     for name in filled:
-        lines = whole[name] if needed[name] <= room[name] else _fitted(digest, name, room[name])
-        if lines:
-            parts.append("\n".join(lines))
+        left = digest.earlier[name] + len(digest.items[name]) - len(kept[name])
+        lines = [f"… and {left} earlier"] if left else []
+        parts.append("\n".join((f"**{name}**", *(f"- {line}" for line in (*lines, *kept[name])))))
     return cut_words("\n\n".join(parts), limit)
 
 
-def _narrow(text: str, limit: int) -> str:
-    return _BLANKS.sub(" ", text) if len(text) > limit * _WIDEST else text
-
-
-def _lines(name: str, items: Sequence[str], earlier: int) -> list[str]:
-    left = [f"- … and {earlier} earlier"] if earlier else []
-    return [f"**{name}**", *left, *(f"- {item}" for item in items)]
-
-
-def _size(lines: Sequence[str]) -> int:
-    return sum(map(count_words, lines))
-
-
-def _rooms(needed: dict[str, int], room: int) -> dict[str, int]:
-    """Words for each section: first its share, then what others leave of theirs, in the order of the sections."""
-    total = sum(_SHARES[name] for name in needed)
-    given = {name: min(need, int(room * _SHARES[name] / total)) for name, need in needed.items()}
-    left = room - sum(given.values())
-    for name, need in needed.items():
-        more = min(left, need - given[name])
-        given[name] += more
-        left -= more
-    return given
-
-
-def _fitted(digest: Digest, name: str, room: int) -> list[str]:
-    every, earlier = digest.items[name], digest.earlier.get(name, 0)
-    items = _newest(every, max(room, 0), least=2)  # a mark and a word: more cannot fit
-    earlier += len(every) - len(items)
-    for words in _STEPS:
-        short = [_cut_item(item, words) for item in items]
-        if _size(lines := _lines(name, short, earlier)) <= room:
-            return lines
-    kept = _newest(short, room - _size(_lines(name, (), len(items) + earlier)))
-    return _lines(name, kept, earlier + len(items) - len(kept)) if kept else []
-
-
-def _cut_item(item: str, words: int) -> str:
-    """Fewer words; what is in quotes stays so."""
-    short = cut_words(item, words)
-    return f'{short}"' if short != item and item[:1] == '"' == item[-1:] else short
-
-
-def _newest(items: Sequence[str], room: int, least: int = 0) -> list[str]:
-    """The newest items that fit; with `least`, each counts as that many words instead of its own."""
-    first = len(items)
-    while first and (room := room - (least or 1 + count_words(items[first - 1]))) >= 0:
-        first -= 1
-    return list(items[first:])
+def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
+    """The items that fit, the newest of each section first of all."""
+    kept: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    for most, group in _TURNS:
+        turns = deque(group)
+        while turns:
+            name = turns.popleft()
+            at = len(digest.items[name]) - len(kept[name]) - 1
+            item = cut_words(digest.items[name][at], _ITEM_WORDS) if at >= 0 else ""
+            size = 1 + count_words(item)
+            if item and size <= room and len(kept[name]) < most:
+                room -= size
+                kept[name].insert(0, item)
+                turns.append(name)
+    return kept

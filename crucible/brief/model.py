@@ -5,7 +5,6 @@ Owns how long a brief may be.  How it stands in a note is `session.briefs`', wha
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from crucible.patterns import late_pattern
@@ -59,20 +58,11 @@ def count_words(text: str) -> int:
 
 
 def cut_words(text: str, limit: int) -> str:
-    """At most `limit` words; what was cut is marked by a `…`, which is part of the last word or one of its own."""
-    words: list[re.Match[str]] = []
-    for found in _WORD.finditer(text):
-        if len(words) == limit:
-            return _cut(text, words)
-        words.append(found)
+    """At most `limit` words; a text that was cut ends in `…`."""
+    end = 0
+    for number, found in enumerate(_WORD.finditer(text), 1):
+        if number > limit:
+            return text[:end] + "…" if limit else ""
+        if number < limit:  # the mark may be a word of its own
+            end = found.end()
     return text
-
-
-def _cut(text: str, words: list[re.Match[str]]) -> str:
-    """Up to the last of `words`, or up to the one before where a `…` behind the last would be a word more."""
-    if not words:
-        return ""
-    kept = text[: words[-1].end()] + "…"
-    if count_words(kept[words[-1].start() :]) == 1:
-        return kept
-    return text[: words[-2].end() if len(words) > 1 else 0] + "…"

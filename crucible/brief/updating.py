@@ -7,22 +7,24 @@ itself, so that the next update catches up on everything that was missed.  A mod
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
-from crucible.brief.callout import find_brief, set_brief
-from crucible.brief.covering import covering, due_phase, phase_number
+from crucible.brief.covering import covering, due_phase, find_brief, phase_number, set_brief
 from crucible.brief.extracting import extend_brief, room_for
 from crucible.brief.model import Brief, BriefUpdate, cut_words
-from crucible.brief.prompting import build_prompt
-from crucible.errors import AgentFailed, CrucibleError, EditRefused, SecretsError
+from crucible.brief.prompting import Asked, build_prompt
+from crucible.errors import AgentFailed, CrucibleError, EditRefused
 from crucible.flight.entries import append_entry
 from crucible.note.contain import normal
 from crucible.note.source import Edit
 from crucible.patterns import UNSEEN, late_pattern
 from crucible.secrets import Redact
+from crucible.secrets.redacting import unscanned
 from crucible.session.model import Session
 from crucible.vault.store import Note, Vault
 
@@ -30,48 +32,62 @@ __all__ = ["Redact", "update_brief", "update_briefs"]
 
 _LETTER = late_pattern(r"[^\W_]")
 _GAP = late_pattern(r"\s{20,}|\n{3,}")
+_SPENT = ("model", "cost_usd", "tokens_in", "tokens_out")
 _MOST_ANSWER = 20_000
 """Code points of an answer that are looked at."""
 
 
-def update_brief(
-    vault: Vault, session_id: str | Path, *, asker: Asker | None, redact: Redact, now: datetime
-) -> BriefUpdate:
-    """Cover every phase that is whole: written by `asker` where there is one, else extracted.
+class _Writing(NamedTuple):
+    """Who writes a brief, None for our own rules, and what that takes."""
 
-    Costs a reading of the note when nothing is due, and then writes nothing.  What keeps a brief from being written is
-    the result's `problem`; raises `SessionNotFound`, `NoteUnreadable` and their like for a note that cannot be read.
+    asker: Asker | None
+    redact: Redact
+    now: datetime
+    goal: str = ""
+
+
+def update_brief(
+    vault: Vault,
+    session_id: str | Path,
+    *,
+    asker: Asker | None,
+    redact: Redact,
+    now: datetime,
+    goal: str = "",
+) -> BriefUpdate:
+    """Cover every finished phase: written by `asker` if there is one, else extracted.
+
+    Reads the note and writes nothing if nothing is due.  `goal` tells the asker what the session is for, by default what the note
+    says.  What keeps a brief from being written is the result's `problem`; raises `SessionNotFound`, `NoteUnreadable` and their
+    like for a note that cannot be read.
     """
     path = vault.find(session_id) if isinstance(session_id, str) else session_id
-    return _update(vault, vault.read(path), asker, redact, now)
+    return _update(vault, vault.read(path), _Writing(asker, redact, now, goal))
 
 
 def update_briefs(
     vault: Vault, paths: Iterable[Path], *, asker: Asker | None, redact: Redact, now: datetime
 ) -> Iterator[str]:
-    """Each note's brief, subagents' left out: what a subagent came to stands in its parent.  Yields a line for each problem.
+    """Update each note's brief, except those of subagents, whose reports are in their parents.  Yields a line per problem.
 
-    For who has just written these notes.  A note that is gone or cannot be read is no problem of the brief's.
+    For callers that have just written these notes: one that is gone or cannot be read is no problem of the brief's.
     """
     for path in sorted(set(paths)):
-        try:
+        with suppress(CrucibleError):
             note = vault.read(path)
             if note.session.parent is None:
-                problem = _update(vault, note, asker, redact, now).problem
-                if problem:
-                    yield problem
-        except CrucibleError:
-            continue
+                yield from filter(None, (_update(vault, note, _Writing(asker, redact, now)).problem,))
 
 
-def _update(vault: Vault, note: Note, asker: Asker | None, redact: Redact, now: datetime) -> BriefUpdate:
+def _update(vault: Vault, note: Note, how: _Writing) -> BriefUpdate:
     old = find_brief(note.session)
-    if not due_phase(note.session, old.covers if old else ""):
+    until = due_phase(note.session, old.covers if old else "")
+    if not until:
         return BriefUpdate(old)
     try:
-        if asker is None:
-            return _extract(vault, note.path, redact)
-        return _ask(vault, note, asker, redact, now)
+        if how.asker is None:
+            return _extract(vault, note.path, old, how.redact)
+        return _ask(vault, note, how.asker, how, until)
     except CrucibleError as error:
         return BriefUpdate(old, problem=_problem(note.name, error))
 
@@ -84,60 +100,50 @@ def _problem(name: str, error: CrucibleError) -> str:
 # --- without a model -------------------------------------------------------------------------------------------------
 
 
-def _extract(vault: Vault, path: Path, redact: Redact) -> BriefUpdate:
-    """The note as it stands under its lock decides."""
-    brief: list[Brief | None] = []
-    before: list[Brief | None] = []
+def _extract(vault: Vault, path: Path, old: Brief | None, redact: Redact) -> BriefUpdate:
+    """The note as it is under its lock decides.  Without secrets, and within its bound all the same."""
 
     def intention(note: Note) -> list[Edit]:
-        old = find_brief(note.session)
-        until = due_phase(note.session, old.covers if old else "")
-        new = _extended(note.session, old, until, redact) if until else old
-        before[:], brief[:] = [old], [new]
-        return set_brief(note.source, note.session, new) if new and until else []
+        there = find_brief(note.session)
+        until = due_phase(note.session, there.covers if there else "")
+        if not until:
+            return []
+        covers = _covering(note.session, until, redact)
+        text = _redacted(extend_brief(note.session, there, until).text, redact)
+        return set_brief(note.source, note.session, Brief(cut_words(text, room_for(covers)), covers))
 
-    vault.update(path, intention)
-    return BriefUpdate(brief[0], changed=brief != before)
-
-
-def _extended(session: Session, old: Brief | None, until: str, redact: Redact) -> Brief:
-    """Without secrets, and within its bound all the same."""
-    covers = _covering(session, until, redact)
-    text = _redacted(extend_brief(session, old, until).text, redact)
-    return Brief(cut_words(text, room_for(covers)), covers)
+    brief = find_brief(vault.update(path, intention).session)
+    return BriefUpdate(brief, brief != old)
 
 
 def _redacted(text: str, redact: Redact) -> str:
-    """`SecretsError` when secrets cannot be looked for: nothing is written then."""
+    """Raises `CrucibleError` if secrets cannot be looked for: nothing is written then."""
     try:
         return normal(redact(text)[0])
-    except CrucibleError:
-        raise
     except Exception as error:
-        raise SecretsError(f"the scan for secrets cannot run: {error}", "nothing was written") from error
+        raise unscanned(error) from error
 
 
 # --- with a model ----------------------------------------------------------------------------------------------------
 
 
-def _ask(vault: Vault, note: Note, asker: Asker, redact: Redact, now: datetime) -> BriefUpdate:
-    """No lock is held while the model writes; an answer is dropped when the note's brief was changed meanwhile."""
-    session, old = note.session, find_brief(note.session)
-    until = due_phase(session, old.covers if old else "")
-    covers = _covering(session, until, redact)
-    room = room_for(covers)
-    answer = asker.ask(build_prompt(session, old, until, room, lambda text: _redacted(text, redact)))
+def _ask(vault: Vault, note: Note, asker: Asker, how: _Writing, until: str) -> BriefUpdate:
+    """No lock is held while the model writes; an answer is dropped if the note's brief changed meanwhile."""
+    session, redact = note.session, how.redact
+    old, covers = find_brief(session), _covering(session, until, redact)
+    asked = Asked(old, until, room_for(covers), how.goal)
+    answer = asker.ask(build_prompt(session, asked, lambda text: _redacted(text, redact)))
     problem, brief = "", old
     try:
-        new = Brief(_text_of(answer, redact, room), covers)
+        new = Brief(_text_of(answer, redact, asked.words), covers)
         vault.update(note.path, lambda there: _replaced(there, old, until, new, redact))
         brief = new
     except CrucibleError as error:
         problem = _problem(note.name, error)
-    told = {"kept": not problem, "content": "" if problem or not brief else brief.text}
-    unrecorded = _record(vault, note.name, until, {**told, **_spent(answer)}, now)
-    problem = problem or unrecorded
-    return BriefUpdate(brief, brief != old, problem, answer.model, answer.cost_usd)
+    told: dict[str, object] = {"kept": not problem, "content": "" if problem or not brief else brief.text}
+    told |= {name: value for name in _SPENT if (value := getattr(answer, name)) is not None}
+    unrecorded = _record(vault, note.name, until, told, how.now)
+    return BriefUpdate(brief, brief != old, problem or unrecorded, answer.model, answer.cost_usd)
 
 
 def _covering(session: Session, until: str, redact: Redact) -> str:
@@ -163,17 +169,6 @@ def _replaced(note: Note, old: Brief | None, until: str, new: Brief, redact: Red
     if find_brief(there) != old or not known or _covering(there, until, redact) != new.covers:
         raise EditRefused(f"{note.name}: changed while the model wrote", "the next update begins anew")
     return set_brief(note.source, there, new)
-
-
-def _spent(answer: Answer) -> dict[str, object]:
-    """What is known of it."""
-    values = {
-        "model": answer.model,
-        "cost_usd": answer.cost_usd,
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-    }
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def _record(vault: Vault, name: str, until: str, values: Mapping[str, object], now: datetime) -> str:

@@ -5,15 +5,17 @@ Owns when, and which stay whole.  Decisions and lessons are never touched.  Nobo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime
+from bisect import bisect
+from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from crucible.bookmarks import keeping as bookmarks
 from crucible.bookmarks.lines import size_of
+from crucible.bookmarks.model import Bookmark
 from crucible.history import memories
-from crucible.history.memories import FILES, MemoryKind
+from crucible.history.memories import FILES, Memory, MemoryKind
 from crucible.index.query import SessionQuery, matching
 from crucible.index.view import View
 from crucible.lifecycle_settings import MemorySettings
@@ -26,6 +28,8 @@ REACHED = "Milestone reached. Compacting {count} old entries of memory…"
 """What is announced before."""
 _STAY = 4
 """A quarter of what is allowed stays whole, so that the next line is not one too many again."""
+_SHORTEST = 80
+"""Bytes that no line of ours has less than."""
 
 
 class Compacted(NamedTuple):
@@ -35,24 +39,7 @@ class Compacted(NamedTuple):
     todos: int = 0
 
 
-class _Kept(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def session(self) -> str: ...
-
-    @property
-    def project(self) -> str: ...
-
-    @property
-    def at(self) -> datetime: ...
-
-    @property
-    def compacted(self) -> str: ...
-
-
-_One = TypeVar("_One", bound=_Kept)
+_One = TypeVar("_One", Bookmark, Memory)
 
 
 def compact(
@@ -92,36 +79,31 @@ def live_sessions(view: View) -> frozenset[str]:
 def _old_bookmarks(
     root: Path, settings: MemorySettings, live: Callable[[], Collection[str]], milestone: str | None
 ) -> frozenset[str]:
-    if milestone is None and size_of(root, bookmarks.BOOKMARKS) <= min(_least(settings), settings.max_bytes):
+    if _is_small(root, bookmarks.BOOKMARKS, settings, milestone):
         return frozenset()
     whole = [one for one in bookmarks.load_bookmarks(root).found if not one.compacted]
     old = _beyond(whole, bookmarks.bytes_of, settings, len(whole), milestone)
     if not old:
-        return frozenset()
+        return old
     at_work = live()
     newest = {one.session: one.id for one in whole if one.session in at_work}
     last = {one.project: one.id for one in whole}
-    return old - frozenset((*newest.values(), *last.values()))
+    return old - {*newest.values(), *last.values()}
 
 
 def _old_todos(root: Path, settings: MemorySettings, milestone: str | None) -> frozenset[str]:
-    name = FILES[MemoryKind.TODO]
-    if milestone is None and size_of(root, name) <= min(_least(settings), settings.max_bytes):
+    if _is_small(root, FILES[MemoryKind.TODO], settings, milestone):
         return frozenset()
-    found = memories.load_memories(root, MemoryKind.TODO).found
-    whole = [one for one in found if not one.compacted]
+    whole = [one for one in memories.load_memories(root, MemoryKind.TODO).found if not one.compacted]
     closed = [one for one in whole if one.done]
     # One that is done has two lines: what was to do, and that it is done.
     return _beyond(closed, lambda one: 2 * memories.bytes_of(one), settings, len(whole), milestone)
 
 
-_SHORTEST = 80
-"""Bytes that no line of ours has less than."""
-
-
-def _least(settings: MemorySettings) -> int:
-    """Bytes that a file with too many entries has at least."""
-    return settings.max_entries * _SHORTEST
+def _is_small(root: Path, name: str, settings: MemorySettings, milestone: str | None) -> bool:
+    """True if there is nothing to do, by a look at the file's size."""
+    least = min(settings.max_entries * _SHORTEST, settings.max_bytes)
+    return milestone is None and size_of(root, name) <= least
 
 
 def _beyond(
@@ -132,22 +114,13 @@ def _beyond(
     milestone: str | None,
 ) -> frozenset[str]:
     """The ids of what is to shrink, of `found`, oldest first, and `count` entries in their file."""
-    if milestone is not None:
-        reached = frozenset(one.id for one in found if one.project == milestone)
-        return reached | _beyond(found, bytes_of, settings, count, None)
-    if count <= settings.max_entries and sum(map(bytes_of, found)) <= settings.max_bytes:
-        return frozenset()
-    staying = _staying(reversed(found), bytes_of, settings)
-    return frozenset(one.id for one in found) - staying
-
-
-def _staying(
-    newest: Iterable[_One], bytes_of: Callable[[_One], int], settings: MemorySettings
-) -> frozenset[str]:
-    staying, size = set[str](), 0
-    for one in newest:
-        size += bytes_of(one)
-        if len(staying) >= settings.max_entries // _STAY or size > settings.max_bytes // _STAY:
-            break
-        staying.add(one.id)
-    return frozenset(staying)
+    sizes = [*accumulate(map(bytes_of, reversed(found)))]
+    staying = frozenset(one.id for one in found)
+    if count > settings.max_entries or sum(sizes[-1:]) > settings.max_bytes:
+        fits = bisect(sizes, settings.max_bytes // _STAY)
+        staying = frozenset(one.id for one in found[::-1][: min(fits, settings.max_entries // _STAY)])
+    return frozenset(
+        one.id
+        for one in found
+        if one.id not in staying or (milestone is not None and one.project == milestone)
+    )

@@ -1,27 +1,50 @@
-"""Memory in a dozen lines: where the work stands, what is to do, what was decided and learned, and how things are done here.
+"""Memory in a dozen lines: where the work stands, what is left to do, what was decided and learned, and how things are done here.
 
-Owns how many lines each gets.  When it is tight conventions go first, then lessons, decisions, todos; where the work stands always stays.  Every text is
-foreign, so each is quoted in a line of its own behind a word of ours.
+If there is no room for all, conventions are cut first, then lessons, decisions and todos; where the work stands is always shown.  Only the index,
+memory, histories, the project's note and the files of `include_files` are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from crucible.brief.digest import Known as Shown
+from crucible.briefing.facts import Fact, Known, find_known, with_histories, with_memory
 from crucible.briefing.files import find_files, read_text
 from crucible.briefing.likeness import Aim, Leaning, rank_alike
-from crucible.briefing.memory import Held, Position
-from crucible.briefing.model import Cut, Item, Rank
+from crucible.briefing.model import Cut, Item, Rank, Source
+from crucible.briefing.place import Position, find_position, position_lines
+from crucible.briefing.profile import conventions
 from crucible.briefing.quoting import Quoter
-from crucible.history.memories import Memory
+from crucible.briefing.sections import conventions_of, decisions_of, is_new, is_useful, open_ends_of
+from crucible.errors import CrucibleError
+from crucible.history.memories import MemoryKind, key_of
+from crucible.index.view import View
+from crucible.note.source import Problem
 from crucible.patterns import late_pattern
+from crucible.session.findings import Kind
+from crucible.session.findings import Source as Found
+from crucible.tasks.gathering import Scope, gather
+from crucible.tasks.model import Stage
+from crucible.vault.store import Vault
 
-__all__ = ["LINES", "Digest", "build_digest", "conventions_in", "digest_items", "position_lines"]
+__all__ = [
+    "LINES",
+    "Digest",
+    "Digested",
+    "Wanted",
+    "build_digest",
+    "conventions_in",
+    "digest_items",
+    "digest_of",
+]
 
+_Value = TypeVar("_Value")
 LINES = 15
 """Lines of a digest where there is enough to tell."""
 _TEXT, _WHY = 200, 120
@@ -32,7 +55,73 @@ _SHARES: Mapping[Leaning, Mapping[Rank, int]] = MappingProxyType(
         Leaning.EXECUTING: {Rank.TODO: 4, Rank.DECISION: 5, Rank.LESSON: 3, Rank.CONVENTION: 0},
     }
 )
-"""Lines beside the three that the position may take: who plans needs to know how things are done here, who carries out what was decided."""
+"""Lines beside the three of the position: planning needs to know how things are done here, executing what was decided."""
+_GROUPS = MappingProxyType(
+    {Rank.TODO: "To do", Rank.DECISION: "Decided", Rank.LESSON: "Learned", Rank.CONVENTION: "Convention"}
+)
+
+
+class Wanted(NamedTuple):
+    """What a digest is about.
+
+    `project` is "" for the whole vault, `folder` the project's if it is here.  `aim` is that of the workflow about to run.  `now` is aware.
+    """
+
+    now: datetime
+    project: str = ""
+    folder: Path | None = None
+    aim: Aim | None = None
+    lines: int = LINES
+
+
+class Digested(NamedTuple):
+    """A digest, its position, the sources that could not be read, and the lines of memory that could not."""
+
+    digest: Digest
+    position: Position | None
+    failed: tuple[Source, ...] = ()
+    problems: tuple[tuple[MemoryKind, Problem], ...] = ()
+
+
+def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Digested:
+    """The digest; `view` must be up to date."""
+    failed: list[Source] = []
+    project = wanted.project
+
+    def tried(name: str, read: Callable[[], _Value], without: _Value) -> _Value:
+        try:
+            return read()
+        except CrucibleError as error:
+            failed.append(Source(name, str(error)))
+            return without
+
+    position = tried("position", lambda: find_position(view, vault.root, project), None)
+    known = find_known(vault, view, project, wanted.now)
+    for name, add in (("memory", with_memory), ("history", with_histories)):
+        known = tried(name, partial(add, vault, known, project), known)
+    own = partial(conventions, vault.root, project, quoter.whole)
+    profile = tried("profile", own, tuple[str, ...]()) if project else ()
+    named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
+    first = position.session if position else ""
+    todos = [*_tasks(view, known, project), *open_ends_of(known)]
+    items = digest_items(
+        known, sorted(todos, key=lambda one: one.session != first), named, quoter, wanted.aim
+    )
+    place = position_lines(position, project, wanted.now, quoter)
+    leaning = wanted.aim.leaning if wanted.aim else Leaning.NEITHER
+    return Digested(
+        build_digest(place, items, wanted.lines, leaning), position, tuple(failed), known.problems
+    )
+
+
+def _tasks(view: View, known: Known, project: str) -> Iterator[Fact]:
+    """Open tasks of sessions that are alive; one that another session did, in the same words, is not open."""
+    tasks = gather(view, Scope(project)).tasks
+    done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
+    for task in tasks:
+        is_open = task.stage in (Stage.IN_PROGRESS, Stage.PENDING) and key_of(task.content) not in done
+        if is_open and task.ref.session in known.alive:
+            yield Fact("task", task.content, task.ref.session)
 
 
 class Digest(NamedTuple):
@@ -53,9 +142,8 @@ def build_digest(
 ) -> Digest:
     """At most so many lines, at least one; of items of a rank the first are kept."""
     told = tuple(position[: max(1, lines)])
-    groups: dict[Rank, list[Item]] = {rank: [] for rank in sorted(Rank, reverse=True)}
-    for one in items:
-        groups[one.rank].append(one)
+    found = list(items)
+    groups = {rank: [one for one in found if one.rank is rank] for rank in sorted(Rank, reverse=True)}
     counts = _counts({rank: len(group) for rank, group in groups.items()}, max(0, lines - len(told)), leaning)
     kept = tuple(one for rank, group in groups.items() for one in group[: counts[rank]])
     lost = ((rank, len(groups[rank]) - counts[rank]) for rank in sorted(Rank))
@@ -77,88 +165,33 @@ def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank
 
 
 def digest_items(
-    held: Held,
-    conventions: Sequence[str],
-    quoter: Quoter,
-    *,
-    aim: Aim | None = None,
-    first: str = "",
-    most: int = LINES * 4,
+    known: Known, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
 ) -> list[Item]:
-    """Every item in the order in which it is kept, of each rank `most`, what has to do with the `aim` first, then what belongs to the session `first`."""
-    todos = sorted(held.todos, key=lambda one: one.session != first)
-    found: list[Item] = []
-    for rank, memories in ((Rank.TODO, todos), (Rank.DECISION, held.decisions), (Rank.LESSON, held.lessons)):
-        ranked = rank_alike([_said(one) for one in memories], aim)[:most]
-        found += [
-            Item(_shown(memories[at], quoter), rank, _group(memories[at], rank), alike)
-            for at, alike in ranked
-        ]
-    lines = [shown for line in conventions if (shown := quoter.line(line, _TEXT))]
-    for at, alike in rank_alike(lines, aim)[:most]:
-        found.append(Item(lines[at], Rank.CONVENTION, _GROUPS[Rank.CONVENTION], alike))
-    return [one for one in found if one.text]
+    """Every item, each text once; of a rank what concerns the `aim` first.  `named` are conventions of notes and files."""
+    rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
+    lessons = (one for one in known.of(Kind.FAILURE, Kind.CORRECTION) if one.why and is_useful(one))
+    groups = (
+        (Rank.TODO, todos),
+        (Rank.CONVENTION, rules),
+        (Rank.DECISION, decisions_of(known)),
+        (Rank.LESSON, lessons),
+    )
+    once, found = Shown(), list[Item]()
+    for rank, facts in groups:
+        told = [one for one in facts if is_new(once, one.text)]
+        for at, alike in rank_alike([f"{one.text} {one.why} {one.session}" for one in told], aim):
+            one = told[at]
+            if text := _shown(one, rank, quoter):
+                guess = " (inferred)" if one.source == Found.MODEL else ""
+                found.append(Item(text, rank, f"{_GROUPS[rank]}{guess}", alike, one.finding))
+    return found
 
 
-_GROUPS = MappingProxyType(
-    {Rank.TODO: "To do", Rank.DECISION: "Decided", Rank.LESSON: "Learned", Rank.CONVENTION: "Convention"}
-)
-
-
-def _group(one: Memory, rank: Rank) -> str:
-    return f"{_GROUPS[rank]} (inferred)" if one.inferred else _GROUPS[rank]
-
-
-def _said(one: Memory) -> str:
-    """What it is about: the session's id tells the topic."""
-    return f"{one.text} {one.why} {one.session}"
-
-
-def _shown(one: Memory, quoter: Quoter) -> str:
+def _shown(one: Fact, rank: Rank, quoter: Quoter) -> str:
     text = quoter.line(one.text, _TEXT)
-    why = quoter.line(one.why, _WHY) if text and one.why else ""
-    joint = " → " if one.kind == "lesson" else f"{'' if text[-1:] in '.!?…' else '.'} Why: "
+    why = quoter.line(one.why, _WHY) if text and rank in (Rank.DECISION, Rank.LESSON) else ""
+    joint = " → " if rank is Rank.LESSON else f"{'' if text[-1:] in '.!?…' else '.'} Why: "
     return f"{text}{joint}{why}" if why else text
-
-
-def position_lines(position: Position | None, project: str, now: datetime, quoter: Quoter) -> tuple[str, ...]:
-    """Where the work stands, what was noted there, and what is in the way; the first line is always there."""
-    if position is None:
-        of = quoter.line(project, 80)
-        return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
-    told = [f"Where work stands: {_place(position, now, quoter)}"]
-    if note := quoter.line(position.note, _TEXT):
-        told.append(f"Noted there: {note}")
-    if blockers := "; ".join(filter(None, (quoter.line(one, _WHY) for one in position.blockers[:3]))):
-        told.append(f"In the way: {blockers}")
-    return tuple(told)
-
-
-def _place(one: Position, now: datetime, quoter: Quoter) -> str:
-    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
-    parts = [quoter.line(one.session, 120)]
-    if one.phase:
-        number, name = quoter.line(one.phase.removeprefix("phase-"), 20), quoter.line(one.phase_name, 80)
-        parts.append(
-            f"phase {number}{f' of {one.phases}' if one.phases else ''}{f' ({name})' if name else ''}"
-        )
-    if one.task_number:
-        name = quoter.line(one.task_name, 100)
-        parts.append(f"task {one.task_number} of {one.task_count}{f' ({name})' if name else ''}")
-    elif one.task_count:
-        parts.append(f"all {one.task_count} tasks done" if one.task_count > 1 else "its task is done")
-    status = quoter.line(one.status, 20) or "of unknown status"
-    age = f"last active {_age(now - one.at)}" if one.at else "when it was last active is unknown"
-    return f"{', '.join(parts)}; {status}, {age}"
-
-
-def _age(age: timedelta) -> str:
-    """`2 h ago`; what lies ahead of us (another machine's clock) or under a minute is `just now`."""
-    seconds = int(age.total_seconds())
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"
 
 
 # --- conventions -----------------------------------------------------------------------------------------------------
@@ -172,13 +205,15 @@ _MOST = 20
 
 def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
     """The lines of these files of the project's folder that say how things are done: items below a heading that says so, else all items."""
-    for name in find_files(folder, named) if folder and named else ():
-        text = read_text(folder, name) if folder else None
-        below, others = list[str](), list[str]()
-        heading = ""
-        for line in (text or "").split("\n"):
+    if folder is None:
+        return
+    for name in find_files(folder, named):
+        items = list[tuple[bool, str]]()
+        is_named = False
+        for line in (read_text(folder, name) or "").split("\n"):
             if head := _HEADING.match(line):
-                heading = head[1].rstrip(" \t#")
+                is_named = bool(_NAMED.search(head[1]))
             elif item := _BULLET.match(line):
-                (below if _NAMED.search(heading) else others).append(item[1])
-        yield from (below or others)[:_MOST]
+                items.append((is_named, item[1]))
+        below = [text for is_below, text in items if is_below]
+        yield from (below or [text for _, text in items])[:_MOST]

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-__all__ = ["LARGEST", "find_files", "read_text"]
+from crucible.briefing.model import Item, Rank, Section
+from crucible.briefing.quoting import Quoter
+
+__all__ = ["LARGEST", "find_files", "included_section", "project_folder", "read_text"]
 
 LARGEST = 64 * 1024
 """Bytes that are read of one file."""
+_LINES, _READ = 12, 16 * 1024
+"""Lines that a briefing shows of each file, and bytes that it reads for them."""
 MOST_FILES = 20
 """Files that are read of all that were asked for."""
 
@@ -44,27 +49,18 @@ def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
         return None
 
 
-def find_files(folder: Path, named: Iterable[str]) -> Iterator[str]:
+def find_files(folder: Path, named: Iterable[str]) -> list[str]:
     """The files that are meant, seen from the folder: each that is named, and of a named folder those in it, by name; none twice."""
-    told: set[str] = set()
-    for one in chain.from_iterable(_files_of(folder, name) for name in named):
-        if one not in told:
-            told.add(one)
-            yield one
-        if len(told) >= MOST_FILES:
-            return
-
-
-def _files_of(folder: Path, name: str) -> Iterable[str]:
-    path = _inside(folder, name)
-    if path is None or not path.is_dir():
-        return [name]
-    try:
-        found = sorted(os.listdir(path))
-    except OSError:
-        return [name]
-    inner = (PurePosixPath(name, one).as_posix() for one in found if not one.startswith("."))
-    return (one for one in inner if (real := _inside(folder, one)) and real.is_file())
+    found: dict[str, None] = {}
+    for name in named:
+        path = _inside(folder, name)
+        if path is None or not path.is_dir():
+            found[name] = None
+            continue
+        with suppress(OSError):
+            inner = (PurePosixPath(name, one).as_posix() for one in sorted(os.listdir(path)) if one[0] != ".")
+            found |= {one: None for one in inner if (real := _inside(folder, one)) and real.is_file()}
+    return [*found][:MOST_FILES]
 
 
 def _inside(folder: Path, name: str) -> Path | None:
@@ -74,3 +70,30 @@ def _inside(folder: Path, name: str) -> Path | None:
     top = Path(os.path.realpath(folder))
     real = Path(os.path.realpath(top / name))
     return real if real.is_relative_to(top) else None
+
+
+def project_folder(cwd: Path, projects: Mapping[str, Sequence[str]], project: str) -> Path:
+    """The user's own for that project, else the repository's, else `cwd` itself."""
+    own = [Path(folder) for folder in projects.get(project, ()) if cwd.is_relative_to(folder)]
+    if own:
+        return max(own, key=lambda folder: len(folder.parts))
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+
+
+def included_section(folder: Path | None, named: Sequence[str], quoter: Quoter) -> Section:
+    """The first lines of each file; one that cannot be read, or lies elsewhere, is named."""
+    items = list(_items(folder, named, quoter)) if folder and named else []
+    return Section("files", "From the project's files", tuple(items))
+
+
+def _items(folder: Path, named: Iterable[str], quoter: Quoter) -> Iterator[Item]:
+    for name in find_files(folder, named):
+        label = quoter.line(name, 120).replace("]", "")
+        text = read_text(folder, name, _READ)
+        if text is None:
+            yield Item("not there, not in the project's folder, or no text", Rank.CONVENTION, label)
+            continue
+        lines = [shown for line in quoter.whole(text).split("\n") if (shown := quoter.line(line, 200))]
+        yield from (Item(line, Rank.CONVENTION, label) for line in lines[:_LINES])
+        if len(lines) > _LINES:
+            yield Item(f"… {len(lines) - _LINES} more lines", Rank.CONVENTION, label)

@@ -1,73 +1,52 @@
-"""A briefing from all its sources.
-
-Owns which source is asked with what, in which order its sections stand, and that one that fails is named and left out: the others are told all
-the same.  Where the work stands, what is recalled and which client keeps tasks is the doors' to say.
-"""
+"""A briefing from all its sources.  A source that fails is named and left out; the others are shown all the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from crucible.briefing.aims import aimed, explain
-from crucible.briefing.budget import fit
-from crucible.briefing.digest import digest_items
-from crucible.briefing.entries import open_questions, recent_entries
-from crucible.briefing.included import included_section
-from crucible.briefing.knowledge import Type, keywords, knowledge_section
-from crucible.briefing.likeness import Aim
-from crucible.briefing.memory import load_held
-from crucible.briefing.model import Briefing, Item, Rank, Section, Source
+from crucible.briefing.facts import Known, find_known, with_histories, with_memory
+from crucible.briefing.files import included_section
+from crucible.briefing.knowledge import Type, keywords, knowledge_section, question_of
+from crucible.briefing.likeness import Aim, aimed, explain
+from crucible.briefing.model import Briefing, Section, Source
+from crucible.briefing.place import find_position, position_lines
 from crucible.briefing.profile import load_profile, profile_section
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.reasons import with_reasons
-from crucible.briefing.recent import NEXT, UNRESOLVED, questions_section, sessions_section
-from crucible.briefing.rows import Known, find_rows, since
-from crucible.briefing.telling import Frame, find_template
-from crucible.briefing.working import tasks_section
+from crucible.briefing.sections import Told
+from crucible.briefing.telling import Frame, find_template, fit
 from crucible.errors import CrucibleError, IndexBroken, reason_of
-from crucible.history.model import Entry
 from crucible.inbox.model import Item as Waiting
-from crucible.inbox.reading import waiting
-from crucible.index.moments import utc
+from crucible.inbox.reading import places, read_items
+from crucible.index.moments import begun, time_of
 from crucible.index.schema import shard_of
 from crucible.index.view import View
-from crucible.note.fencing import quote_span
-from crucible.patterns import late_pattern
+from crucible.note.fencing import fence, quote_span
 from crucible.recall.model import Recall
+from crucible.session.findings import Kind
 from crucible.tasks.annotations import Shelf
 from crucible.tasks.gathering import Scope
 from crucible.tasks.overview import Client, Overview, overview, shown_tasks
+from crucible.tokens import Counter
 from crucible.vault.store import Vault
 
-__all__ = ["Counter", "Supply", "Wish", "brief"]
+__all__ = ["Supply", "Wish", "brief"]
 
 T = TypeVar("T")
-
-_NOTHING = Known()
-_WAITING = 5
-"""Items of the inbox that are told."""
-_REMEMBERED = 6
-"""Of memory, of each rank."""
-
-
-class Counter(Protocol):
-    """Counts tokens, or whatever a budget is in."""
-
-    def count(self, text: str) -> int:
-        """Of a text, 0 for an empty one."""
-        ...
+_ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "recall", "profile", "files")
+"""In which sections are printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """What the doors hand in.
+    """What callers provide.
 
-    `view` is the index's, None where it cannot be read, and then `broken` says why.  `recall` opens what searches and says the type of a hit's item;
-    None asks nobody.  `client_folder` is where Claude Code keeps its tasks.
+    `view` is the index's, None if it cannot be read; `broken` says why.  `recall` opens what searches and gives the type of a hit's item;
+    None searches nothing.  `client_folder` is where Claude Code keeps its tasks.
     """
 
     view: View | None = None
@@ -80,14 +59,16 @@ class Supply:
 class Wish:
     """For which project ("" for all) and workflow a briefing is, when, seen from which folder, and how long it may be.
 
-    `position` makes the text on where the work stands of what the index knows.  `workflow` is the name of what is about to run, with its `aim`.
+    `notice` is what is said of a paused session in place of the position.  Without `tells_paused` paused sessions are no position.
+    `workflow` is the name of what is about to run, with its `aim`.
     """
 
     project: str
     now: datetime
     budget: int
     folder: Path | None = None
-    position: Callable[[Known], str] = lambda _: ""
+    notice: str = ""
+    tells_paused: bool = True
     workflow: str = ""
     aim: Aim | None = None
 
@@ -102,29 +83,21 @@ def brief(
     on_error: Callable[[str], None],
     early: Callable[[Briefing], object] | None = None,
 ) -> Briefing:
-    """The briefing; `on_error` is told, in a line, of a template with an error, `early` gets what there is before recall is asked.
+    """The briefing; `on_error` gets a line on a template with an error, `early` what there is before recall is asked.
 
-    Raises `IndexBroken` where a file of the index that `supply.view` looks into was replaced, so that it is asked again.
+    Raises `IndexBroken` if a file of the index was replaced meanwhile; ask again then.
     """
     gathered = _Gathered(vault, wish, supply, quoter)
     sections = gathered.sections()
     template = find_template(vault.settings, on_error)
 
     def made() -> Briefing:
-        told, explained = sections, ""
-        if wish.aim:
-            told = aimed(told, wish.aim)
-            explained = explain(wish.aim, quote_span(wish.workflow, 80))
-        frame = Frame(
-            template,
-            on_error,
-            project=wish.project,
-            position=gathered.position,
-            explained=explained,
-            failed=gathered.failed,
-        )
-        fitted = fit(told, frame.render, counter.count, wish.budget)
+        shown = aimed(sections, wish.aim) if wish.aim else sections
+        explained = explain(wish.aim, quote_span(wish.workflow, 80)) if wish.aim else ""
         failed = tuple(gathered.failed)
+        values = {"project": quote_span(wish.project, 80), "explained": explained, "failed": failed}
+        frame = Frame(template, on_error, {**values, "position": gathered.position})
+        fitted = fit(shown, frame.render, counter.count, wish.budget)
         return Briefing(
             wish.project,
             fitted.text,
@@ -136,11 +109,15 @@ def brief(
             explained,
         )
 
-    if gathered.asks_recall():
+    if supply.recall and gathered.queries:
         if early:
             early(made())
-        sections = gathered.with_recall(sections)
+        sections = sorted((*sections, *gathered.recalled(supply.recall)), key=_place)
     return made()
+
+
+def _place(section: Section) -> int:
+    return _ORDER.index(section.name)
 
 
 class _Gathered:
@@ -148,49 +125,63 @@ class _Gathered:
 
     def __init__(self, vault: Vault, wish: Wish, supply: Supply, quoter: Quoter) -> None:
         self._vault, self._wish, self._supply, self._quoter = vault, wish, supply, quoter
-        self._chosen = vault.settings.briefing
+        self._known = Known()
+        self._tasks: Overview | None = None
+        self.queries: list[str] = []
         self.failed: list[Source] = []
-        self._queries: list[str] = []
-        self._told: set[str] = set()
         self.position = ""
 
     def sections(self) -> list[Section]:
-        """Those that have anything, in the order in which they stand, but for what recall finds."""
-        wanted = self._chosen.sources
+        """All sections that have anything, in order, except what recall finds."""
+        vault, wish, chosen = self._vault, self._wish, self._vault.settings.briefing
+        wanted, view, tasks = chosen.sources, self._supply.view, vault.settings.tasks
         if self._supply.broken:
             self._fails("sessions", self._supply.broken)
-        known = self._try("sessions", self._known, _NOTHING)
-        self.position = self._try("position", lambda: self._wish.position(known), "")
-        entries: list[Entry] = []
-        if wanted.history:
-            entries = self._try("history", lambda: self._entries(known), entries)
-        tasks = self._try("tasks", self._tasks, None) if wanted.tasks else None
-        told = self._try("sessions", lambda: self._reasoned(known, entries), known)
-        told = told if wanted.sessions else known._replace(events=())
-        found = [
-            self._section("tasks", lambda: self._working(tasks)),
-            self._section("inbox", self._waiting) if wanted.inbox else None,
-            self._section("history", lambda: self._questions(entries, known)),
-            self._section("sessions", lambda: self._sessions(told, entries)),
-            self._section("memory", self._memory) if wanted.memory else None,
-            self._section("profile", self._profile) if wanted.profile else None,
-            self._section("include_files", self._files),
+        known = self._try("sessions", lambda: find_known(vault, view, wish.project, wish.now), Known())
+        for name, add in (("memory", with_memory), ("history", with_histories)):
+            if getattr(wanted, name):
+                known = self._try(name, partial(add, vault, known, wish.project), known)
+        self._known, self.position = known, self._try("position", self._position, "")
+        if view and wanted.tasks and tasks.show_task_status:
+            self._tasks = self._try("tasks", lambda: self._overview(view), None)
+        told = Told(known, self._quoter, wish.now)
+        # What is open is shown as that, not as a decision.
+        parts: list[tuple[str, bool, Callable[[], Section]]] = [
+            ("memory", wanted.memory, told.conventions),
+            ("tasks", True, lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
+            ("inbox", wanted.inbox, lambda: told.waiting(self._waiting())),
+            ("history", wanted.history, told.open_ends),
+            ("sessions", wanted.sessions, told.decisions),
+            ("sessions", wanted.sessions, lambda: told.sessions(chosen.history_depth)),
+            ("profile", wanted.profile, self._profile),
+            (
+                "include_files",
+                True,
+                lambda: included_section(wish.folder, chosen.include_files, self._quoter),
+            ),
         ]
+        found = [self._try(name, build, Section(name, "")) for name, is_wanted, build in parts if is_wanted]
         if wanted.recall:
-            self._queries = self._try("recall", lambda: self._asked(told, entries, tasks), [])
-        depth = self._chosen.history_depth
-        self._told = {str(one.row["id"]) for one in told.events} | {one.session_id for one in entries[:depth]}
-        return _once([section for section in found if section and section.items])
+            asked = [keywords(self._recent_words())] if chosen.recall_auto_query else []
+            self.queries = [query for query in (*asked, *chosen.recall_queries) if query.strip()]
+        return sorted((section for section in found if section.items), key=_place)
 
-    def asks_recall(self) -> bool:
-        """Whether there is anything to ask, and anybody."""
-        return bool(self._supply.recall and self._queries)
+    def recalled(self, opened: Callable[[], tuple[Recall, Type]]) -> list[Section]:
+        """What recall finds, if anything."""
 
-    def with_recall(self, sections: Sequence[Section]) -> list[Section]:
-        """The same with what recall finds, before what is about the project in general."""
-        found = self._section("recall", self._recalled)
-        at = next((n for n, one in enumerate(sections) if one.name in ("profile", "files")), len(sections))
-        return [*sections[:at], *([found] if found and found.items else []), *sections[at:]]
+        def answer() -> Section:
+            try:
+                recall, type_of = opened()
+                told = {str(row["id"]) for row in self._known.sessions}
+                asked = [question_of(query, self._wish.project) for query in dict.fromkeys(self.queries)]
+                return knowledge_section(
+                    recall, asked, self._wish.now, type_of=type_of, told=told, quoter=self._quoter
+                )
+            except IndexBroken as error:  # its own, which asking again does not fix
+                raise CrucibleError(str(error), error.hint) from error
+
+        found = self._try("recall", answer, Section("recall", ""))
+        return [found] if found.items else []
 
     def _try(self, name: str, work: Callable[[], T], otherwise: T) -> T:
         try:
@@ -205,154 +196,52 @@ class _Gathered:
         if all(one.name != name for one in self.failed):
             self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
-    def _section(self, name: str, work: Callable[[], Section]) -> Section | None:
-        return self._try(name, work, None)
+    def _position(self) -> str:
+        wish, view = self._wish, self._supply.view
+        if wish.notice or view is None:
+            return wish.notice
+        found = find_position(view, self._vault.root, wish.project, paused=wish.tells_paused)
+        return fence(position_lines(found, wish.project, wish.now, self._quoter)) if found else ""
 
-    def _known(self) -> Known:
-        view, wish = self._supply.view, self._wish
-        return find_rows(view, wish.project, wish.now, self._chosen) if view else _NOTHING
-
-    def _tasks(self) -> Overview | None:
-        view, settings = self._supply.view, self._vault.settings.tasks
-        if view is None or not settings.show_task_status:
-            return None
-        scope = Scope(self._wish.project, since=self._oldest())
+    def _overview(self, view: View) -> Overview:
+        settings, alive = self._vault.settings.tasks, self._known.alive
         shelf = Shelf(self._vault.root, settings.annotations_dir)
+        days = [at for row in self._known.sessions if row["id"] in alive and (at := time_of(begun(row)))]
+        scope = Scope(self._wish.project, since=min(days, default=self._wish.now))
         client = Client(self._supply.client_folder, ())
-        found = overview(view, scope, shelf, client, settings.max_tasks_shown)
-        if found.troubles:  # what else there is is told
+        found = overview(view, scope, shelf, client, settings.max_tasks_shown, alive=alive)
+        if found.troubles:  # the rest is shown
             more = f", and {len(found.troubles) - 1} more" if len(found.troubles) > 1 else ""
             self._fails("tasks", f"{found.troubles[0]}{more}")
         return found
 
-    def _oldest(self) -> datetime:
-        return since(self._wish.now, max(self._chosen.event_days, self._chosen.history_days))
-
-    def _working(self, tasks: Overview | None) -> Section:
-        if tasks is None:
-            return Section("tasks", "Current tasks")
-        return tasks_section(tasks, self._quoter, counts=self._vault.settings.tasks.show_recall_summary)
-
-    def _entries(self, known: Known) -> list[Entry]:
-        chosen, wish = self._chosen, self._wish
-        oldest = since(wish.now, chosen.history_days)
-        return recent_entries(self._vault, known, wish.project, oldest, chosen.history_depth)
-
-    def _reasoned(self, known: Known, entries: Sequence[Entry]) -> Known:
-        """With the reasons of decisions that no history tells."""
-        told = {one.session_id for one in entries}
-        return known._replace(
-            events=tuple(
-                one if str(one.row["id"]) in told else with_reasons(self._vault, one) for one in known.events
-            )
+    def _profile(self) -> Section:
+        project, quoter = self._wish.project, self._quoter
+        return profile_section(
+            load_profile(self._vault.root, project, quoter.whole) if project else None, quoter
         )
 
-    def _sessions(self, known: Known, entries: Sequence[Entry]) -> Section:
-        depth = self._chosen.history_depth
-        return sessions_section(known, entries, now=self._wish.now, depth=depth, quoter=self._quoter)
+    def _waiting(self) -> list[Waiting]:
+        view, rows = self._supply.view, self._known.sessions
+        alive = {row["path"] for row in rows if row["id"] in self._known.alive}
+        if view is None or not alive:
+            return []
+        recent = view.since(min(shard_of(str(row["started"] or "")) for row in rows))
+        found = [place for place in places(recent, self._wish.project) if place.path in alive]
+        return [item for item in read_items(self._vault, found, lambda _: None) if not item.answered]
 
-    def _questions(self, entries: Sequence[Entry], known: Known) -> Section:
-        return questions_section([*open_questions(entries, known.answered)], self._quoter)
-
-    def _waiting(self) -> Section:
-        view = self._supply.view
-        # What is older is in `cru inbox list`: to look through every month takes longer than all else.
-        recent = view.since(shard_of(utc(self._oldest()))) if view else None
-        project = self._wish.project
-        items = waiting(self._vault, recent, project=project, limit=_WAITING + 1) if recent else ()
-        told = [Item(self._waits(one), Rank.TODO) for one in items[:_WAITING]]
-        if len(items) > _WAITING:
-            told.append(Item("and more: cru inbox list", Rank.TODO))
-        return Section("inbox", "Waits for a human", tuple(told))
-
-    def _waits(self, one: Waiting) -> str:
-        said = ": ".join(filter(None, (one.title, one.text)))
-        return f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({self._quoter.line(one.id, 150)})"
-
-    def _memory(self) -> Section:
-        """Without conventions, which the project's note tells, and what is said already."""
-        held = load_held(self._vault.root, self._wish.project)
-        items = digest_items(held, (), self._quoter, aim=self._wish.aim, most=_REMEMBERED)
-        return Section("memory", "Remembered", tuple(items))
-
-    def _asked(self, known: Known, entries: Sequence[Entry], tasks: Overview | None) -> list[str]:
-        queries = list(self._chosen.recall_queries)
-        if self._chosen.recall_auto_query:
-            queries.insert(0, keywords(_recent_words(known, entries, tasks, self._wish)))
-        return [query for query in queries if query.strip()]
-
-    def _recalled(self) -> Section:
-        wish = self._wish
-        if self._supply.recall is None:
-            return Section("recall", "Relevant knowledge")
-        try:
-            recall, type_of = self._supply.recall()
-            return knowledge_section(
-                recall,
-                self._queries,
-                project=wish.project,
-                now=wish.now,
-                type_of=type_of,
-                told=self._told,
-                quoter=self._quoter,
-            )
-        except IndexBroken as error:  # its own, which asking again does not mend
-            raise CrucibleError(str(error), error.hint) from error
-
-    def _profile(self) -> Section:
-        if not self._wish.project:
-            return Section("profile", "Project")
-        profile = load_profile(self._vault.root, self._wish.project, self._quoter.whole)
-        return profile_section(profile, self._quoter)
-
-    def _files(self) -> Section:
-        return included_section(self._wish.folder, self._chosen.include_files, self._quoter)
+    def _recent_words(self) -> list[str]:
+        """Texts of the recent work: what is about to run, open tasks, titles, and what was decided."""
+        tasks = shown_tasks(self._tasks.status)[:10] if self._tasks else ()
+        return [
+            self._wish.workflow,
+            *(task.content for task in tasks),
+            *(str(row["title"] or "") for row in self._known.sessions[:3]),
+            *(one.text for one in self._known.of(Kind.DECISION)[:10]),
+        ]
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
     return str(error) if isinstance(error, CrucibleError) else f"{type(error).__name__}: {error}"
-
-
-def _once(sections: Sequence[Section]) -> list[Section]:
-    """Without what a section before has told: of questions, of memory, of errors, and of what comes next."""
-    said: set[str] = set()
-    found = []
-    for section in sections:
-        items = [
-            item for item in section.items if not (_may_repeat(section, item) and _key(section, item) in said)
-        ]
-        said.update(_key(section, item) for item in items)
-        if items:
-            found.append(section._replace(items=tuple(items)))
-    return found
-
-
-def _may_repeat(section: Section, item: Item) -> bool:
-    return section.name in ("memory", "questions") or item.text.startswith((UNRESOLVED, NEXT))
-
-
-_LEADS = late_pattern(
-    r"\A(?:Decided|Corrected|Reached|Done|Known|Unresolved error|error|decision needed|approval required|task complete|Next: [A-Z][a-z ]+|Next): "
-)
-_BEHIND = late_pattern(
-    r" (?:Why: |\(why: |→ )| \(inferred\)| \(task [^()]*\)\Z| \(\d{4}-\d\d-\d\d[^\s()]*\)\Z| \([^\s()]+\.[0-9a-f]{6}(?:-\d+)?\)\Z|; (?:waits for|recall:) "
-)
-
-
-def _key(section: Section, item: Item) -> str:
-    """What an item says, without our word or the task's id before it and the reason, or the id, behind it."""
-    text = item.text.partition(": ")[2] if section.name == "tasks" else _LEADS.sub("", item.text)
-    text = _BEHIND.split(text, maxsplit=1)[0]
-    return "".join(letter for letter in text.casefold() if letter.isalnum())[:80]
-
-
-def _recent_words(known: Known, entries: Sequence[Entry], tasks: Overview | None, wish: Wish) -> list[str]:
-    """Texts of the recent work: what is about to run, tasks that are open, titles, and what was decided."""
-    texts = [wish.workflow]
-    texts += [task.content for task in shown_tasks(tasks.status)[:10]] if tasks else []
-    texts += [str(one.row["title"] or "") for one in known.events]
-    texts += [event.text for one in known.events for event in one.events if event.kind == "decision"][:10]
-    texts += [line.text for entry in entries[:3] for line in (*entry.decisions[:4], *entry.further[:4])]
-    return texts

@@ -6,16 +6,19 @@ Owns the question: at most ten words of the recent work, the most frequent first
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
+from functools import cache
+from itertools import chain, zip_longest
 
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter
+from crucible.knowledge.shelving import ItemShelf
 from crucible.patterns import late_pattern
 from crucible.recall.model import Hit, Kind, Question, Recall
 from crucible.recall.stopping import STOP_WORDS
 
-__all__ = ["MOST_WORDS", "Type", "keywords", "knowledge_section"]
+__all__ = ["MOST_WORDS", "Type", "keywords", "knowledge_section", "question_of", "types_on"]
 
 MOST_WORDS, MOST_ITEMS = 10, 5
 _WORD = late_pattern(r"[^\W\d_][\w-]{2,40}")
@@ -24,7 +27,6 @@ _NOT_TOLD = STOP_WORDS | frozenset(
 )
 _WANTED = frozenset({"decision", "evidence", "pattern"})
 """Types of items that are told."""
-_RANKS = {"decision": Rank.DECISION}
 _TEXT = 220
 
 Type = Callable[[Hit], str]
@@ -43,47 +45,41 @@ def keywords(texts: Iterable[str], most: int = MOST_WORDS) -> str:
 
 def knowledge_section(
     recall: Recall,
-    queries: Sequence[str],
-    *,
-    project: str,
+    questions: Iterable[Question],
     now: datetime,
+    *,
     type_of: Type,
     told: Collection[str],
     quoter: Quoter,
 ) -> Section:
-    """The best of what recall finds for each question, in turns, each once; sessions in `told` are told of elsewhere."""
-    answers = [
-        _ask(recall, query, project, now, type_of) for query in dict.fromkeys(queries) if query.strip()
-    ]
+    """The best of what recall finds for each question, in turns, each once; not of sessions in `told`."""
+    answers = (recall.ask(question, now).hits for question in questions)
     items: dict[str, Item] = {}
-    for hit, type_ in _in_turns(answers):
-        if len(items) < MOST_ITEMS and hit.event.session not in told:
-            items.setdefault(hit.event.id, Item(_told(hit, type_, quoter), _RANKS.get(type_, Rank.LESSON)))
+    for hit in filter(None, chain.from_iterable(zip_longest(*answers))):
+        event = hit.event
+        type_ = "decision" if event.kind is Kind.DECISION else type_of(hit)
+        if len(items) < MOST_ITEMS and event.session not in told and (not type_ or type_ in _WANTED):
+            title = f"{quoter.line(event.title, 120)}: " if event.title else ""
+            text = f"{type_ or 'knowledge'}: {title}{quoter.line(event.text, _TEXT)} ({quoter.line(event.id, 150)})"
+            rank = Rank.DECISION if type_ == "decision" else Rank.LESSON
+            items.setdefault(event.id, Item(text, rank))
     return Section("recall", "Relevant knowledge", tuple(items.values()))
 
 
-def _ask(recall: Recall, query: str, project: str, now: datetime, type_of: Type) -> list[tuple[Hit, str]]:
-    question = Question(
-        query,
-        kinds=frozenset((Kind.KNOWLEDGE, Kind.DECISION)),
-        project=project,
-        limit=2 * MOST_ITEMS,
-        context=0,
-    )
-    found = []
-    for hit in recall.ask(question, now).hits:
-        type_ = "decision" if hit.event.kind is Kind.DECISION else type_of(hit)
-        if type_ in _WANTED or not type_:
-            found.append((hit, type_))
-    return found
+def question_of(query: str, project: str) -> Question:
+    """What recall is asked for a query."""
+    kinds = frozenset((Kind.KNOWLEDGE, Kind.DECISION))
+    return Question(query, kinds=kinds, project=project, limit=2 * MOST_ITEMS, context=0)
 
 
-def _in_turns(answers: Sequence[Sequence[tuple[Hit, str]]]) -> Iterator[tuple[Hit, str]]:
-    for place in range(max(map(len, answers), default=0)):
-        yield from (answer[place] for answer in answers if place < len(answer))
+def types_on(shelf: ItemShelf) -> Type:
+    """Asks the shelf once, when the first item is found; "" for what it does not have."""
 
+    @cache
+    def known() -> dict[str, str]:
+        return {path: facts.type for path, (_, facts) in shelf.shelved().items()}
 
-def _told(hit: Hit, type_: str, quoter: Quoter) -> str:
-    event = hit.event
-    title = f"{quoter.line(event.title, 120)}: " if event.title else ""
-    return f"{type_ or 'knowledge'}: {title}{quoter.line(event.text, _TEXT)} ({quoter.line(event.id, 150)})"
+    def type_of(hit: Hit) -> str:
+        return known().get(hit.path, "")
+
+    return type_of

@@ -7,16 +7,18 @@ more, long texts get no more for their length.  A workflow plans or carries out 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
+from itertools import count
 from math import log, sqrt
 from typing import NamedTuple
 
+from crucible.briefing.model import Rank, Section
 from crucible.patterns import late_pattern
 from crucible.workflow.model import Workflow
 
-__all__ = ["Aim", "Leaning", "aim_of", "rank_alike"]
+__all__ = ["Aim", "Leaning", "aim_of", "aimed", "explain", "rank_alike", "stems"]
 
 
 class Leaning(StrEnum):
@@ -60,8 +62,6 @@ repair install remove update
 
 
 _COMMON = frozenset(_COMMON_WORDS.split())
-_PLANS = frozenset(_PLANNING_WORDS.split())
-_EXECUTES = frozenset(_EXECUTING_WORDS.split())
 
 
 def aim_of(workflow: Workflow) -> Aim:
@@ -76,21 +76,11 @@ def aim_of(workflow: Workflow) -> Aim:
 
 
 def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
-    """A name counts as much as three steps."""
-    count = Counter[Leaning]()
-    for texts, weight in ((named, 3), (steps, 1)):
-        for text in texts:
-            words = stems(text)
-            count[Leaning.PLANNING] += weight * bool(words & _stemmed(_PLANS))
-            count[Leaning.EXECUTING] += weight * bool(words & _stemmed(_EXECUTES))
-    plans, executes = count[Leaning.PLANNING], count[Leaning.EXECUTING]
-    if plans == executes:
-        return Leaning.NEITHER
-    return Leaning.PLANNING if plans > executes else Leaning.EXECUTING
-
-
-def _stemmed(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(_stem, words))
+    """By which words more names have: of planning, or of carrying out.  A name counts as much as three steps."""
+    plans, executes = stems(_PLANNING_WORDS), stems(_EXECUTING_WORDS)
+    words = [stems(text) for text in (*named, *named, *named, *steps)]
+    more = sum(bool(one & plans) - bool(one & executes) for one in words)
+    return Leaning.NEITHER if not more else Leaning.PLANNING if more > 0 else Leaning.EXECUTING
 
 
 def stems(text: str) -> frozenset[str]:
@@ -114,7 +104,7 @@ def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
         return [(at, False) for at in range(len(texts))]
     words = [stems(text) for text in texts]
     held = Counter(word for one in words for word in one & aim.words)
-    weights = {word: log(1 + len(texts) / count) for word, count in held.items()}
+    weights = {word: log(1 + len(texts) / often) for word, often in held.items()}
     scores = [
         sum(weights[word] for word in one & aim.words) / sqrt(len(one)) if one else 0.0 for one in words
     ]
@@ -124,3 +114,36 @@ def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
         range(len(texts)), key=lambda at: (not related[at], -scores[at] if related[at] else 0.0, at)
     )
     return [(at, related[at]) for at in order]
+
+
+# --- a briefing for a workflow ---------------------------------------------------------------------------------------
+
+_EXPLAINED = {
+    Leaning.PLANNING: "which plans: all sections are shown",
+    Leaning.EXECUTING: "which carries something out: conventions that have nothing to do with it are left out",
+    Leaning.NEITHER: "of which nothing tells whether it plans or carries out: all sections are shown",
+}
+
+
+def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
+    """What is shown for the workflow, what has to do with it marked as that."""
+    items = [item for section in sections for item in section.items]
+    related = {at for at, alike in rank_alike([item.text for item in items], aim) if alike}
+    places = count()
+    marked = (
+        one._replace(items=tuple(item._replace(related=next(places) in related) for item in one.items))
+        for one in sections
+    )
+    if aim.leaning is Leaning.EXECUTING:
+        marked = (
+            one._replace(
+                items=tuple(item for item in one.items if item.related or item.rank is not Rank.CONVENTION)
+            )
+            for one in marked
+        )
+    return [one for one in marked if one.items]
+
+
+def explain(aim: Aim, name: str) -> str:
+    """The line that says what was shown and why; `name` is the workflow's, quoted."""
+    return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}; what has to do with it is kept longest."

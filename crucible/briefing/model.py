@@ -27,23 +27,25 @@ class Rank(IntEnum):
 
 
 class Item(NamedTuple):
-    """A line of a section, quoted already; `group` is the label of ours that it stands below, "" for none.
+    """A line of a section, already quoted; `group` is the label above it, "" for none.
 
-    `related` says that it has to do with the workflow that is about to run.
+    `related` is true if it concerns the workflow that is about to run.  `finding` is the id of the finding that it shows, "" for none.
     """
 
     text: str
     rank: Rank
     group: str = ""
     related: bool = False
+    finding: str = ""
 
 
 class Section(NamedTuple):
-    """Items under a heading; of items of one rank the first is kept longest."""
+    """Items under a heading; of items of one rank the first is kept longest.  `more` counts those that it could have shown, too."""
 
     name: str
     title: str
     items: tuple[Item, ...] = ()
+    more: int = 0
 
 
 class Source(NamedTuple):

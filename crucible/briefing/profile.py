@@ -104,16 +104,13 @@ def profile_section(profile: Profile | None, quoter: Quoter, most: int = _LINES)
     """The profile's first lines, below their headings."""
     if profile is None:
         return Section("profile", "Project")
-    told = [
+    items = [
         Item(shown, Rank.CONVENTION, quoter.line(heading, 80).replace("]", ""))
-        for heading, line in profile.lines[: most + 1]
+        for heading, line in profile.lines[:most]
         if (shown := quoter.line(line))
     ]
-    items = told[:most]
-    if len(profile.lines) > most or profile.is_cut:
-        items.append(
-            Item("… and more in the project's note", Rank.CONVENTION, items[-1].group if items else "")
-        )
+    if items and (len(profile.lines) > most or profile.is_cut):
+        items.append(items[-1]._replace(text="… and more in the project's note"))
     return Section("profile", "Project", tuple(items))
 
 

@@ -1,22 +1,72 @@
-"""A briefing as a text: the template that makes it, and what stands in fences.
+"""A briefing as a text: the template that makes it, what stands in fences, and what of it fits into a budget.
 
 Owns what the template is given and must print, and that one with an error is named and ours used in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from crucible.briefing.model import Cut, Section, Source
+from crucible.briefing.model import Cut, Rank, Section
 from crucible.errors import CrucibleError
-from crucible.note.fencing import fence, quote_span
+from crucible.note.fencing import fence
 from crucible.rendering import Renderer
 from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
-__all__ = ["LABEL", "TEMPLATE", "VARIABLES", "Frame", "find_template", "section_text"]
+__all__ = ["LABEL", "TEMPLATE", "VARIABLES", "Fitted", "Frame", "find_template", "fit", "section_text"]
+
+Render = Callable[[Sequence[Section], Sequence[Cut]], str]
+
+
+class Fitted(NamedTuple):
+    """What is left, what is not, and the text of both."""
+
+    sections: tuple[Section, ...]
+    left_out: tuple[Cut, ...]
+    text: str
+    size: int
+
+
+def fit(sections: Sequence[Section], render: Render, size_of: Callable[[str], int], budget: int) -> Fitted:
+    """As many items as the budget holds; `size_of` measures the rendered text."""
+    places = [(n, m) for n, section in enumerate(sections) for m in range(len(section.items))]
+
+    def key(place: tuple[int, int]) -> tuple[Rank, bool, int, int]:
+        item = sections[place[0]].items[place[1]]
+        return item.rank, item.related, -place[0], -place[1]
+
+    order = sorted(places, key=key)
+
+    def fitted(count: int) -> Fitted:
+        kept, left_out = _without(sections, {*order[:count]})
+        text = render(kept, left_out)
+        return Fitted(kept, left_out, text, size_of(text))
+
+    gone = bisect_left(range(len(order)), True, key=lambda count: fitted(count).size <= budget)
+    # What was left out is told, so one item less may be a longer text: then the next smaller one is looked for.
+    tried = (fitted(count) for count in range(gone, len(order)))
+    return next((one for one in tried if one.size <= budget), None) or fitted(len(order))
+
+
+def _without(
+    sections: Sequence[Section], gone: Collection[tuple[int, int]]
+) -> tuple[tuple[Section, ...], tuple[Cut, ...]]:
+    kept: list[Section] = []
+    count: Counter[Rank] = Counter()
+    for n, section in enumerate(sections):
+        count.update(item.rank for m, item in enumerate(section.items) if (n, m) in gone)
+        count.update({item.rank: section.more for item in section.items[-1:] if section.more})
+        items = tuple(item for m, item in enumerate(section.items) if (n, m) not in gone)
+        kept += [section._replace(items=items)] if items else []
+    return tuple(kept), tuple(
+        Cut(rank.word if count[rank] > 1 else rank.name.lower(), count[rank]) for rank in sorted(count)
+    )
+
 
 TEMPLATE = "briefing.md.j2"
 VARIABLES = frozenset({"label", "project", "explained", "position", "sections", "failed", "left_out"})
@@ -39,25 +89,11 @@ class Frame:
     """Makes the text of one briefing again and again, while it is fitted."""
 
     def __init__(
-        self,
-        template: Renderer,
-        on_error: Callable[[str], None],
-        *,
-        project: str,
-        position: str,
-        explained: str,
-        failed: Sequence[Source],
+        self, template: Renderer, on_error: Callable[[str], None], values: Mapping[str, object]
     ) -> None:
-        """`on_error` is told once of a template that cannot be filled in."""
-        self._template = template
-        self._on_error = on_error
-        self._values = {
-            "label": LABEL,
-            "project": quote_span(project, 80),
-            "explained": explained,
-            "position": position,
-            "failed": tuple(failed),
-        }
+        """`on_error` gets one line if the template cannot be filled in."""
+        self._template, self._on_error = template, on_error
+        self._values = {"label": LABEL, **values}
 
     def render(self, sections: Sequence[Section], left_out: Sequence[Cut]) -> str:
         """The text, which ends in one newline."""

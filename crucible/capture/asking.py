@@ -11,24 +11,14 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from crucible.capture.model import Candidate
+from crucible.capture.model import Proposal
 from crucible.errors import UsageError
-from crucible.knowledge.model import Attribution
 from crucible.patterns import late_pattern
 
-__all__ = ["Act", "Answer", "Ask", "Offer", "Proposal", "Typed", "accepted", "read_typed", "toggled"]
+__all__ = ["Act", "Answer", "Ask", "Offer", "Typed", "accepted", "read_typed", "toggled"]
 
 _MOST_TYPED = 400
 """Characters of a line that are looked at."""
-
-
-class Proposal(NamedTuple):
-    """A candidate as it is put to a human: `key` is what it is remembered by, `attribution` a failure's."""
-
-    key: str
-    candidate: Candidate
-    preselected: bool = False
-    attribution: Attribution | None = None
 
 
 class Offer(NamedTuple):

@@ -1,7 +1,7 @@
-"""What of a session may be worth keeping: every candidate, in the order of its note, each with how sure that is.
+"""What of a session may be worth keeping: its findings, and what acts prove, in the order of its note.
 
-Owns how findings become candidates, and which of them are none: outcomes, open ends, reports, and failures without a cause.  What no finding
-tells comes from acts: decision records, code that calls outside APIs, and what a command measured.  Pure: no model, no clock.
+Findings are the only judgement here: a candidate's title is the finding's summary.  Outcomes, open ends, reports, and failures without a cause
+are no candidates.
 """
 
 from __future__ import annotations
@@ -9,37 +9,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from crucible.acts.evidence import Evidence
-from crucible.acts.kinds import kind_of, plain_words
+from crucible.acts.kinds import is_test_file, kind_of, plain_words
 from crucible.acts.model import Deed
+from crucible.capture.from_calls import api_calls_of, proofs_in
 from crucible.capture.model import PROPOSED, Candidate, Kind
-from crucible.capture.outside_apis import api_calls_of
-from crucible.capture.proved import proofs_in
-from crucible.capture.records_of_decisions import records_of, subject_of
-from crucible.capture.steps import Step, steps_of
-from crucible.patterns import late_pattern
+from crucible.capture.records_of_decisions import read_record, records_of, subject_of
+from crucible.knowledge.classifying import does_not_compile, says_nothing
+from crucible.knowledge.model import FailureReport
+from crucible.knowledge.reporting import FailedRun, reports_of
+from crucible.knowledge.steps import Step, steps_of
 from crucible.session import findings
 from crucible.session.findings import Finding, Source, findings_of
-from crucible.session.model import Intervention, Phase, Session
+from crucible.session.model import Session
 
-__all__ = ["detect"]
+__all__ = ["NO", "detect"]
 
 NO = Evidence()
 """For a session without an event log."""
-_LONGEST = 160
-"""Code points of a title."""
-_PLACE = late_pattern(r"(?:^|\s)[\w./\\-]+:\d+:\d+:\s")
-"""What a compiler or a linter prints: a file, a line and a column."""
-_FILE = late_pattern(r"(?<![\w.@-])[\w.@-]+\.\w{1,12}(?![\w@-])")
-_STATIC = frozenset((Deed.CHECK, Deed.BUILD))
+_KINDS: dict[str, Kind] = {
+    findings.Kind.DECISION: Kind.DECISION,
+    findings.Kind.CORRECTION: Kind.CORRECTION,
+    findings.Kind.ENVIRONMENT: Kind.OBSERVATION,
+    findings.Kind.FAILURE: Kind.FAILURE,
+}
+_SHORTEST = 40
+"""Characters of a cause; a shorter one says nothing that the failure does not."""
+_RUNS = (Deed.TEST, None)
+"""What a run is: tests, or a program that checks and builds nothing."""
 
 
 def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
-    """What may be worth keeping of a session, in the order of its note; nothing below `PROPOSED`.
+    """What may be worth keeping of a session; nothing below `PROPOSED`.
 
     `evidence` is what its event log knows, for code that calls outside APIs and for whole results.
     """
     steps = steps_of(session, evidence)
-    found = [*_found(session), *_records(steps), *_apis(steps), *proofs_in(steps)]
+    found = [*_found(session, steps), *_records(steps), *_apis(steps), *proofs_in(steps)]
     kept = [one for one in found if one.confidence >= PROPOSED]
     return sorted(kept, key=lambda one: (one.line, -one.confidence))
 
@@ -47,72 +52,71 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def _found(session: Session) -> Iterator[Candidate]:
-    phases = {phase.id: phase for phase in session.all_phases()}
+def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
+    reports = reports_of(session, steps)
     for one in findings_of(session):
-        match one.kind:
-            case findings.Kind.DECISION:
-                yield _candidate(Kind.DECISION, one, one.summary, _reasons(one))
-            case findings.Kind.CORRECTION:
-                yield _candidate(Kind.CORRECTION, one, one.summary, one.details)
-            case findings.Kind.ENVIRONMENT:
-                yield _candidate(Kind.OBSERVATION, one, one.summary, one.details)
-            case findings.Kind.FAILURE if one.cause or one.source == Source.CALLOUT:
-                yield _failure(one, phases.get(one.phase))
-            case _:
-                pass
+        kind, report = _KINDS.get(one.kind), reports.get(one.id)
+        if kind and one.summary.strip() and (report is None or _teaches(one, report)):
+            yield _candidate(kind, one, report)
 
 
-def _reasons(one: Finding) -> str:
-    """The reason for a decision, and the rejected alternatives."""
-    return "\n\n".join(filter(None, (one.details, one.alternatives and f"Not chosen: {one.alternatives}")))
+def _teaches(one: Finding, report: FailureReport) -> bool:
+    """True for a failure that somebody recorded, or whose cause was stated; not for a slip in fresh lines, or tests that had to fail first."""
+    return one.source == Source.CALLOUT or (len(one.cause) >= _SHORTEST and not says_nothing(report))
 
 
-def _failure(one: Finding, phase: Phase | None) -> Candidate:
-    """A failure's candidate: the first line of the message is the title, the rest goes into `error`."""
-    found = _candidate(Kind.FAILURE, one, one.summary.partition(" / ")[0], one.cause)
-    kind = Kind.SELF_CORRECTION if _is_of_a_run(one) else Kind.FAILURE
-    refused = _refused(phase, one) if phase else ""
-    return found._replace(
-        kind=kind, detail=one.cause, error=one.summary, resolution=one.resolution, corrected=refused
+def _candidate(kind: Kind, one: Finding, report: FailureReport | None) -> Candidate:
+    parts = {
+        "Why" if kind is Kind.DECISION else "": one.details,
+        "Instead of": one.alternatives,
+        "Seen in": report.call if report else "",
+    }
+    return Candidate(
+        Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
+        one.confidence,
+        " ".join(one.summary.split()),
+        one.phase,
+        one.lines.first + 1,
+        "\n\n".join(f"{label}: {text}" if label else text for label, text in parts.items() if text),
+        one.source,
+        cause=one.cause,
+        fix=one.resolution,
+        finding=one.id,
+        report=report,
     )
 
 
-def _is_of_a_run(one: Finding) -> bool:
-    """True if a run failed and passed after the first fix; errors from linters and compilers do not count as runs."""
-    command, _, message = one.summary.partition(": ")
-    checked = kind_of(plain_words(command.split()))
-    is_static = (checked is not None and checked.deed in _STATIC) or _PLACE.search(message) is not None
-    return one.source == Source.FIX and "; passed after 2 runs" in one.resolution and not is_static
+def _is_self_correction(report: FailureReport) -> bool:
+    """True if a test or a program failed, and passed after the first fix, without a word of the user in between.
 
-
-def _refused(phase: Phase, one: Finding) -> str:
-    """The user's words when they refused a change to a file that the fix changed later."""
-    files = set(_FILE.findall(one.resolution))
-    before = (entry for entry in phase.entries if entry.lines.first < one.lines.first)
-    told = (entry for entry in before if isinstance(entry, Intervention) and entry.note)
-    return next((entry.words for entry in told if files & set(_FILE.findall(entry.note or ""))), "")
-
-
-def _candidate(kind: Kind, one: Finding, title: str, detail: str) -> Candidate:
-    """Continue a title that is too long for one line in the detail."""
-    line = " ".join(title.split())
-    told = detail if len(line) <= _LONGEST else "\n\n".join(filter(None, (title, detail)))
-    return Candidate(kind, one.confidence, line, one.phase, one.lines.first + 1, told, one.source)
+    The fix changed code, not only tests, and the failure was neither a slip in fresh lines nor a new test that had to fail first.
+    """
+    if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
+        return False
+    checked = kind_of(plain_words(report.call.split()))
+    fixed = report.files.split("\n")
+    is_new_test = is_test_file(report.latest) and report.latest not in fixed
+    is_run = (checked.deed if checked else None) in _RUNS
+    return is_run and not is_new_test and not all(map(is_test_file, fixed)) and not does_not_compile(report)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
 def _records(steps: Sequence[Step]) -> Iterator[Candidate]:
-    """A record once, however often it was changed, where it was changed first."""
-    seen: set[str] = set()
+    """A record once, where it was changed first, with the text that was written last."""
+    found: dict[str, Candidate] = {}
     for step in steps:
         for path in records_of(step):
-            if path not in seen:
-                seen.add(path)
-                title = f"Decision record: {subject_of(path)}"
-                yield Candidate(Kind.ADR, 0.95, title, step.phase, step.line, path, "path", path)
+            title = f"Decision record: {subject_of(path)}"
+            one = found.setdefault(
+                path, Candidate(Kind.ADR, 0.95, title, step.phase, step.line, path, "path", path)
+            )
+            content = (step.arguments or {}).get("content")
+            if isinstance(content, str) and content.strip():
+                record = read_record(content, path)
+                found[path] = one._replace(summary=record.title or title, detail=record.text)
+    yield from found.values()
 
 
 def _apis(steps: Sequence[Step]) -> Iterator[Candidate]:

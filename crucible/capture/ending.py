@@ -1,36 +1,37 @@
-"""What is done once a session has ended: captured, told as history, handed on to tasks, remembered.
+"""What is written once a session has stopped: captures, its history, decisions for its tasks, memory.
 
-Owns the order, and that none of it keeps a session from its end: each step that fails is a line, and the next one is taken all the same.
-Who waits for it says who may be asked: a human, a model, recall.
+`after_stop` is the one place for it: an end, a pause, a client that is gone, a run of a workflow, and an import of more rows all call it.  A step that
+fails is a line, and the next one is taken all the same.  The caller says who may be asked: a person, a model, recall.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from crucible.agents.asking import Asker
 from crucible.capture.asking import Ask
-from crucible.capture.handing_on import hand_on
 from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
 from crucible.errors import CrucibleError
-from crucible.history.discarding import discarding
-from crucible.history.keeping import Limits, load_entries, load_entry, prune, too_many
+from crucible.history.discarding import prune, too_many
+from crucible.history.keeping import entry_path, load_entries
 from crucible.history.making import Made, make_history
 from crucible.history.model import NO_CAPTURES, Captures
-from crucible.history.remembering import Remembered, remember
+from crucible.history.remembering import remember
 from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.tasks.creating import annotate_new
+from crucible.tasks.flowing import hand_on
 from crucible.tasks.model import Stage
 from crucible.tasks.reading import tasks_of
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Ended", "Helpers", "end_session"]
+__all__ = ["Ended", "Helpers", "after_stop"]
 
 _Result = TypeVar("_Result")
 
@@ -58,7 +59,6 @@ class Ended(NamedTuple):
 
     history: Made | None = None
     captured: Captured | None = None
-    remembered: Remembered = Remembered()
     said: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -68,12 +68,17 @@ _MOST_ASKED = 50
 """Tasks for which recall is asked at a session's end; it is asked for any other when that is picked up."""
 
 
-def end_session(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY) -> Ended:
+def after_stop(
+    vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY, updates: bool = False
+) -> Ended:
     """Take every step for the session whose note is at `path`; never raises for what one of them comes to.
 
-    It may be done again at any time: nothing is kept, told or remembered twice, and what a human changed stays.  For a subagent's session nothing
-    is done: what it decided is told with its parent's.
+    It may be repeated at any time: nothing is stored twice, and a person's edits stay.  With `updates` a session without a history is left alone, and
+    nothing is captured: an import brings rows of many sessions, and what they came to is composed when somebody asks.  Nothing is done
+    for a subagent's session: its parent's history covers it.
     """
+    if updates and not _has_history(vault, path):
+        return Ended()
     steps = _Steps()
     redact = steps.take("secrets", lambda: remembering(redact_of(vault.settings.secrets)))
     note = steps.take("the session's note", lambda: _read(vault, path))
@@ -82,18 +87,19 @@ def end_session(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = N
     if note.session.parent and _is_there(vault, note.session.parent):
         return Ended()
     work = _Work(vault, note, now, redact, helpers)
-    captured = steps.take("capture", lambda: _capture(work))
+    captured = None if updates else steps.take("capture", lambda: _capture(work))
     captures = (
         steps.take("what was captured", lambda: captures_of(vault.root, note.session.id)) or NO_CAPTURES
     )
     made = steps.take("history", lambda: _make(work, captures))
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(work)))
-    remembered = steps.take("memory", lambda: _remember(work, made))
+    steps.take("memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots))
     pruned: list[str] = []
-    steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
+    if not updates:
+        steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
     told = [*(captured.problems if captured else ()), *(made.problems if made else ())]
     problems = tuple(dict.fromkeys([*told, *steps.problems]))
-    return Ended(made, captured, remembered or Remembered(), tuple(pruned), problems)
+    return Ended(made, captured, tuple(pruned), problems)
 
 
 class _Work(NamedTuple):
@@ -130,6 +136,13 @@ def _read(vault: Vault, path: Path) -> Note:
     return note
 
 
+def _has_history(vault: Vault, path: Path) -> bool:
+    """The id is the name of the note."""
+    with suppress(CrucibleError):
+        return entry_path(vault, path.stem).is_file()
+    return False
+
+
 def _is_there(vault: Vault, session_id: str) -> bool:
     try:
         return vault.find(session_id).is_file()
@@ -138,23 +151,16 @@ def _is_there(vault: Vault, session_id: str) -> bool:
 
 
 def _capture(work: _Work) -> Captured:
-    vault, helpers = work.vault, work.helpers
-    ask = helpers.ask if vault.settings.capture.prompt_on_end else None
+    vault, note, now, redact, helpers = work
     return capture_session(
-        vault, work.note.path, now=work.now, ask=ask, folder=helpers.folder, redact=work.redact
+        vault, note.path, now=now, ask=helpers.ask, asker=helpers.asker, folder=helpers.folder, redact=redact
     )
 
 
 def _make(work: _Work, captures: Captures) -> Made:
-    helpers = work.helpers
+    vault, note, now, redact, helpers = work
     return make_history(
-        work.vault,
-        work.note,
-        now=work.now,
-        redact=work.redact,
-        asker=helpers.asker,
-        captures=captures,
-        roots=helpers.roots,
+        vault, note, now=now, redact=redact, asker=helpers.asker, captures=captures, roots=helpers.roots
     )
 
 
@@ -168,26 +174,17 @@ def _hand_on(work: _Work) -> Iterable[str]:
         yield from (f"task {ref.id}: {why}" for ref, why in made.failed)
 
 
-def _remember(work: _Work, made: Made | None) -> Remembered:
-    """With the history as it stands, so that what a human wrote there counts."""
-    entry = load_entry(work.vault, made.path).entry if made else None
-    return remember(
-        work.vault,
-        work.note.session,
-        now=work.now,
-        redact=work.redact,
-        entry=entry,
-        roots=work.helpers.roots,
-    )
-
-
 def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
     """What goes because the settings say so, each with where it can be found."""
     settings = vault.settings.history
     if settings.prune != "at_end":
         return []
     said: list[str] = []
-    gone = too_many(load_entries(vault), now, Limits(settings.max_entries, settings.max_age_days))
-    discard = discarding(vault.root, lambda path, where: said.append(f"history: pruned {path.name}: {where}"))
-    prune(vault, gone, discard, lambda error: problems.append(str(error)))
+    gone = too_many(load_entries(vault), now, settings.max_entries, settings.max_age_days)
+    prune(
+        vault,
+        gone,
+        lambda path, where: said.append(f"history: pruned {path.name}: {where}"),
+        lambda error: problems.append(str(error)),
+    )
     return said

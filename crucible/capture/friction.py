@@ -64,6 +64,13 @@ class Budget(NamedTuple):
         """The budget when these have come, allowed or not: what happened counts."""
         return self._replace(spent=self.spent + cost_of(what), prompts=self.prompts + 1)
 
+    def spending(self, prompts: Iterable[Iterable[Interaction]]) -> Self:
+        """The budget after these prompts, each with all that it asked."""
+        budget = self
+        for what in prompts:
+            budget = budget.after(*what)
+        return budget
+
 
 def budget_of(
     minutes: float | None,
@@ -78,7 +85,4 @@ def budget_of(
         limit = settings.short_session
     else:
         limit = settings.medium_session if minutes < _MEDIUM else settings.long_session
-    budget = Budget(limit)
-    for what in spent:
-        budget = budget.after(*what)
-    return budget
+    return Budget(limit).spending(spent)

@@ -1,7 +1,4 @@
-"""What of a session is worth keeping: found, sorted, kept or asked about, and remembered.
-
-Owns the order of it and what is put to a human when.  Each step has a module of its own: `detecting`, `routing`, `silent`, `friction`, `records`.
-"""
+"""What of a session is worth keeping: found, sorted, kept or asked about, and remembered."""
 
 from __future__ import annotations
 
@@ -10,19 +7,34 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from crucible.acts.evidence import Evidence, load_evidence
+from crucible.agents.asking import Asker
 from crucible.bookmarks.keeping import load_bookmarks
-from crucible.capture.asking import Answer, Ask, Offer, Proposal
+from crucible.capture.asking import Answer, Ask, Offer
 from crucible.capture.detecting import detect
 from crucible.capture.friction import Budget, Interaction, budget_of
-from crucible.capture.model import Candidate
-from crucible.capture.records import Known, Remembered, State, append_states, captures_of, load_known, spend
-from crucible.capture.routing import FAILURES, Judge
+from crucible.capture.model import FAILURES, Candidate, Proposal, Way
+from crucible.capture.records import (
+    Remembered,
+    State,
+    append_states,
+    captures_of,
+    load_known,
+    remembered,
+    spend,
+)
 from crucible.capture.saving import Kept, Saver
-from crucible.capture.silent import keep_all
-from crucible.capture.sorting import Sorted, deserves_question, minutes_of, sort_out, told_safely
+from crucible.capture.sorting import (
+    Judge,
+    deserves_question,
+    judge_of,
+    minutes_of,
+    phases_of,
+    sort_out,
+    told_safely,
+)
 from crucible.errors import BadSessionId, CrucibleError
 from crucible.history.keeping import add_captures
 from crucible.knowledge.adding import Choice
@@ -31,6 +43,7 @@ from crucible.secrets.redacting import redact_of
 from crucible.secrets.scanner import Redact
 from crucible.session.identity import check_session_id
 from crucible.session.model import Session
+from crucible.tasks.deciding import task_findings
 from crucible.vault.store import Note, Vault
 
 __all__ = ["Captured", "Detect", "When", "capture_session"]
@@ -50,16 +63,15 @@ class When(StrEnum):
 class Captured:
     """What came of it.
 
-    `kept` are the items that were made, or are there already (`said.state` says which).  `suggested` waits for an answer, the surest first; `unsure` of them
-    are listed and never asked about.  `skipped` and `deferred` are this time's answers.  `silent` is what a dry run would have kept.
-    `problems` are lines for the reader.
+    `kept` are the items that were made, or are there already (`said.state` says which).  `suggested` waits for an answer, the surest first; what is
+    only listed is never asked about.  `skipped` and `deferred` are this time's answers.  `silent` is what a dry run would have
+    kept.  `problems` are lines for the reader.
     """
 
     session: str
     budget: Budget
     kept: tuple[Kept, ...] = ()
     suggested: tuple[Proposal, ...] = ()
-    unsure: frozenset[str] = frozenset()
     skipped: tuple[Proposal, ...] = ()
     deferred: tuple[Proposal, ...] = ()
     silent: tuple[Proposal, ...] = ()
@@ -77,7 +89,7 @@ def capture_session(
     *,
     now: datetime,
     ask: Ask | None = None,
-    judge: Judge | None = None,
+    asker: Asker | None = None,
     when: When = When.END,
     task: str = "",
     folder: Path | None = None,
@@ -88,219 +100,204 @@ def capture_session(
     again: bool = False,
     dry: bool = False,
     find: Detect | None = None,
+    judge: Judge | None = None,
 ) -> Captured:
-    """Keep of a session what needs no question, ask about the rest where that is due, and remember what became of each.
+    """Keep of a session what needs no question, ask about the rest if that is due, and remember what became of each.
 
-    `ask` asks a human (`cli.capturing_dialogue.terminal_ask`); None where there is none: then only what needs no question is kept.  It is called at most
-    once, within the friction budget and the settings, and costs nothing when the answer is `free`, since the command line gave it.  `judge` says where
-    failures come from (`routing.judge_of` for a model), by default rules do.  `task` is the id of the task that ended: only what was
-    found since it began counts.  `folder` is where the session's project is on this machine: decision records are read there.  What was skipped
-    counts `again` when that is wished; a `dry` run writes and asks nothing.
+    `ask` asks a human (`cli.capturing_dialogue.terminal_ask`), at most once, within the friction budget and the settings; an answer that is `free`,
+    since the command line gave it, costs nothing.  `asker` is the model that says where failures come from; without one the rule does.  `task`
+    is the id of the task that ended: only its own findings count, and what calls proved while it was worked on.  `folder` is where the session's project is on this machine:
+    decision records are read there.  What was skipped counts `again` if wished; a `dry` run writes and asks nothing.
 
-    What was answered is never asked again, what was kept is not kept twice, also by one that was killed.  Raises `CrucibleError` where the note cannot
-    be read, the secrets not looked for, or what is remembered not read; what cannot be kept or noted is a line in `problems`.  `find` is who finds
-    candidates, by default `detecting`.
+    What was answered is never asked again, what was kept is not kept twice, also after a kill.  Raises `CrucibleError` if the note, the secrets'
+    rules or what is remembered cannot be read; what cannot be kept or noted is a line in `problems`.  `find` and `judge` replace the detector and
+    the judge.
     """
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))
-    known = load_known(vault.root, session.id, session.project or "")
-    marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
-    lasted = minutes_of(session, now, marks, timedelta(minutes=vault.settings.idle_minutes))
-    budget = budget_of(lasted, vault.settings.capture.friction)
+    run = _Run(vault, session, now, when)
     candidates = (find or detect)(session, load_evidence(vault.root, session.id))
     if not candidates:
-        return Captured(session.id, _after(budget, known))
+        return Captured(session.id, run.budget())
     redact = redact or redact_of(vault.settings.secrets)
-    safe = told_safely(candidates, redact)
-    found = sort_out(session, safe, known, vault.settings.capture, judge, task=task, now=now, again=again)
-    if dry:
-        silent = (*found.approved, *found.silent)
-        return Captured(
-            session.id, _after(budget, known), suggested=found.open, unsure=found.unsure, silent=silent
-        )
-    run = _Run(_Occasion(vault, session, now, when, task, free, budget), known)
     saver = Saver(vault, note, now, redact, folder, choice, similar)
-    run.save(saver, found.approved, silent=False)
-    run.save(saver, found.silent, silent=True)
-    found = replace(found, listed=(*found.listed, *run.alike(found.silent)))
-    answer = run.asked(ask, found)
-    run.save(saver, run.approve(answer.chosen, redact), silent=False)
-    return run.told(found, answer)
+    found = sort_out(
+        told_safely(_of_task(vault, session, task, candidates, now) if task else candidates, redact),
+        run.known,
+        vault.settings.capture,
+        judge or judge_of(asker, vault.settings, redact),
+        saver.repeats,
+        again=again,
+    )
+    unasked = [one for way in (Way.APPROVED, Way.SILENT) for one in found if one.way is way]
+    waiting = [one for way in (Way.ASK, Way.LIST) for one in found if one.way is way]
+    if dry:
+        return run.told(suggested=tuple(waiting), silent=tuple(unasked))
+    run.save(saver, unasked)
+    waiting += run.alike(unasked)
+    answer = run.asked(ask, run.due(found, waiting), task, free=free)
+    run.save(saver, run.approve(answer.chosen, redact))
+    run.remember((one for one in found if one.way is Way.DROP), State.DROPPED)
+    return run.answered(waiting, answer)
 
 
 def _id_of(note: Note) -> str:
-    """The session's id; its note's name where a human wrote what is none."""
+    """The session's id; its note's name if a human wrote what is none."""
     try:
         return check_session_id(note.session.id)
     except BadSessionId:
         return note.name
 
 
-def _after(budget: Budget, known: Known) -> Budget:
-    for one in known.spent:
-        budget = budget.after(*one)
-    return budget
-
-
-class _Occasion(NamedTuple):
-    """What one time through is about; `budget` is the session's before anything was spent."""
-
-    vault: Vault
-    session: Session
-    now: datetime
-    when: When
-    task: str
-    free: bool
-    budget: Budget
+def _of_task(
+    vault: Vault, session: Session, task: str, candidates: Iterable[Candidate], now: datetime
+) -> Iterator[Candidate]:
+    """The task's findings, and what calls proved while it was worked on; all of them if nobody knows when that was."""
+    phases = phases_of(session, task, now)
+    if phases is None:
+        yield from candidates
+        return
+    found = task_findings(vault.root, session).get(task, ())
+    ours = frozenset(one.id for one in found)
+    yield from (one for one in candidates if (one.finding in ours if one.finding else one.phase in phases))
 
 
 class _Run:
     """One time through: what was kept so far, and what is remembered."""
 
-    def __init__(self, here: _Occasion, known: Known) -> None:
-        self._here = here
-        self._states = dict(known.states)
+    def __init__(self, vault: Vault, session: Session, now: datetime, when: When) -> None:
+        self._vault, self._session, self._now, self._when = vault, session, now, when
+        self.known = load_known(vault.root, session.id, session.project or "")
+        self._states = dict(self.known.states)
         self._kept: dict[str, Kept] = {}
         self._problems: dict[str, None] = {}
+        marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
+        lasted = minutes_of(session, now, marks, timedelta(minutes=vault.settings.idle_minutes))
+        self._whole = budget_of(lasted, vault.settings.capture.friction)
 
-    def save(self, saver: Saver, proposals: Iterable[Proposal], *, silent: bool) -> None:
+    def budget(self) -> Budget:
+        """What is left of the session's budget, whoever spent it."""
+        return self._whole.spending(load_known(self._vault.root, self._session.id).spent)
+
+    def save(self, saver: Saver, proposals: Iterable[Proposal]) -> None:
         """Make items, and remember that they are there."""
-        came = keep_all(saver, proposals, silent=silent)
-        self._kept.update((one.proposal.key, one) for one in came.kept)
-        self._problems.update(dict.fromkeys(came.problems))
-        self._remember(one.said for one in came.kept)
+        kept = [*saver.keep_all(proposals, self._problems)]
+        self._kept.update((one.proposal.key, one) for one in kept)
+        self._note(one.said for one in kept)
 
     def alike(self, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
-        """Those of them that were not kept because something like them is known: a human may see it otherwise."""
+        """Those that were not kept unasked because something like them is known: a human may see it otherwise."""
         for one in proposals:
-            if one.key in self._kept and self._kept[one.key].said.state is State.ALIKE:
-                yield one._replace(preselected=False)
+            kept = self._kept.get(one.key)
+            if one.way is Way.SILENT and kept and kept.said.state is State.ALIKE:
+                yield one._replace(way=Way.LIST, preselected=False, repeats=kept.said.item)
 
     # --- asking --------------------------------------------------------------------------------------------------------
 
-    def asked(self, ask: Ask | None, found: Sorted) -> Answer:
-        """A human's answer, empty where nobody was to be asked."""
-        here = self._here
-        put = self._put(found)
-        if ask is None or not put:
+    def asked(self, ask: Ask | None, due: Sequence[Proposal], task: str, *, free: bool) -> Answer:
+        """A human's answer to what is due, empty if nobody was to be asked."""
+        if ask is None or not due:
             return Answer()
-        if not here.free:
-            put = self._paid(put)
-            self._remember(_said(one, State.ASKED) for one in put)
+        put = tuple(due) if free else self._paid(due)
         if not put:
             return Answer()
-        title = here.session.title or here.session.id
-        return ask(Offer(here.session.id, title, put, here.task, self._budget().left))
+        if not free:
+            self.remember(put, State.ASKED)
+        name, title = self._session.id, self._session.title or self._session.id
+        return ask(Offer(name, title, put, task, self.budget().left))
 
-    def _put(self, found: Sorted) -> tuple[Proposal, ...]:
-        """What is put to a human: to one who asked for it all, else what is due."""
-        settings = self._here.vault.settings
-        match self._here.when:
-            case When.ASKED:
-                return found.open
-            case When.END:
-                return found.asked if settings.capture.prompt_on_end else ()
-            case When.TASK:
-                due = settings.tasks.capture_on_completion and deserves_question(found)
-                return found.asked if due else ()
+    def due(self, found: Sequence[Proposal], waiting: Sequence[Proposal]) -> Sequence[Proposal]:
+        """What is put to a human: to one who asked for it all that waits, else what deserves a question."""
+        settings = self._vault.settings
+        if self._when is When.ASKED:
+            return waiting
+        if self._when is When.END:
+            is_due = settings.capture.prompt_on_end
+        else:
+            is_due = settings.tasks.capture_on_completion and deserves_question(found)
+        return [one for one in waiting if is_due and one.way is Way.ASK]
 
-    def _paid(self, put: tuple[Proposal, ...]) -> tuple[Proposal, ...]:
+    def _paid(self, due: Sequence[Proposal]) -> tuple[Proposal, ...]:
         """What the budget allows to put; at a task's end what it does not allow is put off."""
-        here = self._here
-        fsync = here.vault.settings.fsync
-        for some, what in _ways_to_pay(put, here.when):
+        root, fsync = self._vault.root, self._vault.settings.fsync
+        for some, what in _ways_to_pay(due, self._when):
             try:
-                if spend(here.vault.root, here.session.id, what, here.budget, at=here.now, fsync=fsync):
-                    return some
+                if spend(root, self._session.id, what, self._whole, at=self._now, fsync=fsync):
+                    return tuple(some)
             except CrucibleError as error:
                 self._problems[f"nobody is asked, since that could not be noted: {error}"] = None
                 return ()
-        if here.when is When.TASK:
-            self._remember(_said(one, State.DEFERRED) for one in put)
+        if self._when is When.TASK:
+            self.remember(due, State.DEFERRED)
         return ()
 
     def approve(self, chosen: Sequence[Proposal], redact: Redact) -> list[Proposal]:
-        """What a human chose, without secrets that he typed; remembered before anything is made of it."""
+        """What a human chose, without secrets that they typed; remembered before anything is made of it."""
         clean = told_safely((one.candidate for one in chosen), redact, strict=False)
+        pairs = zip(chosen, clean, strict=True)
         made = [
-            one._replace(candidate=candidate)
-            for one, candidate in zip(chosen, clean, strict=True)
+            one._replace(candidate=candidate, way=Way.APPROVED)
+            for one, candidate in pairs
             if candidate.summary
         ]
-        self._remember(_said(one, State.APPROVED) for one in made)
+        self.remember(made, State.APPROVED)
         return made
 
     # --- telling -------------------------------------------------------------------------------------------------------
 
-    def told(self, found: Sorted, answer: Answer) -> Captured:
-        """All that came of it; what nobody answered for is remembered as suggested, but at a task's end, since the session's follows."""
-        shown = {one.key: one for one in found.open}
-        skipped = tuple(shown[key] for key in answer.skipped if key in shown)
-        deferred = tuple(shown[key] for key in answer.deferred if key in shown)
+    def answered(self, waiting: Sequence[Proposal], answer: Answer) -> Captured:
+        """All that came of it; what nobody answered for is remembered as suggested, except at a task's end, since the session's follows."""
+        skipped = tuple(one for one in waiting if one.key in answer.skipped)
+        deferred = tuple(one for one in waiting if one.key in answer.deferred)
         alike = {key for key, one in self._kept.items() if one.said.state is State.ALIKE}
         gone = {*self._kept, *answer.skipped, *(one.key for one in answer.chosen)} - alike
-        left = tuple(one for key, one in shown.items() if key not in gone)
-        self._remember(_said(one, State.SKIPPED) for one in skipped)
-        self._remember(_said(one, State.DEFERRED) for one in deferred)
-        self._remember(_said(one, State.DROPPED) for one in found.dropped)
-        if self._here.when is not When.TASK:
-            self._remember(_said(one, State.SUGGESTED) for one in left if one.key not in self._states)
-        if self._here.when is not When.END:
+        left = tuple(one for one in waiting if one.key not in gone)
+        self.remember(skipped, State.SKIPPED)
+        self.remember(deferred, State.DEFERRED)
+        if self._when is not When.TASK:
+            self.remember((one for one in left if one.key not in self._states), State.SUGGESTED)
+        if self._when is not When.END:
             self._tell_history()
-        return Captured(
-            self._here.session.id,
-            self._budget(),
-            tuple(self._kept.values()),
-            left,
-            found.unsure,
-            skipped,
-            deferred,
-            problems=tuple(self._problems),
-        )
+        return self.told(suggested=left, skipped=skipped, deferred=deferred)
+
+    def told(self, **groups: tuple[Proposal, ...]) -> Captured:
+        """What came of it so far."""
+        kept, problems = tuple(self._kept.values()), tuple(self._problems)
+        return Captured(self._session.id, self.budget(), kept, problems=problems, **groups)
 
     def _tell_history(self) -> None:
-        """Have the history that an end wrote before list what became of each; the end that we are part of tells it itself."""
-        vault, name = self._here.vault, self._here.session.id
+        """Have the history that an end wrote before list what became of each; the end that we are part of writes it itself."""
+        name = self._session.id
         try:
-            add_captures(vault, name, captures_of(vault.root, name))
+            add_captures(self._vault, name, captures_of(self._vault.root, name))
         except CrucibleError as error:
             self._problems[f"the session's history does not list it: {error}"] = None
 
-    def _budget(self) -> Budget:
-        return _after(self._here.budget, load_known(self._here.vault.root, self._here.session.id))
+    def remember(self, proposals: Iterable[Proposal], state: State) -> None:
+        """What became of each."""
+        self._note(remembered(one, state) for one in proposals)
 
-    def _remember(self, states: Iterable[Remembered]) -> None:
-        """Each once; where it cannot be written, the reader is told, and all else goes on."""
-        here = self._here
+    def _note(self, states: Iterable[Remembered]) -> None:
+        """Each once; if it cannot be written, the reader is told, and all else goes on."""
         new = [one for one in states if self._states.get(one.key) != one]
         if not new:
             return
         self._states.update((one.key, one) for one in new)
-        project, fsync = here.session.project or "", here.vault.settings.fsync
+        root, session, fsync = self._vault.root, self._session, self._vault.settings.fsync
         try:
-            append_states(here.vault.root, here.session.id, new, at=here.now, project=project, fsync=fsync)
+            append_states(root, session.id, new, at=self._now, project=session.project or "", fsync=fsync)
         except CrucibleError as error:
             self._problems[f"it is not noted what became of each: {error}"] = None
 
 
 def _ways_to_pay(
-    put: tuple[Proposal, ...], when: When
-) -> Iterator[tuple[tuple[Proposal, ...], tuple[Interaction, ...]]]:
+    due: Sequence[Proposal], when: When
+) -> Iterator[tuple[Sequence[Proposal], tuple[Interaction, ...]]]:
     """What may be put, and what it costs, the most first: reviewing failures has its own price, so they may have to wait."""
     if when is When.TASK:
-        yield put, (Interaction.MID_SESSION_PROMPT,)
+        yield due, (Interaction.MID_SESSION_PROMPT,)
         return
-    failures = tuple(one for one in put if one.candidate.kind in FAILURES)
-    others = tuple(one for one in put if one.candidate.kind not in FAILURES)
-    if failures and others:
-        yield put, (Interaction.CAPTURE_PROMPT, Interaction.FAILURE_REVIEW)
-    if others:
-        yield others, (Interaction.CAPTURE_PROMPT,)
-    else:
-        yield failures, (Interaction.FAILURE_REVIEW,)
-
-
-def _said(one: Proposal, state: State) -> Remembered:
-    candidate = one.candidate
-    detail = candidate.detail if state is State.APPROVED else ""
-    return Remembered(one.key, state, candidate.kind.value, candidate.summary, detail)
+    others = [one for one in due if one.candidate.kind not in FAILURES]
+    if others and len(others) < len(due):
+        yield due, (Interaction.CAPTURE_PROMPT, Interaction.FAILURE_REVIEW)
+    yield others or due, (Interaction.CAPTURE_PROMPT if others else Interaction.FAILURE_REVIEW,)

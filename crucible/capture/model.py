@@ -1,7 +1,6 @@
-"""What may be worth keeping, as frozen values.
+"""What may be worth keeping, as frozen values, and how sure each must be.
 
-Owns how sure a proposal must be for what becomes of it: below `PROPOSED` nothing is said, from `PROMPTED` on it may be asked about, above
-`PRESELECTED` it is ticked beforehand.
+Below `PROPOSED` nothing is said, from `PROMPTED` on you may be asked, above `PRESELECTED` it is ticked.
 """
 
 from __future__ import annotations
@@ -9,7 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["PRESELECTED", "PROMPTED", "PROPOSED", "Candidate", "Kind"]
+from crucible.knowledge.model import Attribution, FailureReport
+
+__all__ = ["FAILURES", "PRESELECTED", "PROMPTED", "PROPOSED", "Candidate", "Kind", "Proposal", "Way"]
 
 PROPOSED = 0.6
 PROMPTED = 0.7
@@ -17,7 +18,7 @@ PRESELECTED = 0.8
 
 
 class Kind(StrEnum):
-    """What a candidate is; `cru knowledge` keeps it as `KEPT_AS` (`saving`) says."""
+    """What a candidate is; `saving.KEPT_AS` says which item of knowledge it becomes."""
 
     ADR = "adr"
     DECISION = "decision"
@@ -30,11 +31,26 @@ class Kind(StrEnum):
     OBSERVATION = "observation"
 
 
+FAILURES = frozenset((Kind.FAILURE, Kind.SELF_CORRECTION))
+"""The kinds that are attributed before it is decided what becomes of them."""
+
+
+class Way(StrEnum):
+    """What becomes of a candidate: kept without a question, kept as a human approved it before, asked about, only listed, or dropped."""
+
+    SILENT = "silent"
+    APPROVED = "approved"
+    ASK = "ask"
+    LIST = "list"
+    DROP = "drop"
+
+
 class Candidate(NamedTuple):
     """Something worth keeping: `confidence` is from 0 to 1, `line` counts from 1 in the note's file, `phase` is the phase's id.
 
-    `summary` is one line, `detail` some more, `source` how it was found: a finding's source, a path, code, or the command that measured it.  `file` is that
-    of a decision record, seen from the project, "" otherwise.  For a failure `error`, `resolution` and `corrected` say what an attribution needs.
+    `summary` is one line, `detail` the body in labelled parts, `cause` and `fix` are those of a failure.  `source` is how it was found: a finding's
+    source, a path, code, or the command that measured it.  `file` is that of a decision record, seen from the project.  `finding` is the id of the
+    finding it comes from, "" for what acts prove, `report` what a failure is attributed by.
     """
 
     kind: Kind
@@ -45,6 +61,18 @@ class Candidate(NamedTuple):
     detail: str = ""
     source: str = ""
     file: str = ""
-    error: str = ""
-    resolution: str = ""
-    corrected: str = ""
+    cause: str = ""
+    fix: str = ""
+    finding: str = ""
+    report: FailureReport | None = None
+
+
+class Proposal(NamedTuple):
+    """A candidate as it is proposed: `key` is what it is remembered by, `repeats` the item that says it already, `attribution` a failure's."""
+
+    key: str
+    candidate: Candidate
+    way: Way = Way.ASK
+    preselected: bool = False
+    attribution: Attribution | None = None
+    repeats: str = ""

@@ -5,9 +5,13 @@ Owns the change of `.crucible/config.toml`, in which comments, order and all oth
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from crucible.errors import VaultError
 from crucible.vault import files
@@ -15,7 +19,8 @@ from crucible.vault import files
 __all__ = ["set_preference"]
 
 _CONFIG = ".crucible/config.toml"
-_HEAD = re.compile(r"(?m)^[ \t]*\[[ \t]*capture[ \t]*\][^\n]*\n?")
+_HEAD = re.compile(r"(?m)^\ufeff?[ \t]*\[[ \t]*capture[ \t]*\][^\n]*(?:\n|\Z)")
+_DOTTED = re.compile(r"(?m)^capture\.[^\n]*(?:\n|\Z)")
 
 
 def set_preference(root: Path, key: str, value: bool | float) -> bool:
@@ -42,40 +47,31 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
 
 
 def _with(text: str, key: str, value: bool | float) -> str:
-    """The text with the key set: in its place, else right below the table's head, where a table that somebody opens further down cannot take it."""
-    import tomlkit  # noqa: PLC0415  slow, and only who changes a preference needs it
-
-    before = tomllib.loads(text.removeprefix("\ufeff"))
+    """The text with the key set; `ValueError` if it is no TOML, or there is no line for it."""
+    before = _read(text)
     capture = before.get("capture", {})
     if not isinstance(capture, dict):
         raise ValueError("`capture` is no table")  # noqa: TRY004  as any other file that is not what it should be
-    if capture.get(key) == value and type(capture.get(key)) is type(value):
-        return text
     wanted = {**before, "capture": {**capture, key: value}}
-    is_windows = "\r\n" in text and text.count("\n") == text.count("\r\n")
-    ending = "\r\n" if is_windows else "\n"
-    head = _HEAD.search(text)
-    if key not in capture and head:
-        line = f"{key} = {tomlkit.item(value).as_string()}{ending}"
-        at = head.end()
-        found = text[:at] + ("" if text[:at].endswith("\n") else ending) + line + text[at:]
-        if _means(found, wanted):
-            return found
-    bom = text[:1] if text.startswith("\ufeff") else ""
-    document = tomlkit.parse(text[len(bom) :])
-    if "capture" not in document:
-        document["capture"] = tomlkit.table()
-    document["capture"][key] = value
-    found = bom + tomlkit.dumps(document)
-    if is_windows:
-        found = found.replace("\r\n", "\n").replace("\n", ending)
-    if not _means(found, wanted):
-        raise ValueError(f"capture.{key} has no place in it")
-    return found
+    if key in capture and before == wanted:
+        return text
+    for changed in _ways(text, key, json.dumps(value)):
+        with suppress(ValueError):
+            if _read(changed) == wanted:
+                return changed
+    raise ValueError(f"capture.{key} has no place in it")
 
 
-def _means(text: str, wanted: dict[str, object]) -> bool:
-    try:
-        return tomllib.loads(text.removeprefix("\ufeff")) == wanted
-    except ValueError:
-        return False
+def _read(text: str) -> dict[str, Any]:
+    return tomllib.loads(text.removeprefix("\ufeff"))
+
+
+def _ways(text: str, key: str, value: str) -> Iterator[str]:
+    """In its place; right below the table's head, where a table that somebody opens further down cannot take it; beside dotted keys; at the end."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    for found in re.finditer(rf"(?m)^([ \t]*(?:capture\.)?{key}[ \t]*=[ \t]*)[^\s#]+", text):
+        yield text[: found.start()] + found[1] + value + text[found.end() :]
+    places = [(found.end(), f"{key} = {value}{end}") for found in _HEAD.finditer(text)]
+    places += [(found.end(), f"capture.{key} = {value}{end}") for found in _DOTTED.finditer(text)]
+    for at, line in (*places, (len(text), f"[capture]{end}{key} = {value}{end}")):
+        yield text[:at] + ("" if at == 0 or text[at - 1] == "\n" else end) + line + text[at:]

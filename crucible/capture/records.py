@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -20,10 +19,9 @@ from crucible.bookmarks.fields import number_of, session_of, text_of, time_of, t
 from crucible.bookmarks.lines import Unfit, append_lines, has_lines, read_lines
 from crucible.bookmarks.renames import CAPTURES, names_before
 from crucible.capture.friction import Budget, Interaction
-from crucible.capture.model import Candidate
+from crucible.capture.model import Candidate, Proposal, Way
 from crucible.history.model import Capture, Captures
 from crucible.knowledge.noise import normal_title
-from crucible.note.source import Problem
 from crucible.vault import files
 
 __all__ = [
@@ -35,6 +33,7 @@ __all__ = [
     "captures_of",
     "key_of",
     "load_known",
+    "remembered",
     "spend",
 ]
 
@@ -60,13 +59,14 @@ class State(StrEnum):
     KEPT = "kept"
 
 
+_WAITING = frozenset((State.SUGGESTED, State.ASKED, State.DEFERRED, State.ALIKE))
 _RANK = {state: rank for rank, state in enumerate(State)}
 
 
 class Remembered(NamedTuple):
     """A candidate and what became of it.
 
-    `item` is the id of the item of knowledge that says it.  `summary` and `detail` are as a human left them; `detail` stands there only while
+    `item` is the id of the item of knowledge that says it, `finding` that of the finding it was made from.  `summary` and `detail` are as a human left them; `detail` stands there only while
     it is approved and not kept.
     """
 
@@ -77,18 +77,16 @@ class Remembered(NamedTuple):
     detail: str = ""
     item: str = ""
     silent: bool = False
+    finding: str = ""
 
 
 class Known(NamedTuple):
-    """What is remembered of a session: candidates by key, prompts that there were, and what in other sessions of its project was skipped.
-
-    `problems` are lines that name the session and are none of ours.
-    """
+    """What is remembered of a session: candidates by key, prompts that there were, and what was `refused` or is `waiting` in other sessions of its project."""
 
     states: Mapping[str, Remembered]
     spent: tuple[tuple[Interaction, ...], ...] = ()
     refused: frozenset[str] = frozenset()
-    problems: tuple[Problem, ...] = ()
+    waiting: frozenset[str] = frozenset()
 
     def state(self, key: str) -> State | None:
         """What became of a candidate, as far as anybody knows."""
@@ -114,60 +112,49 @@ def key_of(candidate: Candidate) -> str:
     return f"c-{hashlib.blake2s(told.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
+def remembered(one: Proposal, state: State, item: str = "") -> Remembered:
+    """A candidate with what became of it."""
+    candidate = one.candidate
+    detail = candidate.detail if state is State.APPROVED else ""
+    silent = one.way is Way.SILENT
+    return Remembered(
+        one.key, state, candidate.kind.value, candidate.summary, detail, item, silent, candidate.finding
+    )
+
+
 def load_known(root: Path, session_id: str, project: str = "") -> Known:
-    """What is remembered of a session, under any name it had, and what else was skipped in its project."""
+    """What is remembered of a session, under any name it had, and of the candidates of others of its project."""
     if not has_lines(root, CAPTURES):
         return Known({})
-    own, problems = _lines_of(root, session_id)
+    names = {session_id, *names_before(root, session_id)}
+    lines, _ = read_lines(root, CAPTURES, _line, b'"session"')
+    own = [one for one in lines if one.session in names]
+    states = _strongest(one.said for one in own if one.said)
+    near = (one for one in lines if project and one.project == project and one.session not in names)
+    others = [one.said for one in near if one.said and one.said.key not in states]
+    refused = frozenset(one.key for one in others if one.state is State.SKIPPED)
+    waiting = frozenset(key for key, one in _strongest(others).items() if one.state in _WAITING)
+    return Known(states, tuple(one.spent for one in own if one.spent), refused, waiting)
+
+
+def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
     states: dict[str, Remembered] = {}
-    for said in filter(None, (one.said for one in own)):
-        old = states.get(said.key)
-        if old is None or _RANK[said.state] > _RANK[old.state]:
-            states[said.key] = said
-    refused = _refused(root, project) if project else frozenset()
-    return Known(states, tuple(one.spent for one in own if one.spent), refused - {*states}, problems)
-
-
-def _lines_of(root: Path, session_id: str) -> tuple[list[_Line], tuple[Problem, ...]]:
-    """The lines of one session; of the others only those of a project that were skipped are ever looked at."""
-    found: list[_Line] = []
-    problems: list[Problem] = []
-    for name in dict.fromkeys((session_id, *names_before(root, session_id))):
-        lines, wrong = read_lines(root, CAPTURES, _line, f'"{name}"'.encode("utf-8", "surrogatepass"))
-        found += [one for one in lines if one.session == name]
-        problems += wrong
-    return found, tuple(problems)
-
-
-def _refused(root: Path, project: str) -> frozenset[str]:
-    lines, _ = read_lines(root, CAPTURES, _line, b'"skipped"')
-    return frozenset(
-        one.said.key
-        for one in lines
-        if one.said and one.said.state is State.SKIPPED and one.project == project
-    )
+    for one in said:
+        old = states.get(one.key)
+        if old is None or _RANK[one.state] > _RANK[old.state]:
+            states[one.key] = one
+    return states
 
 
 def captures_of(root: Path, session_id: str) -> Captures:
     """What became of a session's candidates, for its history: kept or to be kept, refused or known already, and what nobody answered for."""
-    groups: dict[str, list[Capture]] = {"suggested": [], "approved": [], "skipped": []}
-    for one in load_known(root, session_id).states.values():
-        group = _GROUPS.get(one.state)
-        if group:
-            groups[group].append(Capture(one.kind, one.item, one.summary))
-    return Captures(tuple(groups["suggested"]), tuple(groups["approved"]), tuple(groups["skipped"]))
+    states = load_known(root, session_id).states.values()
 
+    def those(*wanted: State) -> tuple[Capture, ...]:
+        found = (one for one in states if one.state in wanted)
+        return tuple(Capture(one.kind, one.item, one.summary, one.finding) for one in found)
 
-_GROUPS = {
-    State.SUGGESTED: "suggested",
-    State.ASKED: "suggested",
-    State.DEFERRED: "suggested",
-    State.ALIKE: "suggested",
-    State.SKIPPED: "skipped",
-    State.KNOWN: "skipped",
-    State.APPROVED: "approved",
-    State.KEPT: "approved",
-}
+    return Captures(those(*_WAITING), those(State.APPROVED, State.KEPT), those(State.SKIPPED, State.KNOWN))
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -188,18 +175,8 @@ def append_states(
 
 
 def _fields(one: Remembered) -> dict[str, object]:
-    told: dict[str, object] = {
-        "candidate": one.key,
-        "state": one.state.value,
-        "kind": one.kind,
-        "summary": one.summary,
-    }
-    rest = {
-        "detail": one.detail if one.state is State.APPROVED else "",
-        "item": one.item,
-        "silent": one.silent,
-    }
-    return told | {name: value for name, value in rest.items() if value}
+    told = {"candidate" if name == "key" else name: value for name, value in one._asdict().items()}
+    return {name: value for name, value in told.items() if value or name == "summary"}
 
 
 def spend(
@@ -215,11 +192,11 @@ def spend(
 
     `budget` is the session's before anything was spent.  Raises as `append_lines` does: who cannot note it must not ask.
     """
-    with _turn(root):
+    top = Path(os.path.realpath(root))
+    # Not the lock of the file itself, which who appends to it takes.
+    with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
         spent = load_known(root, session_id).spent
-        for one in spent:
-            budget = budget.after(*one)
-        if not budget.allows(*what):
+        if not budget.spending(spent).allows(*what):
             return False
         line = {
             "session": session_id,
@@ -229,14 +206,6 @@ def spend(
         }
         append_lines(root, CAPTURES, (line,), fsync=fsync)
         return True
-
-
-@contextmanager
-def _turn(root: Path) -> Iterator[None]:
-    top = Path(os.path.realpath(root))
-    # Not the lock of the file itself, which who appends to it takes.
-    with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
-        yield
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -264,12 +233,5 @@ def _remembered(fields: Mapping[str, object]) -> Remembered:
         state = State(text_of(fields, "state"))
     except ValueError:
         raise Unfit("`state` is none that this version knows") from None
-    return Remembered(
-        word_of(fields, "candidate"),
-        state,
-        text_of(fields, "kind"),
-        text_of(fields, "summary"),
-        text_of(fields, "detail"),
-        text_of(fields, "item"),
-        fields.get("silent") is True,
-    )
+    texts = {name: text_of(fields, name) for name in ("kind", "summary", "detail", "item", "finding")}
+    return Remembered(word_of(fields, "candidate"), state, silent=fields.get("silent") is True, **texts)

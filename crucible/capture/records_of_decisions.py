@@ -1,17 +1,19 @@
-"""Files that record decisions of architecture: which paths are such files, and which calls made or changed one.
+"""Files that record decisions of architecture: which paths are such files, which calls made or changed one, and what one says.
 
-Owns the names of their folders and files, in the languages of the usual teams.  Reading one, listing them, and code about them are none.
+Reading one, listing them, and code about them make no record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from crucible.acts.model import Deed
-from crucible.capture.steps import Step
+from crucible.knowledge.steps import Step
+from crucible.note.contain import cut, normal, whole_fences
 from crucible.patterns import late_pattern
 
-__all__ = ["is_decision_record", "records_of", "subject_of"]
+__all__ = ["Record", "is_decision_record", "read_record", "records_of", "subject_of"]
 
 _TEXT = r"\.(?:md|mdx|markdown|adoc|asciidoc|asc|rst|txt|org|textile)"
 _FOLDER = r"(?:m?adrs?|adls?|log4brains|[\w-]*(?:decisi[oó]n|decis[õo]|d[ée]cision|entscheidung|besluit|decyzj)[\w-]*)"
@@ -29,6 +31,18 @@ _TOOL = late_pattern(
 )
 _PATH = late_pattern(r"[\w./\-À-ÿ]{4,300}")
 _WORDS = late_pattern(r"[-_. ]+")
+_PROPERTIES = late_pattern(r"(?s)\A---[ \t]*\n.*?\n---[ \t]*\n")
+_TITLE = late_pattern(r"(?m)^(?:#|=) +(\S.*?)[ \t#]*$")
+_HEADING = late_pattern(r"#{1,6}[ \t]+(\S.*?)[ \t#]*")
+_SHOWN = 20_000
+"""Code points of a record that are kept; the rest stays in the file."""
+
+
+class Record(NamedTuple):
+    """What a record says; the title is "" if it has none."""
+
+    title: str
+    text: str
 
 
 def is_decision_record(path: str) -> bool:
@@ -52,3 +66,16 @@ def subject_of(path: str) -> str:
     stem = path.replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
     plain = _NUMBER.sub("", stem.casefold())
     return _WORDS.sub(" ", plain or stem).strip()
+
+
+def read_record(text: str, file: str) -> Record:
+    """The title of a record, and its text without properties; headings are bold lines, since they could not be told from an item's own."""
+    text = _PROPERTIES.sub("", normal(text.removeprefix("\ufeff")))
+    found = _TITLE.search(text)
+    whole = (text[: found.start()] + text[found.end() :] if found else text).strip()
+    body = whole if len(whole) <= _SHOWN else f"{cut(whole, _SHOWN)}\n\nThe rest is in {file}."
+    lines = body.split("\n")
+    code = {at for first, end in whole_fences(body) for at in range(first, end)}
+    headings = [None if at in code else _HEADING.fullmatch(line) for at, line in enumerate(lines)]
+    shown = (f"**{heading[1]}**" if heading else line for line, heading in zip(lines, headings, strict=True))
+    return Record(found[1] if found else "", "\n".join(shown))

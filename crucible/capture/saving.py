@@ -1,35 +1,35 @@
-"""A candidate as an item of knowledge: which type it has, what it says, where it comes from; and keeping it.
+"""Keep candidates as items of knowledge: which type each has, what it says, and where it comes from.
 
-Owns that only a decision record inside the project's folder is read.  Whether there is room, whether the same is known and what is a secret is
+Only a decision record inside the project's folder is read.  Whether there is room, whether the same is known and what is a secret is
 `knowledge.adding`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from crucible.bookmarks.fields import is_inner_path
-from crucible.capture.asking import Proposal
-from crucible.capture.model import Candidate, Kind
-from crucible.capture.records import Remembered, State
-from crucible.capture.routing import FAILURES
+from crucible.capture.model import FAILURES, Candidate, Kind, Proposal, Way
+from crucible.capture.records import Remembered, State, remembered
+from crucible.capture.records_of_decisions import Record, read_record
 from crucible.errors import CrucibleError, UsageError
 from crucible.knowledge.adding import Added, Choice, Outcome, add_item, provenance_in
 from crucible.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
-from crucible.knowledge.keeping import load_item
+from crucible.knowledge.keeping import items_by_id, load_items
 from crucible.knowledge.model import Attribution
-from crucible.knowledge.noise import Similar
-from crucible.note.contain import cut, normal, normal_line
-from crucible.patterns import late_pattern
+from crucible.knowledge.noise import Similar, same_or_alike
+from crucible.note.contain import cut, normal_line
 from crucible.secrets.scanner import Redact
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
 
-__all__ = ["KEPT_AS", "UNASKED", "Kept", "Saver", "record_text"]
+__all__ = ["KEPT_AS", "UNASKED", "Kept", "Saver"]
 
 KEPT_AS: Mapping[Kind, ItemType] = MappingProxyType(
     {
@@ -44,34 +44,28 @@ KEPT_AS: Mapping[Kind, ItemType] = MappingProxyType(
     }
 )
 """The type of item that each kind of candidate becomes."""
-
+_TAGS = {Kind.ADR: "adr", Kind.SELF_CORRECTION: "self-correction", Kind.CORRECTION: "correction"}
 UNASKED = "auto-captured"
 """The tag of what nobody was asked about."""
 
 _LONGEST_RECORD = 256 * 1024
 """Bytes; a decision record is a page or two."""
-_SHOWN = 20_000
-"""Code points of a record that are kept; the rest stands in the file."""
 _RECORDS = (".md", ".markdown", ".mdx", ".adoc", ".asciidoc", ".rst", ".txt", ".org")
-_TITLE = late_pattern(r"(?m)^(?:#|=) +(\S.*?)[ \t#]*$")
-_PROPERTIES = late_pattern(r"(?s)\A---[ \t]*\n.*?\n---[ \t]*\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """What came of keeping a candidate: `said` is to be remembered, `path` the note that says it now, `line` a word for the reader."""
 
     proposal: Proposal
     said: Remembered
-    outcome: Outcome
     path: Path | None = None
     line: str = ""
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Saver:
-    """All that keeping the candidates of a session needs; `folder` is where its project is on this machine, None where nobody knows."""
+    """What keeping the candidates of a session needs; `folder` is where its project is on this machine, None if nobody knows."""
 
     vault: Vault
     note: Note
@@ -81,61 +75,75 @@ class Saver:
     choice: Choice | None = None
     similar: Similar | None = None
 
-    def keep(self, proposal: Proposal, *, silent: bool = False) -> Kept:
-        """Make it an item.  What the same session has kept before is that item: who was killed in between keeps nothing twice.
+    def keep_all(self, proposals: Iterable[Proposal], problems: dict[str, None]) -> Iterator[Kept]:
+        """Keep each; one that the disk or the vault refuses is a line in `problems` and keeps no other one from it."""
+        for one in proposals:
+            try:
+                kept = self.keep(one)
+            except CrucibleError as error:
+                problems[f"{one.candidate.summary}: not kept: {error}"] = None
+                continue
+            if kept.said.state is State.APPROVED:
+                problems[f"{one.candidate.summary}: not kept: {kept.line}"] = None
+            problems.update(dict.fromkeys(kept.warnings))
+            yield kept
+
+    def keep(self, proposal: Proposal) -> Kept:
+        """Make it an item.  What the same session has kept before is that item: one that was killed in between keeps nothing twice.
 
         Raises what `add_item` does.
         """
-        item = self._item(proposal, silent=silent)
         choice = self.choice or (None if self.vault.settings.capture.deduplicate else Choice.KEEP_BOTH)
+        item = self._item(proposal)
         added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
-        return self._told(proposal, added, silent=silent)
+        state, id_ = self._came_of(added)
+        path = added.path or (self.vault.root / "knowledge" / f"{id_}.md" if id_ else None)
+        return Kept(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
 
-    def _told(self, proposal: Proposal, added: Added, *, silent: bool) -> Kept:
-        state, id_ = _came_of(added)
-        if state is State.KNOWN and self._is_ours(added):
-            state = State.KEPT
-        candidate = proposal.candidate
-        said = Remembered(proposal.key, state, candidate.kind.value, candidate.summary, "", id_, silent)
-        path = added.path
-        if path is None and id_:
-            path = self.vault.root / "knowledge" / f"{id_}.md"
-        if state is State.APPROVED:
-            said = said._replace(detail=candidate.detail)
-        return Kept(proposal, said, added.outcome, path, added.why, added.warnings)
+    def repeats(self, candidate: Candidate) -> str:
+        """The id of the item that says the same already, or nearly; "" for none."""
+        if not self.vault.settings.capture.deduplicate:
+            return ""
+        item = self._item(Proposal("", candidate))
+        # By words alone: asking recall for each candidate takes too long, and keeping one asks it.
+        return next((one.id for one in same_or_alike(item, self._items, self.vault.settings.knowledge)), "")
 
-    def _is_ours(self, added: Added) -> bool:
-        """Whether what says the same comes from this very session."""
-        path = self.vault.root / "knowledge" / f"{added.alike[0].id}.md"
-        try:
-            found = load_item(self.vault, path).item
-        except CrucibleError:
-            return False
-        return found is not None and found.source.session == self.note.name and found.type is added.item.type
+    @cached_property
+    def _items(self) -> Mapping[str, Item]:
+        return items_by_id(load_items(self.vault))
+
+    def _came_of(self, added: Added) -> tuple[State, str]:
+        first = added.alike[0] if added.alike else None
+        if added.outcome in (Outcome.ADDED, Outcome.MERGED):
+            return State.KEPT, added.id
+        if added.outcome is Outcome.FULL or first is None:
+            return State.APPROVED, ""
+        if not first.exact:
+            return State.ALIKE, first.id
+        found = items_by_id(load_items(self.vault)).get(first.id)
+        ours = found and (found.source.session, found.type) == (self.note.name, added.item.type)
+        return (State.KEPT if ours else State.KNOWN), first.id
 
     # --- as an item ----------------------------------------------------------------------------------------------------
 
-    def _item(self, proposal: Proposal, *, silent: bool) -> Item:
-        candidate = proposal.candidate
-        title, text = candidate.summary, candidate.detail
-        if candidate.kind in FAILURES:  # its detail is the root cause
-            text = "" if candidate.error == title else candidate.error
-        if candidate.kind is Kind.ADR and (told := record_text(self.folder, candidate.file)):
-            title, text = told[0] or title, told[1]
-        project = normal_line(self.note.session.project or "")
-        evidence = candidate.kind is Kind.EVIDENCE
-        failure = _failure(candidate, proposal.attribution)
+    def _item(self, proposal: Proposal) -> Item:
+        candidate, session = proposal.candidate, self.note.session
+        record = record_text(self.folder, candidate.file) if candidate.kind is Kind.ADR else None
+        project = normal_line(session.project or "")
+        is_evidence = candidate.kind is Kind.EVIDENCE
+        how = cut(normal_line(candidate.source or candidate.detail), 200)
+        proof = Verification(passed=True, how=how, by=session.id, at=session.ended or self.now)
         return Item(
             KEPT_AS[candidate.kind],
-            title,
-            text,
-            _tags(candidate, silent=silent),
+            record.title if record and record.title else candidate.summary,
+            record.text if record else candidate.detail,
+            tuple(filter(None, (_TAGS.get(candidate.kind), UNASKED if proposal.way is Way.SILENT else ""))),
             Scope.PROJECT if project else Scope.GLOBAL,
             project,
-            source=self._source(candidate, Origin.VERIFIED if evidence else Origin.SESSION),
+            source=self._source(candidate, Origin.VERIFIED if is_evidence else Origin.SESSION),
             confidence=min(1.0, max(0.0, candidate.confidence)),
-            failure=failure,
-            verification=self._verification(candidate) if evidence else Verification(),
+            failure=_failure(candidate, proposal.attribution),
+            verification=proof if is_evidence else Verification(),
         )
 
     def _source(self, candidate: Candidate, origin: Origin) -> Provenance:
@@ -144,50 +152,21 @@ class Saver:
         except UsageError:  # the note was edited since, and has no such phase any more
             return Provenance(origin, self.note.name)
 
-    def _verification(self, candidate: Candidate) -> Verification:
-        session = self.note.session
-        how = cut(normal_line(candidate.source or candidate.detail), 200)
-        return Verification(passed=True, how=how, by=session.id, at=session.ended or self.now)
-
-
-def _came_of(added: Added) -> tuple[State, str]:
-    first = added.alike[0] if added.alike else None
-    match added.outcome:
-        case Outcome.ADDED | Outcome.MERGED:
-            return State.KEPT, added.id
-        case Outcome.FULL:
-            return State.APPROVED, ""
-        case _:
-            exact = first is not None and first.exact
-            return (State.KNOWN if exact else State.ALIKE), first.id if first else ""
-
-
-def _tags(candidate: Candidate, *, silent: bool) -> tuple[str, ...]:
-    told = (
-        "adr" if candidate.kind is Kind.ADR else "",
-        candidate.kind.value.replace("_", "-")
-        if candidate.kind in (Kind.SELF_CORRECTION, Kind.CORRECTION)
-        else "",
-        UNASKED if silent else "",
-    )
-    return tuple(filter(None, told))
-
 
 def _failure(candidate: Candidate, attribution: Attribution | None) -> Failure:
-    """The cause in the session's words; a model's where one was asked."""
+    """The cause in the session's words; a model's if one was asked."""
     if candidate.kind not in FAILURES:
         return Failure()
-    if attribution is None:
-        return Failure(root_cause=candidate.detail, resolution=candidate.resolution)
-    told = candidate.detail if attribution.judge == "rules" else ""
-    cause = told or attribution.root_cause
-    return Failure(attribution.category, cause, attribution.preventable_with, candidate.resolution)
+    if attribution is None or attribution.judge == "rules":
+        category = attribution.category if attribution else None
+        return Failure(category, candidate.cause, "", candidate.fix)
+    return Failure(attribution.category, attribution.root_cause, attribution.preventable_with, candidate.fix)
 
 
-def record_text(folder: Path | None, file: str) -> tuple[str, str] | None:
-    """The title and the text of a decision record in the project's folder; None where it cannot be read safely.
+def record_text(folder: Path | None, file: str) -> Record | None:
+    """The title and the text of a decision record in the project's folder; None if it cannot be read safely.
 
-    The path was written by anybody: it must lead to a regular text file below the folder, every symlink followed.
+    Anybody may have written the path: it must lead to a regular text file below the folder, every symlink followed.
     """
     if folder is None or not is_inner_path(file) or not file.casefold().endswith(_RECORDS):
         return None
@@ -199,8 +178,4 @@ def record_text(folder: Path | None, file: str) -> tuple[str, str] | None:
         text = files.read_bytes(path)[0].decode("utf-8")
     except (CrucibleError, OSError, UnicodeDecodeError, ValueError):
         return None
-    text = _PROPERTIES.sub("", normal(text.removeprefix("\ufeff")))
-    found = _TITLE.search(text)
-    body = text[: found.start()] + text[found.end() :] if found else text
-    left = "" if len(body) <= _SHOWN else f"\n\nThe rest stands in {file}."
-    return (found[1] if found else ""), cut(body.strip(), _SHOWN) + left
+    return read_record(text, file)

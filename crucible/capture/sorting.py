@@ -1,126 +1,196 @@
-"""The candidates of a session, sorted by what becomes of them, told without secrets and in plain characters.
+"""The candidates of a session, each once and with what becomes of it: kept without a question, asked about, only listed, or dropped.
 
-Owns which of them belong to a task, what was answered already, and when a task's end deserves a question.
+Kept without a question are decision records, evidence, self-corrections, what somebody recorded on purpose, and failures of which a model is
+sure that knowledge would have prevented them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import TypeAlias
 
+from crucible.agents.asking import Asker
 from crucible.bookmarks.model import Bookmark
-from crucible.capture.asking import Proposal
-from crucible.capture.model import PROMPTED, Candidate, Kind
+from crucible.capture.model import FAILURES, PRESELECTED, PROMPTED, Candidate, Kind, Proposal, Way
 from crucible.capture.records import Known, Remembered, State, key_of
-from crucible.capture.routing import FAILURES, Judge, Way, by_rules, is_preselected, report_of, way_of
 from crucible.history.worked import QUIET, worked
+from crucible.knowledge import judging
+from crucible.knowledge.classifying import classify
+from crucible.knowledge.model import Attribution, FailureReport
+from crucible.knowledge.noise import overlap, words_of
 from crucible.lifecycle_settings import CaptureSettings
 from crucible.note.contain import cut, normal, normal_line
 from crucible.patterns import UNSEEN
 from crucible.secrets.scanner import Redact
-from crucible.session.model import Phase, Session, Status
-from crucible.tasks.flowing import kind_of
-from crucible.tasks.model import Choice, ChoiceKind
+from crucible.session.fields import parse_time
+from crucible.session.findings import Source
+from crucible.session.model import Session, Status
+from crucible.settings import VaultSettings
 
-__all__ = ["Sorted", "deserves_question", "minutes_of", "sort_out", "told_safely"]
+__all__ = [
+    "Judge",
+    "deserves_question",
+    "is_preselected",
+    "judge_of",
+    "minutes_of",
+    "once_each",
+    "phases_of",
+    "report_of",
+    "sort_out",
+    "told_safely",
+    "way_of",
+]
 
-_LONGEST, _LONGEST_DETAIL = 200, 4000
+_LONGEST, _LONGEST_DETAIL = 200, 21_000
 """Code points of a summary, and of the other texts."""
 _TAKEN_OUT = "[REDACTED:"
 _REFUSED = frozenset((State.SKIPPED, State.DROPPED))
 _ANSWERED = _REFUSED | {State.KEPT, State.KNOWN}
+_ONE = 0.8
+"""The share of the words of two titles from which on they say one thing."""
 _FEWEST = 2
 """Decisions of a task that are worth a question."""
+_SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
+_PREVENTABLE, _SURE = 0.6, 0.85
+"""How sure it must be that knowledge would have prevented a failure, for it to be proposed, and to be kept if a model says so."""
+_MOST_JUDGED = 8
+"""Failures that a model is asked about in one go; rules take the rest."""
 
-
-@dataclass(frozen=True, slots=True)
-class Sorted:
-    """What is kept without a question, what was approved and is not kept yet, what may be asked about, and what is only listed.
-
-    `dropped` are failures that a model has looked at, so that it is not asked again.
-    """
-
-    silent: tuple[Proposal, ...] = ()
-    approved: tuple[Proposal, ...] = ()
-    asked: tuple[Proposal, ...] = ()
-    listed: tuple[Proposal, ...] = ()
-    dropped: tuple[Proposal, ...] = ()
-
-    @property
-    def open(self) -> tuple[Proposal, ...]:
-        """All that waits for an answer."""
-        return (*self.asked, *self.listed)
-
-    @property
-    def unsure(self) -> frozenset[str]:
-        """The keys of what is only listed."""
-        return frozenset(one.key for one in self.listed)
+Judge: TypeAlias = "Callable[[FailureReport], Attribution | None]"
+"""Says where a failure comes from, None if nobody knows; never raises for what a failure or a model says."""
 
 
 def sort_out(
-    session: Session,
     candidates: Iterable[Candidate],
     known: Known,
     settings: CaptureSettings,
-    judge: Judge | None,
+    judge: Judge,
+    repeats: Callable[[Candidate], str],
     *,
-    task: str = "",
-    now: datetime,
     again: bool = False,
-) -> Sorted:
-    """Sort what has no answer yet, of a task alone where one is named; each thing once, the surest first.  What was refused counts `again`."""
+) -> list[Proposal]:
+    """What has no answer yet, the surest first.  What was refused counts `again`; `repeats` tells the item that says the same, "" for none.
+
+    What waits for an answer in another session of the project is not proposed a second time; what is known already is never ticked.  A failure that is dropped is
+    among them only if a model looked at it, so that it is not asked again.
+    """
     answered = _ANSWERED - _REFUSED if again else _ANSWERED
-    phases = _phases_of(session, task, now) if task else None
-    groups: dict[str, dict[str, Proposal]] = {name: {} for name in Sorted.__slots__}
-    for candidate in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
-        if not candidate.summary or (phases is not None and candidate.phase not in phases):
-            continue
+    found: dict[str, Proposal] = {}
+    for candidate in once_each(candidates):
         key = key_of(candidate)
-        state = known.state(key)
-        if state in answered or any(key in group for group in groups.values()):
+        if key in found or known.state(key) in answered:
             continue
-        group, proposal = _placed(key, candidate, known.states.get(key), settings, judge)
-        if group:
-            groups[group][key] = proposal
-    return Sorted(**{name: tuple(group.values()) for name, group in groups.items()})
+        one = _placed(key, candidate, known.states.get(key), settings, judge)
+        if one.way in (Way.ASK, Way.LIST):
+            if key in known.waiting and key not in known.states:
+                continue
+            repeated = repeats(candidate)
+            ticked = one.preselected and one.way is Way.ASK and not repeated
+            one = one._replace(preselected=ticked, repeats=repeated)
+        if one.way is not Way.DROP or (one.attribution and one.attribution.judge != "rules"):
+            found[key] = one
+    return [*found.values()]
+
+
+def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """The surest of those that say one thing: found in the same row, or in nearly the same words."""
+    rows: set[str] = set()
+    told: list[frozenset[str]] = []
+    for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
+        row, words = one.finding.partition("-")[2], words_of(one.summary)
+        is_failure = one.kind in FAILURES
+        if not one.summary or (row and row in rows and not is_failure):
+            continue
+        if not is_failure:
+            if one.kind is not Kind.EVIDENCE and any(overlap(words, other) >= _ONE for other in told):
+                continue
+            rows.add(row)
+            told.append(words)
+        yield one
 
 
 def _placed(
-    key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings, judge: Judge | None
-) -> tuple[str, Proposal]:
-    """In which group it belongs, "" for none."""
-    attribution = None
-    if candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence:
-        attribution = (judge or by_rules)(report_of(candidate))
-    proposal = Proposal(key, candidate, is_preselected(candidate, attribution), attribution)
+    key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings, judge: Judge
+) -> Proposal:
+    is_judged = candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence
+    attribution = judge(report_of(candidate)) if is_judged else None
+    ticked = is_preselected(candidate, attribution)
     if before and before.state is State.APPROVED and not before.silent:
         told = candidate._replace(summary=before.summary, detail=before.detail)
-        return "approved", proposal._replace(candidate=told)
+        return Proposal(key, told, Way.APPROVED, ticked, attribution)
     way = way_of(candidate, settings, attribution)
-    if way is Way.DROP:
-        return ("dropped" if attribution and attribution.judge != "rules" else ""), proposal
-    if before and before.state is State.ALIKE:
-        return "listed", proposal._replace(preselected=False)
-    group = {Way.SILENT: "silent", Way.ASK: "asked", Way.LIST: "listed"}[way]
-    return group, proposal._replace(preselected=proposal.preselected and way is Way.ASK)
+    if way is not Way.DROP and before and before.state is State.ALIKE:
+        way = Way.LIST
+    return Proposal(key, candidate, way, ticked, attribution)
 
 
-def deserves_question(found: Sorted) -> bool:
-    """Whether a task's end is worth one: two decisions of weight, or a failure that was mended; a simple implementation is not.
+def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Way:
+    """What becomes of it; a failure without a known origin has no `attribution`.
 
-    A decision record needs no question: it is kept.
+    Nothing is kept unasked that is less sure than what may be asked about.
     """
-    if any(one.candidate.kind in FAILURES for one in (*found.silent, *found.asked)):
-        return bool(found.asked)
-    return sum(_has_weight(one.candidate) for one in found.asked) >= _FEWEST
+    if candidate.confidence < settings.min_confidence:
+        return Way.DROP
+    is_silent = candidate.kind in _SILENT
+    if candidate.source == Source.CALLOUT:
+        is_silent = True
+    elif attribution:
+        # Not `<`: a confidence that is no number is none.
+        if not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
+            return Way.DROP
+        is_silent |= attribution.judge != "rules" and attribution.confidence >= _SURE
+    if candidate.confidence < PROMPTED:
+        return Way.LIST
+    return Way.SILENT if is_silent and settings.silent else Way.ASK
 
 
-def _has_weight(candidate: Candidate) -> bool:
-    if candidate.kind is not Kind.DECISION or candidate.confidence < PROMPTED:
-        return False
-    return kind_of(Choice(candidate.summary, candidate.detail)) is not ChoiceKind.BUG_FIX
+def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
+    """True if it is ticked beforehand; a failure only if its attribution is as sure."""
+    sure = candidate.confidence if attribution is None else min(candidate.confidence, attribution.confidence)
+    return sure > PRESELECTED
+
+
+def deserves_question(found: Iterable[Proposal]) -> bool:
+    """True if a task's end is worth one: two decisions of weight, or a failure that was fixed; a simple implementation is not."""
+    asked = [one for one in found if one.way is Way.ASK]
+    if any(one.candidate.kind in FAILURES for one in found if one.way in (Way.ASK, Way.SILENT)):
+        return bool(asked)
+    weighty = (one for one in asked if one.candidate.kind is Kind.DECISION)
+    return sum(one.candidate.confidence >= PROMPTED for one in weighty) >= _FEWEST
+
+
+# --- where failures come from ----------------------------------------------------------------------------------------
+
+
+def report_of(candidate: Candidate) -> FailureReport:
+    """What a failure is attributed by."""
+    return candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
+
+
+def judge_of(asker: Asker | None, settings: VaultSettings, redact: Redact) -> Judge:
+    """A model as the judge, with the prompt template of these settings; the rules if there is none, or its answer cannot be used.
+
+    It is asked about a few failures at most, and no more once it has failed.
+    """
+    if asker is None:
+        return classify
+    template = judging.find_template(settings)
+    left = _MOST_JUDGED
+
+    def judge(report: FailureReport) -> Attribution | None:
+        nonlocal left
+        if left <= 0:
+            return classify(report)
+        left -= 1
+        came = judging.judge_fully(report, asker=asker, redact=redact, template=template)
+        if came.problem and not came.answers:
+            left = 0
+        return came.attribution
+
+    return judge
 
 
 # --- told safely -----------------------------------------------------------------------------------------------------
@@ -129,34 +199,26 @@ def _has_weight(candidate: Candidate) -> bool:
 def told_safely(
     candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True
 ) -> Iterator[Candidate]:
-    """The same in normal form, without secrets and what nobody sees; where it is `strict`, what holds or held a secret is left out altogether."""
+    """The same in normal form, without secrets and unseen characters; if `strict`, what holds or held a secret is left out altogether."""
+
+    def line(text: str) -> str:
+        return cut(normal_line(UNSEEN.sub("", redact(normal(text))[0])), _LONGEST)
+
+    def block(text: str) -> str:
+        return cut(normal(UNSEEN.sub("", redact(text)[0])), _LONGEST_DETAIL) if text else ""
+
     for one in candidates:
-        if strict and _has_secret(one, redact):
+        texts = (one.summary, one.detail, one.cause, one.fix)
+        if strict and any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts if text):
             continue
         yield one._replace(
-            summary=_line(redact(normal(one.summary))[0], _LONGEST),
-            detail=_text(one.detail, redact),
-            source=_line(redact(one.source)[0], _LONGEST),
-            file=_line(redact(one.file)[0], 4 * _LONGEST),
-            error=_text(one.error, redact),
-            resolution=_text(one.resolution, redact),
-            corrected=_text(one.corrected, redact),
+            summary=line(one.summary),
+            detail=block(one.detail),
+            source=line(one.source),
+            file=line(one.file),
+            cause=block(one.cause),
+            fix=block(one.fix),
         )
-
-
-def _has_secret(one: Candidate, redact: Redact) -> bool:
-    texts = (one.summary, one.detail, one.error, one.resolution)
-    return any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts if text)
-
-
-def _line(text: str, limit: int) -> str:
-    return cut(normal_line(UNSEEN.sub("", text)), limit)
-
-
-def _text(text: str, redact: Redact) -> str:
-    if not text:
-        return ""
-    return cut(normal(UNSEEN.sub("", redact(text)[0])), _LONGEST_DETAIL)
 
 
 # --- times -----------------------------------------------------------------------------------------------------------
@@ -165,43 +227,22 @@ def _text(text: str, redact: Redact) -> str:
 def minutes_of(
     session: Session, now: datetime, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
 ) -> float | None:
-    """How long was worked on a session, as its history tells it; on one that goes on until now.  None where nobody knows."""
+    """How long was worked on a session, as its history tells it, on one that goes on until now; None if nobody knows."""
     goes_on = session.status is Status.ACTIVE and session.ended is None
     lasted = worked(replace(session, ended=now) if goes_on else session, bookmarks, quiet)
     return None if lasted is None else lasted.total_seconds() / 60
 
 
-def _phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | None:
-    """The ids of the phases in which a task was worked on; None where its note does not tell, and all count."""
+def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | None:
+    """The ids of the phases in which a task was worked on; None if its note does not tell, and all count."""
     found = next((one for one in session.tasks if one.id == task), None)
-    begun = _time(found.started) if found else None
-    if begun is None or found is None:
+    begun = parse_time(found.started or "") if found else None
+    if begun is None or found is None or not all(phase.started for phase in session.phases):
         return None
-    over = _time(found.completed) or now
-    phases = [*session.all_phases()]
-    if not all(phase.started for phase in session.phases):
-        return None
-    spans = zip(phases, _ends(session, now), strict=True)
-    return frozenset(phase.id for phase, (start, end) in spans if start <= over and end >= begun)
-
-
-def _ends(session: Session, now: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """From when to when each phase went, its parts with it; one without an end goes to the next one's beginning."""
+    over = parse_time(found.completed or "") or now
     starts = [phase.started or now for phase in session.phases]
-    for phase, (start, following) in zip(session.phases, pairwise([*starts, max(now, *starts)]), strict=True):
-        span = start, phase.ended or following
-        for _ in _with_parts(phase):
-            yield span
-
-
-def _with_parts(phase: Phase) -> Iterator[Phase]:
-    yield phase
-    yield from phase.subphases
-
-
-def _time(text: str | None) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    spans = zip(session.phases, pairwise([*starts, max(now, *starts)]), strict=True)
+    worked_on = (
+        phase for phase, (start, following) in spans if start <= over and (phase.ended or following) >= begun
+    )
+    return frozenset(one.id for phase in worked_on for one in (phase, *phase.subphases))

@@ -6,9 +6,11 @@ that none of them becomes structure.  It tells no time: the same rows give the s
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -17,27 +19,24 @@ from crucible.cases.shapes import Provenance, Shape
 from crucible.patterns import late_pattern
 from crucible.templates import render_template
 
-__all__ = ["CARD_MARK", "CardFile", "Tally", "render_card"]
+__all__ = ["CARD_MARK", "Tally", "Written", "render_card"]
 
 CARD_MARK = "<!-- written by cru session learn -->"
 """What tells a card of ours from a README of somebody else's."""
 
-_COUNTED = ("type", "split", "agent", "model", "difficulty", "project", "fault", "category", "review")
+_TABLES = ("type", "split", "agent", "model", "difficulty", "project", "fault", "category", "review")
 _MOST = 40
 """Rows of a table; the rest is told as a number."""
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of the rows that were written: by each column to filter by; of what gave none, by its type; of what was taken out of them, by rule."""
+    """Counts of the rows that were written, by what their metadata say; of what gave none, by its type; of what was taken out of them, by rule."""
 
     rows: int = 0
     tokens: int = 0
-    verified: int = 0
-    partial: int = 0
-    troubled: int = 0
-    by: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in _COUNTED})
-    sessions: set[str] = field(default_factory=set)
+    by: defaultdict[str, Counter[object]] = field(default_factory=lambda: defaultdict(Counter))
     left_out: Counter[str] = field(default_factory=Counter)
     redactions: Counter[str] = field(default_factory=Counter)
 
@@ -45,46 +44,21 @@ class Tally:
         """Count a row."""
         self.rows += 1
         self.tokens += int(str(metadata["tokens"]))
-        self.verified += bool(metadata["verified"])
-        self.partial += not metadata["complete"]
-        self.troubled += bool(metadata["problems"])
-        self.sessions.add(str(metadata["session"]))
-        for name, counts in self.by.items():
-            counts[str(metadata[name])] += 1
-
-    def merge(self, other: Tally) -> None:
-        """Count what another one counted."""
-        self.rows += other.rows
-        self.tokens += other.tokens
-        self.verified += other.verified
-        self.partial += other.partial
-        self.troubled += other.troubled
-        self.sessions |= other.sessions
-        self.left_out.update(other.left_out)
-        self.redactions.update(other.redactions)
-        for name, counts in self.by.items():
-            counts.update(other.by[name])
+        for name in (*_TABLES, "session", "verified", "complete", "problems"):
+            self.by[name][metadata[name]] += 1
 
 
-@dataclass(frozen=True, slots=True)
-class CardFile:
-    """A file of the set by its name beside the card, its split, and how many rows it has."""
+class Written(NamedTuple):
+    """A file of the set that was written beside the card, with its split."""
 
-    name: str
+    path: Path
     split: str
     rows: int
+    size: int
 
 
-def render_card(
-    shape: Shape,
-    tally: Tally,
-    files: Sequence[CardFile],
-    provenance: Provenance,
-) -> str:
+def render_card(shape: Shape, tally: Tally, files: Sequence[Written], provenance: Provenance) -> str:
     """The card's text."""
-    tables = [
-        (name.capitalize(), _table(tally.by[name])) for name in _COUNTED if tally.by[name].keys() - {""}
-    ]
     return render_template(
         "dataset-card.md.j2",
         mark=CARD_MARK,
@@ -92,23 +66,23 @@ def render_card(
         licence=_licence(provenance.licence),
         licence_name=_code(provenance.licence),
         source=_code(provenance.source),
-        size=_size(tally.rows),
-        files=[(_yaml(one.name), _yaml(one.split or "train"), _code(one.name), one.rows) for one in files],
-        data_files=_json({one.split or "train": one.name for one in files}),
-        has_test=len(files) > 1,
-        first=_yaml(files[0].split or "train") if files else '"train"',
+        size=next((name for most, name in _SIZES if tally.rows < most), "1M<n<10M"),
+        files=[
+            (_yaml(one.path.name), _yaml(one.split or "train"), _code(one.path.name), one.rows)
+            for one in files
+        ],
         tally=tally,
-        tables=tables,
+        tables=[
+            (name.capitalize(), _table(tally.by[name])) for name in _TABLES if tally.by[name].keys() - {""}
+        ],
         left_out=_table(tally.left_out),
         redactions=_table(tally.redactions),
     )
 
 
-def _table(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def _table(counts: Counter[Any]) -> list[tuple[str, int]]:
     """The most frequent ones first, and what the rest comes to."""
-    found = sorted(
-        ((name, count) for name, count in counts.items() if count), key=lambda one: (-one[1], one[0])
-    )
+    found = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     rows = [(_code(name), count) for name, count in found[:_MOST]]
     rest = sum(count for _, count in found[_MOST:])
     return [*rows, (f"{len(found) - _MOST} others", rest)] if rest else rows
@@ -137,20 +111,6 @@ def _licence(licence: str) -> list[tuple[str, str]]:
     return [("license", "other"), ("license_name", _yaml(licence))]
 
 
-def _size(rows: int) -> str:
-    sizes: Iterable[tuple[int, str]] = [
-        (1_000, "n<1K"),
-        (10_000, "1K<n<10K"),
-        (100_000, "10K<n<100K"),
-        (1_000_000, "100K<n<1M"),
-    ]
-    return next((name for most, name in sizes if rows < most), "1M<n<10M")
-
-
 def _yaml(text: str) -> str:
     """A text as YAML's double quotes hold it, which are JSON's; what no YAML may hold is a blank."""
-    return _json(_UNREADABLE.sub(" ", text))
-
-
-def _json(value: object) -> str:
-    return orjson.dumps(value).decode()
+    return orjson.dumps(_UNREADABLE.sub(" ", text)).decode()

@@ -1,20 +1,22 @@
 """Turns as a conversation that chat templates take: who speaks when, calls with their answers, nothing that reads as a template's own mark.
 
 Owns the order: an optional system message, then the user, then the assistant; no two messages of one role in a row; each call of an
-assistant's answered right behind it, in order; the assistant ends.  What cannot be a real turn there (a harness's message amid the work, an
+assistant's answered right behind it, in order.  What cannot be a real turn there (a harness's message amid the work, an
 answer to no call) is quoted in the user's.  Which turns belong to a lesson is `lessons`'.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from itertools import count
+from typing import Any, TypeAlias
 
 import orjson
 
 from crucible.cases.model import Call, Role, Turn
+from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
 
 __all__ = [
@@ -22,14 +24,13 @@ __all__ = [
     "Row",
     "chat_messages",
     "conversation",
-    "function_name",
     "plain_messages",
     "quoted",
     "spoken",
     "without_marks",
 ]
 
-Row: TypeAlias = "dict[str, object]"
+Row: TypeAlias = dict[str, Any]
 
 _MARK = late_pattern(
     r"<(?=[|｜][^|｜<>\n]{1,60}[|｜]>)"
@@ -40,7 +41,6 @@ _MARK = late_pattern(
 """Where a mark begins by which a chat template parts its messages: ChatML's and Llama's `<|…|>`, DeepSeek's, Mistral's, Gemma's, Hermes'."""
 
 _NO_NAME = late_pattern(r"[^A-Za-z0-9_-]")
-_RUN = late_pattern(r"`{3,}")
 
 
 @dataclass(slots=True)
@@ -56,11 +56,6 @@ class Message:
     calls: list[Call] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
 
-    @property
-    def is_answered(self) -> bool:
-        """Whether any of its calls was: what is said then is another message."""
-        return any(answer is not None for answer in self.answers)
-
 
 def without_marks(text: str) -> str:
     """A text in which nothing reads as a chat template's own mark: `< |im_start|>`, which a person reads as before."""
@@ -69,82 +64,42 @@ def without_marks(text: str) -> str:
 
 def quoted(label: str, text: str) -> str:
     """A text as data: under a label, in a fence that nothing in it ends."""
-    fence = "`" * max(3, *(len(run) + 1 for run in _RUN.findall(text)), 3)
-    return f"{label}:\n\n{fence}text\n{text}\n{fence}"
+    return f"{label}:\n\n{fenced(text, 'text')}"
 
 
-def function_name(name: str) -> str:
-    """A tool's name as function calling takes it: letters, digits, `_` and `-`, 64 at most."""
-    return _NO_NAME.sub("_", name)[:64] or "tool"
-
-
-def conversation(before: Sequence[Turn], taught: Sequence[Turn] | None = None) -> list[Message]:
-    """The messages, up to the last one that is taught (without `taught`: all); empty where the assistant is taught nothing."""
-    made = _Making()
-    for turn in before:
-        made.add(turn, taught=False)
-    for turn in taught or ():
-        made.add(turn, taught=True)
-    if taught is None:
-        return made.messages
-    last = max((at for at, one in enumerate(made.messages) if one.taught), default=-1)
-    return made.messages[: last + 1]
-
-
-class _Making:
-    """Messages in the making, with the calls that wait for an answer by their id; an answer to none in particular is the first one's."""
-
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self._waiting: dict[str, list[tuple[Message, int]]] = {}
-
-    def add(self, turn: Turn, *, taught: bool) -> None:
-        if turn.role is Role.ASSISTANT:
-            self._assistant(turn, taught=taught)
-        elif turn.role is Role.TOOL:
-            self._tool(turn)
-        elif turn.text.strip():
-            if turn.role is Role.SYSTEM and not self.messages:
-                self.messages.append(Message(Role.SYSTEM, turn.text))
-            elif turn.role is Role.USER:
-                self._user(turn.text)
-            else:
-                self._user(quoted("The system said", turn.text))
-
-    def _assistant(self, turn: Turn, *, taught: bool) -> None:
-        if not turn.text.strip() and not turn.calls:
-            return
-        last = self.messages[-1] if self.messages else None
-        if last is None or last.role is not Role.ASSISTANT or last.is_answered or last.taught is not taught:
-            last = Message(Role.ASSISTANT, "", taught)
-            self.messages.append(last)
-        last.text = _joined(last.text, turn.text)
+def conversation(before: Sequence[Turn], taught: Sequence[Turn] = ()) -> list[Message]:
+    """The messages; an answer to no call in particular is the first one's that waits."""
+    messages: list[Message] = []
+    waiting: list[tuple[str, Message, int]] = []
+    for turn, is_right in [*((turn, False) for turn in before), *((turn, True) for turn in taught)]:
+        role, text = turn.role, turn.text
+        if role is Role.TOOL:
+            at = next((at for at, one in enumerate(waiting) if turn.answers in ("", one[0])), None)
+            if at is not None:
+                _, asked, place = waiting.pop(at)
+                asked.answers[place] = text
+                continue
+        if not text.strip() and not turn.calls:
+            continue
+        if role is Role.TOOL or (role is Role.SYSTEM and messages):
+            text = quoted("A tool said" if role is Role.TOOL else "The system said", text)
+            role = Role.USER
+        is_taught = is_right and role is Role.ASSISTANT
+        last = messages[-1] if messages else None
+        is_over = last and any(answer is not None for answer in last.answers)
+        if last is None or last.role is not role or is_over or last.taught is not is_taught:
+            last = Message(role, "", is_taught)
+            messages.append(last)
+        last.text = _joined(last.text, text)
         for call in turn.calls:
-            self._waiting.setdefault(call.id, []).append((last, len(last.calls)))
+            waiting.append((call.id, last, len(last.calls)))
             last.calls.append(call)
             last.answers.append(None)
-
-    def _tool(self, turn: Turn) -> None:
-        key = turn.answers or next(iter(self._waiting), "")
-        waiting = self._waiting.get(key, [])
-        if waiting:
-            message, at = waiting.pop(0)
-            message.answers[at] = turn.text
-        elif turn.text.strip():
-            self._user(quoted("A tool said", turn.text))
-        if not waiting:
-            self._waiting.pop(key, None)
-
-    def _user(self, text: str) -> None:
-        last = self.messages[-1] if self.messages else None
-        if last is None or last.role is not Role.USER:
-            last = Message(Role.USER, "")
-            self.messages.append(last)
-        last.text = _joined(last.text, text)
+    return messages
 
 
-def _joined(one: str, other: str) -> str:
-    return f"{one}\n\n{other}" if one.strip() and other.strip() else one if one.strip() else other
+def _joined(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text.strip())
 
 
 # --- as rows hold them -----------------------------------------------------------------------------------------------
@@ -157,52 +112,37 @@ def chat_messages(messages: Sequence[Message], no_answer: str) -> list[Row]:
     so that `datasets` reads all messages as JSON values and none as a struct that lacks what comes later.
     """
     rows: list[Row] = []
-    number = 0
+    numbers = count(1)
     for message in messages:
         row: Row = {"role": message.role.value, "content": without_marks(message.text)}
         rows.append(row)
-        if message.role is not Role.ASSISTANT:
-            continue
-        ids = [f"call{number + at:05d}" for at in range(1, len(message.calls) + 1)]
-        number += len(ids)
-        if ids:
+        calls = [(f"call{next(numbers):05d}", call) for call in message.calls]
+        if calls:
             row["tool_calls"] = [
-                {"id": own, "type": "function", "function": _function(call)}
-                for own, call in zip(ids, message.calls, strict=True)
+                {
+                    "id": own,
+                    "type": "function",
+                    "function": {"name": _name(call), "arguments": _json(dict(call.arguments))},
+                }
+                for own, call in calls
             ]
-        row["weight"] = int(message.taught)
+        if message.role is Role.ASSISTANT:
+            row["weight"] = int(message.taught)
         if message is not messages[-1]:
-            rows += _answers(message, ids, no_answer)
+            told = zip(calls, _answers(message, no_answer), strict=True)
+            rows += [
+                {"role": Role.TOOL.value, "content": text, "tool_call_id": own} for (own, _), text in told
+            ]
     return rows
-
-
-def _answers(message: Message, ids: Sequence[str], no_answer: str) -> Iterator[Row]:
-    for own, answer in zip(ids, message.answers, strict=True):
-        text = no_answer if answer is None else without_marks(answer)
-        yield {"role": Role.TOOL.value, "content": text, "tool_call_id": own}
-
-
-def _function(call: Call) -> Row:
-    return {"name": function_name(call.name), "arguments": without_marks(_json(dict(call.arguments)))}
-
-
-def _json(value: object) -> str:
-    try:
-        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:  # a number beyond 64 bits, half a pair of a character
-        return json.dumps(json.loads(json.dumps(value, default=str), parse_constant=lambda _: None))
 
 
 def plain_messages(messages: Sequence[Message], no_answer: str, tool: Role) -> list[tuple[Role, str]]:
     """Role and text alone: calls as `<tool_call>` in the assistant's text, answers as `<tool_response>` of the role `tool`."""
     plain: list[tuple[Role, str]] = []
     for message in messages:
-        pieces = [(message.role, spoken([message]))]
-        if message is not messages[-1]:
-            texts = (no_answer if one is None else without_marks(one) for one in message.answers)
-            answers = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in texts)
-            pieces.append((tool, answers))
-        for role, text in pieces:
+        answers = _answers(message, no_answer) if message is not messages[-1] else []
+        responses = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in answers)
+        for role, text in ((message.role, spoken([message])), (tool, responses)):
             if plain and plain[-1][0] is role:
                 plain[-1] = role, _joined(plain[-1][1], text)
             elif text.strip():
@@ -216,6 +156,23 @@ def spoken(messages: Iterable[Message]) -> str:
     for message in messages:
         pieces.append(without_marks(message.text))
         for call in message.calls:
-            function = {"name": function_name(call.name), "arguments": dict(call.arguments)}
-            pieces.append(f"<tool_call>\n{without_marks(_json(function))}\n</tool_call>")
-    return "\n\n".join(piece for piece in pieces if piece.strip())
+            function = {"name": _name(call), "arguments": dict(call.arguments)}
+            pieces.append(f"<tool_call>\n{_json(function)}\n</tool_call>")
+    return _joined(*pieces)
+
+
+def _answers(message: Message, no_answer: str) -> list[str]:
+    return [no_answer if answer is None else without_marks(answer) for answer in message.answers]
+
+
+def _name(call: Call) -> str:
+    """A tool's name as function calling takes it: letters, digits, `_` and `-`, 64 at most."""
+    return _NO_NAME.sub("_", call.name)[:64] or "tool"
+
+
+def _json(value: object) -> str:
+    try:
+        told = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # a number beyond 64 bits, half a pair of a character
+        told = json.dumps(json.loads(json.dumps(value, default=str), parse_constant=lambda _: None))
+    return without_marks(told)

@@ -1,51 +1,59 @@
 """Corrections: the user said what was wrong or unwanted, and what holds instead.
 
-Owns what of a session belongs to a correction: what the agent did before, the refused call, the words, and what followed.  Findings say which words
-are corrections.  A finding whose words are not in the note makes no case.
+A case has what the agent did (the refused call or its last changes), the user's words, and what it then did right.  Findings say which words are
+corrections.  One whose words are not in the note, or after which the user corrected again, makes no case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, request_of, with_words
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Correction
+from crucible.cases.model import Case, Correction
 from crucible.cases.placing import said_at
-from crucible.cases.timeline import Moment, Timeline, turns_of
+from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
-from crucible.session.model import Intervention, Outcome
+from crucible.session.findings import Finding
+from crucible.session.model import Intervention, Outcome, Prose
 
 __all__ = ["find_corrections"]
 
-_DID, _THEN = 16, 40
-"""How many moments before and after are kept."""
+_DID, _THEN = 2, 4
+"""How many changes before and after are shown."""
 
 
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
-    """The corrections of a session, in the order of its note."""
+    """The corrections of a session, in the order of its note, but not those that the user had to repeat."""
     found = said_at(timeline)
     for at in sorted(found):
-        yield _case(timeline, timeline.moments[at], found)
+        then = _what_followed(timeline, at)
+        end = then[-1].at if then else at
+        if end + 1 not in found and not any(at < later <= end + 1 for later in found):
+            yield _case(timeline, timeline.moments[at], then, found)
 
 
-def _case(timeline: Timeline, said: Moment, corrections: Collection[int]) -> Case:
-    entry = said.entry
-    is_spoken = isinstance(entry, Intervention)
-    words = entry.words if isinstance(entry, Intervention) else said.result
+def _case(
+    timeline: Timeline,
+    said: Moment,
+    then: Sequence[Moment],
+    corrections: Mapping[int, Finding],
+) -> Case:
+    entry, finding = said.entry, corrections[said.at]
+    words = entry.words if isinstance(entry, Intervention) else finding.summary.strip('"“”')
     refused = _refused(timeline, said)
     line = refused.call.call if refused and refused.call else ""
-    until = said.at if is_spoken else said.at + 1
-    did = _what_was_done(timeline, until)
+    did = [refused] if refused else _what_was_done(timeline, said.at)
     body = Correction(
-        _goal(timeline, did[0] if did else said, corrections),
-        turns_of(did[-_DID:]),
-        words,
-        turns_of(_what_followed(timeline, said.at)),
-        line,
+        request_of(timeline, (did[0] if did else said).at, corrections),
+        brief_turns(with_words(timeline, did)),
+        brief(words, SIDE // 2),
+        brief_turns(_changes(then), 2 * SIDE),
+        brief(line, SIDE // 8),
     )
     anchor = f"{words}\n{line}" if line else words
     verification = verification_after(timeline, said.at)
-    return make_case(timeline, CaseType.CORRECTION, refused or said, body, anchor, verification=verification)
+    return make_case(timeline, refused or said, body, anchor, finding=finding, verification=verification)
 
 
 def _refused(timeline: Timeline, said: Moment) -> Moment | None:
@@ -60,33 +68,32 @@ def _refused(timeline: Timeline, said: Moment) -> Moment | None:
 
 
 def _what_was_done(timeline: Timeline, until: int) -> list[Moment]:
-    """The agent's work since the user's previous words, or the words before those if it only talked."""
-    did: list[Moment] = []
+    """The agent's last changes, or its last call, since the user's previous words; its words if it only talked."""
+    turn: list[Moment] = []
     for moment in reversed(timeline.moments[:until]):
-        if isinstance(moment.entry, Intervention) and any(one.call for one in did):
+        if isinstance(moment.entry, Intervention) and any(one.call for one in turn):
             break
-        did.append(moment)
-    did.reverse()
-    while did and isinstance(did[0].entry, Intervention):
-        did = did[1:]
-    return did
+        turn.insert(0, moment)
+    changes = [one for one in turn if is_change(one)][-_DID:]
+    calls = changes or [one for one in turn if one.call][-1:]
+    said = [one for one in turn[-1:] if isinstance(one.entry, Prose)]
+    return [*calls, *said]
 
 
-def _goal(timeline: Timeline, first: Moment, corrections: Collection[int]) -> str:
-    """The words that asked for the work: the last ones before it that are not a correction."""
-    for moment in reversed(timeline.moments[: first.at]):
-        if isinstance(moment.entry, Intervention) and moment.at not in corrections:
-            return moment.entry.words
-    return timeline.goal_of(first.phase)
-
-
-def _what_followed(timeline: Timeline, end: int) -> list[Moment]:
-    """What the agent did next, up to the user's next words, the next refused call, or the end of the phase."""
-    top = timeline.moments[end].phase.partition(".")[0]
+def _what_followed(timeline: Timeline, at: int) -> list[Moment]:
+    """What the agent did next, up to the user's next words or the next refused call."""
     then: list[Moment] = []
-    for moment in timeline.moments[end + 1 : end + 1 + _THEN]:
-        is_other = moment.phase.partition(".")[0] != top
-        if is_other or isinstance(moment.entry, Intervention) or moment.outcome is Outcome.REJECTED:
+    for moment in timeline.moments[at + 1 :]:
+        if isinstance(moment.entry, Intervention) or moment.outcome is Outcome.REJECTED:
             break
         then.append(moment)
     return then
+
+
+def _changes(then: Sequence[Moment]) -> list[Moment]:
+    """What the agent said at once, the first changes or commands that succeeded, and its last words."""
+    runs = [one for one in then if one.outcome is Outcome.OK and any(act.deed in RUNS for act in one.acts)]
+    done = [one for one in then if is_change(one)] or runs
+    said = [one for one in then if isinstance(one.entry, Prose)]
+    shown = {one.at: one for one in (*said[:1], *done[:_THEN], *said[-1:])}
+    return [shown[at] for at in sorted(shown)]

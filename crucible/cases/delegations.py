@@ -1,20 +1,22 @@
 """Delegations: work that was given away, what came back, and whether it was taken up.
 
-Owns what shows that a result was used: the parent's later words or work say of it what nobody had said before.  It was not where nothing came
-back; else nobody knows.
+A result was used if the parent's later words or work say of it what nobody had said before; else nobody knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from crucible.cases.excerpts import SIDE, brief
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Delegation
+from crucible.cases.model import Case, Delegation
+from crucible.cases.placing import placed
 from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
+from crucible.session.findings import Kind
 from crucible.session.model import Intervention, Prose, Session, Subagent
 from crucible.session.titles import untagged
 
@@ -31,17 +33,17 @@ _LONGEST = 300
 
 def find_delegations(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
     """The delegations of a session, in the order of its note; `children` are the subagents' sessions by id."""
-    for moment in timeline.moments:
+    for finding, moment in placed(timeline, Kind.REPORT):
         entry = moment.entry
-        if not isinstance(entry, Subagent):
+        if not isinstance(entry, Subagent) or _has_failed(entry):
             continue
         child = children.get(entry.link) if entry.link else None
         task, result = _plain(_task(timeline, moment, entry, child)), _result(entry, child)
-        used, evidence = (False, _FAILED) if _has_failed(entry) else _use(timeline, moment, task, result)
-        body = Delegation(entry.agent.name, task, result, used, evidence)
+        used, evidence = _use(timeline, moment, task, result)
+        body = Delegation(entry.agent.name, brief(task, SIDE // 2), brief(result, SIDE), used, evidence)
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
         verification = verification_after(timeline, moment.at) if used else None
-        yield make_case(timeline, CaseType.DELEGATION, moment, body, anchor, verification=verification)
+        yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)
 
 
 _FAILED = "the subagent failed"
@@ -75,18 +77,14 @@ def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | 
 
 
 def _result(entry: Subagent, child: Session | None) -> str:
-    """What came back: the last words of the subagent's note, or the callout's summary."""
+    """What came back: the last words of the subagent's note, else all that the callout has of them."""
     entries = list(child.all_entries()) if child is not None else list(entry.entries)
     last = next((one.text for one in reversed(entries) if isinstance(one, Prose)), "")
-    if not entry.summary:
-        return "" if not last or child is None or str(child.status) == "failed" else last
-    return last if entry.summary.strip(" .…")[:80] in " ".join(last.split()) else entry.summary
+    return max(last, entry.summary or "", key=len)
 
 
 def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bool | None, str]:
     """Whether the result was used, and what shows it."""
-    if not result.strip():
-        return False, "nothing came back"
     known = content_words(task) | _said_before(timeline, moment)
     news, names = content_words(result) - known, _names_in(result) - _names_in(task)
     seen: set[str] = set()

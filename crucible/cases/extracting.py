@@ -11,13 +11,15 @@ from crucible.acts.evidence import Evidence
 from crucible.cases.choices import find_choices
 from crucible.cases.corrections import find_corrections
 from crucible.cases.delegations import find_delegations
-from crucible.cases.finishing import Finisher
-from crucible.cases.making import distinct
+from crucible.cases.making import distinct, measured
 from crucible.cases.model import Case
 from crucible.cases.puzzles import find_puzzles
+from crucible.cases.scrubbing import Scrubber
+from crucible.cases.teaching import is_teachable
 from crucible.cases.timeline import Timeline, build_timeline
 from crucible.cases.trajectories import find_trajectories
 from crucible.secrets.scanner import Redact
+from crucible.session.findings import Source, findings_of
 from crucible.session.model import Session, Subagent
 
 __all__ = ["extract"]
@@ -36,9 +38,11 @@ def extract(
     """
     timeline = build_timeline(session, evidence(session.id))
     own = {link: children.get(link) for link in _links(timeline)}
-    finisher = Finisher(redact)
-    found = sorted(_found(timeline, own), key=lambda case: case.place.line)  # a stable order within a line
-    return tuple(map(finisher.finish, distinct(found)))
+    scrubber = Scrubber(redact, personal=False)
+    told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
+    found = [case for case in _found(timeline, own) if is_teachable(case.body, told=case.finding in told)]
+    found.sort(key=lambda case: case.place.line)  # a stable order within a line
+    return tuple(measured(scrubber.clean(case)) for case in distinct(found))
 
 
 def _links(timeline: Timeline) -> Iterator[str]:

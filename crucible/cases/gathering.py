@@ -1,19 +1,17 @@
 """From sessions' notes to cases: each session with its subagents and its parent, and what a human said of its cases since.
 
 Owns which notes and records a session's cases are made from, and whose word counts.  A case's note in `cases/` that a human reviewed or
-changed is the case, whatever its session says by now; so is one that was refined.  A note that nobody touched counts for nothing but
-who judged its failure, so a case is as its session is today; one of which it is not clear what he made of it keeps its case from going
-anywhere.  Memory holds a handful of sessions, never all.
+changed is the case, whatever its session says by now.  A note that nobody touched counts for nothing but who judged its failure, so a case is as its
+session is today; one that is not understood keeps its case from going anywhere.  A note is known by its property `case`, wherever it is.  Memory holds a handful of sessions, never all.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,23 +19,18 @@ from crucible.acts.evidence import Evidence, load_evidence
 from crucible.cases.extracting import extract
 from crucible.cases.keeping import load_case
 from crucible.cases.model import Case, CaseType, Place, Puzzle, Review
-from crucible.errors import BadSessionId, CrucibleError
+from crucible.errors import CrucibleError
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
-from crucible.session.identity import check_session_id
 from crucible.session.model import Session, Subagent
 from crucible.vault.phases import heading_of
 from crucible.vault.store import Vault
 from crucible.vault.walk import CASES, find_notes, note_name
 
-__all__ = ["REFINED", "Gathered", "Gatherer", "Wanted"]
-
-REFINED = "refined"
-"""The tag of a case whose wording a model tightened."""
+__all__ = ["Gathered", "Gatherer", "Wanted"]
 
 _HELD = 16
 """Sessions in memory: a parent and its subagents are asked for one after the other."""
-_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
 
 
@@ -110,7 +103,7 @@ class Gatherer:
         problems: list[CrucibleError] = []
         if not self.wanted.accepted:  # what a human accepted is a note
             try:
-                made = tuple(_of_file(case, name) for case in self._extracted(name, self._note(path).session))
+                made = self._extracted(name, self._note(path).session)
             except CrucibleError as error:
                 problems.append(error)
         return self._gathered(name, made, problems)
@@ -127,14 +120,6 @@ class Gatherer:
         except CrucibleError:
             return ""
         return "" if self._redact(heading)[1] else heading
-
-    def text(self, session: str) -> str:
-        """All that a session's note says; "" where it is gone."""
-        path = self._paths.get(session)
-        try:
-            return self._note(path).source.text if path else ""
-        except CrucibleError:
-            return ""
 
     def _gathered(self, name: str, made: tuple[Case, ...], problems: list[CrucibleError]) -> Gathered:
         places: dict[str, Path] = {}
@@ -173,50 +158,30 @@ class Gatherer:
     # --- from its cases' notes ----------------------------------------------------------------------------------------
 
     def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> list[_Noted]:
-        """What the notes say, those first that are somebody's word."""
+        """What the notes say: those that are somebody's word first, then those that are not understood."""
         found = []
         for path in paths:
             try:
-                one = load_case(self._vault, path)
+                note, read = load_case(self._vault, path)
             except CrucibleError as error:
                 problems.append(error)
-                found.append(_Noted(path, None, note_name(path.name), ""))
+                found.append(_Noted(path, None, note_name(path.name)))
                 continue
-            if one.case is None or not one.read.clear:
-                at = f"{self._vault.relative(path)}:{one.problems[0].line if one.problems else 1}"
+            if read.case is None:
+                at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
                 message = f"{at}: a case that is not understood, and is left out"
                 problems.append(CrucibleError(message, "`cru cases check` says why"))
-                found.append(_Noted(path, None, one.id, one.read.told if one.read.says_case else ""))
-                continue
-            refined = REFINED in one.case.tags
-            case = replace(one.case, id=one.id)
-            found.append(_Noted(path, case, one.id, one.case.id, one.is_edited or refined, one.is_edited))
-        return sorted(found, key=lambda one: not one.touched)
-
-
-def _of_file(case: Case, name: str) -> Case:
-    """The case with an id that can be a file's name, whatever the session's is."""
-    with suppress(BadSessionId):
-        if check_session_id(name):
-            return case
-    # Two names may be the same without what no id holds.
-    digest = blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
-    plain = _NOT_PLAIN.sub("-", name).strip("-.")[:80]
-    return replace(case, id="-".join(part for part in (plain, digest, case.id[len(name) + 1 :]) if part))
+            ident = read.id if read.says_case else note.name
+            found.append(_Noted(path, read.case, ident, edited=read.is_edited))
+        return sorted(found, key=lambda one: (not one.edited, one.case is not None))
 
 
 class _Noted(NamedTuple):
-    """A case by its note, None for one that is not understood.
-
-    Its name `id` is the case's; `told` is the id that stands in it.  `touched` says that it is a human's word, or was refined, `edited` that it is
-    a human's.
-    """
+    """A case by its note, None for one that is not understood; `edited` says that it is a human's word."""
 
     path: Path
     case: Case | None
     id: str
-    told: str
-    touched: bool = False
     edited: bool = False
 
 
@@ -249,41 +214,29 @@ def _session_in(vault: Vault, path: Path) -> str:
     return ""
 
 
-def _settled_all(made: Iterable[Case], notes: Sequence[_Noted]) -> Iterator[tuple[Case, _Noted | None]]:
-    """Each case as it counts, with its note, then those that only notes tell of; none of which a note says what is not understood."""
-    # A file's name says more than what a copy of the note tells.
-    names = [*((one.id, one) for one in notes), *((one.told, one) for one in notes if one.told)]
+def _settled_all(made: Iterable[Case], notes: Iterable[_Noted]) -> Iterator[tuple[Case, _Noted | None]]:
+    """Each case as it counts, with its note, then those that only notes have; none whose note is not understood."""
     known: dict[str, _Noted] = {}
-    for ident, one in names:
-        known.setdefault(_what(ident), one)
-    unclear = {_what(ident) for ident, one in names if one.case is None}
-    taken = set()
-    for case in made:
-        what = _what(case.id)
-        noted = known.get(what)
-        if what in unclear and not (noted and noted.touched):
-            continue
-        if noted:
-            taken.add(noted.id)
-        yield _settled(case, noted) if noted else case, noted
     for one in notes:
-        if one.touched and one.case and one.id not in taken:
-            taken.add(one.id)
+        known.setdefault(_what(one.id), one)
+    for case in made:
+        noted = known.pop(_what(case.id), None)
+        if noted is None:
+            yield case, None
+        elif noted.case is not None:
+            yield _settled(case, noted.case, edited=noted.edited), noted
+    for one in known.values():
+        if one.edited and one.case:
             yield one.case, one
 
 
-def _settled(case: Case, noted: _Noted) -> Case:
-    """The case as it counts by its note, which keeps its name."""
-    assert noted.case is not None  # noqa: S101  else it is left out
-    if noted.touched:
-        return noted.case
-    if _what(noted.id) == _what(case.id):
-        case = replace(case, id=noted.id)
-    if (
-        noted.case.complete and not case.complete
-    ):  # whole events are put away some day, and a clone never had them
-        return noted.case
-    told = noted.case.body.attribution if isinstance(noted.case.body, Puzzle) else None
+def _settled(case: Case, noted: Case, *, edited: bool) -> Case:
+    """The case as it counts by its note, which keeps its id when the session is renamed."""
+    # Whole events are put away some day, and a clone never had them.
+    if edited or (noted.complete and not case.complete):
+        return noted
+    case = replace(case, id=noted.id)
+    told = noted.body.attribution if isinstance(noted.body, Puzzle) else None
     if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
         return replace(case, body=replace(case.body, attribution=told))
     return case

@@ -5,15 +5,15 @@ Owns their words.  The last one is not the answer: it says where the answer was 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from crucible.acts.model import Deed
+from crucible.cases.excerpts import message_of
 from crucible.cases.timeline import Moment
 from crucible.note.contain import cut, normal_line
-from crucible.patterns import ANSI, late_pattern
+from crucible.patterns import late_pattern
 
-__all__ = ["hints_for", "message_of"]
+__all__ = ["hints_for"]
 
 _TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid"
@@ -23,16 +23,6 @@ _PLACE = late_pattern(
 )
 _LINE = 120
 _MANY = 3
-_EXIT = late_pattern(
-    r"\A\s*(?:Error:\s*)?(?:Command failed with )?exit code:? (-?\d+)\.?[ \t]*\n?", re.IGNORECASE
-)
-_WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
-
-
-def message_of(text: str) -> str:
-    """Remove colours, the client's own words and the exit code from a result."""
-    bare = ANSI.sub("", text) if "\x1b" in text else text
-    return _EXIT.sub("", _WRAPPED.sub("", bare), count=1).strip()
 
 
 def hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from crucible.errors import (
     VaultError,
 )
 from crucible.note.frontmatter import find_frontmatter, set_key
-from crucible.note.source import Edit, Problem, Source, Span
+from crucible.note.source import Edit, Source, Span
 from crucible.patterns import late_pattern
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
@@ -34,7 +34,6 @@ from crucible.vault.walk import CASES, OnError, find_notes, is_markdown, note_na
 __all__ = ["CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
 
 _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
-_ATTEMPTS = 5
 
 
 class Kept(NamedTuple):
@@ -56,27 +55,6 @@ class CaseNote(NamedTuple):
     note: Note
     read: Read
 
-    @property
-    def case(self) -> Case | None:
-        """None where it is not understood, and `problems` say why."""
-        return self.read.case
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with it."""
-        return self.read.problems
-
-    @property
-    def is_edited(self) -> bool:
-        """Whether it is a human's word: he reviewed it, or changed it."""
-        reviewed = self.case is None or self.case.review is not Review.PROPOSED
-        return reviewed or not self.read.as_written
-
-    @property
-    def id(self) -> str:
-        """The file's name: what a human calls the case."""
-        return self.note.name
-
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
@@ -90,7 +68,7 @@ def keep_cases(
 ) -> Kept:
     """Write each case as `cases/<id>.md`, or where `place_of` says that its note is, and `Cases.base` where there is none; `heading_of` is `render_case`'s.
 
-    What stands where a note should and is none (a folder, a symlink that leaves the vault) is told to `on_error`, and the rest is written.
+    What is no note (a folder, a symlink that leaves the vault), or was changed at this moment, is passed to `on_error`, and the rest is written.
     `VaultError` for an id that can name no file, and when the disk says no.
     """
     found: dict[str, list[Path]] = {name: [] for name in Kept._fields}
@@ -104,7 +82,7 @@ def keep_cases(
         text = render_case(case, heading_of(case.place) if heading_of else "")
         try:
             found[_keep(vault, path, text)].append(path)
-        except (NoteExists, OutsideVault) as error:
+        except (NoteChanged, NoteExists, OutsideVault) as error:
             if on_error is None:
                 raise
             on_error(error)
@@ -118,22 +96,13 @@ def _checked(id_: str) -> str:
 
 
 def _keep(vault: Vault, path: Path, text: str) -> str:
-    for left in reversed(range(_ATTEMPTS)):
-        try:
-            return _keep_once(vault, path, text)
-        except (NoteExists, NoteChanged):
-            # Somebody else wrote at this moment: what he wrote decides.
-            if not left:
-                raise
-    raise AssertionError("never reached")
-
-
-def _keep_once(vault: Vault, path: Path, text: str) -> str:
+    """Write a note unless somebody touched it; the name of the field of `Kept` that says what came of it."""
+    data = Source(text).to_bytes()
+    if len(data) > files.LARGEST_NOTE:
+        raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
     try:
         note = vault.read(path)
     except NoteUnreadable:
-        data = Source(text).to_bytes()
-        _check_size(path, data)
         files.create_exclusive(path, data, fsync=vault.settings.fsync)
         vault.touched.add(path)
         return "new"
@@ -141,7 +110,6 @@ def _keep_once(vault: Vault, path: Path, text: str) -> str:
         return "same"
     if not _is_ours(note.source):
         return "left"
-    _check_size(path, Source(text).to_bytes())
     vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
     return "replaced"
 
@@ -151,11 +119,6 @@ def _is_ours(source: Source) -> bool:
     found = find_frontmatter(source)
     proposed = found.values.get("status") == Review.PROPOSED.value
     return proposed and is_case(source, found) and is_as_written(source, found)
-
-
-def _check_size(path: Path, data: bytes) -> None:
-    if len(data) > files.LARGEST_NOTE:
-        raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
 
 
 def _place_table(vault: Vault) -> None:

@@ -15,7 +15,7 @@ good before it would else be taught to be left out.  An open puzzle teaches noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from crucible.cases.chat import quoted
@@ -74,11 +74,10 @@ def lesson_of(case: Case) -> Lesson | None:
 def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson | None:
     if body.is_open:
         return None
-    state = quoted("What was done before", body.state) if body.state.strip() else ""
-    tried = _without_its_telling(body)
-    before = _begun(body.goal, place, tried, state)
-    known = any(body.failure.strip() in one.text for one in tried)
+    state = quoted("The files as they were", body.state) if body.state.strip() else ""
+    before = _begun(body.goal, place, body.tried, state)
     has_spoken = before[-1].role is Role.ASSISTANT and not before[-1].calls
+    known = any(body.failure.strip() in one.text for one in body.tried)
     if body.failure.strip() and (has_spoken or not known):
         before += (Turn(Role.USER, quoted("This failed", body.failure)),)
     right = body.solution
@@ -86,28 +85,13 @@ def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson
         right += (Turn(Role.ASSISTANT, body.expected),)
     if _is_masked(right):
         return None
-    is_wrong = verification.verified and any(one.calls for one in tried) and not _is_masked(tried)
-    return Lesson(before, right, tried if is_wrong else ())
+    is_wrong = verification.verified and any(one.calls for one in body.tried) and not _is_masked(body.tried)
+    return Lesson(before, right, body.tried if is_wrong else ())
 
 
 def _is_masked(turns: tuple[Turn, ...]) -> bool:
     """Whether words were withheld in turns: nobody is to learn to write the mark that stands for them."""
     return any(MARK in text for text in texts_of([one for one in turns if one.role is Role.ASSISTANT]))
-
-
-def _without_its_telling(body: Puzzle) -> tuple[Turn, ...]:
-    """What was tried, without an agent's own words at its end that are the failure: it is told as data, and to tell it was no mistake."""
-    last = body.tried[-1] if body.tried else None
-    failure = body.failure.strip()
-    if (
-        last is None
-        or last.role is not Role.ASSISTANT
-        or last.calls
-        or not last.text.strip().endswith(failure)
-    ):
-        return body.tried
-    rest = last.text.strip().removesuffix(failure).strip()
-    return (*body.tried[:-1], *([replace(last, text=rest)] if rest else []))
 
 
 def _of_correction(body: Correction, place: Place) -> Lesson | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
-from typing import NamedTuple
 
+from crucible.cases.excerpts import CUT
 from crucible.cases.model import (
+    BODIES,
     Body,
     Case,
     CaseType,
@@ -26,36 +27,43 @@ from crucible.cases.model import (
 from crucible.cases.texts import names_of, texts_of
 from crucible.cases.timeline import Moment, Timeline
 from crucible.note.contain import normal_line
+from crucible.patterns import late_pattern
+from crucible.session.findings import Finding
 from crucible.tokens import Estimate
 
-__all__ = ["Measured", "Size", "case_id", "difficulty_of", "distinct", "make_case", "measure", "measured"]
+__all__ = ["case_id", "difficulty_of", "distinct", "make_case", "measured"]
 
+_PLAIN = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}")
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _UNCOUNTED = frozenset({"hints", "attribution"})
 """Fields that tell no two cases apart: what was made of a failure later."""
 
 
 def make_case(
     timeline: Timeline,
-    type_: CaseType,
     moment: Moment,
     body: Body,
     anchor: str,
     *,
+    finding: Finding | None = None,
     verification: Verification | None = None,
 ) -> Case:
     """The case of a body, not yet `measured`.
 
-    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands.
+    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands; `finding` names it.
     """
     session, phase = timeline.session, timeline.phase_of(moment.at)
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)
     agent = phase.agent or above.agent or next(iter(session.participants), None)
     turns = _turns(body)
+    type_ = next(one for one, kind in BODIES.items() if isinstance(body, kind))
     return Case(
         id=case_id(session.id, type_, anchor),
         type=type_,
         place=Place(session.id, moment.phase, moment.phase_name, moment.line),
         body=body,
+        title=finding.summary if finding else "",
+        finding=finding.id if finding else "",
         agent=str(agent) if agent else "",
         model=session.model or "",
         channel=phase.channel or above.channel or session.channel or "",
@@ -65,7 +73,8 @@ def make_case(
         tags=tuple(tag for tag in session.tags if tag != "session"),
         difficulty=difficulty_of(turns),
         verification=verification or Verification(),
-        complete=timeline.complete,
+        complete=timeline.complete
+        and not any(CUT in text for text in texts_of([one.calls for one in turns])),
         problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
     )
 
@@ -74,7 +83,14 @@ def case_id(session: str, type_: CaseType, anchor: str, nth: int = 0) -> str:
     """`<session>-<type>-<8 hex>`; `nth` counts those before it that have the same anchor."""
     words = normal_line(anchor).casefold()
     told = f"{type_}\n{words}" + (f"\n{nth}" if nth else "")
-    return f"{session}-{type_}-{_hex(told)}"
+    return f"{_file_name(session)}-{type_}-{_hex(told)}"
+
+
+def _file_name(session: str) -> str:
+    """The session's name, or one that can be part of a file's name; a digest keeps two of them apart."""
+    if _PLAIN.fullmatch(session):
+        return session
+    return f"{_NOT_PLAIN.sub('-', session).strip('-.')[:80]}-{_hex(session)}".lstrip("-")
 
 
 def distinct(cases: Iterable[Case]) -> Iterator[Case]:
@@ -92,70 +108,30 @@ def distinct(cases: Iterable[Case]) -> Iterator[Case]:
 _COUNTER = Estimate()
 
 
-class Measured(NamedTuple):
-    """Of a turn or a text: its tokens, and a digest of its words."""
-
-    tokens: int
-    digest: bytes
-
-
-def measure(value: object) -> Measured:
-    """Of a part of a body: blanks, and where a turn's calls stood, do not count for the digest.  What is neither text nor turn has no tokens."""
-    if isinstance(value, str):
-        return Measured(_COUNTER.count(value), _digest(" ".join(value.split())))
-    if not isinstance(value, Turn):
-        return Measured(0, _digest(" ".join(str(value).split())))
-    if not value.calls:
-        told = " ".join(value.text.split())
-        return Measured(
-            _COUNTER.count(value.text), _digest(f"{value.role.value}\x1f{value.failed}\x1f{told}")
-        )
-    texts = [value.role.value, str(value.failed), value.text]
-    for call in value.calls:
-        texts += [call.name, *texts_of(call.arguments)]
-    said_by = "\x1f".join([" ".join(text.split()) for text in texts])
-    return Measured(_COUNTER.count("\n".join(texts[2:])), _digest(said_by))
-
-
-class Size:
-    """The tokens and the digest of a body, which is told field by field."""
-
-    __slots__ = ("_digests", "tokens")
-
-    def __init__(self, type_: CaseType) -> None:
-        self.tokens = 0
-        self._digests = [type_.value.encode()]
-
-    def add(self, name: str, parts: Iterable[Measured]) -> None:
-        """A field, by its name and its parts; some fields tell no two cases apart, and their parts are not asked for."""
-        if name in _UNCOUNTED:
-            return
-        self._digests.append(name.encode())
-        for one in parts:
-            self.tokens += one.tokens
-            self._digests.append(one.digest)
-
-    @property
-    def digest(self) -> str:
-        """Of all words so far."""
-        return blake2b(b"\x1f".join(self._digests), digest_size=16).hexdigest()
-
-
 def measured(case: Case) -> Case:
-    """A case with the tokens and the digest that its body has now."""
-    size = Size(case.type)
-    for name in names_of(type(case.body)):
-        value = getattr(case.body, name)
-        size.add(name, map(measure, value if isinstance(value, tuple) else (value,)))
-    return replace(case, tokens=size.tokens, digest=size.digest)
+    """A case with the tokens and the digest that its body has now: blanks, and where a turn's calls stood, do not count."""
+    names = (name for name in names_of(type(case.body)) if name not in _UNCOUNTED)
+    texts = [*_words_of(tuple(getattr(case.body, name) for name in names))]
+    told = "\x1e".join([case.type.value, *(" ".join(text.split()) for text in texts)])
+    digest = blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return replace(case, tokens=_COUNTER.count("\n".join(texts)), digest=digest)
 
 
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _words_of(value: object) -> Iterator[str]:
+    if isinstance(value, Turn):
+        yield value.text
+        for call in value.calls:
+            yield call.name
+            yield from texts_of(call.arguments)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _words_of(one)
+    else:
+        yield from texts_of(value)
 
 
 def _hex(text: str) -> str:
-    return _digest(text)[:4].hex()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()[:4].hex()
 
 
 # --- what it took ----------------------------------------------------------------------------------------------------

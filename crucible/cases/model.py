@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 from crucible.knowledge.model import Attribution
 
 __all__ = [
+    "BODIES",
     "Body",
     "Call",
     "Case",
@@ -183,20 +184,27 @@ class Delegation:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A whole completed phase, or session (`whole`), turn by turn."""
+    """A completed phase: the steps that led to its outcome."""
 
     goal: str
     turns: tuple[Turn, ...]
-    whole: bool = False
 
 
 Body: TypeAlias = Puzzle | Correction | Choice | Delegation | Trajectory
+BODIES: Mapping[CaseType, type[Body]] = {
+    CaseType.PUZZLE: Puzzle,
+    CaseType.CORRECTION: Correction,
+    CaseType.DECISION: Choice,
+    CaseType.DELEGATION: Delegation,
+    CaseType.WORKFLOW: Trajectory,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One case.  `id` is stable over runs, `digest` is of its content and tells duplicates.
 
+    `title` and `finding` are the summary and id of the finding that it was made of, "" for a workflow without one.
     `tokens` is an estimate of its whole text; `complete` says whether whole events were there or only the note's lines; `problems` are those of its
     note; `redactions` counts by rule what was taken out when it was extracted.  `review` is a human's word on it.
     """
@@ -205,6 +213,8 @@ class Case:
     type: CaseType
     place: Place
     body: Body
+    title: str = ""
+    finding: str = ""
     agent: str = ""
     model: str = ""
     channel: str = ""

@@ -1,37 +1,117 @@
 """A case as a note for Obsidian: what is known of it in the frontmatter, its parts under headings, a link to where it comes from.
 
-Owns the writing; `notes_reading.read_case(render_case(case))` is the case again, whatever its texts are.  Foreign text stands there contained.
+Owns the form; `notes_reading.read_case(render_case(case))` is the case again, whatever its texts are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from crucible.cases.model import Body, Case, Choice, Correction, Delegation, Place, Puzzle, Trajectory
-from crucible.cases.note_blocks import render_exact, render_items, render_text, render_turns
-from crucible.cases.sections import (
-    ORIGIN,
-    SECTIONS,
-    STAMP,
-    STAMP_BESIDES,
-    Form,
-    Section,
-    without_origin,
+from crucible.cases.model import (
+    Body,
+    Case,
+    CaseType,
+    Delegation,
+    Place,
+    Puzzle,
+)
+from crucible.cases.note_blocks import (
+    render_exact,
+    render_items,
+    render_text,
+    render_turns,
 )
 from crucible.errors import BadSessionId, EditRefused
 from crucible.knowledge.model import Attribution
 from crucible.note.contain import FORMAT, contain_line, cut, normal_line
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.scalars import Value
-from crucible.note.wikilinks import render_link, strip_heading_for_link, without_links
+from crucible.note.wikilinks import (
+    render_link,
+    strip_heading_for_link,
+    without_links,
+)
+from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
 from crucible.vault.stamping import stamped
 
-__all__ = ["NOTE_TYPE", "render_case"]
+__all__ = [
+    "LISTS",
+    "SECTIONS",
+    "STAMP",
+    "STAMP_BESIDES",
+    "TEXTS",
+    "Form",
+    "Section",
+    "render_case",
+    "without_origin",
+]
 
-NOTE_TYPE = "case"
 _TITLE = 80
+TEXTS = ("title", "finding", "agent", "model", "channel", "project", "digest")
+LISTS = ("tools", "tags", "problems")
+"""Properties that are fields of a case as they are."""
+STAMP, STAMP_BESIDES = "written", ("session", "status")
+"""The property by which an edit is known, and those that change when a session is renamed, and when the case is reviewed."""
+_ORIGIN = "From [["
+_ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
+
+
+class Form(Enum):
+    """How a part is written: a text as prose where that can be, a text that is never prose, texts, or turns."""
+
+    TEXT = "text"
+    EXACT = "exact"
+    ITEMS = "items"
+    TURNS = "turns"
+
+
+class Section(NamedTuple):
+    """A level-2 heading, the field of the case's body under it, and its form."""
+
+    heading: str
+    field: str
+    form: Form = Form.TEXT
+
+
+SECTIONS: Mapping[CaseType, tuple[Section, ...]] = MappingProxyType(
+    {
+        CaseType.PUZZLE: (
+            Section("Goal", "goal"),
+            Section("State", "state"),
+            Section("Tried", "tried", Form.TURNS),
+            Section("Failure", "failure", Form.EXACT),
+            Section("Hints", "hints", Form.ITEMS),
+            Section("Expected", "expected"),
+            Section("Solution", "solution", Form.TURNS),
+        ),
+        CaseType.CORRECTION: (
+            Section("Goal", "goal"),
+            Section("What the agent did", "did", Form.TURNS),
+            Section("Rejected", "rejected", Form.EXACT),
+            Section("The user's words", "words"),
+            Section("What followed", "then", Form.TURNS),
+        ),
+        CaseType.DECISION: (
+            Section("Situation", "situation"),
+            Section("Options", "options", Form.ITEMS),
+            Section("Choice", "choice"),
+            Section("Rationale", "rationale"),
+            Section("Outcome", "outcome"),
+        ),
+        CaseType.DELEGATION: (
+            Section("Task", "task"),
+            Section("Result", "result"),
+            Section("Evidence", "evidence"),
+        ),
+        CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", Form.TURNS)),
+    }
+)
 
 
 def render_case(case: Case, heading: str = "") -> str:
@@ -41,13 +121,18 @@ def render_case(case: Case, heading: str = "") -> str:
     return stamped(text, STAMP, STAMP_BESIDES, without_origin)
 
 
-# --- frontmatter -----------------------------------------------------------------------------------------------------
+def without_origin(text: str) -> str:
+    """The note without the line that links to where it comes from, as long as that says nothing else."""
+    return _ORIGIN_LINE.sub("", text, count=1)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def _properties(case: Case) -> dict[str, Value]:
     """What is empty is left out."""
     found: dict[str, Value] = {
-        "type": NOTE_TYPE,
+        "type": "case",
         "case": case.id,
         "case_type": case.type.value,
         "status": case.review.value,
@@ -55,12 +140,9 @@ def _properties(case: Case) -> dict[str, Value]:
         "phase": case.place.phase,
         "phase_name": case.place.phase_name,
         "line": case.place.line,
-        "agent": case.agent,
-        "model": case.model,
-        "channel": case.channel,
-        "project": case.project,
+        **{name: getattr(case, name) for name in TEXTS},
+        **{name: [*getattr(case, name)] for name in LISTS},
         "started": case.started.isoformat().replace("+00:00", "Z") if case.started else "",
-        "tools": [*case.tools],
         "difficulty": case.difficulty.value,
         "tokens": case.tokens,
         "fault": case.fault.value,
@@ -68,10 +150,7 @@ def _properties(case: Case) -> dict[str, Value]:
         "verification": case.verification.command,
         "complete": case.complete,
         **_of_body(case.body),
-        "problems": [*case.problems],
         "redactions": [f"{count} {rule}" for rule, count in case.redactions.items()],
-        "tags": [*case.tags],
-        "digest": case.digest,
         "format": FORMAT,
     }
     told = {key: value for key, value in found.items() if value not in ("", [])}
@@ -102,7 +181,7 @@ def _of_body(body: Body) -> dict[str, Value]:
         return _of_attribution(body.attribution) if body.attribution else {}
     if isinstance(body, Delegation):
         return {"delegate": body.agent, **({} if body.used is None else {"used": body.used})}
-    return {"whole": body.whole} if isinstance(body, Trajectory) else {}
+    return {}
 
 
 def _of_attribution(found: Attribution) -> dict[str, Value]:
@@ -119,22 +198,14 @@ def _of_attribution(found: Attribution) -> dict[str, Value]:
 
 
 def _title(case: Case) -> str:
-    line = contain_line(cut(normal_line(_subject(case.body)[:1000]), _TITLE))
+    line = contain_line(cut(normal_line(case.title[:1000]), _TITLE))
     return f"{case.type.value.capitalize()}: {line}" if line else case.type.value.capitalize()
-
-
-def _subject(body: Body) -> str:
-    if isinstance(body, Choice):
-        return body.choice
-    if isinstance(body, Delegation):
-        return body.task
-    return (body.words or body.goal) if isinstance(body, Correction) else body.goal
 
 
 def _origin(place: Place, heading: str) -> str:
     if not _can_be_linked(place.session):
         return f"From line {place.line} of a session."
-    link = f"{ORIGIN}{place.session}]]"
+    link = f"{_ORIGIN}{place.session}]]"
     if heading:
         alias = strip_heading_for_link(normal_line(place.phase_name)) or None
         with suppress(EditRefused):  # the session alone is a place too
@@ -144,17 +215,14 @@ def _origin(place: Place, heading: str) -> str:
 
 def _sections(case: Case) -> Iterator[str]:
     for section in SECTIONS[case.type]:
-        block = _block(section, getattr(case.body, section.field))
+        block = _WRITERS[section.form](getattr(case.body, section.field))
         if block:
             yield f"## {section.heading}\n\n{block}"
 
 
-def _block(section: Section, value: object) -> str:
-    if section.form is Form.TURNS:
-        return render_turns(value)  # type: ignore[arg-type]  # the table says which field holds what
-    if section.form is Form.ITEMS:
-        return render_items(section.item, value)  # type: ignore[arg-type]
-    assert isinstance(value, str)  # noqa: S101  the table says so
-    if not value:
-        return ""
-    return render_exact(value) if section.form is Form.EXACT else render_text(value)
+_WRITERS: Mapping[Form, Callable[[Any], str]] = {
+    Form.TEXT: render_text,
+    Form.EXACT: render_exact,
+    Form.ITEMS: render_items,
+    Form.TURNS: render_turns,
+}

@@ -1,79 +1,76 @@
 """A case from its note, as a human may have edited it.
 
-Owns the reading of what `notes` writes: every part is taken as it stands, what is no part of a case is left out and told.  A note whose
-content was changed is measured again: its digest and its tokens are of what it says now.
+What is no part of a case is reported and left out; a note whose content was changed is measured again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from crucible.cases.making import measured
 from crucible.cases.model import (
+    BODIES,
     Body,
     Case,
     CaseType,
-    Choice,
-    Correction,
-    Delegation,
     Difficulty,
     Fault,
     Place,
-    Puzzle,
     Review,
-    Trajectory,
     Verification,
 )
-from crucible.cases.note_blocks import Part, parts_of, read_items, read_text, read_turns
-from crucible.cases.sections import (
-    SECTIONS,
-    STAMP,
-    STAMP_BESIDES,
-    Form,
-    Section,
-    without_origin,
+from crucible.cases.note_blocks import (
+    Part,
+    parts_of,
+    read_items,
+    read_text,
+    read_turns,
 )
+from crucible.cases.notes import LISTS, SECTIONS, STAMP, STAMP_BESIDES, TEXTS, Form, Section, without_origin
+from crucible.errors import UsageError
 from crucible.knowledge.model import Attribution, Category
-from crucible.note.contain import format_of
 from crucible.note.frontmatter import Frontmatter, find_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
-from crucible.note.wikilinks import parse_linktext, with_links
+from crucible.note.wikilinks import (
+    parse_linktext,
+    with_links,
+)
 from crucible.patterns import late_pattern
 from crucible.vault.stamping import is_stamped
 
 __all__ = ["Read", "is_as_written", "is_case", "read_case"]
 
-_LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
-_BODIES: Mapping[CaseType, Callable[..., Body]] = {
-    CaseType.PUZZLE: Puzzle,
-    CaseType.CORRECTION: Correction,
-    CaseType.DECISION: Choice,
-    CaseType.DELEGATION: Delegation,
-    CaseType.WORKFLOW: Trajectory,
-}
+_T = TypeVar("_T")
 _E = TypeVar("_E", bound=StrEnum)
+
+_LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
+_WHOLE = "a whole number is wanted"
 _BROKEN = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter"})
 """Problems of a frontmatter of which not all could be read."""
 
 
 class Read(NamedTuple):
-    """A case, None for a note that is none, and what is wrong with the note.
+    """The case of a note, and what is wrong with the note.
 
-    `says_case` tells whether a note says that it is one, `told` and `session` the ids that it tells.  `as_written` says that the content is as it
-    was extracted, reviewed or not; `clear` that nothing a human may have said of it, least of all his review, is lost in what is not understood.
+    `case` is None for a note that is no case, or where a part or what a human said of it is not understood.  `says_case` tells whether the note says
+    that it is one, `id` and `session` what it names; `as_written` that the content is as it was extracted, reviewed or not.
     """
 
     case: Case | None
-    problems: tuple[Problem, ...] = ()
-    told: str = ""
-    session: str = ""
+    problems: tuple[Problem, ...]
+    id: str
+    session: str
     says_case: bool = False
     as_written: bool = False
-    clear: bool = False
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it is a human's word: he reviewed it, or changed it."""
+        return self.case is not None and (not self.as_written or self.case.review is not Review.PROPOSED)
 
 
 def is_case(source: Source, found: Frontmatter | None = None) -> bool:
@@ -93,143 +90,94 @@ def is_as_written(source: Source, found: Frontmatter | None = None) -> bool:
 def read_case(source: Source, name: str) -> Read:
     """The case of a note; `name` is the file's without `.md`, its id where it tells none."""
     found = find_frontmatter(source)
-    problems = [*found.problems]
-    reader = _Properties(source, found, problems)
-    told, session = reader.text("case"), _session_of(reader.text("session", whole=True))
+    told = _Properties(source, found)
+    ident, session = told.text("case") or name, told.get("session", _session_of, "")
     if not is_case(source, found):
-        return Read(None, (*problems, Problem("no-case", 1, "its type is not case")), told, session)
-    type_ = reader.word("case_type", CaseType)
-    if type_ is None:
-        if "case_type" not in found.values:  # else its line was told already
-            problems.append(Problem("no-case-type", 1, f"case_type is one of {_named(CaseType)}"))
-        return Read(None, tuple(problems), told, session, says_case=True)
-    lines = source.text.replace("\r\n", "\n").split("\n")
-    body = _read_body(type_, reader, lines[found.lines.end :], found.lines.end + 1)
-    case = _read_known(type_, body, reader, told or name, session)
+        told.tell("no-case", "its type is not case")
+        return Read(None, tuple(told.problems), ident, session)
+    case = _read_case(told, source, found, ident, session)
     as_written = is_as_written(source, found)
-    problems.sort(key=lambda one: one.line)
+    problems = tuple(sorted(told.problems, key=lambda one: one.line))
+    if case and not as_written:
+        case = measured(case)
     return Read(
-        case if as_written else measured(case),
-        tuple(problems),
-        told,
-        session,
-        says_case=True,
-        as_written=as_written,
-        clear=reader.status_clear and not any(one.code in _BROKEN for one in found.problems),
+        None if told.is_unclear else case, problems, ident, session, says_case=True, as_written=as_written
     )
-
-
-# --- frontmatter -----------------------------------------------------------------------------------------------------
 
 
 class _Properties:
-    """The values of a frontmatter, each as what it should be; what it is not is told."""
+    """The values of a frontmatter, each as what it should be; what it is not is a problem."""
 
-    def __init__(self, source: Source, found: Frontmatter, problems: list[Problem]) -> None:
-        self.values: Mapping[str, Value] = found.values
-        self.problems = problems
-        self.status_clear = True
+    def __init__(self, source: Source, found: Frontmatter) -> None:
+        self.values = found.values
+        self.problems = [*found.problems]
+        self.is_unclear = any(one.code in _BROKEN for one in found.problems)
         self._source = source
         self._keys = found.keys
 
-    def tell(self, code: str, message: str, line: int) -> None:
+    def tell(self, code: str, message: str, line: int = 1) -> None:
         self.problems.append(Problem(code, line, message))
 
-    def _refuse(self, key: str, wanted: str) -> None:
-        line = self._source.line_of(self._keys[key].start) + 1 if key in self._keys else 1
-        self.tell("bad-value", f"{key}: {wanted}", line)
-
-    def text(self, key: str, *, whole: bool = False) -> str:
-        """A value as a text; `whole` leaves a link one."""
+    def get(self, key: str, read: Callable[[Value], _T], default: _T, wanted: str = "") -> _T:
+        """A value as `read` makes it; the default if it is empty, or not what is `wanted`."""
         value = self.values.get(key)
-        if isinstance(value, str):
-            return value if whole else with_links(value)
-        if value is None or isinstance(value, list | dict):
-            return ""
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        if value in (None, "", []):
+            return default
+        try:
+            return read(value)
+        except (ValueError, TypeError):
+            line = self._source.line_of(self._keys[key].start) + 1 if key in self._keys else 1
+            self.tell("bad-value", f"{key}: {wanted}", line)
+            self.is_unclear |= key in ("status", "case_type")
+            return default
+
+    def text(self, key: str) -> str:
+        return self.get(key, _text, "", "a text is wanted")
 
     def texts(self, key: str) -> tuple[str, ...]:
-        value = self.values.get(key)
-        if isinstance(value, list):
-            return tuple(
-                with_links(str(one)) for one in value if one is not None and not isinstance(one, list | dict)
-            )
-        return (self.text(key),) if self.text(key) else ()
-
-    def number(self, key: str) -> int:
-        value = self.values.get(key)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if value is not None:
-            self._refuse(key, "a whole number is wanted")
-        return 0
+        return self.get(key, _texts, ())
 
     def flag(self, key: str) -> bool | None:
-        value = self.values.get(key)
-        if value is not None and not isinstance(value, bool):
-            self._refuse(key, "true or false is wanted")
-        return value if isinstance(value, bool) else None
+        return self.get(key, _flag, None, "true or false is wanted")
 
     def word(self, key: str, words: type[_E]) -> _E | None:
-        value = self.values.get(key)
-        told = (str(value) if isinstance(value, list | dict) and value else self.text(key)).strip().lower()
-        if not told:
-            return None
-        try:
-            return words(told)
-        except ValueError:
-            self._refuse(key, f"one of {_named(words)}, not {told[:40]!r}")
-            return None
+        def read(value: Value) -> _E | None:
+            return words(str(value).strip().lower())
 
-    def review(self) -> Review:
-        """What a human said; what is not understood is not clear."""
-        told = self.word("status", Review)
-        self.status_clear = told is not None or self.values.get("status") in (None, "")
-        return told or Review.PROPOSED
-
-    def moment(self, key: str) -> datetime | None:
-        told = self.text(key)
-        try:
-            return datetime.fromisoformat(told.strip()) if told else None
-        except ValueError:
-            self._refuse(key, "a time such as 2026-11-21T20:26:47Z is wanted")
-            return None
+        return self.get(key, read, None, f"one of {', '.join(words)}, not {str(self.values.get(key))[:40]!r}")
 
 
-def _named(words: type[StrEnum]) -> str:
-    return ", ".join(one.value for one in words)
+def _text(value: Value) -> str:
+    if isinstance(value, list | dict):
+        raise ValueError("text")  # noqa: TRY004  as every reader
+    return with_links(str(value))
 
 
-def _read_known(type_: CaseType, body: Body, told: _Properties, id_: str, session: str) -> Case:
-    phase = (told.text("phase"), told.text("phase_name"), told.number("line"))
-    passed = told.flag("verified") is not False
-    return Case(
-        id=id_,
-        type=type_,
-        place=Place(session, *phase),
-        body=body,
-        agent=told.text("agent"),
-        model=told.text("model"),
-        channel=told.text("channel"),
-        project=told.text("project"),
-        started=told.moment("started"),
-        tools=told.texts("tools"),
-        tags=told.texts("tags"),
-        difficulty=told.word("difficulty", Difficulty) or Difficulty.MEDIUM,
-        tokens=told.number("tokens"),
-        fault=told.word("fault", Fault) or Fault.AGENT,
-        verification=Verification(told.text("verification") if passed else ""),
-        digest=told.text("digest"),
-        complete=told.flag("complete") is not False,
-        problems=told.texts("problems"),
-        redactions=dict(_counted(told.texts("redactions"))),
-        review=told.review(),
-    )
+def _texts(value: Value) -> tuple[str, ...]:
+    return tuple(map(_text, value)) if isinstance(value, list) else (_text(value),)
 
 
-def _session_of(told: str) -> str:
-    link = _LINK.fullmatch(told)
-    return parse_linktext(link[1]).target.rpartition("/")[2] if link else with_links(told)
+def _whole(value: Value) -> int:
+    return int(str(value))
+
+
+def _share(value: Value) -> float:
+    return float(str(value))
+
+
+def _flag(value: Value) -> bool | None:
+    if not isinstance(value, bool):
+        raise ValueError("flag")  # noqa: TRY004  as every reader
+    return value
+
+
+def _moment(value: Value) -> datetime | None:
+    return datetime.fromisoformat(str(value).strip())
+
+
+def _session_of(value: Value) -> str:
+    link = _LINK.fullmatch(str(value))
+    return parse_linktext(link[1]).target.rpartition("/")[2] if link else with_links(str(value))
 
 
 def _counted(told: tuple[str, ...]) -> Iterator[tuple[str, int]]:
@@ -239,62 +187,89 @@ def _counted(told: tuple[str, ...]) -> Iterator[tuple[str, int]]:
             yield rule, int(count)
 
 
-# --- the text --------------------------------------------------------------------------------------------------------
+def _read_case(
+    told: _Properties, source: Source, found: Frontmatter, ident: str, session: str
+) -> Case | None:
+    type_ = told.word("case_type", CaseType)
+    if type_ is None:
+        if "case_type" not in found.values:  # else its line is a problem already
+            told.tell("no-case-type", f"case_type is one of {', '.join(CaseType)}")
+        return None
+    lines = source.text.replace("\r\n", "\n").split("\n")
+    body = _read_body(type_, told, lines[found.lines.end :], found.lines.end + 1)
+    passed = told.flag("verified") is not False
+    fields: dict[str, Any] = {
+        **{name: told.text(name) for name in TEXTS},
+        **{name: told.texts(name) for name in LISTS},
+    }
+    return Case(
+        id=ident,
+        type=type_,
+        place=Place(
+            session, told.text("phase"), told.text("phase_name"), told.get("line", _whole, 0, _WHOLE)
+        ),
+        body=body,
+        started=told.get("started", _moment, None, "a time such as 2026-11-21T20:26:47Z is wanted"),
+        difficulty=told.word("difficulty", Difficulty) or Difficulty.MEDIUM,
+        tokens=told.get("tokens", _whole, 0, _WHOLE),
+        fault=told.word("fault", Fault) or Fault.AGENT,
+        verification=Verification(told.text("verification") if passed else ""),
+        complete=told.flag("complete") is not False,
+        redactions=dict(_counted(told.texts("redactions"))),
+        review=told.word("status", Review) or Review.PROPOSED,
+        **fields,
+    )
 
 
 def _read_body(type_: CaseType, told: _Properties, lines: list[str], line: int) -> Body:
     parts: dict[str, Part] = {}
     known = {section.heading.lower() for section in SECTIONS[type_]}
-    for part in parts_of(lines, 2, line)[1:]:
-        key = part.title.lower()
+    for part in parts_of(lines, line)[1:]:
+        key, shown = part.title.lower(), f"“{part.title[:60]}”"
         if key not in known:
-            what = f"“{part.title[:60]}” is no part of a {type_.value}; it is kept, and not exported"
-            told.tell("unknown-section", what, part.line - 1)
-        elif key in parts:
             told.tell(
-                "section-twice",
-                f"“{part.title[:60]}” stands here again; only the first counts",
+                "unknown-section",
+                f"{shown} is no part of a {type_.value}; it is kept, and not exported",
                 part.line - 1,
             )
+        elif key in parts:
+            told.tell("section-twice", f"{shown} stands here again; only the first counts", part.line - 1)
         else:
             parts[key] = part
     fields: dict[str, Any] = {
-        section.field: _read_section(section, parts.get(section.heading.lower()), told)
+        section.field: _read_section(
+            section, parts.get(section.heading.lower(), Part(section.heading, [], 1)), told
+        )
         for section in SECTIONS[type_]
     }
-    return _BODIES[type_](**fields, **_of_body(type_, told))
-
-
-def _read_section(section: Section, part: Part | None, told: _Properties) -> object:
-    form = format_of(told.values)
-    if section.form is Form.TURNS:
-        found: list[tuple[int, str]] = []
-        turns = read_turns(part.lines, part.line, found, form) if part else ()
-        for line, message in found:
-            told.tell("bad-turn", message, line)
-        return turns
-    if section.form is Form.ITEMS:
-        return read_items(part.lines, form) if part else ()
-    return read_text(part.lines, form) if part else ""
-
-
-def _of_body(type_: CaseType, told: _Properties) -> dict[str, Any]:
     if type_ is CaseType.PUZZLE:
-        return {"attribution": _attribution(told)}
+        fields["attribution"] = _attribution(told)
     if type_ is CaseType.DELEGATION:
-        return {"agent": told.text("delegate"), "used": told.flag("used")}
-    return {"whole": bool(told.flag("whole"))} if type_ is CaseType.WORKFLOW else {}
+        fields |= {"agent": told.text("delegate"), "used": told.flag("used")}
+    return BODIES[type_](**fields)
+
+
+def _read_section(section: Section, part: Part, told: _Properties) -> object:
+    if section.form is Form.ITEMS:
+        return read_items(part.lines)
+    if section.form is not Form.TURNS:
+        return read_text(part.lines)
+    try:
+        return read_turns(part.lines)
+    except UsageError as error:
+        told.tell("bad-turns", str(error), part.line)
+        told.is_unclear = True
+        return ()
 
 
 def _attribution(told: _Properties) -> Attribution | None:
     category = told.word("category", Category)
     if category is None:
         return None
-    confidence = told.values.get("confidence")
     return Attribution(
         category,
         told.text("root_cause"),
         told.text("preventable_with"),
-        float(confidence) if isinstance(confidence, int | float) and 0 <= confidence <= 1 else 0.0,
+        told.get("confidence", _share, 0.0, "a number is wanted"),
         told.text("judge"),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crucible.cases.timeline import Moment, Timeline
-from crucible.session.findings import Finding, Kind, findings_of, is_said_in
-from crucible.session.model import Decision, Failure, Intervention, Outcome
+from crucible.note.source import NOWHERE
+from crucible.session.findings import Finding, Kind, findings_by_phase, findings_of, is_said_in
+from crucible.session.model import Decision, Failure, Intervention, Outcome, Subagent
 
-__all__ = ["placed", "said_at"]
+__all__ = ["outcome_of", "placed", "said_at"]
 
 
 def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
@@ -16,7 +17,7 @@ def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
     at = 0
     for finding in findings_of(timeline.session):
         if finding.kind == kind:
-            moment = next((one for one in timeline.walk(at) if _tells(one, finding)), None)
+            moment = next((one for one in timeline.moments[at:] if _tells(one, finding)), None)
             if moment is not None:
                 at = moment.at + 1
                 yield finding, moment
@@ -24,8 +25,20 @@ def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
 
 def _tells(moment: Moment, finding: Finding) -> bool:
     entry = moment.entry
-    is_told = isinstance(entry, Decision) or (isinstance(entry, Failure) and (entry.resolution or "").strip())
-    return bool(is_told) and isinstance(entry, Decision | Failure) and entry.text == finding.summary
+    if not isinstance(entry, Decision | Failure | Subagent):
+        return False
+    if finding.lines != NOWHERE:
+        return entry.lines == finding.lines
+    is_told = not isinstance(entry, Failure) or (entry.resolution or "").strip()
+    said = entry.summary if isinstance(entry, Subagent) else entry.text
+    return bool(is_told) and said == finding.summary
+
+
+def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
+    """The last outcome of a phase, with those of its sub-phases."""
+    found = findings_by_phase(timeline.session)
+    own = [one for name, some in found.items() if name.partition(".")[0] == phase for one in some]
+    return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
 
 
 def said_at(timeline: Timeline) -> dict[int, Finding]:

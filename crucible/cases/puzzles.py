@@ -1,6 +1,7 @@
-"""Puzzles: what failed, what was tried, and what fixed it, as cases.
+"""Puzzles: what failed and what fixed it, as cases.
 
-Owns what of a session belongs to a puzzle and what to its solution.  Findings say which failures were fixed; what may not be told is `hiding`'s.
+A puzzle shows the request, the call that failed with what matters of its output, and the files as they were; its solution is the changes.
+Findings say which failures were fixed; what may not be shown is decided by `hiding`.
 """
 
 from __future__ import annotations
@@ -9,17 +10,32 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from crucible.acts.kinds import is_test_file
 from crucible.acts.model import Deed
+from crucible.cases.excerpts import (
+    CHANGES,
+    RUNS,
+    SIDE,
+    brief,
+    brief_turns,
+    files_before,
+    is_change,
+    message_of,
+    request_of,
+    telling,
+    with_words,
+)
 from crucible.cases.hiding import withhold
-from crucible.cases.hints import hints_for, message_of
+from crucible.cases.hints import hints_for
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Puzzle, Verification
+from crucible.cases.model import Case, Puzzle, Turn, Verification
 from crucible.cases.placing import placed
+from crucible.cases.texts import mapped, texts_of
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after, verified_by
-from crucible.note.contain import cut, normal_line
-from crucible.session.findings import Finding, Kind, Source
-from crucible.session.model import Failure, Intervention, Outcome, Prose, Subagent
+from crucible.patterns import late_pattern
+from crucible.session.findings import Finding, Kind
+from crucible.session.model import Intervention, Outcome
 
 __all__ = ["find_puzzles"]
 
@@ -27,53 +43,61 @@ _BACK = 400
 """How many moments before a callout are searched for its failed call."""
 _LATE = 8
 """Maximum moments between a call that passed and its callout."""
-_BEFORE = 3
-"""Moments of an agent's words right before a try that belong to it."""
 _STRETCH = 40
-"""Maximum moments of a solution; the last ones are kept."""
-_STATE = 8
-"""How many acts before a failure are kept."""
-_LINE = 160
+"""Maximum moments after a failure without a command that are searched for its fix."""
+_CONFLICT = "CONFLICT ("
+"""Git's own word, in any language, for a merge that it leaves to a person."""
 
 
 class _Fixed(NamedTuple):
-    """A failure that was fixed: the moments of its callout, of the calls that failed, and of the call that passed then."""
+    """A failure that was fixed: its callout, the first call that failed, and what followed up to the call that passed."""
 
     finding: Finding
     told: Moment
-    tries: Sequence[Moment] = ()
-    passed: Moment | None = None
+    failed: Moment | None
+    passed: Moment | None
+    later: Sequence[Moment]
 
     @property
     def first(self) -> Moment:
         """Where the puzzle begins."""
-        return self.tries[0] if self.tries else self.told
+        return self.failed or self.told
 
 
 def find_puzzles(timeline: Timeline) -> Iterator[Case]:
-    """The puzzles of a session, in the order of its note."""
+    """The puzzles of a session, in the order of its note; without conflicts of a merge, and tests that were written to fail first."""
     for finding, moment in placed(timeline, Kind.FAILURE):
-        yield _case(timeline, _fixed(timeline, finding, moment))
+        fixed = _fixed(timeline, finding, moment)
+        if not (_is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed)):
+            yield _case(timeline, fixed)
 
 
 def _case(timeline: Timeline, fixed: _Fixed) -> Case:
-    solution = _solution(timeline, fixed)
-    failure = _failure(fixed)
+    first, changes = fixed.first, _fix(fixed)
+    failure = telling(_failure(fixed))
     body = withhold(
         Puzzle(
-            goal=timeline.goal_of(fixed.first.phase),
-            state=_state(timeline, fixed.first),
-            tried=turns_of(_tried(timeline, fixed)),
+            goal=request_of(timeline, first.at),
+            state=files_before(timeline.moments[: first.at], changes),
+            tried=_tried(fixed, failure),
             failure=failure,
             expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
-            solution=turns_of(solution),
-            hints=hints_for(failure, solution),
+            solution=brief_turns(with_words(timeline, changes), 2 * SIDE),
+            hints=hints_for(failure, changes),
         )
     )
-    call = fixed.first.call
+    call = fixed.failed.call if fixed.failed else None
     anchor = f"{call.call} → {call.result}" if call else failure
     return make_case(
-        timeline, CaseType.PUZZLE, fixed.first, body, anchor, verification=_verification(timeline, fixed)
+        timeline, first, body, anchor, finding=fixed.finding, verification=_verification(timeline, fixed)
+    )
+
+
+def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
+    if fixed.failed is None:
+        return ()
+    return mapped(
+        turns_of([replace(fixed.failed, result=failure)]), lambda text: brief(text, SIDE // 2 + _LATE * 2)
     )
 
 
@@ -81,119 +105,117 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
 
 
 def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
-    """The nearest call before a callout that passed, after the same had failed."""
-    for passed in reversed(timeline.moments[max(0, told.at - _LATE) : told.at]):
-        if passed.outcome is Outcome.OK and (tries := _tries(timeline, passed)):
-            return _Fixed(finding, told, tries, passed)
-    if finding.source == Source.FIX:
-        return _unflagged(timeline, finding, told)
-    return _Fixed(finding, told)
-
-
-def _unflagged(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
-    """A failure that a pipe hid: the call before the callout, and the one before that with the same aim."""
+    """The call right before a callout that passed, and the first of those with the same aim that failed, or that a pipe let pass."""
     calls = [one for one in timeline.moments[max(0, told.at - _BACK) : told.at] if one.call]
-    passed = next((one for one in reversed(calls[-_LATE:]) if _aims(one) and one.outcome is Outcome.OK), None)
-    if passed is None:
-        return _Fixed(finding, told)
-    same = (one for one in reversed(calls) if one.at < passed.at and _aims(one) & _aims(passed))
-    red = next(same, None)
-    return _Fixed(finding, told, (red,), passed) if red else _Fixed(finding, told)
+    for passed in reversed(calls[-_LATE:]):
+        aims = _aims(passed)
+        if passed.outcome is not Outcome.OK or not aims:
+            continue
+        same = [one for one in calls if one.at < passed.at and aims & _aims(one)]
+        red = _reds(same) or [one for one in same[-1:] if _is_quoted(one, finding)]
+        if red:
+            gone = next((one for one in red[1:] if not _lines(one) & _lines(red[0])), passed)
+            return _Fixed(finding, told, red[0], passed, timeline.moments[red[0].at + 1 : gone.at])
+    return _Fixed(finding, told, None, None, _turn(timeline, told))
 
 
-def _tries(timeline: Timeline, passed: Moment) -> list[Moment]:
-    """The calls that failed at what a later one passed, back to the last time that it had passed."""
-    wanted = _aims(passed)
-    tries: list[Moment] = []
-    for moment in reversed(timeline.moments[max(0, passed.at - _BACK) : passed.at]):
-        if moment.call and wanted & _aims(moment):
-            if moment.outcome is not Outcome.FAILED:
-                break
-            tries.append(moment)
-    return tries[::-1]
+def _reds(same: Sequence[Moment]) -> list[Moment]:
+    """Of calls with one aim those that failed since it last passed."""
+    red: list[Moment] = []
+    for moment in reversed(same):
+        if moment.outcome is not Outcome.FAILED:
+            break
+        red.insert(0, moment)
+    return red
 
 
-def _aims(moment: Moment) -> set[tuple[Deed, str]]:
-    """What a call was for: of a command its program and first word, of an edit its file."""
-    return {
-        (act.deed, " ".join(act.what.split()[:2]) if act.deed in _RUNS else act.what)
-        for act in moment.acts
-        if act.deed in _RUNS or act.deed in (Deed.EDIT, Deed.WRITE)
+def _lines(moment: Moment) -> set[str]:
+    """The lines of an output that tell one failure from another: those of a place in a file, or of a test."""
+    return set(_PLACE.findall(moment.result))
+
+
+_PLACE = late_pattern(r"(?m)^[ \t]*(?:\S+\.\w+:\d+.*|--- FAIL: \S+|FAILED \S+|E  .*)")
+
+
+def _is_quoted(moment: Moment, finding: Finding) -> bool:
+    """True if the finding's words are from the output of this call."""
+    return any(
+        len(part) > _LATE and part[:60] in moment.result
+        for part in finding.summary.partition(": ")[2].split(" / ")
+    )
+
+
+def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
+    """What was done about a failure that no command shows: around its callout, between two messages of the user."""
+    start = end = told.at
+    while (
+        start
+        and told.at - start < _STRETCH
+        and not isinstance(timeline.moments[start - 1].entry, Intervention)
+    ):
+        start -= 1
+    for moment in timeline.moments[told.at + 1 : told.at + _STRETCH]:
+        if isinstance(moment.entry, Intervention):
+            break
+        end = moment.at
+    return timeline.moments[start : end + 1]
+
+
+def _aims(moment: Moment) -> set[str]:
+    """What a command was for: its program and first word."""
+    return {" ".join(act.what.split()[:2]) for act in moment.acts if act.deed in RUNS}
+
+
+def _is_conflict(fixed: _Fixed) -> bool:
+    """True for a conflict of a merge, by git's words or by the marks that the fix removed."""
+    removed = (text for one in _fix(fixed) for text in texts_of(one.arguments or {}))
+    return _CONFLICT in _failure(fixed) or any(_MARKS in f"\n{text}" for text in removed)
+
+
+_MARKS = "\n<<<<<<< "
+
+
+def _is_unrecorded(timeline: Timeline, fixed: _Fixed) -> bool:
+    """True if nobody knows what the fix changed, though the session's events were kept."""
+    changes = _fix(fixed)
+    unknown = bool(changes) and not any(one.arguments for one in changes)
+    return unknown and any(one.arguments for one in timeline.moments)
+
+
+def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
+    """True for a test that was meant to fail: only tests had changed before, and then what they test was written."""
+    if not fixed.failed or not any(act.deed is Deed.TEST for act in fixed.failed.acts):
+        return False
+    before = {
+        name
+        for one in timeline.moments[: fixed.failed.at]
+        if one.phase == fixed.failed.phase
+        for name in _changed(one)
     }
+    after = {name for one in fixed.later for name in _changed(one)}
+    return bool(before) and all(map(is_test_file, before)) and not any(map(is_test_file, after))
 
 
-_RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)
+def _changed(moment: Moment) -> list[str]:
+    return [act.what for act in moment.acts if act.deed in CHANGES] if is_change(moment) else []
 
 
 # --- the puzzle ------------------------------------------------------------------------------------------------------
 
 
 def _failure(fixed: _Fixed) -> str:
-    """The exact message, in full if it was recorded; the finding's text if the command printed nothing."""
-    first = fixed.first
-    return first.result if first.call and message_of(first.result) else fixed.finding.summary
+    """What the call printed, or the finding's text if it printed nothing."""
+    said = message_of(fixed.failed.result) if fixed.failed else ""
+    return said or fixed.finding.summary
 
 
-def _state(timeline: Timeline, first: Moment) -> str:
-    """What was done before, in the same phase."""
-    done: list[str] = []
-    for moment in reversed(timeline.moments[: first.at]):
-        if moment.phase != first.phase or len(done) >= _STATE:
-            break
-        is_ok = moment.outcome is Outcome.OK
-        done.extend(
-            f"- {_DEEDS[act.deed]} {cut(normal_line(act.what), _LINE)}{'' if is_ok else ', which failed'}"
-            for act in reversed(moment.acts)
-            if act.what and act.deed in _DEEDS and (is_ok or act.deed in _RUNS)
-        )
-    return "\n".join(reversed(done[:_STATE]))
-
-
-_DEEDS = {
-    Deed.READ: "read", Deed.WRITE: "wrote", Deed.EDIT: "changed", Deed.DELETE: "deleted", Deed.SEARCH: "searched", Deed.FETCH: "fetched", Deed.RUN: "ran",
-    Deed.TEST: "tested with", Deed.CHECK: "checked with", Deed.BUILD: "built with", Deed.DELEGATE: "gave away:",
-}  # fmt: skip
-
-
-def _tried(timeline: Timeline, fixed: _Fixed) -> Iterator[Moment]:
-    """The tries, with what was said before the first and done between them in one phase; no callout tells how it was fixed."""
-    first, last = fixed.first, fixed.tries[-1] if fixed.tries else fixed.told
-    start = first.at
-    while start and first.at - start < _BEFORE and _is_prose(timeline.moments[start - 1], first.phase):
-        start -= 1
-    for moment in timeline.since(max(start, last.at + 1 - _STRETCH), last.at + 1):
-        if moment.phase == first.phase or moment in fixed.tries:
-            yield _untold(moment)
-
-
-def _is_prose(moment: Moment, phase: str) -> bool:
-    return isinstance(moment.entry, Prose) and moment.phase == phase
-
-
-def _untold(moment: Moment) -> Moment:
-    if isinstance(moment.entry, Failure):
-        return replace(moment, entry=replace(moment.entry, resolution=None, cause=None))
-    return moment
-
-
-# --- the solution ----------------------------------------------------------------------------------------------------
-
-
-def _solution(timeline: Timeline, fixed: _Fixed) -> tuple[Moment, ...]:
-    """What happened between the last try and the call that passed, which only shows that it is right."""
-    if fixed.passed is None:
-        return ()
-    moments = timeline.since(fixed.tries[-1].at + 1, fixed.passed.at)
-    if any(act.deed in (Deed.EDIT, Deed.WRITE) for act in fixed.passed.acts):
-        moments = (*moments, fixed.passed)
-    return tuple(one for one in moments if not _is_foreign(one))[-_STRETCH:]
-
-
-def _is_foreign(moment: Moment) -> bool:
-    """Whether a moment has nothing to do with it: another failure, bookkeeping, a subagent's report, the user's words."""
-    if moment.call is None:
-        return isinstance(moment.entry, Failure | Intervention | Subagent)
-    return moment.outcome is not Outcome.OK or all(act.deed is Deed.PLAN for act in moment.acts)
+def _fix(fixed: _Fixed) -> list[Moment]:
+    """The changes that fixed it: of the files that the failure names, else of those that the finding names, else all."""
+    found = [one for one in fixed.later if is_change(one)]
+    for text in (_failure(fixed), fixed.finding.resolution):
+        named = [one for one in found if any(name.rpartition("/")[2] in text for name in _changed(one))]
+        found = named or found
+    return [one for one in found if one.arguments] or found
 
 
 def _verification(timeline: Timeline, fixed: _Fixed) -> Verification:

@@ -6,17 +6,29 @@ check is what can be seen in it.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from crucible.cases.model import Call, Puzzle, Turn, Verification
+from crucible.acts.touching import patched_files
+from crucible.cases.model import (
+    Body,
+    Call,
+    Choice,
+    Correction,
+    Delegation,
+    Puzzle,
+    Trajectory,
+    Turn,
+    Verification,
+)
 from crucible.cases.texts import texts_of
 from crucible.patterns import late_pattern
 
-__all__ = ["Check", "CheckKind", "Result", "check_answer", "is_met", "rubric_of"]
+__all__ = ["Check", "CheckKind", "Result", "check_answer", "is_met", "rubric_json", "rubric_of"]
 
 
 class CheckKind(StrEnum):
@@ -56,7 +68,6 @@ class Result(NamedTuple):
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file")
 _SCRIPTS = ("command", "cmd", "script")
 _CHANGES = late_pattern(r"edit|write|patch|create|replace|insert|notebook|delete", re.IGNORECASE)
-_PATCHED = late_pattern(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _SHELLS = late_pattern(r"bash|shell|exec|terminal|command|powershell", re.IGNORECASE)
 _WORD = late_pattern(r"[^\W\d_][\w.'-]*\w")
 _SPLIT = late_pattern(r"[._'-]+")
@@ -76,19 +87,51 @@ _SAID_ANYWHERE = (
 _COMMON = frozenset(_SAID_ANYWHERE.split())
 
 
-def rubric_of(puzzle: Puzzle, verification: Verification) -> tuple[Check, ...]:
-    """The checks that a puzzle's solution gives; none for an open puzzle."""
-    if puzzle.is_open:
-        return ()
-    files = _unique(name for turn in puzzle.solution for call in turn.calls for name in _changed_files(call))
-    commands = _unique([*_commands(puzzle.solution), *verification.command.split("\n")[:1]])
-    terms = _terms(puzzle, files)
-    gone = _messages(puzzle)
+def rubric_of(body: Body, verification: Verification) -> tuple[Check, ...]:
+    """The checks that the answer of a case gives; none for an open puzzle, and for a delegation whose result nobody used."""
+    passed = verification.command
+    match body:
+        case Puzzle():
+            return (
+                () if body.is_open else _checks(_terms_of_puzzle(body), body.solution, passed, _message(body))
+            )
+        case Correction():
+            return _checks(_terms(body.words, (body.goal, body.did)), body.then, passed)
+        case Choice():
+            return _checks(_terms(body.choice, ()))
+        case Delegation():
+            return _checks(_terms(body.result, (body.task,))) if body.used else ()
+        case Trajectory():
+            return _checks([], body.turns, passed)
+        case _:
+            assert_never(body)
+
+
+def rubric_json(checks: Iterable[Check], indent: int | None = None, *, plain: bool = False) -> str:
+    """The checks as a JSON list, by which an answer can be graded without its session."""
+    rows = [
+        {"check": one.kind, "wants": one.wants, "least": one.least, "required": one.required}
+        for one in checks
+    ]
+    return json.dumps(rows, ensure_ascii=plain, indent=indent)
+
+
+def _checks(
+    terms: Iterable[str],
+    turns: Sequence[Turn] = (),
+    passed: str = "",
+    gone: Iterable[str] = (),
+) -> tuple[Check, ...]:
+    calls = [call for turn in turns for call in turn.calls]
+    files = _unique(name for call in calls for name in _changed_files(call))
+    commands = _unique([*map(_command, calls), passed.split("\n", maxsplit=1)[0]])
+    names = {name.casefold() for name in files}
+    own = _unique(term for term in terms if term not in names)
     checks = (
         Check(CheckKind.FILES, files, len(files)),
         Check(CheckKind.COMMANDS, commands, required=False),
-        Check(CheckKind.TERMS, terms, max(1, math.ceil(len(terms) / 3))),
-        Check(CheckKind.GONE, gone, 0),
+        Check(CheckKind.TERMS, own, max(1, math.ceil(len(own) / 3))),
+        Check(CheckKind.GONE, _unique(gone), 0),
     )
     return tuple(check for check in checks if check.wants)
 
@@ -99,36 +142,26 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 def _changed_files(call: Call) -> Iterator[str]:
     """The names, without their folders, of what a call writes."""
-    for text in texts_of(call.arguments):
-        yield from (_name(path) for path in _PATCHED.findall(text))
-    if _CHANGES.search(call.name):
-        named = next((path for key in _PATHS if isinstance(path := call.arguments.get(key), str)), "")
-        line = call.arguments.get("input")
-        if not named and isinstance(line, str) and "\n" not in line:
-            named = line.split(" ")[0]
-        if named:
-            yield _name(named)
+    patches = (text for text in texts_of(call.arguments) if "*** Begin Patch" in text)
+    paths = [one.path for text in patches for one in patched_files(text)]
+    if not paths and _CHANGES.search(call.name):
+        named = _argument(call, _PATHS)
+        line = _argument(call, ("input",))
+        paths = [named or ("" if "\n" in line else line.split(" ")[0])]
+    for path in paths:
+        yield path.strip().replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def _name(path: str) -> str:
-    return re.split(r"[\\/]", path.strip().rstrip("\\/"))[-1]
+def _command(call: Call) -> str:
+    """The command of a shell's call, if it is one line of some two hundred characters at most."""
+    line = _argument(call, (*_SCRIPTS, "input")) if _SHELLS.search(call.name) else ""
+    return line if "\n" not in line and len(line) <= 200 else ""
 
 
-def _commands(turns: Sequence[Turn]) -> Iterator[str]:
-    for turn in turns:
-        for call in turn.calls:
-            line = _script(call.name, call.arguments)
-            if line and "\n" not in line and len(line) <= 200:
-                yield line
-
-
-def _script(name: str, arguments: Mapping[str, object]) -> str:
-    if not _SHELLS.search(name):
-        return ""
-    found = next((arguments[key] for key in (*_SCRIPTS, "input") if key in arguments), "")
-    if isinstance(found, list):
-        return " ".join(map(str, found))
-    return found if isinstance(found, str) else ""
+def _argument(call: Call, names: Iterable[str]) -> str:
+    """The first of some arguments that is there, as a text."""
+    found = next((call.arguments[name] for name in names if name in call.arguments), "")
+    return " ".join(map(str, found)) if isinstance(found, list) else str(found)
 
 
 _DONE = late_pattern(r"^Done: .*", re.MULTILINE)
@@ -136,20 +169,18 @@ _DONE = late_pattern(r"^Done: .*", re.MULTILINE)
 _DEEDS = frozenset(("wrote", "deleted", "searched", "fetched", "tested", "checked", "built"))
 
 
-def _terms(puzzle: Puzzle, files: Sequence[str]) -> tuple[str, ...]:
-    """The words of the expected behaviour, one of each stem; those that the puzzle does not say itself, where there are any."""
+def _terms_of_puzzle(puzzle: Puzzle) -> list[str]:
     spoken = "\n".join(turn.text for turn in puzzle.solution if not turn.answers)
-    told = _DONE.sub("", puzzle.expected).strip() or spoken.strip() or ("" if files else puzzle.expected)
-    known = {*_DEEDS, *(name.casefold() for name in files)}
-    words = (word for word in _words(told) if word not in known and "'" not in word)
+    told = _DONE.sub("", puzzle.expected).strip() or spoken.strip() or puzzle.expected
+    return _terms(told, (puzzle.goal, puzzle.state, puzzle.tried, puzzle.failure))
+
+
+def _terms(told: str, asked: object) -> list[str]:
+    """The words of an answer, one of each stem; those that the question does not say itself, if there are any."""
+    words = (word for word in _words(told) if word not in _DEEDS and "'" not in word)
     terms = [*{_stem(word): word for word in words}.values()]
-    asked = {
-        word
-        for text in texts_of((puzzle.goal, puzzle.state, puzzle.tried, puzzle.failure))
-        for word in _words(text)
-    }
-    new = [term for term in terms if term not in asked]
-    return tuple((new or terms)[:_MOST_TERMS])
+    known = {word for text in texts_of(asked) for word in _words(text)}
+    return ([term for term in terms if term not in known] or terms)[:_MOST_TERMS]
 
 
 def _words(text: str) -> Iterator[str]:
@@ -159,11 +190,10 @@ def _words(text: str) -> Iterator[str]:
             yield word
 
 
-def _messages(puzzle: Puzzle) -> tuple[str, ...]:
+def _message(puzzle: Puzzle) -> list[str]:
     """The failure's last line that says something: where programs put what went wrong."""
-    lines = [line.strip() for line in puzzle.failure.split("\n")]
-    said = [line for line in lines if len(line) >= _SHORTEST_MESSAGE and _WORD.search(line)]
-    return tuple(said[-1:])
+    lines = puzzle.failure.split("\n")
+    return [line for line in lines if len(line.strip()) >= _SHORTEST_MESSAGE and _WORD.search(line)][-1:]
 
 
 # --- held against an answer ------------------------------------------------------------------------------------------
@@ -173,9 +203,19 @@ _BLANKS = late_pattern(r"\s+")
 
 def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
     """Each check with what the answer has of it."""
-    held = _Answer(answer)
+    lines = {_flat(line) for line in answer.split("\n")}
+    text = _flat(answer)
+    stems = {_stem(part) for word in _words(answer) for part in (word, *_SPLIT.split(word))}
+
+    def has(kind: CheckKind, want: str) -> bool:
+        if kind is CheckKind.GONE:
+            return want in lines  # as output has it; a sentence may quote it
+        if kind is CheckKind.TERMS:
+            return _stem(want) in stems or (" " in want and want in text)
+        return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}(?!\w)", text))
+
     return tuple(
-        Result(check, tuple(want for want in check.wants if held.has(check.kind, want))) for check in checks
+        Result(check, tuple(want for want in check.wants if has(check.kind, _flat(want)))) for check in checks
     )
 
 
@@ -186,33 +226,8 @@ def is_met(results: Sequence[Result]) -> bool | None:
     return all(one.is_met for one in results if one.check.required)
 
 
-class _Answer:
-    def __init__(self, text: str) -> None:
-        self._lines = {_flat(line) for line in text.split("\n")}
-        self._text = _flat(text)
-        self._stems = {_stem(part) for word in _words(text) for part in (word, *_SPLIT.split(word))}
-
-    def has(self, kind: CheckKind, want: str) -> bool:
-        flat = _flat(want)
-        if kind is CheckKind.GONE:
-            return flat in self._lines  # as output has it; a sentence may quote it
-        if kind is CheckKind.TERMS:
-            return _stem(flat) in self._stems or (" " in flat and flat in self._text)
-        at = self._text.find(flat)
-        while flat and at >= 0:
-            if not _is_word(self._text, at - 1) and not _is_word(self._text, at + len(flat)):
-                return True
-            at = self._text.find(flat, at + 1)
-        return False
-
-
 def _flat(text: str) -> str:
     return _BLANKS.sub(" ", text).strip().casefold()
-
-
-def _is_word(text: str, at: int) -> bool:
-    """Whether a letter or digit stands there, so that what ends before it is another name."""
-    return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_")
 
 
 def _stem(word: str) -> str:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from crucible.cases.chat import (
     Message,
@@ -29,8 +29,10 @@ from crucible.cases.chat import (
     spoken,
     without_marks,
 )
+from crucible.cases.excerpts import CUT
 from crucible.cases.lessons import REFUSED, Lesson, lesson_of
 from crucible.cases.model import Case, Puzzle, Role
+from crucible.cases.rubric import rubric_json, rubric_of
 from crucible.patterns import late_pattern
 
 __all__ = ["Provenance", "Shape", "metadata_of", "row_of"]
@@ -46,8 +48,7 @@ class Shape(StrEnum):
     SHAREGPT = "sharegpt"
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(NamedTuple):
     """What every row says of where it comes from: the licence of the data, the vault's name, and its split ("" for none)."""
 
     licence: str = "unspecified"
@@ -55,86 +56,75 @@ class Provenance:
     split: str = ""
 
 
-def row_of(case: Case, shape: Shape, provenance: Provenance = Provenance()) -> Row | None:
+_UNSAID = Provenance()
+
+
+def row_of(case: Case, shape: Shape, provenance: Provenance = _UNSAID) -> Row | None:
     """The row that a case gives in a shape, its `metadata` last; None where it gives none."""
     lesson = lesson_of(case)
-    if shape is Shape.TOOLS and not case.complete:
-        return None  # what its calls were given is not known: a schema of their lines would be made up
-    columns = _SHAPES[shape](lesson) if lesson else None
+    # Of a case that is not complete it is not known what its calls were given: a schema of their lines would be made up.
+    if lesson is None or (shape is Shape.TOOLS and not case.complete):
+        return None
+    columns = _SHAPES[shape](lesson)
     return {**columns, "metadata": metadata_of(case, provenance)} if columns else None
+
+
+_AS_THEY_ARE = (
+    "id", "type", "title", "finding", "agent", "model", "channel", "project", "difficulty", "tokens", "fault", "review", "complete", "digest"
+)  # fmt: skip
 
 
 def metadata_of(case: Case, provenance: Provenance) -> Row:
     """What to filter rows by: texts, numbers and booleans, none of them null, and no text with a mark of a chat template."""
     why = case.body.attribution if isinstance(case.body, Puzzle) else None
-    told: Row = {
-        "id": case.id,
-        "type": case.type.value,
-        "session": case.place.session,
-        "phase": case.place.phase,
-        "phase_name": case.place.phase_name,
-        "line": case.place.line,
-        "agent": case.agent,
-        "model": case.model,
-        "channel": case.channel,
-        "project": case.project,
-        "tools": _list(case.tools),
-        "tags": _list(case.tags),
-        "difficulty": case.difficulty.value,
-        "tokens": case.tokens,
+    told: Row = {name: getattr(case, name) for name in _AS_THEY_ARE}
+    told |= case.place._asdict()
+    told |= {
+        name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")
+    }
+    told |= {
+        "rubric": rubric_json(rubric_of(case.body, case.verification)),
         "verified": case.verification.verified,
-        "fault": case.fault.value,
-        "category": why.category.value if why else "",
-        "review": case.review.value,
-        "complete": case.complete,
+        "category": why.category if why else "",
         "problems": "; ".join(case.problems),
         "redactions": sum(case.redactions.values()),
-        "digest": case.digest,
-        "licence": provenance.licence,
-        "source": provenance.source,
-        "split": provenance.split,
     }
-    for name, one in told.items():
-        # Hardly ever: asked here, since each row has many texts.
-        if type(one) is str and ("<" in one or "[" in one):
-            told[name] = without_marks(one)
-    return told
-
-
-def _list(names: Sequence[str]) -> str:
-    return ",".join(name.replace(",", " ") for name in names)
+    told |= provenance._asdict()
+    return {name: without_marks(one) if isinstance(one, str) else one for name, one in told.items()}
 
 
 # --- the columns of each shape ---------------------------------------------------------------------------------------
 
 
 def _messages(lesson: Lesson) -> Row | None:
-    messages = _worth_learning(lesson)
+    messages = _learnt(lesson)
     return {"messages": chat_messages(messages, lesson.no_answer)} if messages else None
 
 
 def _tools(lesson: Lesson) -> Row | None:
     """The schemas come later, when all calls are known: see `toolbox`."""
-    messages = _worth_learning(lesson)
-    if not any(message.calls for message in messages):
-        return None
-    return {"messages": chat_messages(messages, lesson.no_answer)}
+    return _messages(lesson) if any(message.calls for message in _learnt(lesson)) else None
+
+
+def _learnt(lesson: Lesson) -> list[Message]:
+    """The conversation up to the last message that is taught: none of a call that failed, or is not shown whole."""
+    messages = conversation(lesson.before, lesson.right)
+    failed = {turn.answers for turn in lesson.right if turn.failed}
+    for message in messages:
+        if any(call.id in failed or CUT in repr(call.arguments) for call in message.calls):
+            message.taught = False
+    return _up_to_taught(messages)
 
 
 def _prompt_completion(lesson: Lesson) -> Row | None:
-    messages = conversation(lesson.before, lesson.right)
-    prompt = _prompt(messages, lesson)
-    if not prompt or not lesson.one_answer:
-        return None
-    return {"prompt": prompt, "completion": [_says(spoken(_first_step(_taught(messages))))]}
+    prompt, answer = _asked(lesson)
+    return {"prompt": prompt, "completion": [_says(answer)]} if prompt and lesson.one_answer else None
 
 
 def _preference(lesson: Lesson) -> Row | None:
-    messages = conversation(lesson.before, lesson.right)
-    prompt = _prompt(messages, lesson)
-    chosen = spoken(_first_step(_taught(messages)))
-    rejected = spoken(_last_step(conversation((), lesson.wrong), refused=lesson.no_answer == REFUSED))
-    if not prompt or not chosen or not rejected or chosen == rejected:
+    prompt, chosen = _asked(lesson)
+    rejected = spoken(_last_step(conversation(lesson.wrong), refused=lesson.no_answer == REFUSED))
+    if not prompt or not rejected or chosen == rejected:
         return None
     return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
 
@@ -143,7 +133,7 @@ _SPEAKERS = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", R
 
 
 def _sharegpt(lesson: Lesson) -> Row | None:
-    messages = conversation(lesson.before, lesson.right)
+    messages = _up_to_taught(conversation(lesson.before, lesson.right))
     told = plain_messages(messages, lesson.no_answer, Role.TOOL)
     turns = [{"from": _SPEAKERS[role], "value": text} for role, text in told]
     return {"conversations": turns} if turns else None
@@ -158,25 +148,26 @@ _SHAPES: dict[Shape, Callable[[Lesson], Row | None]] = {
 }
 
 
-def _worth_learning(lesson: Lesson) -> list[Message]:
-    """The conversation, up to the last message that is taught: none of a call that failed."""
+def _up_to_taught(messages: list[Message]) -> list[Message]:
+    return messages[: max((at for at, one in enumerate(messages, 1) if one.taught), default=0)]
+
+
+def _asked(lesson: Lesson) -> tuple[list[Row], str]:
+    """All that stands before what is taught, with the answers to its calls, and the answer up to its first calls.
+
+    What is said behind those knows what they gave, and who learns it without that learns to make it up.  Nothing where nobody but the
+    assistant spoke last, or where the answer is not shown whole.
+    """
     messages = conversation(lesson.before, lesson.right)
-    failed = {turn.answers for turn in lesson.right if turn.failed}
-    for message in messages:
-        if message.role is Role.ASSISTANT:
-            message.taught = message.taught and not any(call.id in failed for call in message.calls)
-    last = max((at for at, one in enumerate(messages) if one.taught), default=-1)
-    return messages[: last + 1]
-
-
-def _taught(messages: Sequence[Message]) -> list[Message]:
-    return [message for message in messages if message.taught]
-
-
-def _first_step(messages: Sequence[Message]) -> Sequence[Message]:
-    """An answer up to its first calls: what is said behind them knows what they gave, and who learns it without that learns to make it up."""
-    first = next((at for at, one in enumerate(messages) if one.calls), len(messages))
-    return messages[: first + 1]
+    taught = [message for message in messages if message.taught]
+    before = messages[: messages.index(taught[0])] if taught else messages
+    # A message that nobody says stands for the answer: so the results of the last calls before it are told.
+    told = plain_messages([*before, Message(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
+    first = next((at for at, one in enumerate(taught, 1) if one.calls), len(taught))
+    answer = spoken(taught[:first])
+    if not answer or not told or told[-1][0] is not Role.USER or CUT in answer:
+        return [], ""
+    return [{"role": role.value, "content": text} for role, text in told], answer
 
 
 def _last_step(messages: Sequence[Message], *, refused: bool) -> Sequence[Message]:
@@ -194,17 +185,6 @@ _CHANGES = late_pattern(
     r"^(?!.*(?:todo|plan|memory)).*(?:write|edit|replace|patch|create_file)", re.IGNORECASE
 )
 """Names of tools that change files, in any client."""
-
-
-def _prompt(messages: Sequence[Message], lesson: Lesson) -> list[Row]:
-    """All that stands before what is taught, with the answers to its calls; nothing where nobody but the assistant spoke last."""
-    first = next((at for at, message in enumerate(messages) if message.taught), len(messages))
-    # A message that nobody says stands for the answer: so the results of the last calls before it are told.
-    end = [Message(Role.ASSISTANT, "")]
-    told = plain_messages([*messages[:first], *end], lesson.no_answer, Role.USER) if first else []
-    if not told or told[-1][0] is not Role.USER:
-        return []
-    return [{"role": role.value, "content": text} for role, text in told]
 
 
 def _says(text: str) -> Row:

@@ -21,7 +21,7 @@ from crucible.patterns import late_pattern
 __all__ = ["Families", "Kin", "Splits", "parse_splits"]
 
 _NAME = late_pattern(r"[a-z][a-z0-9_]{0,39}")
-_SHARE = late_pattern(r"(?:[0-9]{1,3}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})(%?)")
+_SHARE = late_pattern(r"[0-9]{0,3}(?:\.[0-9]{1,9})?(%?)")
 _HINT = "such as --split train=0.9,test=0.1"
 
 
@@ -43,12 +43,9 @@ class Families:
 
     def of(self, session: str) -> str:
         """The name of a session's family: the first of its ids."""
-        top = session
-        while (above := self._above.get(top, top)) != top:
-            top = above
-        while (above := self._above.get(session, session)) != top:  # so that the next one finds it at once
-            self._above[session], session = top, above
-        return top
+        while (above := self._above.get(session, session)) != session:
+            session = above
+        return session
 
     def _join(self, one: str, other: str) -> None:
         first, second = sorted((self.of(one), self.of(other)))
@@ -91,7 +88,7 @@ def parse_splits(text: str, *, seed: int = 0) -> Splits:
 
 def _share(name: str, text: str) -> float:
     found = _SHARE.fullmatch(text)
-    share = float(text.removesuffix("%")) / (100 if found[1] else 1) if found else 0.0
+    share = float(text.removesuffix("%") or 0) / (100 if found[1] else 1) if found else 0.0
     if not 0 < share <= 1:
         raise UsageError(f"{text!r}: no share for {name!r}, which is above 0 and up to 1", _HINT)
     return share

@@ -17,15 +17,9 @@ __all__ = ["mapped", "names_of", "texts_of"]
 _T = TypeVar("_T")
 
 
-_NAMES: dict[type, tuple[str, ...]] = {}
-
-
 def names_of(kind: type) -> tuple[str, ...]:
     """The names of a dataclass's fields, in their order."""
-    found = _NAMES.get(kind)
-    if found is None:
-        found = _NAMES[kind] = tuple(each.name for each in fields(kind))
-    return found
+    return tuple(each.name for each in fields(kind))
 
 
 def texts_of(value: object) -> Iterator[str]:
@@ -46,9 +40,24 @@ def texts_of(value: object) -> Iterator[str]:
             yield from texts_of(getattr(value, name))
 
 
-def mapped(value: _T, change: Callable[[str], str], change_call: Callable[[Call], Call]) -> _T:
-    """The value with every text changed, and every call as `change_call` gives it; itself where nothing did change."""
-    return _mapped(value, change, change_call)  # type: ignore[return-value]  # each kind gives its own kind
+def mapped(value: _T, change: Callable[[str], str], change_call: Callable[[Call], Call] | None = None) -> _T:
+    """The value with every text changed, and every call as `change_call` gives it; itself if nothing changed.
+
+    Without `change_call` the texts of a call's arguments are changed.
+    """
+
+    def arguments(given: object) -> object:
+        if isinstance(given, str):
+            return change(given)
+        if isinstance(given, Mapping):
+            return {name: arguments(one) for name, one in given.items()}
+        return [arguments(one) for one in given] if isinstance(given, list | tuple) else given
+
+    def called(call: Call) -> Call:
+        changed = {name: arguments(one) for name, one in call.arguments.items()}
+        return call if changed == call.arguments else replace(call, arguments=changed)
+
+    return _mapped(value, change, change_call or called)  # type: ignore[return-value]  # each kind gives its own kind
 
 
 def _mapped(value: object, change: Callable[[str], str], change_call: Callable[[Call], Call]) -> object:

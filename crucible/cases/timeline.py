@@ -15,16 +15,12 @@ from crucible.acts.model import Act
 from crucible.acts.reading import SHELLS, Files, acts_of
 from crucible.cases.model import Call, Role, Turn
 from crucible.session.model import (
-    Callout,
-    Decision,
     Entry,
-    Failure,
     Intervention,
     Outcome,
     Phase,
     Prose,
     Session,
-    Subagent,
     ToolCall,
     ToolCalls,
 )
@@ -53,8 +49,6 @@ class Moment:
     result: str = ""
     name: str = ""
     """A call's tool, as its client names it."""
-    exchanges: dict[str, tuple[Turn, Turn]] = field(default_factory=dict, compare=False, repr=False)
-    """A call's turns by the words before it, as far as they were made: several cases tell the same ones."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -83,21 +77,12 @@ class Timeline:
         """
         return self.goals.get(phase, self.session.title)
 
-    def walk(self, at: int, until: int | None = None) -> Iterator[Moment]:
-        """The same as `since`, one by one: what stops early need not have them all."""
-        end = len(self.moments) if until is None else min(until, len(self.moments))
-        return (self.moments[place] for place in range(max(at, 0), end))
-
-    def since(self, at: int, until: int | None = None) -> tuple[Moment, ...]:
-        """The moments from `at` up to, not including, `until`."""
-        return self.moments[at:until]
-
 
 def build_timeline(session: Session, evidence: Evidence) -> Timeline:
     """The timeline of a session.  Evidence is asked call by call, in order; build one timeline of it."""
     phases = dict(_phases(session))
     moments: list[Moment] = []
-    files = Files(names_only=True)
+    files = Files()
     for name, phase in phases.items():
         for entry in phase.entries:
             if not isinstance(entry, ToolCalls):
@@ -154,37 +139,23 @@ _FEW = 2
 
 
 def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
-    """The conversation that some moments are: an assistant's words and the calls that follow them are one turn, each result another.
+    """The conversation that some moments are: an assistant's prose and the call that follows it are one turn, each result another.
 
-    The agent's own callouts are its words.  What a subagent gave back and what its client told is a tool's turn that answers no call: it is read,
-    and nobody is to learn to say it.  A call's id is made of its place in the timeline: `call-12`.
+    Other entries are no turns.  A call's id is made of its place in the timeline: `call-12`.
     """
     turns: list[Turn] = []
-    pending = ""
+    said: list[str] = []
     for moment in moments:
         if moment.call is not None:
-            turns.extend(exchange_of(moment, pending))
-            pending = ""
-            continue
-        role, text = _said(moment.entry)
-        if role is Role.ASSISTANT:
-            pending = f"{pending}\n\n{text}" if pending and text else pending or text
-            continue
-        turns.extend([Turn(Role.ASSISTANT, pending)] if pending else [])
-        turns.extend([Turn(role, text)] if text else [])
-        pending = ""
-    return (*turns, Turn(Role.ASSISTANT, pending)) if pending else tuple(turns)
+            turns.extend(exchange_of(moment, "\n\n".join(said)))
+            said = []
+        elif isinstance(moment.entry, Prose) and moment.entry.text:
+            said.append(moment.entry.text)
+    return (*turns, Turn(Role.ASSISTANT, "\n\n".join(said))) if said else tuple(turns)
 
 
 def exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
-    """The turn that makes a call, with the words before it, and the one that answers it; the very same when asked again."""
-    found = moment.exchanges.get(words)
-    if found is None:
-        found = moment.exchanges[words] = _exchanged(moment, words)
-    return found
-
-
-def _exchanged(moment: Moment, words: str) -> tuple[Turn, Turn]:
+    """The turn that makes a call, with the words before it, and the one that answers it."""
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
     arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}
@@ -205,33 +176,3 @@ def _argument_of(tool: str, rest: str) -> str:
 
 _COMMAND = {"exec_command": "cmd"}
 """Shells that have another name for it."""
-
-
-def _said(entry: Entry) -> tuple[Role, str]:
-    """Who speaks in an entry that is no call, and what."""
-    match entry:
-        case Intervention():
-            return Role.USER, entry.words
-        case Callout():
-            return Role.TOOL if _is_told_by_client(entry) else Role.ASSISTANT, entry.text
-        case Prose():
-            return Role.ASSISTANT, entry.text
-        case Decision():
-            return Role.ASSISTANT, f"{entry.text}\n\n{entry.rationale}" if entry.rationale else entry.text
-        case Failure():
-            return Role.ASSISTANT, f"{entry.text}\n\n{entry.resolution}" if entry.resolution else entry.text
-        case Subagent():
-            return Role.TOOL, entry.text or entry.summary or ""
-        case ToolCalls():
-            return Role.ASSISTANT, ""
-
-
-_OWN = "checkpoint"
-"""The title of the only observation with one that an agent makes."""
-
-
-def _is_told_by_client(entry: Callout) -> bool:
-    """Whether no agent said it: that it was stopped, that its context was cut, that another one goes on, a message to it."""
-    if entry.kind == "agent_switch":
-        return True
-    return entry.kind == "observation" and entry.title.strip().casefold() not in ("", _OWN)

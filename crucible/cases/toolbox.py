@@ -11,9 +11,8 @@ arguments for all that follow.
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import BinaryIO
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 
 import orjson
 
@@ -30,14 +29,9 @@ def with_tools(rows: Iterable[Row]) -> Iterator[Row]:
             box.note(row)
             spool.write(orjson.dumps(row) + b"\n")
         spool.seek(0)
-        yield from _completed(spool, box)
-
-
-def _completed(spool: BinaryIO, box: Toolbox) -> Iterator[Row]:
-    for line in spool:
-        row = orjson.loads(line)
-        offered = box.offered(str(function["name"]) for function in _functions(row))
-        yield {"messages": row.pop("messages"), "tools": offered, **row}
+        for row in map(orjson.loads, spool):
+            offered = box.offered(function["name"] for function in _functions(row))
+            yield {"messages": row.pop("messages"), "tools": offered, **row}
 
 
 class Toolbox:
@@ -45,32 +39,31 @@ class Toolbox:
 
     def __init__(self) -> None:
         self._calls: Counter[str] = Counter()
-        self._arguments: dict[str, dict[str, set[str]]] = {}
+        self._arguments: dict[str, defaultdict[str, list[tuple[str, str]]]] = {}
 
     def note(self, row: Row) -> None:
         """See the calls of a row's messages."""
         for function in _functions(row):
-            name = str(function["name"])
-            self._calls[name] += 1
-            known = self._arguments.setdefault(name, {})
-            for argument, value in orjson.loads(str(function["arguments"])).items():
-                kinds = known.setdefault(argument, set())
-                kinds.add(_kind(value))
-                if isinstance(value, list):
-                    kinds.update(f"[{_kind(one)}" for one in value)
+            self._calls[function["name"]] += 1
+            known = self._arguments.setdefault(function["name"], defaultdict(list))
+            for argument, value in orjson.loads(function["arguments"]).items():
+                kind = _kind(value)
+                for one in map(_kind, value or [""]) if kind == "array" else [""]:
+                    if (kind, one) not in known[argument]:
+                        known[argument].append((kind, one))
 
     def offered(self, names: Iterable[str]) -> list[Row]:
         """The schemas of these tools, by their names, and of another where these have all the same arguments."""
         own = sorted(set(names))
         if len({frozenset(self._arguments[name]) for name in own}) == 1:
-            own += [name for name in [self._other(own[0])] if name]
+            own += self._other(own[0])
         return [self._schema(name) for name in own]
 
-    def _other(self, name: str) -> str:
-        """The tool most often called, of those with other arguments."""
+    def _other(self, name: str) -> list[str]:
+        """The tool most often called, of those with other arguments; none where there is none."""
         arguments = self._arguments[name].keys()
         others = [one for one, known in self._arguments.items() if known.keys() != arguments]
-        return min(others, key=lambda one: (-self._calls[one], one), default="")
+        return sorted(others, key=lambda one: (-self._calls[one], one))[:1]
 
     def _schema(self, name: str) -> Row:
         known = self._arguments[name]
@@ -86,23 +79,17 @@ def _kind(value: object) -> str:
     return _KINDS.get(type(value), "null")
 
 
-def _typed(kinds: set[str]) -> Row:
-    """The schema of an argument that came as these kinds; of an array's items where a `[` stands before."""
-    own = _together(kind for kind in kinds if not kind.startswith("["))
-    found: Row = {"type": own[0] if len(own) == 1 else own}
-    if "array" in own:
-        items = _together(kind[1:] for kind in kinds if kind.startswith("["))
-        found["items"] = {"type": items[0] if len(items) == 1 else items} if items else {"type": "string"}
-    return found
+def _typed(kinds: Iterable[tuple[str, str]]) -> Row:
+    """The schema of an argument that came as these kinds, of an array with those of its items."""
+    items = {"items": _type_of(item for _, item in kinds if item)} if any(item for _, item in kinds) else {}
+    return _type_of(kind for kind, _ in kinds) | items
 
 
-def _together(kinds: Iterable[str]) -> list[str]:
+def _type_of(kinds: Iterable[str]) -> Row:
     found = set(kinds)
-    return sorted(found - {"integer"} if "number" in found else found)
+    names = sorted(found - {"integer"} if "number" in found else found)
+    return {"type": names[0] if len(names) == 1 else names}
 
 
-def _functions(row: Row) -> Iterator[Mapping[str, object]]:
-    messages = row["messages"]
-    for message in messages if isinstance(messages, list) else ():
-        for call in message.get("tool_calls", ()):
-            yield call["function"]
+def _functions(row: Row) -> Iterator[Row]:
+    return (call["function"] for message in row["messages"] for call in message.get("tool_calls", ()))

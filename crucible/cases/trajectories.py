@@ -1,6 +1,6 @@
-"""Workflows: whole phases that were brought to an end, and whole sessions, turn by turn.
+"""Workflows: phases that came to an outcome, as the steps that led there.
 
-Owns which phase is complete: something was done in it, nothing was left failed or stopped, and the session has gone on or ended.
+A case has the request, what changed something or proved it, and the closing words; looks and dead ends are left to the session.
 """
 
 from __future__ import annotations
@@ -8,30 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, with_words
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, CaseType, Trajectory
-from crucible.cases.placing import said_at
-from crucible.cases.timeline import Moment, Timeline, turns_of
+from crucible.cases.model import Case, Trajectory
+from crucible.cases.placing import outcome_of, said_at
+from crucible.cases.timeline import Moment, Timeline
 from crucible.cases.verifying import verification_after
-from crucible.session.model import Callout, Outcome, Phase, Status
+from crucible.session.model import Callout, Outcome, Phase, Prose, Status
 
 __all__ = ["find_trajectories"]
 
 
 def find_trajectories(timeline: Timeline) -> Iterator[Case]:
-    """The workflows of a session: each whole phase whose work was not corrected, then the whole session if all its phases are such."""
+    """The workflows of a session: each phase that was completed, came to an outcome and was not corrected."""
     parts = [list(group) for _, group in groupby(timeline.moments, key=_top)]
-    is_ended = timeline.session.status is Status.COMPLETED
     corrected = _corrected(timeline)
-    whole = [
-        part
-        for part in parts
-        if _top(part[0]) not in corrected and _is_done(timeline, part, is_last=part is parts[-1])
-    ]
-    for part in whole:
-        yield _case(timeline, part, whole=is_ended and len(parts) == 1)
-    if is_ended and len(parts) > 1 and len(whole) == len(parts):
-        yield _case(timeline, list(timeline.moments), whole=True)
+    for part in parts:
+        is_whole = _top(part[0]) not in corrected and _is_done(timeline, part, is_last=part is parts[-1])
+        if is_whole and (case := _case(timeline, part)):
+            yield case
 
 
 def _corrected(timeline: Timeline) -> set[str]:
@@ -59,11 +54,32 @@ def _is_done(timeline: Timeline, part: list[Moment], *, is_last: bool) -> bool:
     return bool(calls) and phase.status == "success" and not is_stopped and not is_cut
 
 
-def _case(timeline: Timeline, part: list[Moment], *, whole: bool) -> Case:
+def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
     first = part[0]
+    outcome = outcome_of(timeline, _top(first))
+    if outcome is None:
+        return None
     goal = timeline.goal_of(_top(first))
-    found = verification_after(timeline, first.at)
-    body = Trajectory(goal, turns_of(part), whole)
-    # Of a phase what stays when others come before it, as its number does not; `distinct` parts those that are called alike.
-    anchor = "the whole session" if whole else f"{goal}\n{_phase(timeline, first).name}"
-    return make_case(timeline, CaseType.WORKFLOW, first, body, anchor, verification=found)
+    steps = _steps(timeline, part)
+    turns = brief_turns(steps, SIDE * 3, SIDE // 3)
+    if not any(map(is_change, steps)) or sum(len(one.calls) for one in turns) < sum(
+        bool(one.call) for one in steps
+    ):
+        return None  # a piece of a phase is no workflow
+    # Of a phase what stays when others come before it, as its number does not; `distinct` parts those with the same name.
+    anchor = f"{goal}\n{_phase(timeline, first).name}"
+    body = Trajectory(brief(goal, SIDE // 2), turns)
+    return make_case(
+        timeline, first, body, anchor, finding=outcome, verification=verification_after(timeline, first.at)
+    )
+
+
+def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
+    """The calls that changed or proved something, each with the words right before it, and the closing words."""
+    closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
+    return with_words(timeline, [*filter(_is_step, part), *closing])
+
+
+def _is_step(moment: Moment) -> bool:
+    is_run = moment.outcome is Outcome.OK and any(act.deed in RUNS for act in moment.acts)
+    return is_run or is_change(moment)

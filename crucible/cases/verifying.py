@@ -18,52 +18,9 @@ from crucible.session.model import Outcome
 __all__ = ["command_of", "verification_after", "verified_by"]
 
 _PROOFS = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
-_SHOWS = (
-    "git ",
-    "ls",
-    "cat ",
-    "echo ",
-    "pwd",
-    "mkdir ",
-    "rm ",
-    "cd ",
-    "cp ",
-    "mv ",
-    "chmod ",
-    "touch ",
-    "which ",
-    "sleep ",
-    "export ",
-    "pip install",
-    "npm install",
-    "npm i ",
-    "npm ci",
-    "yarn install",
-    "yarn add",
-    "pnpm install",
-    "pnpm add",
-    "pip3 install",
-    "python -m pip install",
-    "python3 -m pip install",
-    "uv pip install",
-    "uv add",
-    "uv sync",
-    "poetry add",
-    "poetry install",
-    "cargo add",
-    "go get ",
-    "apt ",
-    "apt-get ",
-    "brew install",
-    "sudo ",
-    "find ",
-    "head ",
-    "tail ",
-    "wc ",
-    "date",
-    "ps ",
-    "kill ",
-    "ln ",
+_SHOWS = late_pattern(
+    r"(?:git|ls|cat|echo|pwd|mkdir|rm|cd|cp|mv|chmod|touch|which|sleep|export|apt|apt-get|sudo|find|head|tail|wc|date|ps|kill|ln)(?:\s|$)"
+    r"|(?:python3? -m )?(?:uv )?(?:pip3?|npm|yarn|pnpm|poetry|cargo|go|brew|uv) (?:install|add|i|ci|get|sync)(?:\s|$)"
 )
 """How commands begin that look, or prepare, and show nothing when they end well."""
 _NOTHING_RAN = late_pattern(
@@ -82,7 +39,7 @@ def verification_after(timeline: Timeline, at: int, until: int | None = None) ->
     """
     whole = timeline.moments[at].phase.partition(".")[0]
     ran = ""
-    for moment in timeline.walk(at + 1, until):
+    for moment in timeline.moments[at + 1 : until]:
         if moment.phase.partition(".")[0] != whole:
             break
         if moment.outcome is Outcome.FAILED and _deeds(moment) & _PROOFS:
@@ -116,7 +73,7 @@ def command_of(moment: Moment) -> str:
     """A call's command in one line: of its acts the one that proves most, else its line."""
     ran = [act.what for act in moment.acts if act.deed is Deed.RUN]
     proofs = [act.what for act in moment.acts if act.deed in _PROOFS] or [
-        *(one for one in ran if not one.startswith(_SHOWS)),
+        *(one for one in ran if not _SHOWS.match(one)),
         *ran,
     ]
     line = moment.call.call.partition(" ")[2] if moment.call else ""
@@ -125,7 +82,7 @@ def command_of(moment: Moment) -> str:
 
 def _run_in(moments: Iterable[Moment]) -> str:
     commands = (act.what for moment in moments for act in moment.acts if act.deed is Deed.RUN)
-    return next((_line(one) for one in commands if one and not one.startswith(_SHOWS)), "")
+    return next((_line(one) for one in commands if one and not _SHOWS.match(one)), "")
 
 
 def _line(text: str) -> str:

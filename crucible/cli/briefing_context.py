@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.briefing.facts import has_sessions
+from crucible.briefing.files import project_folder
 from crucible.briefing.gathering import Supply, Wish, brief
-from crucible.briefing.knowledge import Type
+from crucible.briefing.knowledge import Type, types_on
 from crucible.briefing.likeness import Aim, aim_of
 from crucible.briefing.model import Briefing
-from crucible.briefing.position import last_position
 from crucible.briefing.profile import PROJECTS, profile_path, write_profile
 from crucible.briefing.proposing import propose
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.rows import Known, has_sessions
-from crucible.briefing.shelved import types_on
-from crucible.briefing.workspace import project_folder
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import here
@@ -36,13 +33,13 @@ from crucible.knowledge.scopes import EVERYTHING, Place
 from crucible.knowledge.shelving import ItemShelf
 from crucible.recall.model import Recall
 from crucible.resume.choosing import paused_rows
-from crucible.resume.tokens import counter_of
 from crucible.secrets.redacting import redact_of
+from crucible.tokens import counter_of
 from crucible.vault.projects import named_project_of, project_of
 from crucible.vault.store import Vault
 from crucible.vault.workflows import find_workflow, read_workflow_note
 
-__all__ = ["Asked", "Told", "tell_briefing"]
+__all__ = ["Asked", "Told", "aim_named", "project_here", "tell_briefing"]
 
 
 class Asked(NamedTuple):
@@ -78,20 +75,19 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
     place = _place(vault, wanted.project)
-    aim, name = _aim(vault, wanted.workflow) if wanted.workflow else (None, "")
+    aim, name = aim_named(vault, wanted.workflow) if wanted.workflow else (None, "")
     budget = wanted.budget or settings.briefing.budget
 
     def answer(view: View | None, broken: str = "") -> Briefing:
-        project = _project(place, wanted.project, view)
+        project = project_here(view, vault.root) if wanted.project is None else wanted.project.strip()
         folder = place.folder if _is_here(place, project) else None
         if folder and settings.briefing.sources.profile:
             _propose(place, project, folder)
         now = datetime.now(UTC)
         notice = _notice(place, view, project, now) if view else ""
-        position = partial(_position, notice, now, place.quoter)
         return brief(
             vault,
-            Wish(project, now, budget, folder, position, name, aim),
+            Wish(project, now, budget, folder, notice, workflow=name, aim=aim),
             Supply(view, broken, _recall_of(door, vault, project), _client_folder()),
             quoter=place.quoter,
             counter=counter_of(user_settings().agents.tokenizer),
@@ -118,15 +114,13 @@ def _place(vault: Vault, project: str | None) -> _Place:
     )
 
 
-def _project(place: _Place, named: str | None, view: View | None) -> str:
-    """The one that was named, else the working directory's; a folder that is only called something is none, unless there are sessions of it."""
-    if named is not None:
-        return named.strip()
-    projects = user_settings().projects
-    found = named_project_of(place.cwd, projects, str(place.vault.root))
-    if found or not place.cwd:
-        return found
-    name = project_of(place.cwd, projects)
+def project_here(view: View | None, root: Path) -> str:
+    """The working directory's; a folder that is called as no session's project is none, unless git or the user says so."""
+    cwd, projects = str(here() or ""), user_settings().projects
+    named = named_project_of(cwd, projects, str(root))
+    if named or not cwd or Path(cwd).is_relative_to(root):
+        return named
+    name = project_of(cwd, projects)
     return name if view and has_sessions(view, name) else ""
 
 
@@ -137,7 +131,8 @@ def _is_here(place: _Place, project: str) -> bool:
     return project_of(place.cwd, user_settings().projects).casefold() == project.casefold()
 
 
-def _aim(vault: Vault, ref: str) -> tuple[Aim, str]:
+def aim_named(vault: Vault, ref: str) -> tuple[Aim, str]:
+    """What a workflow is for, and its name."""
     note = read_workflow_note(vault, find_workflow(vault, ref, here()))
     return aim_of(note.workflow), note.name
 
@@ -170,10 +165,6 @@ def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
     short = settings._replace(resume=settings.resume._replace(at_start="notice"))
     start = Start("", place.cwd, project, now)
     return tell(str(place.vault.root), short, user_settings(), rows, start, quoter=place.quoter)
-
-
-def _position(notice: str, now: datetime, quoter: Quoter, known: Known) -> str:
-    return notice or last_position(known, now, quoter)
 
 
 def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]]:

@@ -42,10 +42,10 @@ def briefing(
 ) -> None:
     """Say what to know before work begins.
 
-    Where the work stands, tasks, what waits for a human, open questions, recent sessions with their decisions, what is
-    remembered and recalled, and the project's profile. When the budget is tight conventions are left out first, then
-    lessons, decisions and todos; where the work stands is always told. A source that cannot be read is named and left out. In a
-    folder without a project it is about the whole vault.
+    Standing corrections and facts of the project, where the work stands, decisions, tasks, what waits for a human and
+    what was left open, recent sessions, what is recalled, and the project's profile. When the budget is tight
+    conventions from files are left out first, then lessons, decisions and todos; where the work stands is always shown.
+    A source that cannot be read is named and left out. In a folder without a project it is about the whole vault.
 
     The first briefing in a project's folder writes the profile, projects/NAME.md, from its README and manifests; from
     then on it is yours and is never written again.
@@ -90,8 +90,15 @@ def _sections(found: Briefing) -> list[dict[str, Any]]:
         {
             "name": section.name,
             "title": section.title,
+            "more": section.more,
             "items": [
-                {"text": one.text, "rank": one.rank.word, "group": one.group, "related": one.related}
+                {
+                    "text": one.text,
+                    "rank": one.rank.word,
+                    "group": one.group,
+                    "related": one.related,
+                    "finding": one.finding,
+                }
                 for one in section.items
             ],
         }

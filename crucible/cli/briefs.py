@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import click
 
 from crucible.agents.asking import Asker, asker_of
-from crucible.brief.callout import find_brief
-from crucible.brief.covering import count_covered, due_phase
+from crucible.brief.covering import count_covered, due_phase, find_brief
 from crucible.brief.model import BriefUpdate
 from crucible.brief.updating import update_brief
 from crucible.cli.door import Door
+from crucible.cli.log_options import SAID
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_json, write_text
@@ -32,25 +32,34 @@ __all__ = ["brief"]
     default=None,
     help="Have the model of your settings write it, or none; by default where one is configured.",
 )
+@click.option(
+    "--goal", metavar="TEXT", type=SAID, default="", help="What the session is for, told to the model."
+)
 @click.option("--print", "only_print", is_flag=True, help="Only show what stands there; change nothing.")
 @format_option("text", "json")
 @click.pass_context
 def brief(
-    ctx: click.Context, /, session: str | None, model: bool | None, only_print: bool, format_: str
+    ctx: click.Context,
+    /,
+    session: str | None,
+    model: bool | None,
+    goal: str,
+    only_print: bool,
+    format_: str,
 ) -> None:
-    """Bring a session's brief up to date and show it: a digest of what lies behind, in at most 300 words.
+    """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
 
-    It stands under the note's title and covers every phase that is whole; correct it there as you like. Without a model
-    it is made of what the note marks as decisions, results, the user's words and open questions. ID is by default that of
-    CRU_SESSION.
+    The brief is a callout under the note's title; edit it there as you like. Without a model it is made of the note's findings:
+    decisions, results, corrections and open ends, and of questions that wait for an answer. A model is told what the session is
+    for: --goal, or what the note says. ID is by default that of CRU_SESSION.
 
     \b
       cru session brief 2026-11-21-add-rate-limiter
       cru session brief 2026-11-21-add --print --format json
     """
     door = ctx.ensure_object(Door)
-    if only_print and model is not None:
-        raise UsageError("--print asks nobody, so --model and --no-model mean nothing to it")
+    if only_print and (goal or model is not None):
+        raise UsageError("--print asks no model", "leave out --goal, --model and --no-model, or --print")
     if not session:
         raise UsageError("no session: neither ID nor CRU_SESSION names one", "cru session list")
     vault = open_vault(door)
@@ -59,11 +68,17 @@ def brief(
         update = BriefUpdate(find_brief(note.session))
     else:
         redact = redact_of(vault.settings.secrets)
-        update = update_brief(vault, note.path, asker=_asker(model), redact=redact, now=datetime.now(UTC))
+        asker = _asker(model)
+        if goal and asker is None:
+            raise UsageError("--goal is for a model, and none is asked", _NO_MODEL)
+        update = update_brief(vault, note.path, asker=asker, redact=redact, now=datetime.now(UTC), goal=goal)
     _show(note, update, format_)
     if update.problem:
         say(f"cru: {update.problem}", style="red")
         ctx.exit(1)
+
+
+_NO_MODEL = 'set agents.command in your settings, for example "claude -p"'
 
 
 def _asker(model: bool | None) -> Asker | None:
@@ -71,7 +86,7 @@ def _asker(model: bool | None) -> Asker | None:
         return None
     asker = asker_of(user_settings().agents, os.environ)
     if model and asker is None:
-        raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
+        raise UsageError("no model is configured", _NO_MODEL)
     return asker
 
 

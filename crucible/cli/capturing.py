@@ -4,40 +4,37 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from crucible.agents.asking import asker_of
+from crucible.agents.asking import Asker, asker_of
 from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.agents.patience import Patience
 from crucible.capture.asking import Answer, Offer, accepted
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.records import State
-from crucible.capture.routing import Judge, judge_of
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.capturing_telling import write_captured, write_captured_json
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
-from crucible.cli.recall_opening import open_here
+from crucible.cli.recall_opening import similar_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings, whence
-from crucible.errors import CrucibleError, UsageError
+from crucible.errors import UsageError
 from crucible.index.query import SessionQuery, select
 from crucible.index.store import Index
 from crucible.index.vouching import ask
 from crucible.knowledge.adding import Choice
 from crucible.secrets.redacting import redact_of
-from crucible.secrets.scanner import Redact
 from crucible.vault.projects import folder_in_project, project_of
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["capture", "configured_judge", "project_folder"]
+__all__ = ["capture", "configured_asker", "project_folder"]
 
 
 @click.command
@@ -47,7 +44,7 @@ __all__ = ["capture", "configured_judge", "project_folder"]
     metavar="all|none|1,3",
     help="Keep these of the list (1,3 or 2-4) and skip the others; nothing is asked.",
 )
-@click.option("--task", metavar="TASK", default="", help="Only what was found since this task of it began.")
+@click.option("--task", metavar="TASK", default="", help="Only what this task of it found.")
 @click.option(
     "--if-alike",
     "choice",
@@ -78,9 +75,9 @@ def capture(
 ) -> None:
     """Find what is worth keeping of a session.
 
-    Some candidates are kept without asking: decisions and fixed errors that you or an agent recorded, decision records (ADRs), measurements of a command, runs that passed after the first fix, and
-    failures that knowledge would surely have prevented. On a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences.
-    Elsewhere they are listed, and --accept keeps those that you name. A candidate that you answered is not proposed again.
+    Some candidates are kept without asking: what you or an agent recorded on purpose, decision records (ADRs), measurements of a command, and tests or programs that passed after the agent's first fix. On
+    a terminal you are asked about the rest: a number ticks or unticks a candidate, a letter saves, edits, skips or shows preferences. Elsewhere they are listed, and --accept keeps those that you
+    name. A candidate that you answered is not proposed again; one that an item of knowledge says already is not ticked.
 
     Without ID it is the session that CRU_SESSION names, else the newest one of the project that you stand in. The exit code is 1 when
     something that you accepted could not be kept.
@@ -103,12 +100,12 @@ def capture(
         note.path,
         now=datetime.now(UTC),
         ask=given or (terminal_ask(door, vault) if format_ == "text" else None),
-        judge=configured_judge(vault, redact, model),
+        asker=configured_asker(model),
         when=When.ASKED,
         task=task,
         folder=project_folder(note.session.project or ""),
         redact=redact,
-        similar=_Similar(vault),
+        similar=similar_here(vault),
         choice=Choice(choice) if choice else None,
         free=given is not None,
         again=again,
@@ -180,8 +177,8 @@ def project_folder(project: str) -> Path | None:
     return next(iter((*around, *tops)), here)
 
 
-def configured_judge(vault: Vault, redact: Redact, model: bool | None = None) -> Judge | None:
-    """The user's model as the judge of failures, in one time-out for all; None where rules are, as none is configured, none is wanted, or a model runs this command."""
+def configured_asker(model: bool | None = None) -> Asker | None:
+    """The user's model, in one time-out for all questions; None if none is configured or wanted, or a model runs this command."""
     program = (
         None
         if model is False or os.environ.get(OWN_ENVIRONMENT)
@@ -189,16 +186,4 @@ def configured_judge(vault: Vault, redact: Redact, model: bool | None = None) ->
     )
     if model and program is None:
         raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
-    return judge_of(Patience(program, time.monotonic), vault.settings, redact) if program else None
-
-
-class _Similar:
-    """What recall finds alike; nothing where it cannot be asked."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-
-    def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
-        with suppress(CrucibleError):
-            return list(open_here(self._vault).similar(text, limit))
-        return []
+    return Patience(program, time.monotonic) if program else None

@@ -12,8 +12,8 @@ import sys
 import click
 
 from crucible.agents.marks import OWN_ENVIRONMENT
-from crucible.capture.asking import Act, Answer, Ask, Offer, Proposal, Typed, read_typed, toggled
-from crucible.capture.model import PROMPTED, Candidate
+from crucible.capture.asking import Act, Answer, Ask, Offer, Typed, read_typed, toggled
+from crucible.capture.model import PROMPTED, Candidate, Proposal
 from crucible.capture.preferring import set_preference
 from crucible.cli.aligning import cut_to
 from crucible.cli.door import Door
@@ -41,14 +41,21 @@ def terminal_ask(door: Door, vault: Vault) -> Ask | None:
 
 
 def lines_of(number: int, proposal: Proposal, *, ticked: bool) -> tuple[str, str]:
-    """A candidate as it is listed: `1 ✓ [decision] …`, and its detail, "" without one."""
+    """A candidate as it is listed: `1 ✓ [decision] …`, and why in a line, "" without a reason that the title does not say."""
     candidate = proposal.candidate
     label = _LABEL.get(candidate.kind.value, candidate.kind.value)
-    detail = " ".join((candidate.detail or candidate.resolution).split())
-    if proposal.attribution and proposal.attribution.preventable_with:
-        detail = proposal.attribution.preventable_with
     mark = "✓" if ticked else "?"
-    return f"{number:>3} {mark} [{label}] {candidate.summary}", detail[:_LONGEST_SHOWN]
+    return f"{number:>3} {mark} [{label}] {candidate.summary}", _reason_of(proposal)[:_LONGEST_SHOWN]
+
+
+def _reason_of(proposal: Proposal) -> str:
+    """The item that says it already, else the first thing that is said about it."""
+    candidate = proposal.candidate
+    if proposal.repeats:
+        return f"known already: knowledge/{proposal.repeats}.md"
+    why = candidate.detail.removeprefix("Why: ").partition("\n\n")[0]
+    lines = (" ".join(text.split()) for text in (candidate.cause, why, candidate.fix))
+    return next((line for line in lines if line and line != candidate.summary), "")
 
 
 class _Dialogue:

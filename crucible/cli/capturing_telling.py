@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crucible.capture.asking import Proposal
 from crucible.capture.friction import Interaction
 from crucible.capture.keeping import Captured
+from crucible.capture.model import Proposal, Way
 from crucible.capture.records import State
 from crucible.capture.saving import KEPT_AS, Kept
 from crucible.cli.capturing_dialogue import lines_of
@@ -79,7 +79,7 @@ def write_captured_json(vault: Vault, captured: Captured) -> None:
                     "number": number,
                     **_proposal(one),
                     "preselected": one.preselected,
-                    "asked_about": one.key not in captured.unsure,
+                    "asked_about": one.way is not Way.LIST,
                 }
                 for number, one in enumerate(captured.suggested, 1)
             ],
@@ -105,6 +105,10 @@ def _proposal(one: Proposal) -> dict[str, object]:
         "confidence": candidate.confidence,
         "summary": candidate.summary,
         "detail": candidate.detail,
+        "cause": candidate.cause,
+        "fix": candidate.fix,
+        "finding": candidate.finding or None,
+        "repeats": one.repeats or None,
         "phase": candidate.phase,
         "line": candidate.line,
         "source": candidate.source,

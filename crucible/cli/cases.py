@@ -92,7 +92,7 @@ def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | 
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
     found = [one for one in load_cases(vault, wrong.append) if _is_wanted(one, wishes)]
-    found.sort(key=lambda one: one.id)
+    found.sort(key=lambda one: one.note.name)
     found.sort(key=_began, reverse=True)
     rows = [_row(vault, one) for one in found[:limit]]
     for error in wrong:
@@ -117,15 +117,15 @@ def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | 
 
 def _began(one: CaseNote) -> tuple[str, str]:
     """When its phase or session began, else what its session is called, which begins with its day."""
-    if one.case is None:
+    if one.read.case is None:
         return "", ""
-    session = one.case.place.session
-    return one.case.started.isoformat() if one.case.started else session, session
+    session = one.read.case.place.session
+    return one.read.case.started.isoformat() if one.read.case.started else session, session
 
 
 def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
     """A note that is not understood is wanted unless something of it is asked for."""
-    case = one.case
+    case = one.read.case
     if case is None:
         return not any(wishes.values())
     session, agent, project, tag = (wishes[name] for name in ("session", "agent", "project", "tag"))
@@ -142,12 +142,12 @@ def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
 
 def _row(vault: Vault, one: CaseNote) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "id": one.id,
-        "problems": len(one.problems),
+        "id": one.note.name,
+        "problems": len(one.read.problems),
         "path": cell_of_path(vault.relative(one.note.path)),
         "tags": [],
     }
-    return {**row, **_known(one.case)} if one.case else row
+    return {**row, **_known(one.read.case)} if one.read.case else row
 
 
 def _known(case: Case) -> dict[str, Any]:
@@ -271,16 +271,15 @@ def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> 
 
 
 def _problems(one: CaseNote, sessions: set[str]) -> Iterator[Problem]:
-    yield from one.problems
-    if one.case is None:
-        return
-    if one.case.id != one.id:
-        yield Problem("other-id", 1, f"it says it is {one.case.id}; the file's name is what counts")
-    if isinstance(one.case.body, Puzzle) and next(iter(leaks(one.case.body)), None) is not None:
+    read = one.read
+    yield from read.problems
+    if (
+        read.case
+        and isinstance(read.case.body, Puzzle)
+        and next(iter(leaks(read.case.body)), None) is not None
+    ):
         yield Problem(
             "leak", 1, "eight words in a row of the solution stand in the puzzle too; exports leave them out"
         )
-    if one.case.place.session not in sessions:
-        yield Problem(
-            "no-session", 1, f"its session {one.case.place.session or '(none)'} is not in the vault"
-        )
+    if read.session not in sessions:
+        yield Problem("no-session", 1, f"its session {read.session or '(none)'} is not in the vault")

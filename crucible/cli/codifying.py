@@ -26,7 +26,7 @@ from crucible.codify.keeping import Kept, keep_as, keep_note, stamped
 from crucible.codify.refining import find_template, refine
 from crucible.codify.revising import place_draft, revise
 from crucible.errors import CrucibleError, UsageError
-from crucible.resume.gathering import load_children
+from crucible.resume.context import load_children
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session, ToolCalls
@@ -95,7 +95,7 @@ def codify_sessions(
     format_: str | None,
     **given: Any,
 ) -> None:
-    """Turn a session into a workflow: a note with a step for each phase, that can be read, checked and run again.
+    """Turn a session into a workflow: a note with a step for each request, to read, check and run again.
 
     Several sessions make one workflow; what only some of them did stands under a condition. Subagents' sessions come with
     the one that they worked for. The note's path is printed; `cru workflow run` carries it out. A note of the same sessions

@@ -16,7 +16,7 @@ from crucible.flight.spooled import Spooled, load_spool
 from crucible.hooks.liveness import is_running
 from crucible.hooks.syncing import CLIENTS as HOOKED
 from crucible.importing.importing import ImportOptions, UnreadableRow, import_transcripts
-from crucible.resume.native import Native
+from crucible.resume.continuing import Native
 from crucible.session.model import Session
 from crucible.session.standing import Client
 from crucible.transcript.dialects import DIALECTS, Dialect

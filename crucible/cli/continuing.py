@@ -21,31 +21,35 @@ from crucible.agents.launching import ClientFailed, check_installed, ending_of, 
 from crucible.agents.marks import RESUMING_ENVIRONMENT, resume_mark
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.marking import mark
-from crucible.bookmarks.model import Bookmark, Why
+from crucible.bookmarks.model import Why
 from crucible.bookmarks.renames import name_now, names_before
 from crucible.bookmarks.tickets import issue_ticket
 from crucible.brief.updating import update_brief
 from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
 from crucible.cli.output import say
-from crucible.cli.resume_context import build, drift_at, native_of, place_of, resume_problem
+from crucible.cli.resume_context import Asked, build, native_of, place_of, resume_problem
+from crucible.cli.stopped import follow
 from crucible.cli.surroundings import user_settings
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.record.cleaning import Cleaning
+from crucible.resume.context import find_material
 from crucible.resume.continuing import (
     Chosen,
+    Native,
     Start,
     check_goes_on,
     choose_client,
     confirmation,
     drift_lines,
     drift_prompt,
+    last_client,
+    newest_source,
     plan_start,
 )
 from crucible.resume.extent import find_extent
-from crucible.resume.model import Drift
-from crucible.resume.native import Native, last_client, newest_source
-from crucible.resume.running import check_at_rest
+from crucible.resume.model import Material
+from crucible.resume.position import check_at_rest
 from crucible.resume.standing import End, has_news, settle, wake
 from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session, Status
@@ -70,13 +74,14 @@ class Way(Enum):
 
 
 class Wish(NamedTuple):
-    """What was asked for; `named` is the client, `more` are its own arguments."""
+    """What was asked for; `named` is the client, `more` are its own arguments, `goal` is what it is to do now."""
 
     named: str | None
     way: Way
     budget: int | None
     force: bool
     more: tuple[str, ...]
+    goal: str = ""
 
 
 class _Plan(NamedTuple):
@@ -87,9 +92,7 @@ class _Plan(NamedTuple):
     program: str
     native: Native | None
     folder: Path
-    bookmark: Bookmark | None
-    drift: Drift | None
-    now: datetime
+    material: Material
     terminal: bool
 
 
@@ -141,11 +144,9 @@ def _plan(vault: Vault, session: Session, chosen: Chosen, wish: Wish, now: datet
             f"{session.id}: nothing tells where project {session.project!r} lies on this machine",
             "go to its folder, or name that in your settings under [projects]; --force goes on here",
         )
-    bookmark = latest(vault.root, session.id)
+    material = find_material(vault, session, folder, now, goal=wish.goal)
     terminal = all(os.isatty(each) for each in (0, 1))
-    return _Plan(
-        session, chosen, program, native, folder, bookmark, drift_at(folder, bookmark), now, terminal
-    )
+    return _Plan(session, chosen, program, native, folder, material, terminal)
 
 
 def _native(session: Session, chosen: Chosen, way: Way) -> Native | None:
@@ -172,12 +173,12 @@ def _say(plan: _Plan) -> None:
     problem = resume_problem(plan.session)
     if problem:
         say(f"cru: {problem}", style="yellow")
-    lines = drift_lines(plan.drift)
+    lines = drift_lines(plan.material.drift)
     for line in lines[:_SHOWN]:
         say(f"  {line}", style="yellow")
     if len(lines) > _SHOWN:
         say(f"  and {len(lines) - _SHOWN} more", style="yellow")
-    say(confirmation(plan.session, plan.bookmark, plan.drift, plan.now))
+    say(confirmation(plan.material))
 
 
 # --- what the client is told -----------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
     # A human may have written anything into his note, and an argument is shown to everybody on the machine.
     clean = Cleaning(redact_of(vault.settings.secrets))
     if plan.native:
-        prompt = clean.text(drift_prompt(plan.drift, terminal=plan.terminal))
+        prompt = clean.text(drift_prompt(plan.material.drift, terminal=plan.terminal, goal=wish.goal))
     else:
         prompt = _fresh(vault, plan, wish)
     phase = find_extent(plan.session).phase
@@ -197,7 +198,7 @@ def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
         vault.root,
         plan.session.id,
         clean.line(plan.chosen.source),
-        plan.now,
+        plan.material.now,
         native=plan.native.transcript.native_id if plan.native else "",
         phase=clean.line(phase.name) if phase else "",
         fsync=vault.settings.fsync,
@@ -215,7 +216,7 @@ def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
     """The context, cut by its budget until an argument can hold it where it has to be one."""
     budget = wish.budget or vault.settings.resume.budget
     for _ in range(4):
-        context = build(vault, plan.session, plan.bookmark, plan.drift, budget=budget, now=plan.now)
+        context = build(vault, plan.material, Asked(budget))
         size = _started(plan, wish, context.text).longest + _MARK
         if size <= LONGEST_ARGUMENT:
             return context.text
@@ -252,6 +253,7 @@ def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> Non
         _bookmark(vault, now, plan, begun, code)
         if has_news(plan.session, now):
             _brief(vault, now.id)
+            follow(vault, vault.find(now.id))
     if end.fault:
         hint = f"the session is {now.status}: `cru session resume {now.id}` goes on with it"
         raise ClientFailed(end.fault, hint)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 
 import click
 from click.core import ParameterSource
 
 from crucible import record
-from crucible.agents.asking import Asker
 from crucible.agents.patience import Patience
-from crucible.capture.asking import Ask
-from crucible.capture.ending import Ended, Helpers, end_session
+from crucible.capture.ending import Ended
 from crucible.cli.capturing_dialogue import terminal_ask
-from crucible.cli.compacting import compact_at_end
 from crucible.cli.door import Door
 from crucible.cli.log_options import (
     SAID,
@@ -29,17 +24,17 @@ from crucible.cli.log_options import (
 )
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.output import say, write
-from crucible.cli.project_folders import folders_of
 from crucible.cli.recording import user_asker
 from crucible.cli.session_ref import SESSION
-from crucible.errors import CrucibleError, UsageError
+from crucible.cli.stopped import finish, say_problems_of
+from crucible.errors import UsageError
 from crucible.record import Recorder
 from crucible.record.writing import SessionEnded
 from crucible.session.model import Status
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["end", "finish", "tell"]
+__all__ = ["end"]
 
 _OVER = (Status.COMPLETED, Status.FAILED)
 
@@ -95,7 +90,7 @@ def end(
     ended = finish(vault, recorder.path, asker=asker, ask=terminal_ask(door, vault))
     if is_again:
         say(f"{recorder.id} has ended already{_became(ended)}")
-    tell(vault, ended)
+    _tell(vault, ended)
 
 
 def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> bool:
@@ -125,23 +120,9 @@ def _is_over(recorder: Recorder) -> bool:
     return recorder.read_head().status in _OVER
 
 
-def finish(vault: Vault, path: Path, *, asker: Asker | None = None, ask: Ask | None = None) -> Ended:
-    """What follows the end of the session whose note is at `path`; `asker` is a model, `ask` a human."""
-    project = ""
-    # The session has ended; what is wrong with its note is told by the first step.
-    with suppress(CrucibleError):
-        project = vault.read(path).session.project or ""
-    folder, roots = folders_of(project)
-    helpers = Helpers(asker=asker, ask=ask, folder=folder, roots=roots)
-    ended = end_session(vault, path, now=datetime.now(UTC), helpers=helpers)
-    compact_at_end(vault, path)
-    return ended
-
-
-def tell(vault: Vault, ended: Ended) -> None:
+def _tell(vault: Vault, ended: Ended) -> None:
     """What came of it: problems and news on stderr, the history's path on stdout."""
-    for line in ended.problems:
-        say(f"cru: {line}", style="yellow")
+    say_problems_of(ended)
     for line in ended.said:
         say(line)
     if ended.captured and ended.captured.kept:

@@ -11,28 +11,29 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.opening import open_vault
+from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
+from crucible.cli.project_folders import folders_of
 from crucible.cli.session_ref import SESSION
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
-from crucible.history.discarding import discarding
+from crucible.history.discarding import prune as prune_notes
+from crucible.history.discarding import too_many
 from crucible.history.keeping import (
     HISTORY,
     EntryNote,
-    Limits,
     Wish,
     list_entries,
     load_entries,
     search_entries,
-    too_many,
 )
-from crucible.history.keeping import prune as prune_notes
-from crucible.history.model import Capture, Entry, Line
-from crucible.history.notes import HEADINGS
+from crucible.history.making import told_of
+from crucible.history.model import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
+from crucible.history.notes import render_entry
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
+from crucible.secrets.redacting import redact_of
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
@@ -145,13 +146,18 @@ def _told(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
 @format_option("text", "json")
 @click.pass_obj
 def show_history(door: Door, /, session: str, format_: str) -> None:
-    """Show what a session came to: its note as it is, or its facts as JSON. What is untidy in it is named on stderr.
+    """Show what a session came to: its note as it is, or its facts as JSON. Problems in it are reported on stderr.
+
+    Without a history note, after an import say, it is composed from the session's note; nothing is written.
 
     \b
       cru history show 2026-11-21-add-rate-limiter
     """
     vault = open_vault(door)
     one = _named(vault, session)
+    if one is None:
+        _show_composed(vault, session, format_, door)
+        return
     if format_ == "json":
         if one.entry is None:
             raise CrucibleError(
@@ -163,47 +169,71 @@ def show_history(door: Door, /, session: str, format_: str) -> None:
     say_problems(vault.relative(one.note.path), one.problems)
 
 
-def _named(vault: Vault, ref: str) -> EntryNote:
-    """By the session's id or path, the note's own path, or a beginning of an id that only one has; `SessionNotFound` for none."""
+def _named(vault: Vault, ref: str) -> EntryNote | None:
+    """By the session's id or path, the note's path, or an unambiguous beginning of an id; None if there is none."""
     wanted = note_name(Path(ref).name)
     notes = list(load_entries(vault))
-    found = [one for one in notes if one.note.name == wanted] or [
-        one for one in notes if wanted and one.note.name.startswith(wanted)
+
+    def names(one: EntryNote) -> tuple[str, ...]:
+        return (one.note.name, one.entry.session_id) if one.entry else (one.note.name,)
+
+    found = [one for one in notes if wanted in names(one)] or [
+        one for one in notes if wanted and any(name.startswith(wanted) for name in names(one))
     ]
-    if not found:
+    if len(found) > 1:
+        raise AmbiguousSession(ref, [one.note.name for one in found])
+    return found[0] if found else None
+
+
+def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
+    try:
+        note = vault.read(find_note(vault, ref))
+    except SessionNotFound as error:
+        wanted = note_name(Path(ref).name)
         raise SessionNotFound(
             f"{ref}: no history of it",
             f"`cru history list` shows those there are, `cru session end {wanted}` writes one",
-        )
-    if len(found) > 1:
-        raise AmbiguousSession(ref, [one.note.name for one in found])
-    return found[0]
+        ) from error
+    _, roots = folders_of(note.session.project or "")
+    entry = told_of(vault, note, redact=redact_of(vault.settings.secrets), roots=roots)
+    if format_ == "json":
+        write_json(_facts(entry))
+    else:
+        text = render_entry(entry, place=vault.relative(note.path))
+        write_document(text.rpartition("\n%% ")[0], door)
+    say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
     def lines(told: Sequence[Line]) -> list[dict[str, Any]]:
-        return [{"text": one.text, "why": one.why or None, "line": one.line or None} for one in told]
-
-    def captures(told: Sequence[Capture]) -> list[dict[str, Any]]:
-        return [{"type": one.type, "id": one.id or None, "summary": one.summary} for one in told]
+        return [
+            {
+                "text": one.text,
+                "why": one.why or None,
+                "points": [*one.points],
+                "finding": one.finding or None,
+            }
+            for one in told
+        ]
 
     return {
-        "session_id": entry.session_id,
-        "title": entry.title or None,
-        "project": entry.project or None,
-        "started": utc(entry.started) if entry.started else None,
-        "ended": utc(entry.ended) if entry.ended else None,
-        "duration_minutes": entry.duration_minutes,
-        "agent": entry.agent or None,
-        "skills": [*entry.skills],
-        "tasks_completed": [*entry.tasks_completed],
-        "tasks_started": [*entry.tasks_started],
-        "files_modified": [*entry.files_modified],
-        "captures": {name: captures(group) for name, group in entry.captures._asdict().items()},
-        "tokens": entry.tokens,
-        "author": entry.author or None,
-        **{_key(heading): lines(getattr(entry, part)) for part, heading in HEADINGS.items()},
+        **{name: _fact(getattr(entry, name)) for name in PROPERTIES},
+        **{_key(heading): lines(lines_of(entry, part)) for part, heading in HEADINGS.items()},
     }
+
+
+def _fact(value: object) -> object:
+    """A property as JSON has it; null for what is unknown."""
+    match value:
+        case datetime():
+            return utc(value)
+        case Captures():
+            return {name: [_fact(one) for one in group] for name, group in value._asdict().items()}
+        case Capture():
+            return {"type": value.type, "id": value.id or None, "summary": value.summary}
+        case tuple():
+            return [*value]
+    return None if value == "" else value
 
 
 def _key(heading: str) -> str:
@@ -243,7 +273,10 @@ def prune(
     """
     vault = open_vault(ctx.ensure_object(Door))
     notes, _ = _all_of(vault)
-    beyond = too_many(notes, datetime.now(UTC), _limits(vault, max_entries, max_age_days))
+    limits = vault.settings.history
+    most = limits.max_entries if max_entries is None else max_entries
+    days = limits.max_age_days if max_age_days is None else max_age_days
+    beyond = too_many(notes, datetime.now(UTC), most, days)
     for one in beyond:
         write(vault.relative(one.note.path))
     if not beyond:
@@ -254,13 +287,6 @@ def prune(
         ctx.exit(_put_away(vault, beyond))
     else:
         say("nothing was put away")
-
-
-def _limits(vault: Vault, entries: int | None, days: int | None) -> Limits:
-    settings = vault.settings.history
-    return Limits(
-        settings.max_entries if entries is None else entries, settings.max_age_days if days is None else days
-    )
 
 
 def _is_wanted(count: int, *, yes: bool) -> bool:
@@ -277,14 +303,12 @@ def _put_away(vault: Vault, beyond: Sequence[EntryNote]) -> int:
     """The exit code: 3 when something stayed that should have gone."""
     where: list[str] = []
     wrong: list[CrucibleError] = []
-    gone = prune_notes(
-        vault, beyond, discarding(vault.root, lambda _, told: where.append(told)), wrong.append
-    )
+    prune_notes(vault, beyond, lambda _, told: where.append(told), wrong.append)
     for error in wrong:
         say(f"cru: {error}{f' ({error.hint})' if error.hint else ''}", style="yellow")
     told = ", ".join(f"{where.count(one)} {one}" for one in dict.fromkeys(where))
-    say(f"put away {_counted(len(gone))}{f': {told}' if told else ''}")
-    left = len(beyond) - len(gone) - len(wrong)
+    say(f"put away {_counted(len(where))}{f': {told}' if told else ''}")
+    left = len(beyond) - len(where) - len(wrong)
     if left:
         say(f"{_counted(left)} changed meanwhile, and stayed")
     return PROBLEMS_FOUND if wrong else 0

@@ -23,6 +23,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of
 from crucible.cli.progress import bar
+from crucible.cli.stopped import update_histories
 from crucible.cli.surroundings import user_settings
 from crucible.errors import TranscriptError
 from crucible.importing.finding import other_writer, searches_at, searches_here
@@ -106,6 +107,8 @@ def _command(dialect: Dialect) -> click.Command:
             stop = tell_stop(dry_run=options.dry_run)
             report = import_transcripts(vault, dialect, own, options=options, progress=show, on_stop=stop)
         drain(vault, options)
+        if not options.dry_run:
+            update_histories(vault, report.updated)
         if not report.sessions:
             others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
         report = replace(report, unreadable=(*others, *report.unreadable))
@@ -142,6 +145,8 @@ def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: 
         stop = tell_stop(dry_run=options.dry_run)
         reports = import_all(vault, searches, options=options, progress=show, on_stop=stop)
     drain(vault, options)
+    if not options.dry_run:
+        update_histories(vault, (name for report in reports for name in report.updated))
     parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
     looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]
     room = room_of(ctx.ensure_object(Door))

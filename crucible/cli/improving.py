@@ -1,85 +1,46 @@
-"""Having an agent refine cases, or say where failures come from: who is asked, when, and what is told of it.
-
-Owns the options `--refine`, `--judge` and `--with` of `cru session learn`.  What an answer may change is `cases.refining`'s, what a category is
-`knowledge`'s.  Whatever an agent says, there is a case in the end; a case that one has refined or judged is not put to it again.
-"""
+"""Attribute the failures of puzzles to causes, by rules or by an agent: the options `--judge` and `--with` of `cru session learn`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 from crucible.agents.asking import Answer, Asker
-from crucible.cases import attributing, refining
-from crucible.cases.gathering import REFINED
+from crucible.cases.attributing import attribute, judge_case
 from crucible.cases.model import Case, Puzzle, Review
-from crucible.cli.asked_agents import agent_if_any, agent_named
+from crucible.cli.asked_agents import agent_if_any
 from crucible.cli.output import say
 from crucible.errors import AgentFailed, UsageError
-from crucible.knowledge import judging
+from crucible.knowledge.judging import find_template
 from crucible.secrets.scanner import Redact
 from crucible.vault.store import Vault
 
 __all__ = ["Improver", "improver_of"]
 
 _PATIENCE = 4
-"""Questions in a row without an answer; a case has two of them."""
+"""Questions in a row without an answer."""
 
 
 class Improver:
-    """Cases as they go out; `problems` counts those that an agent was to better and did not."""
+    """Judge cases before they are exported; `problems` counts those that the agent could not judge."""
 
-    def __init__(
-        self, vault: Vault, redact: Redact, refiner: Asker | None, judge: Asker | None, *, by_rules: bool
-    ) -> None:
+    def __init__(self, vault: Vault, redact: Redact, judge: Asker | None, *, by_rules: bool) -> None:
         self.redact = redact
         self.problems = 0
-        self._refiner = _Patient(refiner) if refiner else None
         self._judge = _Patient(judge) if judge else None
         self._by_rules = by_rules
-        self._refining = refining.find_template(vault.settings)
-        self._judging = judging.find_template(vault.settings)
+        self._template = find_template(vault.settings)
 
-    def improved(self, case: Case, text_of: Callable[[str], str], *, settled: bool = False) -> Case:
-        """The case with what was asked for; `text_of` gives a session's whole note.
-
-        What a human reviewed is his; so is what is `settled`, where an answer would have no place.
-        """
-        if settled or case.review is not Review.PROPOSED:
-            return case
-        return self._judged(self._refined(case, text_of))
-
-    def _refined(self, case: Case, text_of: Callable[[str], str]) -> Case:
-        if self._refiner is None or self._refiner.is_over or REFINED in case.tags:
-            return case
-        found = refining.refine_case(
-            case,
-            (text_of(case.place.session),),
-            asker=self._refiner,
-            template=self._refining,
-            redact=self.redact,
-        )
-        self._tell(case, "not refined", found.problem)
-        if found.problem or not found.answers:
-            return found.case
-        return replace(found.case, tags=(*found.case.tags, REFINED))
-
-    def _judged(self, case: Case) -> Case:
+    def improved(self, case: Case, *, settled: bool = False) -> Case:
+        """The case with its category; unchanged if a human reviewed it, an agent judged it, or it is `settled`."""
         known = case.body.attribution if isinstance(case.body, Puzzle) else None
-        if known and not known.judge.startswith("rules"):
+        is_judged = known is not None and not known.judge.startswith("rules")
+        if settled or is_judged or case.review is not Review.PROPOSED:
             return case
         if self._judge is None or self._judge.is_over:
-            return attributing.attribute(case) if self._by_rules and not known else case
-        judged, problem = attributing.judge_case(case, self._judge, self.redact, self._judging)
-        self._tell(case, "judged by rules", problem)
-        return judged
-
-    def _tell(self, case: Case, what: str, problem: str) -> None:
+            return attribute(case) if self._by_rules and not known else case
+        judged, problem = judge_case(case, self._judge, self.redact, self._template)
         if problem:
             self.problems += 1
-            say(f"cru: {case.id}: {what}: {problem}", style="yellow")
-            if any(one and one.is_over for one in (self._refiner, self._judge)):
-                say("cru: the agent gives no answers, so it is not asked again", style="yellow")
+            say(f"cru: {case.id}: judged by rules: {problem}", style="yellow")
+        return judged
 
 
 class _Patient:
@@ -98,22 +59,18 @@ class _Patient:
             answer = self._asker.ask(prompt)
         except AgentFailed:
             self._failed += 1
+            if self.is_over:
+                say("cru: the agent gives no answers, so it is not asked again", style="yellow")
             raise
         self._failed = 0
         return answer
 
 
-def improver_of(
-    vault: Vault, redact: Redact, named: str | None, *, refine: bool, judge: bool, by_rules: bool
-) -> Improver:
-    """Who betters cases as the options say.
-
-    Nobody needs to be configured to judge: rules do it then, as they do without `judge` where `by_rules` says so.
-    """
-    if named is not None and not (refine or judge):
-        raise UsageError("--with goes with --refine or --judge", "say what the agent is to do")
-    refiner = agent_named(named, "--refine", "refine cases") if refine else None
+def improver_of(vault: Vault, redact: Redact, named: str | None, *, judge: bool, by_rules: bool) -> Improver:
+    """Who judges cases; without an agent the rules do, with `judge` or `by_rules`."""
+    if named is not None and not judge:
+        raise UsageError("--with goes with --judge", "say what the agent is to do")
     asked = agent_if_any(named, "--judge") if judge else None
     if judge and asked is None:
         say("no agent is configured, so rules say where failures come from, and how sure they are")
-    return Improver(vault, redact, refiner, asked, by_rules=by_rules or judge)
+    return Improver(vault, redact, asked, by_rules=by_rules or judge)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,15 @@ from crucible.cli.output import PROBLEMS_FOUND, say, write
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import CrucibleError
 from crucible.inbox.model import Item, Kind
-from crucible.inbox.reading import places, read_items
+from crucible.inbox.reading import once, places, read_items
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
 from crucible.vault.store import Vault
 
 __all__ = ["list_inbox"]
+
+_RECENT = timedelta(days=30)
+"""How long after its end a session's items are listed."""
 
 _COLUMNS = (
     "id",
@@ -41,7 +45,7 @@ _COLUMNS = (
 
 
 @click.command("list")
-@click.option("--all", "everything", is_flag=True, help="What is answered, too.")
+@click.option("--all", "everything", is_flag=True, help="Also what is answered, and what old sessions left.")
 @click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
 @click.option(
     "--kind",
@@ -63,10 +67,11 @@ def list_inbox(
     limit: int | None,
     format_: str,
 ) -> None:
-    """List what waits for a human, over all sessions, the newest session's first; `cru inbox` alone is the same.
+    """List what waits for you, over all sessions, newest session first; `cru inbox` alone does the same.
 
-    These are the callouts decision_needed, approval_required and task_complete that nobody answered, and errors
-    without a resolution. The notes say so; nothing is stored beside them. The exit code is 3 when items may be missing.
+    These are the callouts decision_needed, approval_required and task_complete without an answer, and errors without a
+    resolution. What was asked twice is listed once, what a session left that ended more than 30 days ago only with --all.
+    The exit code is 3 if items may be missing.
 
     \b
       cru inbox
@@ -77,13 +82,17 @@ def list_inbox(
     index = open_index(door)
     wanted = frozenset(map(Kind, kinds or Kind))
     found, now = asked(index, lambda view: [*places(view, project, wanted, answered=everything)])
+    since = (datetime.now(UTC) - _RECENT).isoformat()
+    shown = [place for place in found if everything or not place.ended or place.ended >= since]
     wrong: list[CrucibleError] = []
     items = (
         item
-        for item in read_items(Vault(Path(index.root), index.settings), found, wrong.append)
+        for item in read_items(Vault(Path(index.root), index.settings), shown, wrong.append)
         if item.kind in wanted and (everything or not item.answered)
     )
-    _show(list(islice(items, limit)), format_, door, everything=everything)
+    _show(list(islice(items if everything else once(items), limit)), format_, door, everything=everything)
+    if len(shown) < len(found):
+        say(f"cru: {len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
     for error in wrong:
         say(f"cru: {error}", style="yellow")
     ctx.exit(PROBLEMS_FOUND if wrong or now.unwalked else 0)
@@ -103,14 +112,19 @@ def _write_item(item: Item) -> None:
     """Its whole id, to be answered by, and what it says below; a terminal breaks long lines, so that nothing is cut."""
     at = f"{item.at:%Y-%m-%d %H:%M}" if item.at else ""
     write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
-    write(f"    {_says(item)}")
+    for line in _lines(item):
+        write(f"    {line}")
     if item.answered:
         write(f"    → {item.verdict}{': ' if item.answer else ''}{' '.join(item.answer.split())}")
 
 
-def _says(item: Item) -> str:
-    title, text = " ".join(item.title.split()), " ".join(item.text.split())
-    return f"{title}{' ' if title[-1:] in '?!.:' else ': '}{text}".strip(" :")
+def _lines(item: Item) -> list[str]:
+    """Its title and its lines, as the note breaks them; a text of one line stands behind its title."""
+    title = " ".join(item.title.split())
+    lines = [line.rstrip() for line in item.text.split("\n") if line.strip()]
+    if title and len(lines) == 1:
+        return [f"{title}{' ' if title[-1] in '?!.:' else ': '}{lines[0].strip()}"]
+    return [*filter(None, (title,)), *lines]
 
 
 def _told(item: Item) -> dict[str, Any]:

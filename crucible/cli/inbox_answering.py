@@ -14,7 +14,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.output import say, write
 from crucible.cli.project_folders import folders_of
 from crucible.errors import CrucibleError, UsageError
-from crucible.history.refreshing import refresh_history
+from crucible.history.making import refresh_history
 from crucible.inbox.answering import Answered, Verdict
 from crucible.inbox.answering import answer as write_answer
 from crucible.inbox.reading import places, read_items
@@ -80,7 +80,7 @@ def _tell_history(vault: Vault, done: Answered, redact: Redact) -> None:
     try:
         _, roots = folders_of(done.before.project or "")
         path, now = vault.root / done.item.path, datetime.now(UTC)
-        refresh_history(vault, path, done.before, now=now, redact=redact, roots=roots)
+        refresh_history(vault, path, now=now, redact=redact, roots=roots)
     except CrucibleError as error:
         _say_untold(done, f"{error}{f' ({error.hint})' if error.hint else ''}")
     except Exception as error:  # noqa: BLE001  what a note of years ago makes us stumble over must not look like a failed answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +13,7 @@ from crucible.cli.knowledge_ref import ITEM
 from crucible.cli.opening import here, load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
-from crucible.cli.recall_opening import open_here, project_here
+from crucible.cli.recall_opening import project_here, similar_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
 from crucible.errors import CrucibleError, UsageError
@@ -100,7 +99,13 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
 
     def added(chosen: Choice | None) -> Added:
         return add_item(
-            vault, item, datetime.now(UTC), redact, choice=chosen, similar=_Similar(vault), on_error=_complain
+            vault,
+            item,
+            datetime.now(UTC),
+            redact,
+            choice=chosen,
+            similar=similar_here(vault),
+            on_error=_complain,
         )
 
     made = added(Choice(named) if named else None)
@@ -168,18 +173,6 @@ def _meant(vault: Vault, scope: str | None, project: str | None, domain: str) ->
     if named.strip():
         return Scope.PROJECT, named
     return (Scope.DOMAIN if domain else Scope.GLOBAL), ""
-
-
-class _Similar:
-    """What recall finds alike; nothing where it cannot be asked."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-
-    def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
-        with suppress(CrucibleError):
-            return list(open_here(self._vault).similar(text, limit))
-        return []
 
 
 def _complain(error: CrucibleError) -> None:

@@ -8,30 +8,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from crucible.cases.card import Tally
-from crucible.cases.exporting import export_files, export_stream
-from crucible.cases.gathering import Gatherer, Wanted
+from crucible.cases.exporting import Export, export_files, export_stream
+from crucible.cases.gathering import Gathered, Gatherer, Wanted
 from crucible.cases.keeping import keep_cases
-from crucible.cases.likeness import Dedupe
 from crucible.cases.model import Case, CaseType
-from crucible.cases.picking import Picked
-from crucible.cases.putting import exports_folder, put_puzzles
-from crucible.cases.rows import Export, Line, lines_of
+from crucible.cases.picking import Dedupe, Picked, pick
+from crucible.cases.puzzle_files import exports_folder, put_puzzles
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
-from crucible.cases.sharing import gather_all, make_rows, worth_sharing
 from crucible.cases.splitting import Families, Splits, parse_splits
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
-from crucible.cli.given import GivenPath
 from crucible.cli.improving import Improver, improver_of
+from crucible.cli.learned_rules import Target, propose_rules
 from crucible.cli.learned_sessions import Chosen, choose, kin_of
-from crucible.cli.learning_report import Seen, tell_exported, tell_kept, tell_put, write_preview
+from crucible.cli.learning_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, with_options
+from crucible.cli.learning_report import Seen, rows_of, tell_exported, tell_kept, tell_put, write_preview
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json_lines
@@ -39,6 +37,7 @@ from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
 from crucible.errors import UsageError
+from crucible.processes import cores, spread
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.vault.store import Vault
 from crucible.vault.walk import CASES, WORKFLOWS
@@ -46,81 +45,6 @@ from crucible.vault.walk import CASES, WORKFLOWS
 __all__ = ["learn"]
 
 _STDOUT = "-"
-_JSONL, _MARKDOWN, _PUZZLE = "jsonl", "markdown", "puzzle"
-_CHOICES = (
-    click.option(
-        "--type",
-        "types",
-        multiple=True,
-        type=click.Choice([one.value for one in CaseType]),
-        help="Only these; may be repeated.",
-    ),
-    click.option(
-        "--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."
-    ),
-    click.option(
-        "--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."
-    ),
-    click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right."),
-    click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru cases accept`."),
-    click.option(
-        "--dedupe",
-        type=click.Choice([one.value for one in Dedupe]),
-        help="Of those that say the same, or nearly, only the best.",
-    ),
-    click.option(
-        "-n",
-        "--limit",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="At most N cases: the first ones, or with --seed a sample.",
-    ),
-    click.option(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="Draw --limit and --split by chance, the same way for the same N.",
-    ),
-)
-_WAYS = (
-    click.option(
-        "--export",
-        type=click.Choice([_JSONL, _MARKDOWN, _PUZZLE]),
-        help="Rows for training, notes in the vault's cases/, or puzzle files. Without it only counts are told.",
-    ),
-    click.option(
-        "--shape",
-        type=click.Choice([one.value for one in Shape]),
-        help="How rows are laid out.  [default: messages]",
-    ),
-    click.option(
-        "-o",
-        "--output",
-        metavar="OUT",
-        type=GivenPath(),
-        help="Where rows go (a file or a folder; by default stdout), or puzzles (a folder; by default the vault's exports/puzzles/).",
-    ),
-    click.option("--split", metavar="NAME=SHARE,…", help="Part rows by session: train=0.9,test=0.1."),
-    click.option("--licence", metavar="NAME", help="The licence that every row tells, such as cc-by-4.0."),
-    click.option(
-        "--no-metadata", is_flag=True, help="Rows without the column that tells where they come from."
-    ),
-    click.option(
-        "--refine",
-        is_flag=True,
-        help="Have an agent tighten the wording of what was made of a session, within checks.",
-    ),
-    click.option(
-        "--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."
-    ),
-    click.option(
-        "--with",
-        "named",
-        metavar="COMMAND",
-        help="Who refines or judges: claude, codex, opencode or a command line; by default the one of your settings.",
-    ),
-    click.option("--force", is_flag=True, help="Write puzzle files also over what was changed there."),
-)
 
 
 class _Ways(NamedTuple):
@@ -132,9 +56,11 @@ class _Ways(NamedTuple):
     split: str | None
     licence: str | None
     no_metadata: bool
-    refine: bool
     judge: bool
     named: str | None
+    rules: str | None
+    write: bool
+    yes: bool
     force: bool
 
 
@@ -147,21 +73,12 @@ class _Wish(NamedTuple):
     seed: int | None
 
 
-def _with(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
 @click.command
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Of all sessions, or of all that the filters leave.")
 @session_filters
-@_with(_CHOICES)
-@_with(_WAYS)
+@with_options(CHOICES)
+@with_options(WAYS)
 @format_option("table", "json", "toon")
 @click.pass_context
 def learn(
@@ -182,6 +99,7 @@ def learn(
       cru session learn --all --accepted --export jsonl -o cases.jsonl
       cru session learn --all --export jsonl -o data --split train=0.9,test=0.1
       cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
+      cru session learn --all --rules
     """
     ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
     wish = _wish(given)
@@ -192,26 +110,22 @@ def learn(
     _check_place(vault, ways.output)
     chosen = choose(vault, sessions, given, every=every)
     redact = remembering(redact_of(vault.settings.secrets))
+    if ways.rules is not None:
+        target = Target(ways.rules, ways.write, ways.yes)
+        is_whole = propose_rules(vault, chosen.paths, redact, target, format_)
+        ctx.exit(0 if is_whole and chosen.complete else PROBLEMS_FOUND)
     improve = improver_of(
         vault,
         redact,
         ways.named,
-        refine=ways.refine,
         judge=ways.judge,
-        by_rules=ways.export == _MARKDOWN,  # in rows it would take as long as all the rest
+        by_rules=ways.export == MARKDOWN,  # in rows it would take as long as all the rest
     )
     gatherer = Gatherer(vault, redact, wish.wanted)
-    seen = Seen()
+    seen = Seen(exporting=ways.export is not None)
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
-        picked = Picked(
-            lambda: _cases(vault, gatherer, chosen, seen.begin(exporting=ways.export is not None), show),
-            dedupe=wish.dedupe,
-            limit=wish.limit,
-            seed=wish.seed,
-        )
-        home = os.path.expanduser("~")
-        task = _Task(vault, chosen, gatherer, seen, wish, ways, improve, home, show)
-        report = _exported(task, picked)
+        picked = pick(_cases(vault, gatherer, chosen, seen, show), wish.dedupe, wish.limit, wish.seed)
+        report = _exported(_Task(vault, chosen, gatherer, seen, wish, ways, improve), picked)
     report(format_, door)
     seen.tell(picked.dropped)
     if wish.wanted.accepted and not seen.cases:
@@ -235,27 +149,30 @@ def _wish(given: dict[str, Any]) -> _Wish:
 
 
 _GOES_WITH = {
-    "shape": (_JSONL,),
-    "split": (_JSONL,),
-    "licence": (_JSONL,),
-    "no_metadata": (_JSONL,),
-    "output": (_JSONL, _PUZZLE),
-    "force": (_PUZZLE,),
-    "refine": (_JSONL, _MARKDOWN, _PUZZLE),
-    "judge": (_JSONL, _MARKDOWN),  # puzzle files hold no judgement
+    "shape": (JSONL,),
+    "split": (JSONL,),
+    "licence": (JSONL,),
+    "no_metadata": (JSONL,),
+    "output": (JSONL, PUZZLE),
+    "force": (PUZZLE,),
+    "judge": (JSONL, MARKDOWN),  # puzzle files hold no judgement
 }
 
 
 def _check(ways: _Ways, wish: _Wish, format_: str) -> None:
+    if ways.rules is not None and ways.export:
+        raise UsageError("--rules and --export exclude each other", "leave one of them out")
+    if (ways.write and ways.rules is None) or (ways.yes and not ways.write):
+        raise UsageError("--yes goes with --write, and --write with --rules", "say what is to be written")
     for name, exports in _GOES_WITH.items():
         if getattr(ways, name) not in (None, False) and ways.export not in exports:
             option = "--" + name.replace("_", "-")
             raise UsageError(
                 f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so"
             )
-    if ways.export == _PUZZLE and ways.output == _STDOUT:
+    if ways.export == PUZZLE and ways.output == _STDOUT:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
-    if ways.export == _JSONL and ways.output in (None, _STDOUT) and format_ != "table":
+    if ways.export == JSONL and ways.output in (None, _STDOUT) and format_ != "table":
         raise UsageError(
             f"--format {format_} would stand among the rows on standard output", "name a file: -o cases.jsonl"
         )
@@ -286,15 +203,35 @@ def _check_place(vault: Vault, output: str | None) -> None:
 
 def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, show: Show) -> Iterator[Case]:
     """The cases of all sessions that were chosen, in their order, and of those that only `cases/` tells of."""
-    for done, gathered in enumerate(gather_all(vault, gatherer, chosen.paths)):
+    for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
-    yield from _kept_cases(gatherer, chosen, seen)
-
-
-def _kept_cases(gatherer: Gatherer, chosen: Chosen, seen: Seen) -> Iterator[Case]:
     for session in sorted({*gatherer.reviewed} - chosen.known) if chosen.every else ():
         yield from seen.counted(gatherer.kept_only(session))
+
+
+_MANY, _CHUNK = 200, 32
+"""Sessions: fewer are gathered sooner by one process than by several that must start; neighbours go together, as a session's subagents do."""
+_GATHERERS: list[Gatherer] = []
+"""Of a process that works for another."""
+
+
+def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[Gathered]:
+    """What is gathered of each session, in their order; of many on all cores."""
+    if len(paths) < _MANY:
+        yield from map(gatherer.gather, paths)
+        return
+    chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
+    for some in spread(_gather, chunks, cores(), partial(_begin, vault, gatherer.wanted)):
+        yield from some
+
+
+def _begin(vault: Vault, wanted: Wanted) -> None:
+    _GATHERERS[:] = [Gatherer(vault, remembering(redact_of(vault.settings.secrets)), wanted)]
+
+
+def _gather(paths: Sequence[Path]) -> list[Gathered]:
+    return [_GATHERERS[0].gather(path) for path in paths]
 
 
 class _Task(NamedTuple):
@@ -307,27 +244,22 @@ class _Task(NamedTuple):
     wish: _Wish
     ways: _Ways
     improve: Improver
-    home: str
-    show: Show
 
 
 def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
     """Do what was asked for; the answer tells of it."""
     ways, seen = task.ways, task.seen
     if ways.export is None:
-        rows = seen.rows(picked)
+        rows = rows_of(picked.cases)
         return lambda format_, door: write_preview(rows, format_, door)
     # The note of what a human edited is not written over, so no agent need say anything of it.
-    keeps = ways.export == _MARKDOWN
-    cases = (
-        task.improve.improved(case, task.gatherer.text, settled=keeps and seen.is_edited(case))
-        for case in picked
-    )
+    keeps = ways.export == MARKDOWN
+    cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:
         kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
         return lambda format_, _: tell_kept(task.vault, kept, format_)
-    scrubber = Scrubber(task.improve.redact, task.home)
-    if ways.export == _PUZZLE:
+    scrubber = Scrubber(task.improve.redact, os.path.expanduser("~"))
+    if ways.export == PUZZLE:
         folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
         put = put_puzzles(folder, cases, scrubber, force=ways.force)
         return lambda format_, _: tell_put(put, format_)
@@ -335,34 +267,13 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
 
 
 def _exported_rows(task: _Task, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
-    export, tally = _export(task), Tally()
+    export, output = _export(task), task.ways.output
     sides = [*export.splits.shares] if export.splits else []
-    if _is_each_for_itself(task.wish, task.ways) and worth_sharing(task.chosen.paths):
-        lines = _made_lines(task, export, tally, scrubber)
-    else:
-        lines = lines_of(cases, export, scrubber, tally)
-    output = task.ways.output
     if output in (None, _STDOUT):
-        streamed = export_stream(lines, tally, write_json_lines)
+        streamed = export_stream(cases, export, scrubber, write_json_lines)
         return lambda _, __: tell_exported(streamed, None, sides)
-    done = export_files(lines, tally, export, Path(from_here(str(output))))
+    done = export_files(cases, export, scrubber, Path(from_here(str(output))))
     return lambda format_, _: tell_exported(done, format_, sides)
-
-
-def _is_each_for_itself(wish: _Wish, ways: _Ways) -> bool:
-    """Whether a row can be made without a look at the others, or an agent's word."""
-    return not (wish.dedupe or wish.limit or ways.refine or ways.judge or ways.shape == Shape.TOOLS)
-
-
-def _made_lines(task: _Task, export: Export, tally: Tally, scrubber: Scrubber) -> Iterator[Line]:
-    """The rows of all sessions, made on all cores; of what only `cases/` tells of, here."""
-    paths, seen = task.chosen.paths, task.seen.begin(exporting=True)
-    for made in make_rows(task.vault, task.gatherer.wanted, paths, export, task.home):
-        seen.took(made)
-        task.show(seen.sessions, len(paths))
-        tally.merge(made.tally)
-        yield from made.lines
-    yield from lines_of(_kept_cases(task.gatherer, task.chosen, seen), export, scrubber, tally)
 
 
 def _export(task: _Task) -> Export:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +12,27 @@ from crucible.cases.exporting import Exported
 from crucible.cases.gathering import Gathered
 from crucible.cases.keeping import Kept
 from crucible.cases.model import Case, CaseType, Puzzle, Review
-from crucible.cases.putting import Put
-from crucible.cases.sharing import Made
+from crucible.cases.puzzle_files import Put
 from crucible.cli.door import Door
 from crucible.cli.output import say, write, write_json
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import CrucibleError
 from crucible.vault.store import Vault
 
-__all__ = ["Seen", "tell_exported", "tell_kept", "tell_put", "write_preview"]
+__all__ = ["Seen", "rows_of", "tell_exported", "tell_kept", "tell_put", "write_preview"]
 
 _COLUMNS = ("type", "cases", "verified", "open", "accepted", "rejected", "sessions", "tokens")
 
 
 @dataclass
 class Seen:
-    """What came by while cases were gathered; of a second time the problems are those of the first."""
+    """What came by while cases were gathered."""
 
+    exporting: bool
     sessions: int = 0
     rejected: int = 0
     cases: int = 0
     problems: int = 0
-    exporting: bool = False
     _told: set[str] = field(default_factory=set)
     _places: dict[str, Path] = field(default_factory=dict)
     _edited: set[str] = field(default_factory=set)
@@ -46,30 +45,13 @@ class Seen:
         """Whether the note of a case that came by is a human's word."""
         return case.id in self._edited
 
-    def begin(self, *, exporting: bool) -> Seen:
-        """Once more from the start."""
-        self.sessions = self.rejected = self.cases = 0
-        self.exporting = exporting
-        return self
-
-    def note(self, gathered: Gathered) -> None:
-        """One session more."""
+    def counted(self, gathered: Gathered) -> Iterator[Case]:
+        """The cases of a session; of those that go out, none that was rejected."""
         self.sessions += 1
         self._places.update(gathered.places)
         self._edited |= gathered.edited
         for problem in gathered.problems:
             self.tell_problem(problem)
-
-    def took(self, made: Made) -> None:
-        """Some sessions more, whose rows another process made."""
-        for gathered in made.gathered:
-            self.note(gathered)
-        self.rejected += made.rejected
-        self.cases += made.tally.rows + made.tally.left_out.total()
-
-    def counted(self, gathered: Gathered) -> Iterator[Case]:
-        """The cases of a session; of those that go out, none that was rejected."""
-        self.note(gathered)
         for case in gathered.cases:
             if case.review is Review.REJECTED:
                 self.rejected += 1
@@ -85,15 +67,6 @@ class Seen:
             self.problems += 1
             say(f"cru: {problem}", style="yellow")
 
-    def rows(self, cases: Iterable[Case]) -> list[dict[str, Any]]:
-        """A row for each type, with what it comes to, and one for all."""
-        counts = {type_: _Row(type_.value) for type_ in CaseType}
-        total = _Row("all")
-        for case in cases:
-            for row in (counts[case.type], total):
-                row.add(case)
-        return [row.told() for row in (*counts.values(), total)]
-
     def tell(self, dropped: int) -> None:
         """What was left out, and of how many sessions."""
         told = [f"{_many(self.sessions, 'session')} looked at"]
@@ -106,32 +79,27 @@ class Seen:
         say("; ".join(told))
 
 
-@dataclass
-class _Row:
-    """Counts of the cases of one type."""
-
-    type: str
-    cases: int = 0
-    verified: int = 0
-    open: int = 0
-    accepted: int = 0
-    rejected: int = 0
-    tokens: int = 0
-    of: set[str] = field(default_factory=set)
-
-    def add(self, case: Case) -> None:
-        self.cases += 1
-        self.verified += case.verification.verified
-        self.open += isinstance(case.body, Puzzle) and case.body.is_open
-        self.accepted += case.review is Review.ACCEPTED
-        self.rejected += case.review is Review.REJECTED
-        self.tokens += case.tokens
-        self.of.add(case.place.session)
-
-    def told(self) -> dict[str, Any]:
-        counts = asdict(self)
-        counts["sessions"] = len(counts.pop("of"))
-        return counts
+def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
+    """A row for each type, with what its cases come to, and one for all."""
+    names = [*CaseType, "all"]
+    counts = {name: Counter[str]() for name in names}
+    sessions: dict[str, set[str]] = {name: set() for name in names}
+    for case in cases:
+        told = {
+            "cases": 1,
+            "verified": case.verification.verified,
+            "open": isinstance(case.body, Puzzle) and case.body.is_open,
+            case.review: 1,
+            "tokens": case.tokens,
+        }
+        for name in (case.type, "all"):
+            counts[name].update(told)
+            sessions[name].add(case.place.session)
+    return [
+        {name: counts[type_][name] for name in _COLUMNS}
+        | {"type": str(type_), "sessions": len(sessions[type_])}
+        for type_ in names
+    ]
 
 
 def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -> None:

@@ -46,6 +46,7 @@ def phase(logged: Logged, name: str, agent: str, model: str, channel: str, token
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("name")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
+@click.option("--file-path", "path", metavar="FILE", default="", help="The file that it reads or changes.")
 @click.option("--result", metavar="TEXT", type=SAID, default="", help="What came back; - for stdin.")
 @click.option("--failed", is_flag=True, help="It failed.")
 @click.option("--rejected", is_flag=True, help="The user rejected it.")
@@ -57,6 +58,7 @@ def tool(
     logged: Logged,
     name: str,
     args: tuple[str, ...],
+    path: str,
     result: str,
     exit_code: int | None,
     duration_ms: int | None,
@@ -68,6 +70,7 @@ def tool(
 
     \b
       cru log tool pytest -q --result "3 passed" --duration-ms 812
+      cru log tool file_write --file-path src/limiter.py
       cru log tool Bash "make test" --exit-code 2 --result - < log.txt
     """
     more = {"exit_code": exit_code, "duration_ms": duration_ms}
@@ -75,23 +78,26 @@ def tool(
     if len(said) > 1:
         raise UsageError(f"--{' and --'.join(said)}: a call ends one way", "give one of them")
     outcome = said[0] if said else None
-    return logged.recorder.tool(name, *args, result=result, outcome=outcome, **more, at=logged.at)
+    return logged.recorder.tool(name, *args, path=path, result=result, outcome=outcome, **more, at=logged.at)
 
 
 @click.command
-@click.option("--used", metavar="N", type=_COUNT, help="Tokens sent afresh, and those that were said.")
+@click.option("--used", metavar="N", type=_COUNT, help="Tokens sent afresh, and those that were generated.")
+@click.option("--output", metavar="N", type=_COUNT, default=0, help="How many of --used were generated.")
 @click.option("--cached", metavar="N", type=_COUNT, help="Tokens read from the cache.")
 @_MODEL
 @logs
-def tokens(logged: Logged, used: int | None, cached: int | None, model: str) -> str:
-    """Count tokens: they are added to the session and its phase, and a subagent's to its parent's list too.
+def tokens(logged: Logged, used: int | None, cached: int | None, output: int, model: str) -> str:
+    """Count tokens: they are added to the session, its usage by day and model and its phase, and a subagent's to its parent's list too.
+
+    Without --output, all of --used count as input in the usage.
 
     \b
-      cru log tokens --used 1620 --cached 6000
+      cru log tokens --used 1620 --output 420 --cached 6000
     """
     if used is None and cached is None:
         raise UsageError("no tokens: neither --used nor --cached", "cru log tokens --used 1620 --cached 6000")
-    return logged.recorder.tokens(used or 0, cached=cached or 0, model=model, at=logged.at)
+    return logged.recorder.tokens(used or 0, cached=cached or 0, output=output, model=model, at=logged.at)
 
 
 @click.command

@@ -139,6 +139,7 @@ COMMANDS: Mapping[str, Entry] = {
     "history list": Entry("crucible.cli.histories:list_history", "List what sessions came to, newest first."),
     "history show": Entry("crucible.cli.histories:show_history", "Show what a session came to.", _ONE),
     "history search": Entry("crucible.cli.histories:search", "Find sessions' histories by words."),
+    "report": Entry("crucible.cli.report:report", "Report outcomes, decisions and open ends since a day."),
     "history prune": Entry("crucible.cli.histories:prune", "Put away what is old or too much."),
     "task list": Entry("crucible.cli.tasks:list_tasks", "List tasks: in progress, ready, blocked, done."),
     "task show": Entry("crucible.cli.tasks:show_task", "Show a task and what is noted of it.", _TASK),

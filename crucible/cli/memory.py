@@ -8,13 +8,12 @@ from pathlib import Path
 
 import click
 
-from crucible.briefing.digest import LINES, Digest
-from crucible.briefing.digesting import Digested, Wanted, digest_of
-from crucible.briefing.likeness import Aim, aim_of
-from crucible.briefing.memory import Position
+from crucible.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
+from crucible.briefing.likeness import Aim
 from crucible.briefing.model import Item, Rank
+from crucible.briefing.place import Position
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.rows import has_sessions
+from crucible.cli.briefing_context import aim_named, project_here
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import here, open_vault
@@ -29,9 +28,7 @@ from crucible.index.store import Index
 from crucible.index.view import View
 from crucible.index.vouching import ask
 from crucible.secrets.redacting import redact_of
-from crucible.vault.projects import folder_in_project, named_project_of, project_of
-from crucible.vault.store import Vault
-from crucible.vault.workflows import find_workflow, read_workflow_note
+from crucible.vault.projects import folder_in_project
 
 __all__ = ["digest"]
 
@@ -70,10 +67,10 @@ def digest(
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door, looks=False)
-    aim = _aim(vault, workflow) if workflow else None
+    aim = aim_named(vault, workflow)[0] if workflow else None
 
     def answer(view: View) -> tuple[str, Digested]:
-        name = _project(view, vault) if project is None else project
+        name = project_here(view, vault.root) if project is None else project
         folder = _folder(name)
         shorten = shortener([str(folder)] if folder else [])
         quoter = Quoter(redact_of(vault.settings.secrets), shorten)
@@ -85,20 +82,6 @@ def digest(
     else:
         _write(found.digest)
     ctx.exit(_complain(found))
-
-
-def _aim(vault: Vault, ref: str) -> Aim:
-    return aim_of(read_workflow_note(vault, find_workflow(vault, ref, here())).workflow)
-
-
-def _project(view: View, vault: Vault) -> str:
-    """The working directory's; a folder that is called as no session's project is none, unless git or the user says so."""
-    folder, projects = str(here() or ""), user_settings().projects
-    named = named_project_of(folder, projects, str(vault.root))
-    if named or not folder or Path(folder).is_relative_to(vault.root):
-        return named
-    name = project_of(folder, projects)
-    return name if has_sessions(view, name) else ""
 
 
 def _folder(project: str) -> Path | None:
@@ -118,9 +101,9 @@ def _complain(found: Digested) -> int:
     """What could not be read, on stderr; the exit code."""
     for source in found.failed:
         say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
-    for kind, problem in found.held.problems:
+    for kind, problem in found.problems:
         say_problems(f".crucible/memory/{FILES[kind]}", (problem,))
-    return PROBLEMS_FOUND if found.failed or found.held.problems else 0
+    return PROBLEMS_FOUND if found.failed or found.problems else 0
 
 
 def _plain(project: str, workflow: str | None, aim: Aim | None, found: Digested) -> dict[str, object]:
@@ -139,7 +122,12 @@ def _plain(project: str, workflow: str | None, aim: Aim | None, found: Digested)
 
 def _items(items: Iterable[Item], rank: Rank) -> list[dict[str, object]]:
     return [
-        {"text": one.text, "inferred": one.group.endswith("(inferred)"), "related": one.related}
+        {
+            "text": one.text,
+            "inferred": one.group.endswith("(inferred)"),
+            "related": one.related,
+            "finding": one.finding,
+        }
         for one in items
         if one.rank is rank
     ]

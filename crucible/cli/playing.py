@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 import click
 
 from crucible.agents.asking import Asker
-from crucible.cases.model import Turn
-from crucible.cases.playing import Verdict, judge_answer, judge_by_model, prompt_of
+from crucible.cases.playing import Verdict, judge_answer, judge_by_model, parts_of, prompt_of
 from crucible.cases.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
 from crucible.cases.rubric import CheckKind, Result
 from crucible.cli.asked_agents import agent_if_any, agent_named
@@ -164,27 +163,14 @@ def _typed(puzzle: PuzzleFile, given: int) -> Iterator[str]:
 
 
 def _shown(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
-    """The puzzle for a reader, line by line, without what steers a terminal."""
-    told = puzzle.puzzle
-    parts = {
-        "Goal": told.goal,
-        "State": told.state,
-        "Tried": "\n\n".join(map(_spoken, told.tried)),
-        "Failure": told.failure,
-        **{f"Hint {at}": text for at, text in enumerate(told.hints[:hints], 1)},
-        "Question": puzzle.question,
-    }
-    for head, text in parts.items():
-        if text.strip():
-            yield click.style(head, bold=True)
-            yield clean(text.strip("\n")) + "\n"
-
-
-def _spoken(turn: Turn) -> str:
-    calls = [f"{call.name} {' '.join(map(str, call.arguments.values()))}" for call in turn.calls]
-    return f"{turn.role.value}{' (failed)' if turn.failed else ''}: " + "\n".join(
-        [turn.text, *calls] if turn.text else calls
-    )
+    """The puzzle for a reader, line by line, without what steers a terminal; the question last."""
+    parts = parts_of(puzzle, hints)
+    for head, text in (
+        *((name, parts[name]) for name in parts if name != "question"),
+        ("question", parts["question"]),
+    ):
+        yield click.style(head.capitalize(), bold=True)
+        yield clean(text.strip("\n")) + "\n"
 
 
 # --- the verdict -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Imports little: a question is to be answered in the time that its process takes 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -13,8 +14,9 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.surroundings import user_settings, vault_place, whence
-from crucible.errors import UsageError
+from crucible.errors import CrucibleError, UsageError
 from crucible.index.vouching import ask
+from crucible.knowledge.noise import Similar
 from crucible.knowledge.scopes import EVERYTHING, Place
 from crucible.knowledge.shelving import ItemShelf
 from crucible.recall.embedded import Embedded, Progress, open_embedded
@@ -30,6 +32,7 @@ __all__ = [
     "open_asked",
     "open_here",
     "project_here",
+    "similar_here",
 ]
 
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
@@ -116,3 +119,14 @@ def open_here(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | Non
     """The embedded engine over a vault."""
     shelf = ItemShelf(vault, viewer)
     return open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf, progress=progress)
+
+
+def similar_here(vault: Vault) -> Similar:
+    """What recall finds alike; nothing where it cannot be asked."""
+
+    def similar(text: str, limit: int) -> list[tuple[str, float]]:
+        with suppress(CrucibleError):
+            return open_here(vault).similar(text, limit)
+        return []
+
+    return similar

@@ -12,7 +12,6 @@ from click.core import ParameterSource
 
 from crucible import record
 from crucible.agents.asking import Program, asker_of
-from crucible.cli.compacting import compact_memory
 from crucible.cli.door import Door
 from crucible.cli.indexed import open_index
 from crucible.cli.log_options import (
@@ -27,6 +26,7 @@ from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.session_ref import SESSION
+from crucible.cli.stopped import follow
 from crucible.cli.surroundings import user_settings, working_directory
 from crucible.errors import UsageError
 from crucible.index.query import SessionQuery, select
@@ -120,7 +120,7 @@ def pause(
     phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
     say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
     say_warnings(recorder)
-    compact_memory(vault)
+    follow(vault, recorder.path)
 
 
 def user_asker(what: str = "the brief") -> Program | None:

@@ -6,28 +6,27 @@ import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from crucible.bookmarks.keeping import latest
-from crucible.bookmarks.model import Bookmark
 from crucible.cli.opening import here
 from crucible.cli.surroundings import user_settings
 from crucible.importing.sources import source_name
-from crucible.resume.context import build_context, without_secrets
-from crucible.resume.drift import find_drift
+from crucible.resume.context import find_material, settled_context
+from crucible.resume.continuing import Native, find_native, folder_of, last_client
 from crucible.resume.extent import find_extent
-from crucible.resume.folders import folder_of
-from crucible.resume.gathering import load_children
 from crucible.resume.model import Context, Drift, Material
-from crucible.resume.native import Native, find_native, last_client
-from crucible.resume.template import find_template
-from crucible.resume.tokens import counter_of
-from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session
 from crucible.transcript.dialects import DIALECTS
 from crucible.vault.store import Vault
 
-__all__ = ["Told", "build", "drift_at", "native_of", "place_of", "resume_problem", "tell_context"]
+__all__ = ["Asked", "Told", "build", "native_of", "place_of", "resume_problem", "tell_context"]
+
+
+class Asked(NamedTuple):
+    """The size of a context in tokens, None for the setting, and what the session is resumed for."""
+
+    budget: int | None
+    goal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +56,11 @@ class Told:
         }
 
 
-def tell_context(vault: Vault, session: Session, budget: int | None) -> Told:
-    """The context of a session as it stands, seen from the working directory."""
-    now = datetime.now(UTC)
-    bookmark = latest(vault.root, session.id)
-    drift = drift_at(place_of(session, native_of(session, last_client(session))), bookmark)
-    context = build(vault, session, bookmark, drift, budget=budget, now=now)
-    return Told(session, drift, context)
+def tell_context(vault: Vault, session: Session, asked: Asked) -> Told:
+    """The context of a session as it is now, seen from the working directory."""
+    folder = place_of(session, native_of(session, last_client(session)))
+    material = find_material(vault, session, folder, datetime.now(UTC), goal=asked.goal)
+    return Told(session, material.drift, build(vault, material, asked))
 
 
 def resume_problem(session: Session) -> str:
@@ -84,36 +81,15 @@ def native_of(session: Session, client: str) -> Native | None:
 
 def place_of(session: Session, native: Native | None) -> Path | None:
     """The folder to go on in; a session that names no project is of the folder that we stand in."""
-    found = folder_of(
+    return folder_of(
         session,
         cwd=here(),
         projects=user_settings().projects,
         native_cwd=native.folder if native else None,
     )
-    return here() if found is None and not session.project else found
 
 
-def drift_at(folder: Path | None, bookmark: Bookmark | None) -> Drift | None:
-    """What changed there since the bookmark; None where either is missing."""
-    return find_drift(folder, bookmark) if folder and bookmark else None
-
-
-def build(
-    vault: Vault,
-    session: Session,
-    bookmark: Bookmark | None,
-    drift: Drift | None,
-    *,
-    budget: int | None,
-    now: datetime,
-) -> Context:
+def build(vault: Vault, material: Material, asked: Asked) -> Context:
     """The context, by the vault's settings and the user's tokenizer."""
-    settings, counter = vault.settings.resume, counter_of(user_settings().agents.tokenizer)
-    context = build_context(
-        Material(session, now, bookmark, drift, load_children(vault, session)),
-        window=settings.window,
-        budget=budget or settings.budget,
-        counter=counter,
-        template=find_template(vault.settings),
-    )
-    return without_secrets(context, redact_of(vault.settings.secrets), counter)
+    tokenizer = user_settings().agents.tokenizer
+    return settled_context(vault.settings, material, budget=asked.budget, tokenizer=tokenizer)

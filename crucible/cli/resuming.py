@@ -10,11 +10,12 @@ import click
 
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.cli.door import Door
+from crucible.cli.log_options import SAID
 from crucible.cli.opening import find_note, here, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_document, write_json
 from crucible.cli.passing_on import PassingOn, client_arguments
-from crucible.cli.resume_context import Told, tell_context
+from crucible.cli.resume_context import Asked, Told, tell_context
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings
 from crucible.errors import SessionNotFound, UsageError
@@ -48,6 +49,7 @@ __all__ = ["resume"]
     metavar="TOKENS",
     help="The context's size; by default the setting.",
 )
+@click.option("--goal", metavar="TEXT", type=SAID, default="", help="What to do now; - for stdin.")
 @click.option("--force", is_flag=True, help="Also a session that has ended, or that seems to be at work.")
 @format_option("text", "json")
 @click.pass_context
@@ -76,6 +78,7 @@ def resume(
       cru session resume 2026-11-21-add --with codex
       cru session resume 2026-11-21-add --with claude -- --model opus
       cru session resume 2026-11-21-add --with 'my-agent --prompt {context}'
+      cru session resume 2026-11-21-add --goal "Make the tests pass on Windows"
       cru session resume 2026-11-21-add --print --budget 4000
     """
     door = ctx.ensure_object(Door)
@@ -91,7 +94,7 @@ def resume(
         return
     found = vault.read(path).session
     check_goes_on(found, force=given["force"])
-    _print(tell_context(vault, found, given["budget"]), format_, door)
+    _print(tell_context(vault, found, Asked(given["budget"], given["goal"])), format_, door)
 
 
 def _go_on(
@@ -108,7 +111,7 @@ def _go_on(
     from crucible.cli.continuing import Way, Wish, go_on  # noqa: PLC0415
 
     way = Way.NATIVE if native else Way.FRESH if fresh else Way.EITHER
-    go_on(vault, path, Wish(named, way, given["budget"], given["force"], more))
+    go_on(vault, path, Wish(named, way, given["budget"], given["force"], more, given["goal"]))
 
 
 def _print(told: Told, format_: str, door: Door) -> None:

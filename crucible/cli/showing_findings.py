@@ -40,10 +40,12 @@ def _wanted(note: Note, phase: Phase | None) -> list[Finding]:
 
 
 def _row(finding: Finding) -> dict[str, Any]:
-    values: dict[str, Any] = {"kind": finding.kind, "summary": finding.summary}
+    values: dict[str, Any] = {"id": finding.id, "kind": finding.kind, "summary": finding.summary}
     for name in ("details", "alternatives", "by", "cause", "resolution", "phase"):
         if value := getattr(finding, name):
             values[name] = value
+    if finding.points:
+        values["points"] = "\n".join(f"- {point}" for point in finding.points)
     return {**values, "source": finding.source, "confidence": finding.confidence, "rows": list(finding.rows)}
 
 
@@ -58,5 +60,7 @@ def _details(finding: Finding) -> Iterator[str]:
     for name, label in labels.items():
         if value := getattr(finding, name):
             yield f"{label}: {value}"
+    yield from (f"- {point}" for point in finding.points)
     grounds = Grounds(finding.source, finding.confidence, finding.rows)
     yield f"source: {render_grounds(grounds)}"
+    yield f"id: {finding.id}"

@@ -28,7 +28,8 @@ def stats(ctx: click.Context, /, *, by: str | None, format_: str, **options: Any
     A session's tokens are its own and its subagents', each once; with --children a subagent's note is a session of its
     own. Averages and the median are over the sessions whose tokens or times are known; "failed" is failed ones of those
     that failed or completed, "tools" failed calls of all calls; "users" are a human's words. By agent or channel a session counts for
-    each that it has, in the total once. By phase the figures are the phases' own, and "failed" is of all of them.
+    each that it has, in the total once. By agent each has the tokens that it used itself, a subagent's agent too; those whose agent is
+    not known are in the line "-". By phase the figures are the phases' own, and "failed" is of all of them.
 
     On a terminal the table is made to fit: numbers are shortened, and the last line names the columns that had no room.
     All of them, and every digit, are in JSON and TOON.

@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 
 from crucible import record
-from crucible.capture.handing_on import hand_on
 from crucible.capture.keeping import Captured, When, capture_session
-from crucible.cli.capturing import configured_judge, project_folder
+from crucible.cli.capturing import configured_asker, project_folder
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.capturing_telling import say_captured
 from crucible.cli.door import Door
@@ -26,7 +25,7 @@ from crucible.cli.recall_opening import Asker, open_asked
 from crucible.cli.task_opening import OpenedTask, open_task, our_session
 from crucible.cli.task_ref import TASK
 from crucible.cli.task_showing import task_json
-from crucible.errors import CrucibleError, NoteExists, UsageError
+from crucible.errors import CrucibleError, UsageError
 from crucible.flight.reading import Record, read_records
 from crucible.index.store import Index
 from crucible.index.view import View
@@ -39,12 +38,11 @@ from crucible.secrets.redacting import redact_of
 from crucible.session.findings import Kind, findings_of
 from crucible.session.model import Status
 from crucible.session.tasks import TASK_PICKED
-from crucible.tasks.annotations import annotate as write_annotation
 from crucible.tasks.annotations import change_annotation, read_annotation
 from crucible.tasks.context import task_text
 from crucible.tasks.creating import annotate_new, shelf_of
 from crucible.tasks.discoveries import TAG
-from crucible.tasks.flowing import dependents_of, inherited_from
+from crucible.tasks.flowing import dependents_of, hand_on, inherited_from
 from crucible.tasks.model import Annotation, Choice, ChoiceKind, OpenTask, Stage, kinds_named
 from crucible.tasks.picking import Pickup, pick_up, recalled_ids
 from crucible.tasks.readiness import status_of
@@ -184,12 +182,12 @@ def _note_taken(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
     "kind",
     type=click.Choice(_KINDS),
     metavar="TYPE",
-    help=f"What it is about, by default as its words tell: {', '.join(_KINDS)}.",
+    help=f"What it is about: {', '.join(_KINDS)}.",
 )
 @click.option(
     "--propagate/--no-propagate",
     default=None,
-    help="Whether it goes to the tasks that depend on this one; by default technology, API and architecture do.",
+    help="Whether it goes to the tasks that depend on this one; by default all but implementation details and bug fixes do.",
 )
 @click.option("--discovery", metavar="TEXT", type=SAID, default="", help="What was found; - for stdin.")
 @click.option(
@@ -240,21 +238,20 @@ def annotate(
 def _noted(
     vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: datetime, redact: Redact
 ) -> None:
-    """In the annotation, which is made for a task that has none; recall is asked when it is picked up."""
-    shelf, ref = shelf_of(vault), opened.task.ref
-    with suppress(NoteExists):
-        write_annotation(shelf, Annotation(ref, redact(opened.task.content)[0], now))
+    """In the annotation; recall is asked when the task is picked up."""
 
     def add(old: Annotation) -> Annotation:
         choices, discoveries = old.choices, old.discoveries
-        if choice.summary and choice not in choices:
+        if choice.summary:
             # The last word on a decision counts, its mark above all.
-            choices = (*(one for one in choices if one.summary != choice.summary), choice)
+            same = next((one for one in choices if one.summary == choice.summary), choice)
+            choices = (*(one for one in choices if one != same), replace(choice, finding=same.finding))
         if found and found not in discoveries:
             discoveries = (*discoveries, found)
         return replace(old, choices=choices, discoveries=discoveries)
 
-    change_annotation(shelf, ref, add)
+    new = Annotation(opened.task.ref, redact(opened.task.content)[0], now)
+    change_annotation(shelf_of(vault), new, add)
 
 
 def _logged(
@@ -299,8 +296,7 @@ def _logged(
 def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) -> None:
     """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
 
-    Decisions on technology, APIs and architecture go, details and bug fixes do not, and what was marked with `cru task annotate` goes by
-    its mark. You are asked on a terminal only, when the task had two decisions of weight or fixed a failure, and within the budget of
+    They are those that were made while it was in progress. Details and bug fixes, as `cru task annotate` marked them, do not go. You are asked on a terminal only, when the task had two decisions or fixed a failure, and within the budget of
     questions; elsewhere `cru capture` lists what waits. What can be begun now is named.
 
     \b
@@ -377,7 +373,7 @@ def _captured(
             path,
             now=now,
             ask=terminal_ask(door, vault),
-            judge=configured_judge(vault, redact),
+            asker=configured_asker(),
             when=When.TASK,
             task=opened.task.ref.id,
             folder=project_folder(opened.owner.project),
@@ -390,7 +386,7 @@ def _captured(
         with suppress(CrucibleError):
             change_annotation(
                 shelf_of(vault),
-                opened.task.ref,
+                Annotation(opened.task.ref, redact(opened.task.content)[0], now),
                 lambda old: replace(old, captured_to=tuple(dict.fromkeys((*old.captured_to, *kept)))),
             )
     return captured

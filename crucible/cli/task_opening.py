@@ -27,7 +27,7 @@ from crucible.tasks.model import OpenTask
 from crucible.tasks.naming import beginning_of, find_task
 from crucible.tasks.overview import Client
 from crucible.tasks.reading import tasks_of
-from crucible.tasks.stores import StoreList, lists_in, with_stores
+from crucible.tasks.stores import with_stores
 from crucible.vault.projects import named_project_of
 from crucible.vault.store import Vault
 
@@ -127,12 +127,15 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
     own = our_session()
     beginning = beginning_of(called)
 
+    def is_wanted(name: str) -> bool:
+        return bool(beginning) and name.startswith(beginning)
+
     def question(view: View) -> Found:
         found = tasks_called(view, beginning)
         if own and own not in found.owners:
             more = tasks_called(view, own)
             found = Found((*found.tasks, *more.tasks), {**found.owners, **more.owners})
-        return _with_client(view, vault, found, beginning)
+        return with_stores(view, found, vault.root, _client_folder(), is_wanted=is_wanted)[0]
 
     found, _ = asked(Index(vault.root, vault.settings, ask), question)
     try:
@@ -161,16 +164,6 @@ def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
             yield from (
                 f"{owner.id}:{one.line}: {one.message}" for one in wrong if one.code == "broken-tasks"
             )
-
-
-def _with_client(view: View, vault: Vault, found: Found, beginning: str) -> Found:
-    def every_note() -> Sequence[Owner]:
-        return tuple(tasks_called(view, "").owners.values())
-
-    def is_wanted(one: StoreList) -> bool:
-        return bool(beginning) and one.id.startswith(beginning)
-
-    return with_stores(found, lists_in(_client_folder()), vault.root, every_note, is_wanted)[0]
 
 
 def _whole(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:

@@ -165,12 +165,14 @@ def _tasks(tasks: Iterable[Task]) -> ConsoleRenderable:
 def _findings(items: Iterable[Noted]) -> ConsoleRenderable:
     lines = Text()
     for item in items:
-        lines.append(f"{clean_line(item.kind)}: ", "bold")
+        lines.append(f"{clean_line(item.kind).replace('_', ' ')}: ", "bold")
         lines.append(clean_line(item.text))
         grounds = render_grounds(item.grounds)
         lines.append(f" ({grounds})\n" if grounds else "\n", "dim")
         if item.details:
             lines.append(f"  {clean_line(item.details)}\n", "dim")
+        for point in item.points:
+            lines.append(f"  - {clean_line(point)}\n")
     lines.rstrip()
     return Panel(lines, title=_plain("findings"), title_align="left", border_style="bright_black")
 

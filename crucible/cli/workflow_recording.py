@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from crucible import record
-from crucible.cli.ending import finish
 from crucible.cli.log_options import recording_place, say_warnings
 from crucible.cli.output import say
+from crucible.cli.stopped import follow
 from crucible.cli.workflow_opening import Known
 from crucible.errors import CrucibleError
 from crucible.execution.marking import add_marker, row_of, spot_of
@@ -117,13 +117,12 @@ class Recording:
             self._recorder.pause("the run broke off; `cru workflow run --continue` goes on")
         elif report.is_done:
             self._recorder.end(_summary(report))
-            for problem in finish(self._vault, self._recorder.path).problems:
-                say(f"cru: {problem}", style="yellow")
         else:
             why = "interrupted" if report.stopped else "a step failed"
             if report.halted:
                 why = f"halted at “{report.halted.step.name}”"
             self._recorder.pause(f"{why}; `cru workflow run --continue` goes on")
+        follow(self._vault, self._recorder.path)
 
     def _tell(self, outcome: Outcome) -> None:
         step, recorder = outcome.job.step, self._recorder

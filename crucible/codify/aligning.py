@@ -13,14 +13,14 @@ The order in which sessions are given is the order of a step's runs and means no
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from crucible.acts.model import Act
 from crucible.codify.drafting import Drafted
-from crucible.codify.likeness import Likeness, best_pairs
+from crucible.codify.likeness import Traits, best_pairs, traits_of
 from crucible.codify.model import Branch, DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.titling import Names, work_name
 from crucible.note.contain import contain_line, cut, normal_line
@@ -41,7 +41,7 @@ class _Column:
     """A step of the workflow to be: how each session had it, what is below it, and where it leads under which conditions."""
 
     members: dict[str, DraftStep]
-    likeness: Likeness
+    traits: list[Traits]
     below: list[_Column] = field(default_factory=list)
     name: str = ""
     report: Datum | None = None
@@ -80,14 +80,14 @@ def _aligned(sequences: Mapping[str, Sequence[DraftStep]]) -> list[_Column]:
 
 def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) -> list[_Column]:
     """The columns and one more session's steps: what has no partner stands behind the columns before its neighbour."""
-    own = [_Column({session: step}, Likeness.of(step)) for step in steps]
+    own = [_Column({session: step}, [traits_of(step)]) for step in steps]
     woven: list[_Column] = []
     done = taken = 0
-    pairs = best_pairs([column.likeness for column in columns], [column.likeness for column in own])
+    pairs = best_pairs([column.traits for column in columns], [column.traits[0] for column in own])
     for left, right in pairs:
         woven += [*columns[done:left], *own[taken:right], columns[left]]
         columns[left].members[session] = steps[right]
-        columns[left].likeness.add(own[right].likeness)
+        columns[left].traits += own[right].traits
         done, taken = left + 1, right + 1
     return [*woven, *columns[done:], *own[taken:]]
 
@@ -119,20 +119,19 @@ def _name(whole: Sequence[_Column]) -> None:
     """Each column the name that most of its sessions have; those that more sessions have choose first."""
     names, reports = Names(), Names(str.casefold, "_")
     for column in sorted(whole, key=lambda column: -len(column.members)):
-        column.name = names.claim(_most(step.name for step in column.members.values()))
-        handed = [step.report for step in column.members.values() if step.report]
-        if handed:
-            report = _most(handed)
+        column.name = names.claim(_most(step.name for step in column.members.values()) or "Step")
+        report = _most(step.report for step in column.members.values())
+        if report:
             column.report = replace(report, name=reports.claim(report.name))
 
 
 _T = TypeVar("_T", bound=Hashable)
 
 
-def _most(values: Iterable[_T]) -> _T:
-    """The one that is there most often, of several the first.  There is one."""
-    counted = Counter(values)
-    return max(counted, key=counted.__getitem__)
+def _most(values: Iterable[_T | None]) -> _T | None:
+    """The one that is there most often, of several the first; None if there is none."""
+    counted = Counter(value for value in values if value)
+    return max(counted, key=counted.__getitem__, default=None)
 
 
 # --- ways ------------------------------------------------------------------------------------------------------------
@@ -145,25 +144,15 @@ def _branch(whole: Sequence[_Column], everyone: frozenset[str]) -> None:
     where no other is, and never into its own parts.  Parts of a step go with it.
     """
     nexts = _nexts(whole)
+    ends = [at + sum(1 for _ in _walk([column])) for at, column in enumerate(whole)]
     gone_along = {id(part) for column in whole for part in column.below if part.sessions == column.sessions}
-    worked: dict[frozenset[str], int] = {}
-    left: dict[frozenset[str], int] = {}
-    within: list[tuple[int, int]] = []
     targets: dict[int, list[int]] = {}
     for at, column in enumerate(whole):
-        while within and within[-1][1] <= at:
-            frame, _ = within.pop()
-            left[whole[frame].sessions] = max(frame, left.get(whole[frame].sessions, -1))
-        source = max((n for sessions, n in worked.items() if sessions > column.sessions), default=-1)
-        if source < 0:
-            source = max((n for sessions, n in left.items() if sessions > column.sessions), default=-1)
-        if column.below:
-            within.append((at, at + sum(1 for _ in _walk([column]))))
-        else:
-            worked[column.sessions] = at
         if id(column) in gone_along or column.sessions == everyone:
             continue
-        if source >= 0:
+        before = [n for n in range(at) if ends[n] <= at and whole[n].sessions > column.sessions]
+        if before:
+            source = max(before, key=lambda n: (not whole[n].below, n))
             targets.setdefault(source, []).append(at)
         else:
             column.remarks.append(Remark(RemarkKind.ONLY_IN, _listed(column.sessions)))
@@ -257,10 +246,8 @@ class _Merger:
         below = tuple(self.step(part) for part in column.below)
         return DraftStep(
             column.name,
-            _most(step.agent for step in steps if step.agent) if any(step.agent for step in steps) else None,
-            _most(step.channel for step in steps if step.channel)
-            if any(step.channel for step in steps)
-            else None,
+            _most(step.agent for step in steps),
+            _most(step.channel for step in steps),
             max((step.grade for step in steps), key=_CARE.index),
             (*_unsaid(_remarks(steps), below), *column.remarks),
             _acts(steps),
@@ -286,11 +273,9 @@ class _Merger:
 
 def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
     """Each once; one without a reason is told by the same one with a reason."""
-    told: dict[tuple[RemarkKind, str], dict[str, Remark]] = {}
+    told: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
     for remark in (remark for step in steps for remark in step.remarks):
-        told.setdefault((remark.kind, normal_line(remark.text)), {}).setdefault(
-            normal_line(remark.why), remark
-        )
+        told[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
     for reasons in told.values():
         yield from (remark for why, remark in reasons.items() if why or len(reasons) == 1)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal
 
 from crucible.acts.evidence import Evidence
@@ -15,6 +16,7 @@ from crucible.acts.model import Act
 from crucible.codify.aligning import align
 from crucible.codify.drafting import Drafted, draft_session
 from crucible.codify.model import DraftStep, Remark
+from crucible.codify.parameters import Parameter, filled
 from crucible.codify.settling import settle
 from crucible.codify.titling import Names, tidy_name
 from crucible.note.contain import slug
@@ -22,7 +24,7 @@ from crucible.secrets.scanner import Redact
 from crucible.session.model import AgentRef, Session
 from crucible.workflow.model import Datum, Workflow
 
-__all__ = ["Codified", "Recorded", "codified", "codify"]
+__all__ = ["Recorded", "codify"]
 
 
 def _nothing(_: str) -> Evidence:
@@ -41,57 +43,61 @@ class Recorded:
     evidence: Callable[[str], Evidence] = _nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Codified:
-    """`incomplete` names the sessions of which a subagent's note or a record of what was done is missing."""
-
-    workflow: Workflow
-    incomplete: tuple[str, ...] = ()
-
-
 def codify(recorded: Sequence[Recorded], redact: Redact) -> Workflow:
     """The workflow of one or more sessions, the first of which gives the title.
 
     A session in which nothing was done is none of its `sessions` beside others; where nothing was done in any, it has no steps.
     """
-    return codified(recorded, redact).workflow
-
-
-def codified(recorded: Sequence[Recorded], redact: Redact) -> Codified:
-    """The same, and what it could not know."""
-    cleaner = _Cleaner(redact)
-    drafts = [cleaner.draft(draft_session(one.session, one.children, one.evidence)) for one in recorded]
+    drafts = [_clean(draft_session(one.session, one.children, one.evidence), redact) for one in recorded]
     drafts = [draft for draft in drafts if draft.steps] or drafts
     title = drafts[0].title if drafts else "Untitled"
-    workflow = settle(title, align(drafts), list(dict.fromkeys(draft.session for draft in drafts)))
-    return Codified(workflow, tuple(draft.session for draft in drafts if not draft.whole))
+    parameters = [one for draft in drafts for one in draft.parameters]
+    sessions = list(dict.fromkeys(draft.session for draft in drafts))
+    return settle(title, align(drafts), sessions, parameters)
+
+
+def _clean(drafted: Drafted, redact: Redact) -> Drafted:
+    """A draft without secrets and with its parameters in the place of their values; each text is looked at once."""
+
+    @cache
+    def clean(text: str) -> str:
+        return redact(text)[0] if text else ""
+
+    parameters = tuple(one for one in drafted.parameters if clean(one.value) == one.value)
+    cleaner = _Cleaner(clean, parameters)
+    steps = tuple(map(cleaner.step, drafted.steps))
+    used = tuple(one for one in parameters if one.name in cleaner.used)
+    return replace(drafted, title=clean(drafted.title), steps=steps, parameters=used)
 
 
 class _Cleaner:
-    """Takes secrets out of a draft; each text is looked at once."""
+    """`used` are the names of the parameters that stand in a text; names of steps that have become alike are told apart again."""
 
-    def __init__(self, redact: Redact) -> None:
-        self._redact = redact
-        self._clean: dict[str, str] = {}
+    def __init__(self, clean: Callable[[str], str], parameters: Sequence[Parameter]) -> None:
+        self._clean = clean
+        self._parameters = parameters
+        self._names = Names()
+        self.used: set[str] = set()
 
-    def draft(self, drafted: Drafted) -> Drafted:
-        """The same draft without secrets.  Names that have become alike are told apart again."""
-        names = Names()
-        steps = tuple(self._step(step, names) for step in drafted.steps)
-        return replace(drafted, title=self._text(drafted.title), steps=steps)
-
-    def _step(self, step: DraftStep, names: Names) -> DraftStep:
-        name = names.claim(tidy_name(self._text(step.name)) or "Step")
+    def step(self, step: DraftStep) -> DraftStep:
+        """A step and all below it."""
+        remarks = tuple(map(self._remark, step.remarks))
+        taken = [
+            one.name for one in self._parameters if any(f"{{{{{one.name}}}}}" in r.text for r in remarks)
+        ]
+        self.used.update(taken)
+        known = {datum.name for act in step.acts for datum in (*act.reads, *act.writes)}
+        given = () if step.children else (Datum(name, "Text") for name in taken if name not in known)
         return replace(
             step,
-            name=name,
+            name=self._names.claim(tidy_name(self._clean(step.name)) or "Step"),
             agent=self._agent(step.agent),
             channel=self._word(step.channel, "channel"),
-            remarks=tuple(map(self._remark, step.remarks)),
+            remarks=remarks,
             acts=tuple(map(self._act, step.acts)),
             report=self._datum(step.report) if step.report else None,
-            takes=self._data(step.takes),
-            children=tuple(self._step(child, names) for child in step.children),
+            takes=(*map(self._datum, step.takes), *given),
+            children=tuple(map(self.step, step.children)),
             runs=tuple(replace(run, agent=self._agent(run.agent)) for run in step.runs),
         )
 
@@ -102,27 +108,20 @@ class _Cleaner:
 
     def _word(self, text: str | None, kind: Literal["agent", "version", "channel"]) -> str | None:
         """A word of a heading, which stays one."""
-        clean = self._text(text or "")
+        clean = self._clean(text or "")
         return text if not text or clean == text else slug(clean, kind) or None
 
     def _act(self, act: Act) -> Act:
-        what, reads, writes = self._text(act.what), self._data(act.reads), self._data(act.writes)
-        if what == act.what and reads == act.reads and writes == act.writes:
-            return act
-        return replace(act, what=what, reads=reads, writes=writes)
-
-    def _data(self, data: tuple[Datum, ...]) -> tuple[Datum, ...]:
-        return tuple(map(self._datum, data)) if data else data
+        reads, writes = map(self._datum, act.reads), map(self._datum, act.writes)
+        return replace(act, what=self._clean(act.what), reads=tuple(reads), writes=tuple(writes))
 
     def _datum(self, datum: Datum) -> Datum:
-        name = self._text(datum.name)
-        return datum if name == datum.name else replace(datum, name=name)
+        return replace(datum, name=self._clean(datum.name))
 
     def _remark(self, remark: Remark) -> Remark:
-        return Remark(remark.kind, self._text(remark.text), self._text(remark.why))
-
-    def _text(self, text: str) -> str:
-        clean = self._clean.get(text)
-        if clean is None:
-            clean = self._clean[text] = self._redact(text)[0] if text else ""
-        return clean
+        return replace(
+            remark,
+            text=filled(self._clean(remark.text), self._parameters),
+            why=filled(self._clean(remark.why), self._parameters),
+            points=tuple(filled(self._clean(point), self._parameters) for point in remark.points),
+        )

@@ -1,17 +1,18 @@
-"""One session as steps: the tree that a workflow is made of, before data flow and prose.
+"""One session as steps: the tree that a workflow is made of, before data flow.
 
-Owns names, grades, figures and who is handed whose report.  What a session says is read by `telling` and folded by
-`stretches`.
+Decides names, grades and figures, and which step takes whose report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.model import Act, Deed
+from crucible.codify.lines import lines_of
 from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
+from crucible.codify.parameters import Parameter, parameters_of
 from crucible.codify.stretches import Figured, Node, Stretch, fold
 from crucible.codify.telling import Teller
 from crucible.codify.titling import Names, slug_of, tidy_name, work_name
@@ -25,49 +26,48 @@ __all__ = ["Drafted", "draft_session"]
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """A session as steps.  `whole` is false when a subagent's note, or records of what was done, are missing."""
+    """A session as steps."""
 
     title: str
     steps: tuple[DraftStep, ...]
     session: str
-    whole: bool = True
+    parameters: tuple[Parameter, ...] = ()
 
 
 def draft_session(
     session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
 ) -> Drafted:
-    """A session's steps; whatever a session holds, this does not fail.
+    """A session's steps; never raises for what a session holds.
 
-    `children` has the sessions of its subagents at any depth by id, None for one that is not there; `evidence` gives what is
-    known of a session's calls beyond its note.
+    `children` has the sessions of its subagents at any depth by id, None for a missing one; `evidence` gives the records of a session.
     """
-    teller = Teller(session, children, evidence)
-    nodes = teller.phases()
+    nodes = Teller(session, children, evidence).requests()
     for node in nodes:
         fold(node)
-    drafter = _Drafter()
-    steps = tuple(drafter.step(node, 0) for node in _worth_telling(nodes))
+    kept = _worth_telling(nodes)
+    parameters = parameters_of(session, kept)
+    drafter = _Drafter(parameters)
+    steps = tuple(drafter.step(node, 0) for node in kept)
     title = shortened(normal_line(untagged(session.title)), 120) or "Untitled"
-    return Drafted(title, steps, session.id, teller.whole)
+    return Drafted(title, steps, session.id, parameters)
 
 
 def _worth_telling(nodes: Sequence[Node]) -> Sequence[Node]:
-    """Drop phases in which the user only said something and nothing was done; keep at least one."""
-    return [node for node in nodes if not _is_talk(node)] or nodes[:1]
-
-
-def _is_talk(node: Node) -> bool:
-    remarks = node.opening.remarks
-    return not node.parts and bool(remarks) and all(one.kind is RemarkKind.ASKED for one in remarks)
+    """Requests that changed, ran or checked something, or delegated; else those that looked; else those with findings; at least one."""
+    worked = [node for node in nodes if not node.only_looked() or any(one.reports for one in node.walk())]
+    looked = [node for node in nodes if node.parts]
+    told = [node for node in nodes if any(one.kind is not RemarkKind.ASKED for one in node.remarks)]
+    return worked or looked or told or nodes[:1]
 
 
 class _Drafter:
     """Makes steps of nodes in order.
 
-    `owed` are the reports that whoever works by a number was given and has not used, `last` what they made last.
+    `owed` are the reports that an agent, by its number, was given and has not used; `last` is what it made last.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        self._values = [one.value for one in parameters]
         self._names = Names()
         self._data = Names(str.casefold, "_")
         self._owed: dict[int, list[Datum]] = {}
@@ -75,9 +75,9 @@ class _Drafter:
         self._last: dict[int, Datum] = {}
 
     def step(self, node: Node, above: int) -> DraftStep:
-        """A node's step; `above` is who is given what it reports."""
+        """A node's step; `above` is the agent that gets its report."""
         own = list(_own(node, node.by))
-        name = self._names.claim(tidy_name(node.name) or _told_name(node, own) or "Step")
+        name = self._names.claim(_name(node, own) or "Step")
         report = None
         if node.reports:
             report = self._datum(name, "report", "Report")
@@ -85,7 +85,7 @@ class _Drafter:
                 self._last[node.by] = self._last[above]
         if report and own:
             self._reports[id(own[-1])] = report
-        is_leaf = all(isinstance(part, Stretch) for part in node.parts)
+        is_leaf = len(node.stretches()) == len(node.parts)
         step = self._leaf(node, name, own, report) if is_leaf else self._group(node, name)
         if node.reports:
             given = [report] if report and (is_leaf or own) else self._owed.pop(node.by, [])
@@ -93,60 +93,48 @@ class _Drafter:
         return step
 
     def _leaf(self, node: Node, name: str, own: Sequence[Stretch], report: Datum | None) -> DraftStep:
-        work = Stretch(remarks=list(node.opening.remarks), is_critical=node.opening.is_critical)
+        work = Stretch()
         for stretch in own:
             work.take(stretch)
+        work.is_critical |= node.is_open
         report = report or (self._reports.get(id(own[-1])) if own else None)
-        report, takes = self._handed(name, node.by, work.acts, report)
-        return DraftStep(
-            name,
-            node.agent,
-            node.channel,
-            _grade(work),
-            _remarks(name, work.remarks),
-            tuple(work.acts),
-            report,
-            takes,
-            runs=(_run(node.whole, node.agent, failed=node.failed()),),
-        )
+        step = self._made(node, work, name, report)
+        run = _run(node.whole, node.agent, failed=node.failed())
+        return replace(step, remarks=(*_remarks(node, name), *step.remarks), runs=(run,))
 
     def _group(self, node: Node, name: str) -> DraftStep:
         children = tuple(
             self.step(part, node.by) if isinstance(part, Node) else self._stretch(node, part)
             for part in node.parts
         )
-        return DraftStep(
-            name,
-            node.agent,
-            node.channel,
-            _grade(node.opening),
-            _remarks(name, node.opening.remarks),
-            children=children,
-            runs=(_run(node.whole, node.agent, failed=node.failed()),),
-        )
+        run = _run(node.whole, node.agent, failed=node.failed())
+        grade = Grade.CRITICAL if node.is_open else Grade.PLAIN
+        remarks = _remarks(node, name)
+        return DraftStep(name, node.agent, node.channel, grade, remarks, children=children, runs=(run,))
 
     def _stretch(self, node: Node, work: Stretch) -> DraftStep:
         name = self._names.claim(work_name(work.acts) or "Step")
-        report, takes = self._handed(name, node.by, work.acts, self._reports.get(id(work)))
+        return self._made(node, work, name, self._reports.get(id(work)))
+
+    def _made(self, node: Node, work: Stretch, name: str, report: Datum | None) -> DraftStep:
+        """The step of a stretch."""
+        report, takes = self._handed(name, node.by, work.acts, report)
         return DraftStep(
             name,
             node.agent,
             node.channel,
-            _grade(work),
-            _remarks(name, work.remarks),
+            Grade.CRITICAL if work.is_critical else Grade.PLAIN,
+            tuple(lines_of(work.acts, self._values)),
             tuple(work.acts),
             report,
             takes,
-            runs=(_run(Figured(node.whole.session), node.agent, failed=work.failed),),
+            runs=(_run(Figured(node.whole.session), node.agent, failed=work.last_failed),),
         )
 
     def _handed(
         self, name: str, by: int, acts: Sequence[Act], report: Datum | None
     ) -> tuple[Datum | None, tuple[Datum, ...]]:
-        """What work hands on beside its files, and what it was handed.
-
-        Work that takes nothing else goes on from what was made last: it would not have been done before that.
-        """
+        """What work hands on beside its files, and what it was handed; work that takes nothing else takes what was made last."""
         takes = tuple(self._owed.pop(by, ())) if acts else ()
         if not takes and by in self._last and (acts or report) and not any(act.reads for act in acts):
             takes = (self._last[by],)
@@ -157,7 +145,7 @@ class _Drafter:
         return report, takes
 
     def _findings(self, name: str, by: int, acts: Sequence[Act]) -> Datum | None:
-        """Work that left no file behind hands on what it found: to whoever did it, for the next work."""
+        """What work that left no file found out, for the same agent's next work."""
         if not acts or any(act.writes for act in acts):
             return None
         is_run = any(act.deed is Deed.RUN for act in acts)
@@ -178,19 +166,30 @@ def _own(node: Node, by: int) -> Iterator[Stretch]:
             yield from _own(part, by)
 
 
-def _told_name(node: Node, own: Sequence[Stretch]) -> str:
-    """A name for what has none: by what was asked, else by what was done."""
-    asked = next((r.text for r in node.opening.remarks if r.kind is RemarkKind.ASKED), "")
-    return (tidy_name(prompt_name(asked)) if asked else "") or work_name([a for s in own for a in s.acts])
+def _name(node: Node, own: Sequence[Stretch]) -> str:
+    """The request; the outcome where the request was a question that only a later reply made work of; else what was done."""
+    outcome = next((tidy_name(one.text) for one in node.remarks if one.kind is RemarkKind.DID), "")
+    asked = next((one.text for one in node.remarks if one.kind is RemarkKind.ASKED), "")
+    if outcome and node.is_late and asked.rstrip().endswith("?"):
+        return outcome
+    return (
+        tidy_name(node.name)
+        or (tidy_name(prompt_name(asked)) if asked else "")
+        or work_name([act for stretch in own for act in stretch.acts])
+    )
 
 
-def _grade(work: Stretch) -> Grade:
-    return Grade.CRITICAL if work.is_critical else Grade.PLAIN
-
-
-def _remarks(name: str, remarks: Sequence[Remark]) -> tuple[Remark, ...]:
-    """What a step's heading does not say already."""
-    return tuple(r for r in remarks if r.kind is not RemarkKind.ASKED or not _says(name, r.text))
+def _remarks(node: Node, name: str) -> tuple[Remark, ...]:
+    """What a step's heading does not say already; of outcomes only those after the last correction, if there are any."""
+    told = node.remarks
+    corrected = max((at for at, one in enumerate(told) if one.kind is RemarkKind.CONSTRAINT), default=-1)
+    is_redone = any(one.kind is RemarkKind.DID for one in told[corrected + 1 :])
+    return tuple(
+        one
+        for at, one in enumerate(told)
+        if not (one.kind is RemarkKind.DID and is_redone and at < corrected)
+        and not (one.kind is RemarkKind.ASKED and _says(name, one.text))
+    )
 
 
 def _says(name: str, text: str) -> bool:

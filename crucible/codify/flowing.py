@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from crucible.acts.model import Deed
 from crucible.codify.model import DraftStep
-from crucible.codify.titling import slug_of
+from crucible.codify.titling import Names, slug_of
 from crucible.workflow.model import Datum
 
 __all__ = ["MOST", "InOut", "flows_of"]
 
-MOST = 12
+MOST = 8
 """Names that a step takes or makes at most, but for those that it must take because it changes them."""
 
 
@@ -35,22 +35,16 @@ def flows_of(steps: Sequence[DraftStep]) -> list[InOut]:
     """For each step what it takes and makes, both empty for one that did nothing; a type stands where its name is first met."""
     found = [_raw(step) for step in steps]
     shared = Counter(key for one in found for key in {*one.inputs, *one.outputs})
+    names = Names(str.casefold, "_")
+    for key in shared:
+        names.claim(key)
     for step, one in zip(steps, found, strict=True):
         if one.inputs and not one.outputs:
-            made = _unused(slug_of(step.name, "output"), shared)
+            made = names.claim(slug_of(step.name, "output"))
             one.outputs[made] = Datum(made, "Text")
-    request = Datum(_unused("request", shared), "Text")
+    request = Datum(names.claim("request"), "Text")
     _settle(found, shared, request)
     _put_types(found)
-    return found
-
-
-def _unused(name: str, taken: Counter[str]) -> str:
-    found, number = name, 1
-    while found.casefold() in taken:
-        number += 1
-        found = f"{name}_{number}"
-    taken[found.casefold()] += 1
     return found
 
 

@@ -38,7 +38,6 @@ from crucible.workflow.kind import kind_of
 __all__ = ["Kept", "is_untouched", "keep_as", "keep_note", "sessions_of", "stamped"]
 
 _KEY, _SESSIONS = "codified", "sessions"
-_ATTEMPTS = 5
 _NUMBERED = r"-([2-9]|[1-9]\d{1,8})"
 
 
@@ -73,16 +72,17 @@ def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kep
 
     A note of the same sessions is replaced when nobody changed it, or with `force`; else `NoteChanged` says what to do.
     """
-    for left in reversed(range(_ATTEMPTS)):
-        try:
-            # Choosing a name and taking it is one step: the note's own lock is the save's.
-            with vault.locked(vault.root / WORKFLOWS / slug):
-                return _keep_once(vault, text, slug, force=force)
-        except (NoteExists, _Overtaken):
-            # Somebody else wrote at this moment: what he wrote decides.
-            if not left:
-                raise
-    raise AssertionError("never reached")
+    # Choosing a name and taking it is one step: the note's own lock is the save's.
+    with vault.locked(vault.root / WORKFLOWS / slug):
+        folder = files.make_folders(vault.root, vault.root / WORKFLOWS)
+        sessions = sessions_of(Source(text))
+        for note in _notes(vault, folder, slug):
+            if sessions and sessions_of(note.source) == sessions:
+                return _replace(vault, note, text, sessions, force=force)
+        path = _free(folder, slug)
+        files.create_exclusive(path, _bytes_of(text, path), fsync=vault.settings.fsync)
+    vault.touched.add(path)
+    return Kept(path, changed=True)
 
 
 def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept:
@@ -135,22 +135,6 @@ _LINK = late_pattern(r"\[\[(.+)\]\]", re.DOTALL)
 # --- in the vault's own folder ---------------------------------------------------------------------------------------
 
 
-class _Overtaken(NoteChanged):
-    """It changed between our reading and our writing, so it is looked at again."""
-
-
-def _keep_once(vault: Vault, text: str, slug: str, *, force: bool) -> Kept:
-    folder = files.make_folders(vault.root, vault.root / WORKFLOWS)
-    sessions = sessions_of(Source(text))
-    for note in _notes(vault, folder, slug):
-        if sessions and sessions_of(note.source) == sessions:
-            return _replace(vault, note, text, sessions, force=force)
-    path = _free(folder, slug)
-    files.create_exclusive(path, _bytes_of(text, path), fsync=vault.settings.fsync)
-    vault.touched.add(path)
-    return Kept(path, changed=True)
-
-
 def _notes(vault: Vault, folder: Path, slug: str) -> Iterator[Note]:
     """What stands at the slug and its numbered names, in their order; what cannot be read is somebody else's."""
     called = re.compile(rf"{re.escape(slug)}(?:{_NUMBERED})?\.md")
@@ -179,10 +163,7 @@ def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, f
     if note.source.text == text:
         return Kept(note.path, changed=False)
     _check_own(note.path, note.source, sessions, "write it elsewhere with -o FILE", force=force)
-    try:
-        vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
-    except NoteChanged as error:
-        raise _Overtaken(str(error), error.hint) from error
+    vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
     return Kept(note.path, changed=True)
 
 

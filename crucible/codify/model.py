@@ -19,24 +19,32 @@ __all__ = ["Branch", "DraftStep", "Figures", "Remark", "RemarkKind"]
 
 
 class RemarkKind(StrEnum):
-    """What a line of a step's prose is; its label is in `settling`."""
+    """What a line of a step's prose is; `settling` has its label."""
 
     ASKED = "asked"
+    CONSTRAINT = "constraint"
     DECIDED = "decided"
-    DO_NOT = "do-not"
+    DID = "did"
     LEARNED = "learned"
+    LOOK = "look"
     RUN = "run"
+    CHECK = "check"
     ONLY_IN = "only-in"
-    """Of a workflow of several sessions: those that had this step, where no step stands before it that could lead to it."""
+    """In a workflow of several sessions: those that had this step, if no earlier step could lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One line of a step's prose to be: foreign text, decoded, of any number of lines; `why` is a decision's rationale."""
+    """One line of a step's prose: foreign text, decoded; `why` is what else is said of it, `points` its parts.
+
+    `finding` is the id of the finding that it comes from, "" for what the user asked and for commands.
+    """
 
     kind: RemarkKind
     text: str
     why: str = ""
+    finding: str = ""
+    points: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ may not take the draft's place (`accepting` says which) leaves the draft.  Who i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from crucible.agents.asking import Answer, Asker
 from crucible.brief.prompting import phase_text
-from crucible.codify.accepting import Refused, accept, document_of
-from crucible.codify.tagging import Tagged, tag
+from crucible.codify.accepting import Refused, Tagged, accept, document_of, tag
 from crucible.errors import AgentFailed
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
@@ -43,9 +42,9 @@ Keep:
 - the form: one `# Title`; every other heading is a step, its level says whose child it is; behind the name `@agent`, `#channel`,
   `!` (its failure halts the run) or `?` (its failure is skipped over); lines of data flow stand alone: `taken, taken → made::Type`;
 - the ids: every heading ends in braces with the id of the step that it stands for, as in `## Write the limiter @coder {s3}`, and with all of
-  them where steps are merged: `{s3} {s4}`; a step that is named in `proceed to` is called as in its heading, and keeps its id there too;
-- each line that begins with `- Decided:` or `- Do not:`, word for word, under the heading with its step's id. Lines that begin with `- Asked:`,
-  `- Learned:`, `- Run:` or `- Only in:` stay word for word or are left out;
+  them where steps are merged: `{s3} {s4}`; a step that is named in `proceed to` is called as in its heading;
+- each line that begins with `- Decided:` or `- Constraint:`, word for word, under the heading with its step's id. Other lines of prose (`- Asked:`,
+  `- Did:`, `- Learned:`, `- Look up:`, `- Run:`, `- Check:`, `- Only in:` and what stands below them) stay word for word or are left out;
 - no other prose: every line that is no heading and no data flow is one of the draft's, moved or left out, never changed or made up;
 - data inside of the project: no name that the draft has not begins with `/` or `~`, or holds `..`;
 - agents and channels: no others than the draft has. No command in a condition that the draft has not.
@@ -55,9 +54,8 @@ Leave out frontmatter, session-toon blocks and diagrams: they are put in afterwa
 _VARIABLES = frozenset({"rules", "sessions", "draft", "refused"})
 
 _SESSIONS_LIMIT = 60_000
-_LEAST_PHASE = 300
 _ANSWER_LIMIT = 100_000
-"""Code points: of all sessions, of a phase where there are many, and of a refused answer that is shown again."""
+"""Code points: of all sessions, and of a refused answer that is shown again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def _named(complaint: str, tagged: Tagged) -> str:
         step = tagged.steps.get(int(found[1]))
         return f"{found[0]} (“{normal_line(step.name)[:80]}”)" if step else found[0]
 
-    return tagged.pattern().sub(name, complaint)
+    return tagged.ids.sub(name, complaint)
 
 
 def _visible(text: str) -> str:
@@ -159,25 +157,10 @@ def _prompt(
 
 
 def _told(session: Session, sessions: int) -> str:
-    """A session in its share of the room: what every phase of it says, by head and tail where that is too much."""
+    """A session in its share of the room: what its phases say, by head and tail where that is too much."""
     title = normal_line(session.title[:1000])[:200] or session.id
-    texts = [phase_text(phase) for phase in session.phases]
-    room = _SESSIONS_LIMIT // max(1, sessions)
-    if sum(map(len, texts)) > room:
-        texts = [*_shared_out(texts, room)]
-    return "\n\n".join([f"SESSION: {title}", *texts])
-
-
-def _shared_out(texts: Sequence[str], room: int) -> Iterator[str]:
-    share = max(_LEAST_PHASE, room // max(1, len(texts)))
-    most = max(1, room // _LEAST_PHASE)
-    head, tail = (len(texts), 0) if len(texts) <= most else (most // 2, most - most // 2)
-    for at, text in enumerate(texts):
-        if head <= at < len(texts) - tail:
-            if at == head:
-                yield f"… {len(texts) - head - tail} phases left out …"
-            continue
-        yield shorten(text, share)
+    told = "\n\n".join(map(phase_text, session.phases))
+    return f"SESSION: {title}\n\n{shorten(told, _SESSIONS_LIMIT // sessions)}"
 
 
 def _refusal(complaints: Sequence[str], answer: str) -> str:

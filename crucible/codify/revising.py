@@ -19,7 +19,8 @@ from crucible.vault import files
 from crucible.vault.store import Vault
 from crucible.workflow.checking import check_workflow, has_errors
 from crucible.workflow.graph import build_graph
-from crucible.workflow.model import Diagnostic
+from crucible.workflow.markup import phase_name
+from crucible.workflow.model import Diagnostic, key_of
 from crucible.workflow.reading import read_workflow
 
 __all__ = ["Choice", "Desk", "place_draft", "problems_of", "revise", "with_problems", "without_problems"]
@@ -68,10 +69,10 @@ def place_draft(vault: Vault, slug: str, text: str) -> Path:
 
 def revise(path: Path, text: str, desk: Desk) -> str | None:
     """The text as its reader wants it saved, or None to leave it; either way the draft file holds what there is of it."""
-    choice = Choice.EDIT
+    choice, drafted = Choice.EDIT, text
     problems = problems_of(text)
     while choice is Choice.EDIT:
-        text = _edited(path, text, problems, desk)
+        text = _followed(_edited(path, text, problems, desk), drafted)
         problems = problems_of(text)
         for problem in problems:
             desk.tell(_line(problem, 0))
@@ -79,6 +80,32 @@ def revise(path: Path, text: str, desk: Desk) -> str | None:
         if choice is Choice.SAVE and has_errors(problems):
             choice = desk.choose(problems, sure=True)
     return text if choice is Choice.SAVE else None
+
+
+def _followed(text: str, drafted: str) -> str:
+    """The text with the rows and the ways of the draft under the new names of their steps.
+
+    A step whose name is gone, and below whose new heading its row stands, was renamed.
+    """
+    old = {step.key: step.name for step in read_workflow(Source(drafted), "").walk()}
+    steps = list(read_workflow(Source(text), "").walk())
+    keys = {step.key for step in steps}
+    renamed: dict[str, str] = {}
+    for step in steps:
+        for key in {key_of(row.phase) for row in step.markers} & (old.keys() - keys):
+            renamed[key] = step.name
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        row, way = _ROW.match(line), _WAY.match(line)
+        if row and (name := renamed.get(key_of(row[2]))):
+            lines[at] = f"{row[1]}{phase_name(name)}{line[row.end(2) :]}"
+        elif way and (name := renamed.get(key_of(way[2]))):
+            lines[at] = f"{way[1]}{name}"
+    return "\n".join(lines)
+
+
+_ROW = late_pattern(r"([ \t]{1,8})(\w{1,200})(?=,)")
+_WAY = late_pattern(r"(.*(?:→|->)[ \t]*proceed to )(\S.*?)[ \t]*\Z")
 
 
 def problems_of(text: str) -> tuple[Diagnostic, ...]:

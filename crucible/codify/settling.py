@@ -11,7 +11,8 @@ from datetime import UTC
 
 from crucible.codify.flowing import InOut, flows_of
 from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
-from crucible.note.contain import code_span, contain_line, is_inert, normal_line
+from crucible.codify.parameters import Parameter
+from crucible.note.contain import code_span, contain, contain_line, is_inert, normal, normal_line
 from crucible.patterns import late_pattern
 from crucible.workflow.markup import phase_name
 from crucible.workflow.model import Cell, Condition, Datum, Flow, Marker, Step, Workflow
@@ -20,27 +21,51 @@ __all__ = ["LABELS", "settle"]
 
 LABELS = {
     RemarkKind.ASKED: "Asked",
+    RemarkKind.CONSTRAINT: "Constraint",
     RemarkKind.DECIDED: "Decided",
-    RemarkKind.DO_NOT: "Do not",
+    RemarkKind.DID: "Did",
     RemarkKind.LEARNED: "Learned",
+    RemarkKind.LOOK: "Look up",
     RemarkKind.RUN: "Run",
+    RemarkKind.CHECK: "Check",
     RemarkKind.ONLY_IN: "Only in",
 }
 """In the order in which they stand."""
 
+_COMMANDS = frozenset({RemarkKind.LOOK, RemarkKind.RUN, RemarkKind.CHECK})
 _COMMAND = late_pattern(r"`[^`]+`")
 _BACKTICK = late_pattern(r"\\?`")
 _WORD = late_pattern(r"[^\W_]")
-_MOST = {RemarkKind.LEARNED: 5, RemarkKind.RUN: 5}
+_WRITTEN = late_pattern(r"\{\{(message|title|body|notes|text|files)\}\}")
+_MOST = {RemarkKind.LEARNED: 5, RemarkKind.LOOK: 5, RemarkKind.RUN: 8, RemarkKind.CHECK: 5}
 """Of these a few tell enough; what a user said and what was decided is told in full."""
-_LONGEST_COMMAND = 160
+_LONGEST_COMMAND, _LONGEST_LINE = 240, 300
 
 
-def settle(title: str, steps: Sequence[DraftStep], sessions: Sequence[str]) -> Workflow:
+def settle(
+    title: str, steps: Sequence[DraftStep], sessions: Sequence[str], parameters: Sequence[Parameter] = ()
+) -> Workflow:
     """The workflow of a draft's steps, which stand in the order in which they were done."""
     drafts = [draft for step in steps for draft in step.walk()]
     flows = iter(flows_of(drafts))
-    return Workflow(title, tuple(sessions), "", tuple(_step(step, flows) for step in steps))
+    commands = [one.text for draft in drafts for one in draft.remarks if one.kind in _COMMANDS]
+    preamble = "\n".join(_preamble(parameters, _WRITTEN.findall(" ".join(commands))))
+    return Workflow(title, tuple(sessions), preamble, tuple(_step(step, flows) for step in steps))
+
+
+def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Iterator[str]:
+    """What a run must be given, with what it was in the sessions, and what its agent writes for each command."""
+    values: dict[str, list[Parameter]] = {}
+    for one in parameters:
+        values.setdefault(one.name, []).append(one)
+    if values:
+        yield from ("Parameters of a run, given with `--input NAME=VALUE`:", "")
+    for name, told in values.items():
+        examples = " or ".join(code_span(value) for value in dict.fromkeys(one.value for one in told))
+        yield f"- Parameter `{name}`: {told[0].meaning}, such as {examples}"
+    own = [f"`{{{{{name}}}}}`" for name in dict.fromkeys(commands) if name not in values]
+    if own:
+        yield from (*([""] if values else []), f"Written for each run by its agent: {', '.join(own)}")
 
 
 def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
@@ -62,26 +87,35 @@ def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
 
 
 def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
-    """A list item for each remark, kind by kind."""
+    """A list item for each remark, kind by kind; long requests stand in a quote below."""
     for kind, label in LABELS.items() if remarks else ():
         told = dict.fromkeys(filter(None, (_told(remark) for remark in remarks if remark.kind is kind)))
-        yield from (f"- {label}: {text}" for text in list(told)[: _MOST.get(kind)])
+        yield from (f"- {label}:{text}" for text in list(told)[: _MOST.get(kind)])
 
 
 def _told(remark: Remark) -> str:
-    """A remark as Markdown in one line; "" for nothing worth a line."""
+    """A remark as Markdown; "" for nothing worth a line."""
     text = normal_line(remark.text)
     if not _WORD.search(text):
         return ""
-    match remark.kind:
-        case RemarkKind.ASKED:
-            return f'"{contain_line(text)}"'
-        case RemarkKind.RUN:
-            is_whole = len(text) <= _LONGEST_COMMAND and "⏎" not in text and not text.endswith("…")
-            return code_span(text) if is_whole else ""
-        case _:
-            why = normal_line(remark.why)
-            return contain_line(f"{text} (why: {why})" if why else text)
+    if remark.kind in _COMMANDS:
+        is_whole = len(text) <= _LONGEST_COMMAND and "⏎" not in text and not text.endswith("…")
+        why = f" ({contain_line(remark.why)})" if remark.why else ""
+        return f" {code_span(text)}{why}" if is_whole else ""
+    if remark.kind is RemarkKind.ASKED:
+        if len(text) <= _LONGEST_LINE:
+            return f' "{contain_line(text)}"'
+        lines = (
+            contain(line) for line in normal(remark.text).strip().split("\n")
+        )  # a fence must not span lines of a quote
+        return "\n".join(["", *(f"  > {line}".rstrip() for line in lines)])
+    more = "; ".join(filter(None, (normal_line(remark.why), remark.finding)))
+    if remark.kind is RemarkKind.CONSTRAINT:
+        text = f"the user corrected this, so do it as these words say from the start: {text}"
+    line = contain_line(f"{text} ({more})" if more else text)
+    return "\n".join(
+        [f" {line}", *(f"  - Part: {contain_line(normal_line(point))}" for point in remark.points)]
+    )
 
 
 # --- flow ------------------------------------------------------------------------------------------------------------

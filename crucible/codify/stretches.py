@@ -1,7 +1,6 @@
-"""A session's work before it is steps: who did what in one go, what was handed out between, and folding away what is noise.
+"""A session's work before it becomes steps: who did what in one go, and what was delegated in between.
 
-Owns what counts as noise, as a failed try that was redone, and when work is a step of its own.  Reading it from a session is
-`telling`'s, names and steps are `drafting`'s.
+Folding leaves out noise and dead ends: refused and failed calls, reverted edits, and checks that ran before the last change.
 """
 
 from __future__ import annotations
@@ -14,52 +13,40 @@ from crucible.acts.model import Act, Deed
 from crucible.codify.model import Remark
 from crucible.session.model import AgentRef, Outcome
 
-__all__ = ["LOOKING", "NOISE", "PROVING", "Figured", "Node", "Stretch", "fold", "folded_acts"]
+__all__ = ["CHANGING", "LOOKING", "NOISE", "PROVING", "Figured", "Node", "Stretch", "fold", "folded_acts"]
 
 NOISE = frozenset({Deed.PLAN, Deed.DELEGATE})
-"""An agent's own bookkeeping; what is handed out is told as a step."""
+"""An agent's own bookkeeping; delegated work is a step."""
 LOOKING = frozenset({Deed.READ, Deed.SEARCH, Deed.FETCH})
+_IDLE = LOOKING | NOISE
 PROVING = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
-"""Acts that say whether work is right: one that fails makes its step critical."""
+"""Acts that show whether work is right; a step in which one failed is critical."""
+CHANGING = frozenset({Deed.WRITE, Deed.EDIT, Deed.DELETE})
 
 
 @dataclass(slots=True)
 class Stretch:
-    """What one agent did in one go.
-
-    `is_critical`: a user or a check stopped it.  `last_failed`: its last call that counts did; `is_open`: an error stayed unresolved.
-    """
+    """What one agent did in one go; `is_critical` if a check failed, `last_failed` if its last call that counts did."""
 
     acts: list[Act] = field(default_factory=list)
-    remarks: list[Remark] = field(default_factory=list)
     is_critical: bool = False
     last_failed: bool = False
-    is_open: bool = False
-
-    @property
-    def failed(self) -> bool:
-        """Whether it came to nothing good."""
-        return self.last_failed or self.is_open
-
-    def hear(self, remark: Remark) -> None:
-        """A remark that is not there yet."""
-        if remark not in self.remarks:
-            self.remarks.append(remark)
 
     def take(self, other: Stretch, *, before: bool = False) -> None:
-        """Another stretch's work becomes part of this one."""
+        """Add another stretch's work."""
         self.acts = [*other.acts, *self.acts] if before else [*self.acts, *other.acts]
-        added = [remark for remark in other.remarks if remark not in self.remarks]
-        self.remarks = [*added, *self.remarks] if before else [*self.remarks, *added]
         self.is_critical |= other.is_critical
-        self.is_open |= other.is_open
         if not before:
             self.last_failed = other.last_failed
+
+    def only_looked(self) -> bool:
+        """True if nothing was changed, run or checked."""
+        return all(act.deed in _IDLE for act in self.acts)
 
 
 @dataclass(slots=True)
 class Figured:
-    """When work began, how long it took and what it cost, as far as that is known; merged work is added up."""
+    """When work began, how long it took and what it cost, as far as that is known."""
 
     session: str
     started: datetime | None = None
@@ -67,7 +54,7 @@ class Figured:
     tokens: int | None = None
 
     def add(self, other: Figured) -> None:
-        """Work that belongs to this one."""
+        """Add the figures of work that belongs to this one."""
         self.started = self.started or other.started
         self.duration_ms = _sum(self.duration_ms, other.duration_ms)
         self.tokens = _sum(self.tokens, other.tokens)
@@ -79,10 +66,10 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 @dataclass(slots=True)
 class Node:
-    """A phase, a sub-phase or a subagent's work; `parts` are its stretches and what is below it, in order.
+    """A request with the phases that only go on with it, a sub-phase, or a subagent's work; `parts` are in order.
 
-    `name` may be empty.  `by` is whose work it is: reports go to who works by the same number.  `opening` is what was said
-    where it begins, `whole` what is known of it in figures; `reports` says that it hands something back.
+    `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent, `is_open` if an error
+    stayed unresolved, `is_late` if all of its work was done after a reply of the user's.
     """
 
     name: str
@@ -91,7 +78,9 @@ class Node:
     agent: AgentRef | None = None
     channel: str | None = None
     reports: bool = False
-    opening: Stretch = field(default_factory=Stretch)
+    remarks: list[Remark] = field(default_factory=list)
+    is_open: bool = False
+    is_late: bool = False
     parts: list[Stretch | Node] = field(default_factory=list)
 
     def stretch(self) -> Stretch:
@@ -103,68 +92,98 @@ class Node:
         self.parts.append(new)
         return new
 
-    def nodes(self) -> Iterator[Node]:
-        """What is directly below it."""
-        return (part for part in self.parts if isinstance(part, Node))
+    def hear(self, remark: Remark) -> None:
+        """Add a remark that is not there yet."""
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+
+    def stretches(self) -> list[Stretch]:
+        """Its own work."""
+        return [part for part in self.parts if isinstance(part, Stretch)]
 
     def has_work(self) -> bool:
-        """Whether anything was done in it or handed out."""
+        """True if anything was done in it or delegated."""
         return any(isinstance(p, Node) or any(a.deed not in NOISE for a in p.acts) for p in self.parts)
 
+    def only_looked(self) -> bool:
+        """True if nothing in it or below it was changed, run or checked."""
+        return all(part.only_looked() for part in self.parts)
+
     def failed(self) -> bool:
-        """Whether an error in it stayed unresolved, or the last of what was done in it failed."""
-        own = [part for part in self.parts if isinstance(part, Stretch)]
-        is_open = self.opening.is_open or any(stretch.is_open for stretch in own)
-        return is_open or any(stretch.last_failed for stretch in own[-1:])
+        """True if an error stayed unresolved, or the last of its own work failed."""
+        return self.is_open or any(stretch.last_failed for stretch in self.stretches()[-1:])
+
+    def walk(self) -> Iterator[Node]:
+        """Itself and all nodes below it."""
+        yield self
+        for part in self.parts:
+            if isinstance(part, Node):
+                yield from part.walk()
 
 
 def fold(node: Node) -> None:
-    """Fold a node and all below it: noise goes, what only looked joins the next stretch of work."""
-    for below in node.nodes():
-        fold(below)
-    kept = [part for part in node.parts if isinstance(part, Node) or _is_kept(node, part)]
-    node.parts = _joined(kept)
-
-
-def _is_kept(node: Node, stretch: Stretch) -> bool:
-    """What did nothing is no step: what was said in it is said of the whole."""
-    stretch.acts = folded_acts(stretch.acts)
-    if stretch.acts:
-        return True
-    node.opening.take(stretch)
-    return False
+    """Fold a node and all below it: noise goes, and what only looked joins the next stretch of work."""
+    for part in node.parts:
+        if isinstance(part, Node):
+            fold(part)
+        else:
+            part.acts = folded_acts(part.acts)
+            part.is_critical &= any(act.deed in CHANGING for act in part.acts)
+    node.parts = _joined([part for part in node.parts if isinstance(part, Node) or part.acts])
 
 
 def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
-    """What only looked goes to the next stretch that worked, else to the one before, else into the first that looked.
-
-    Without anything below it there is one stretch at most.
-    """
-    own = {at: part for at, part in enumerate(parts) if isinstance(part, Stretch)}
-    works = [at for at, stretch in own.items() if any(act.deed not in LOOKING for act in stretch.acts)]
-    homes = works or list(own)[:1]
-    gone = set[int]()
-    for at, stretch in reversed(own.items()):
-        home = next((home for home in homes if home >= at), homes[-1])
-        if home > at:
-            own[home].take(stretch, before=True)
-            gone.add(at)
-    for at, stretch in own.items():
-        if at > homes[-1]:
-            own[homes[-1]].take(stretch)
-            gone.add(at)
-    return [part for at, part in enumerate(parts) if at not in gone]
+    """Move what only looked into the next stretch that worked, else into the last one; if none did, what is below is all of the work."""
+    own = [part for part in parts if isinstance(part, Stretch)]
+    homes = [stretch for stretch in own if not stretch.only_looked()]
+    if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):
+        return [part for part in parts if isinstance(part, Node)]
+    homes = homes or own[:1]
+    kept: list[Stretch | Node] = []
+    looked = Stretch()
+    for part in parts:
+        if isinstance(part, Stretch) and not any(part is home for home in homes):
+            looked.take(part)
+            continue
+        if isinstance(part, Stretch):
+            part.take(looked, before=True)
+            looked = Stretch()
+        kept.append(part)
+    if looked.acts:
+        homes[-1].take(looked)
+    return kept
 
 
 def folded_acts(acts: Iterable[Act]) -> list[Act]:
-    """Acts without noise, without repeats, and without failed tries that were redone; a rejected one was never done."""
-    told = [act for act in acts if act.deed not in NOISE and act.outcome in _DONE]
-    redone = {(act.deed, act.what): at for at, act in enumerate(told) if act.outcome is Outcome.OK}
+    """Acts without noise, repeats and dead ends."""
+    done = [act for act in acts if act.deed not in NOISE and act.outcome not in _STOPPED]
+    changed = max((at for at, act in enumerate(done) if _changes(act)), default=-1)
+    latest = {(act.deed, act.what): at for at, act in enumerate(done) if act.deed in PROVING}
+    is_proved = any(at > changed and done[at].outcome is Outcome.OK for at in latest.values())
     kept: dict[Act, None] = {}
-    for at, act in enumerate(told):
-        if act.outcome is Outcome.OK or redone.get((act.deed, act.what), -1) < at:
+    for at, act in enumerate(done):
+        key = (act.deed, act.what)
+        if act.deed in PROVING:
+            if latest[key] != at or (is_proved and at < changed):
+                continue
+        elif act.outcome is Outcome.FAILED:
+            continue
+        if act.deed is Deed.REVERT:
+            _revert(kept, act)
+        else:
             kept.setdefault(act)
     return list(kept)
 
 
-_DONE = frozenset({Outcome.OK, Outcome.FAILED, Outcome.PENDING})
+_STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
+
+
+def _changes(act: Act) -> bool:
+    return act.deed in CHANGING and act.outcome is not Outcome.FAILED
+
+
+def _revert(kept: dict[Act, None], revert: Act) -> None:
+    """Drop the changes of files that were set back."""
+    gone = set(revert.writes)
+    for act in [act for act in kept if act.deed in CHANGING and set(act.writes) <= gone]:
+        del kept[act]

@@ -11,16 +11,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from crucible.acts.kinds import kind_of, plain_words
+from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
 from crucible.acts.shell import Part, take_apart
 from crucible.patterns import late_pattern
 
 __all__ = [
     "Call",
     "base_name",
+    "checks_in",
     "is_log",
     "is_red",
+    "is_wrong",
     "keys_of",
+    "log_lines",
     "read_call",
     "red_lines",
     "signature",
@@ -61,7 +64,6 @@ class Call:
     tool: str
     told: str
     approach: str = ""
-    approach_row: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
     commits: bool = False
@@ -174,6 +176,13 @@ def keys_of(call: Call) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for part in take_apart(call.script) if (key := _key(part))))[-_MOST:]
 
 
+def checks_in(call: Call) -> tuple[str, ...]:
+    """The keys of the commands that test, check or build."""
+    parts = (part for part in take_apart(call.script) if kind_of(plain_words(part.words)) is not None)
+    keys = (_key(part) for part in parts)
+    return tuple(dict.fromkeys(key for key in keys if key and key not in INTERPRETERS))[-_MOST:]
+
+
 def _key(part: Part) -> str:
     """The key of a command: the program and the words that say what it runs; "" for commands that only show or move files.
 
@@ -214,14 +223,29 @@ def is_red(text: str) -> bool:
 
 
 _LOG = late_pattern(
-    r"^[ \t]*(?:[❯$>%] \S|(?:\w*Error|error|fatal|remote|panic|warning): |Traceback \(|={3,} \S|[^\n]{0,30}\b\d{2}:\d{2}:\d{2}\b)",
+    r"^[ \t]*(?:[❯$%] \S|(?:\w*Error|error|fatal|remote|panic|warning): |Traceback \(|={3,} \S|[^\n]{0,30}\b\d{2}:\d{2}:\d{2}\b)",
     re.MULTILINE,
 )
+
+
+_ERROR = late_pattern(r"[ \t]*(?:\w*Error|error|fatal|panic): ")
 
 
 def is_log(text: str) -> bool:
     """True if a prompt contains lines of a terminal or a log."""
     return is_red(text) or bool(_LOG.search(text[:20_000]))
+
+
+def is_wrong(line: str) -> bool:
+    """True if a line of a log reports an error."""
+    return bool(_RED.match(line) or _LINE.match(line) or _ERROR.match(line))
+
+
+def log_lines(text: str) -> list[str]:
+    """The lines of a prompt from the first that a terminal or a log prints to the last."""
+    lines = [one for one in text[:20_000].split("\n") if one.strip()]
+    found = [at for at, one in enumerate(lines) if _LOG.match(one) or _RED.match(one)]
+    return lines[found[0] : found[-1] + 2] if found else []
 
 
 def red_lines(text: str, most: int = 5) -> list[str]:

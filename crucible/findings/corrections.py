@@ -12,18 +12,24 @@ from crucible.findings.calls import Call
 from crucible.findings.replies import concedes
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Said, Story
-from crucible.findings.texts import asks, line
+from crucible.findings.texts import asks, line, plan_title, said, words_in
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
+from crucible.session.paths import relative
+from crucible.session.sentences import SUMMARY, plain
+from crucible.session.titles import shortened
 from crucible.transcript.events import PromptKind
 
-__all__ = ["Corrections", "shown"]
+__all__ = ["Corrections"]
 
 REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
 WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 10, 14)
 STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 7, 10)
 CONCEDED = Pattern("the agent concedes", Source.REPLY, 20, 23)
 
+_THEN = 160
+_SAME = 0.6
+"""The share of a prompt's words that the next one repeats if the user only rephrased it."""
 _LONGEST = 400
 """Maximum code points of a prompt that explains a refusal; a longer one, or one of many lines, is a new task."""
 
@@ -49,12 +55,12 @@ class Corrections:
         """Words that are a correction only if the agent admits a mistake, what they refer to, and their row."""
 
     def _add(self, pattern: Pattern, words: str, what: str, *rows: str) -> None:
-        self._unanswered = _Found(pattern, line(words, 400), list(rows), what)
+        self._unanswered = _Found(pattern, line(words, SUMMARY - 2), list(rows), what)
         self._found.append(self._unanswered)
 
     def refused(self, call: Call | None, words: str, row: str) -> None:
         """The user refused a call, with or without a comment."""
-        what = f"refused: {shown(call)}" if call else "refused"
+        what = f"refused: {_shown(call, self._story.roots)}" if call else "refused"
         if asks(words):
             self._doubt = (words, what, row)
         elif words:
@@ -62,11 +68,15 @@ class Corrections:
         elif call:
             self._stopped = (WORDLESS, what, row)
 
+    def sent_back(self, plan: str, row: str) -> None:
+        """The next prompt sends a plan back that no call handed over."""
+        self._stopped = (REFUSED, f"refused: plan {plan_title(plan)}", row)
+
     def interrupted(self, row: str) -> None:
         """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
         turn = self._story.now
-        if self._stopped is None and (turn.calls or turn.first.text) and not turn.is_over:
-            doing = line(turn.last.text, 160) if turn.last.text else "a call"
+        if self._stopped is None and (turn.calls or turn.first.text):
+            doing = line(turn.last.text, _THEN) if turn.last.text else "a call"
             self._stopped = (STOPPED, f"interrupted: {doing}", row)
 
     def steered(self, text: str, row: str) -> None:
@@ -81,24 +91,30 @@ class Corrections:
         text = turn.prompt.text
         if turn.kind is not PromptKind.TYPED or not _is_short(text) or text == self._story.before.prompt.text:
             return
-        if stopped and not asks(text):
+        if stopped and not asks(text) and not self._is_rephrased(text):
             self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
         elif self._story.edited:
             self._doubt = (text, "", turn.prompt.row)
+
+    def _is_rephrased(self, text: str) -> bool:
+        """True if a prompt says the stopped one again."""
+        before = self._story.before.prompt.text
+        words = words_in(before)
+        return text == before or bool(words and len(words & words_in(text)) >= _SAME * len(words))
 
     def went_on(self) -> None:
         """The agent goes on without a new prompt, so nobody explains the stop."""
         self._stopped = None
 
-    def replied(self, said: Said) -> None:
+    def replied(self, reply: Said) -> None:
         """The agent's reaction."""
-        if self._doubt and concedes(said.text):
+        if self._doubt and concedes(reply.text):
             words, what, row = self._doubt
             self._add(CONCEDED, words, what, row)
         self._doubt = None
         if self._unanswered:
-            self._unanswered.then = line(said.text, 200)
-            self._unanswered.rows.append(said.row)
+            self._unanswered.then = said(reply.text, _THEN)
+            self._unanswered.rows.append(reply.row)
             self._unanswered = None
 
     def noted(self) -> list[Noted]:
@@ -116,17 +132,21 @@ class Corrections:
 
 def _details(found: _Found) -> str:
     """What was stopped, then the agent's reaction; each ends like a sentence."""
-    then = f"Then: {found.then}" if found.then else ""
-    if not found.what or not then:
-        return found.what or then
+    if not found.what or not found.then:
+        return found.what or found.then
     what = found.what.rstrip(" :")
-    return f"{what}{'' if what.endswith(('.', '!', '?', '…')) else '.'} {then}"
+    return f"{what}{'' if what.endswith(('.', '!', '?', '…')) else '.'} Then: {found.then}"
 
 
 def _is_short(text: str) -> bool:
     return len(text) <= _LONGEST and text.count("\n") < 4
 
 
-def shown(call: Call) -> str:
-    """A call in a few words."""
-    return line(f"{call.tool} {call.told}", 160)
+def _shown(call: Call, roots: tuple[str, ...]) -> str:
+    """A call in a few words: a plan by its title, a command by its first line, paths relative to the project."""
+    if call.told.lstrip().startswith("#"):
+        return f"{call.tool} {plan_title(call.told)}"
+    told = call.told.strip().partition("\n")[0]
+    for root in roots:
+        told = relative(told, root)
+    return shortened(plain(f"{call.tool} {told}"), _THEN)

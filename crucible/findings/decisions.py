@@ -1,6 +1,6 @@
-"""Decisions: answered questions, approved plans, picked options, replies to offers, and instructions that were carried out.
+"""Decisions: answered questions, approved plans, picked options, and replies to offers.
 
-The text of a decision by reply is the agent's offer; the reply says what the user chose.  A decision waits until it is known
+The text of a decision by reply is the agent's question and the reply.  A decision waits until it is known
 what followed, since permission to commit is not a decision.
 """
 
@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from crucible.findings.calls import is_log
 from crucible.findings.replies import LONG, concedes, is_go_ahead, is_short, picked
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Story, Turn
-from crucible.findings.texts import asks, line, options, plan_text, plan_title, proposal, question
+from crucible.findings.texts import (
+    asks,
+    line,
+    options,
+    plan_text,
+    plan_title,
+    prose,
+    question,
+    said,
+    told,
+    words_in,
+)
 from crucible.session.findings import Source
 from crucible.session.model import Decision
+from crucible.session.sentences import SUMMARY
 from crucible.session.settled import decision_of
+from crucible.session.titles import has_content, prompt_name
 from crucible.transcript.events import PlanSettled, PromptKind, QuestionsAnswered
 
 __all__ = ["Decisions"]
@@ -26,12 +38,18 @@ LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)
 ANSWERED = Pattern("answered question", Source.QUESTION, 6, 7)
 PICKED = Pattern("picked option", Source.OPTION, 15, 19)
 GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 45, 52)
-LONGER = Pattern("longer answer, then edits", Source.REPLY, 13, 17)
+LONGER = Pattern("answer to a question, then edits", Source.REPLY, 5, 6)
+IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 17, 20)
 ONWARD = Pattern("short reply to a proposal", Source.REPLY, 14, 16)
-INSTEAD = Pattern("refusal with words, then edits", Source.REJECTION, 10, 14)
-INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 36, 58)
 
 _USER = "user"
+_REPLY = 80
+"""Code points of a reply beside the question that it answers."""
+_REASON = 300
+_TO = " → "
+_TWO, _FEW, _ENOUGH = 2, 4, 100
+_SUBSTANCE = 200
+"""Code points of a text of the agent that proposes something or says how it goes about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +103,7 @@ class Decisions:
         settled = self.ended()
         if plan:
             return settled + self._plan(HANDED_OVER, plan, turn.prompt.row)
-        self._waiting = (
-            None if turn.kind is not PromptKind.TYPED else self._reply(turn) or self._instruction(turn)
-        )
+        self._waiting = None if turn.kind is not PromptKind.TYPED else self._reply(turn)
         return settled
 
     def _reply(self, turn: Turn) -> _Waiting | None:
@@ -95,42 +111,28 @@ class Decisions:
         text, offered = turn.prompt.text, turn.answers
         if not offered.text or self._story.before.interrupted:
             return None
-        offers = options(offered.text) if len(text) <= LONG else {}
         asked, short = asks(offered.text), is_short(text)
-        marks = picked(text, list(offers)) if asked or len(text.split()) <= 4 else []
-        rows, said = (turn.prompt.row, offered.row), f'"{line(text, 120)}"'
-        if marks and (asked or short):
-            chosen = " + ".join(offers[mark] for mark in marks)
-            rest = "; ".join(each for mark, each in offers.items() if mark not in marks)
-            lead = question(offered.text, 200) if asked else ""
-            return _Waiting(
-                PICKED, chosen, rows, f"{lead} — {said}" if lead else said, rest, needs_edit=False
-            )
-        if asked and short:
-            if not is_go_ahead(text):
-                return None
-            return _Waiting(GO_AHEAD, f"{proposal(offered.text, 560)} — {said}", rows, needs_edit=False)
-        if asked and len(text) <= 400 and not asks(text):
-            return _Waiting(LONGER, line(text, 400), rows, f"asked: {question(offered.text, 200)}")
-        if short and not asked and len(offered.text) >= 200 and not self._story.before.edits:
-            return _Waiting(ONWARD, f"{proposal(offered.text, 560)} — {said}", rows)
+        rows = (turn.prompt.row, offered.row)
+        if (asked or short) and (found := _picked(text, offered.text, rows, asked=asked)):
+            return found
+        if asked and short and is_go_ahead(text):
+            return _answered(GO_AHEAD, text, offered.text, rows)
+        if asked and len(text) <= LONG and not asks(text):
+            about = words_in((prose(offered.text) or [""])[-1])
+            is_choice = len(words_in(text)) <= _TWO or bool(words_in(text) & about)
+            if is_choice or not short:
+                return _answered(IN_ITS_WORDS if is_choice else LONGER, text, offered.text, rows)
+        if short and not asked and len(offered.text) >= _SUBSTANCE and not self._story.before.edits:
+            reason = " ".join(one for one in prose(offered.text) if not asks(one))
+            return _Waiting(ONWARD, self._onward(text, offered.text), rows, said(reason, _REASON))
         return None
 
-    def _instruction(self, turn: Turn) -> _Waiting | None:
-        """An instruction after the first prompt; a decision if the agent carries it out."""
-        if (
-            turn.number < 2
-            or self._story.before.interrupted
-            or self._story.before.refused
-            or is_log(turn.prompt.text)
-        ):
-            return None
-        return _Waiting(INSTRUCTED, line(turn.prompt.text, 400), (turn.prompt.row,))
-
-    def refused(self, words: str, what: str, row: str) -> None:
-        """The user refused a call and said what to do instead."""
-        if not asks(words):
-            self._waiting = _Waiting(INSTEAD, line(words, 400), (row,), f"instead of: {what}")
+    def _onward(self, text: str, offered: str) -> str:
+        """A reply with what it is about: the agent's last question, or what the user wanted to know."""
+        asked = [one for one in prose(offered)[-_TWO:] if asks(one)]
+        topic = prompt_name(self._story.before.prompt.text, SUMMARY - _REPLY)
+        heads = [topic] if has_content(topic) else [*told(offered).heads, offered]
+        return _pair(line([*asked, *heads][0], SUMMARY - _REPLY), text)
 
     # --- what followed -------------------------------------------------------------------------------------------
 
@@ -138,18 +140,15 @@ class Decisions:
         """Files changed: the waiting decision is certain."""
         waiting, turn = self._waiting, self._story.now
         self._waiting = None
-        if waiting is None:
+        if waiting is None or concedes(turn.first.text):
             return []
-        approach = turn.approach if len(turn.approach.text) >= 100 and not turn.red else None
-        if waiting.pattern is INSTRUCTED and (approach is None or concedes(turn.first.text)):
-            return []
-        return [
-            _settled(waiting, line(approach.text, 450) if approach else "", approach.row if approach else "")
-        ]
+        if waiting.reason or turn.red or len(turn.approach.text) < _ENOUGH:
+            return [_settled(waiting)]
+        return [_settled(waiting, said(turn.approach.text, _REASON), turn.approach.row)]
 
     def committed(self) -> None:
         """The user only asked for or allowed a commit."""
-        if self._waiting and self._waiting.pattern in (GO_AHEAD, INSTRUCTED):
+        if self._waiting and self._waiting.pattern is not PICKED:
             self._waiting = None
 
     def ended(self) -> list[Decision]:
@@ -160,6 +159,38 @@ class Decisions:
     def stopped(self) -> None:
         """The user stopped the agent or took a prompt back: nothing was decided."""
         self._waiting = None
+
+
+def _picked(text: str, offered: str, rows: tuple[str, ...], *, asked: bool) -> _Waiting | None:
+    """The options that a reply names."""
+    offers = options(offered) if len(text) <= LONG else {}
+    marks = picked(text, list(offers)) if asked or len(text.split()) <= _FEW else []
+    if not marks:
+        return None
+    if any(offers[mark].label.endswith("?") for mark in marks):  # such as `Something else?`
+        return _answered(PICKED, text, offered, rows)
+    chosen = " + ".join(offers[mark].label for mark in marks)
+    rest = "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW])
+    about = (prose(offered) or [""])[-1] if asked else ""
+    # A question as short as `Which one?` adds nothing.
+    is_long = about.count(" ") < _FEW or len(about) + len(chosen) > SUMMARY - len(_TO)
+    more = f'"{line(text, 120)}"' if text.count(" ") >= _FEW else ""
+    reason = ". ".join(part for mark in marks if (part := offers[mark].said.rstrip(".")))
+    summary = line(chosen if is_long else f"{about}{_TO}{chosen}", SUMMARY)
+    return _Waiting(PICKED, summary, rows, " — ".join(filter(None, (reason, more))), rest, needs_edit=False)
+
+
+def _answered(pattern: Pattern, text: str, offered: str, rows: tuple[str, ...]) -> _Waiting:
+    """A reply to the question at the end of an offer."""
+    short = pattern is GO_AHEAD
+    room = SUMMARY - len(_TO) - (_REPLY if short else min(len(text), SUMMARY - _REPLY))
+    asked = question(offered, max(room, _REPLY))
+    return _Waiting(pattern, _pair(asked.question, text), rows, asked.context, needs_edit=pattern is LONGER)
+
+
+def _pair(about: str, reply: str) -> str:
+    """A question or a proposal, and the reply to it."""
+    return f"{about}{_TO}{line(reply, SUMMARY - len(about) - len(_TO))}"
 
 
 def _settled(waiting: _Waiting, approach: str = "", row: str = "") -> Decision:

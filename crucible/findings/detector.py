@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crucible.findings.calls import Call, read_call
-from crucible.findings.corrections import Corrections, shown
+from crucible.findings.corrections import Corrections
 from crucible.findings.decisions import Decisions
 from crucible.findings.failures import Failures
 from crucible.findings.open_ends import OpenEnds
@@ -86,6 +86,8 @@ class Detector:
                 return self._decisions.questions(event)
             case PlanSettled():
                 self._open_ends.planned(event)
+                if event.approved is False and not event.call:
+                    self._corrections.sent_back(event.text, event.at.row)
                 return self._decisions.plan(event)
             case Interrupted():
                 self._corrections.interrupted(event.at.row)
@@ -148,10 +150,11 @@ class Detector:
         if call and call.is_shell:
             settled += self._failures.returned(call, event)
             if event.end is CallEnd.OK:
-                self._outcomes.returned(call, event.text, event.at.row)
+                self._outcomes.returned(call, event.text, event.at.row, self._story.now)
         if call and call.files and event.end is CallEnd.OK:
             self._story.edited_by(call)
             self._open_ends.edited()
+            self._outcomes.edited()
             settled += self._decisions.edited()
             settled += self._failures.edited(call)
         return settled
@@ -159,6 +162,3 @@ class Detector:
     def _refused(self, call: Call | None, event: ToolReturned) -> None:
         words = event.feedback.strip()
         self._corrections.refused(call, words, event.at.row)
-        self._story.now.refused = True
-        if words and call:
-            self._decisions.refused(words, shown(call), event.at.row)

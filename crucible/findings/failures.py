@@ -8,13 +8,27 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from crucible.findings.calls import Call, base_name, is_log, is_red, keys_of, red_lines, signature
+from crucible.findings.calls import (
+    Call,
+    base_name,
+    is_log,
+    is_red,
+    is_wrong,
+    keys_of,
+    log_lines,
+    red_lines,
+    signature,
+)
 from crucible.findings.sources import Pattern
 from crucible.findings.story import NOTHING, Said, Story
-from crucible.findings.texts import line
+from crucible.findings.texts import line, prose
 from crucible.patterns import late_pattern
+from crucible.session.calls import one_line
 from crucible.session.findings import Source
-from crucible.session.model import Failure
+from crucible.session.model import Failure, Outcome
+from crucible.session.results import result_line
+from crucible.session.sentences import SUMMARY, clipped, meaningful
+from crucible.session.titles import shortened
 from crucible.transcript.events import CallEnd, PromptKind, ToolReturned
 
 __all__ = ["Failures"]
@@ -36,14 +50,17 @@ class _Run:
     """A command that failed: its first output, and what was said and edited since."""
 
     pattern: Pattern
-    keys: tuple[str, ...]
-    lines: list[str]
+    text: str
     row: str
+    keys: tuple[str, ...]
+    """Those of its command; without any, edits alone are the fix."""
     signature: frozenset[str]
     turn: int
     runs: int = 1
     cause: Said = NOTHING
     thought: Said = NOTHING
+    change: str = ""
+    """What the agent said right before its first edit."""
     files: dict[str, None] = field(default_factory=dict)
 
 
@@ -70,25 +87,17 @@ class Failures:
     def edited(self, call: Call) -> list[Failure]:
         """Files changed; this fixes the failures that have no command to rerun."""
         for run in self._open:
+            run.change = run.change or (call.approach if not run.files else "")
             if len(run.files) < _MOST:
                 run.files.update(dict.fromkeys(base_name(path) for path in call.files))
-        return self._settle([run for run in self._open if run.pattern in (CONFLICT, REMOTE, PASTED)])
+        return self._settle([run for run in self._open if not run.keys])
 
     def prompted(self) -> None:
         """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
-        self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
+        self._open = [run for run in self._open if run.keys]
         turn = self._story.now
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
-            self._add(
-                _Run(
-                    PASTED,
-                    (),
-                    [line(turn.prompt.text, 250)],
-                    turn.prompt.row,
-                    frozenset(),
-                    self._story.now.number,
-                )
-            )
+            self._add(PASTED, _pasted(turn.prompt.text), turn.prompt.row)
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """Take the result of a shell command."""
@@ -100,34 +109,40 @@ class Failures:
         keys = keys_of(call)
         same = [run for run in self._open if set(run.keys) & set(keys)]
         if keys and red:
-            self._red(keys, same, result, FIXED if failed else PIPED)
+            self._red(call, keys, same, result)
         return self._settle([] if red else same)
 
-    def _red(self, keys: tuple[str, ...], same: list[_Run], result: ToolReturned, pattern: Pattern) -> None:
-        lines = red_lines(result.text)
-        said = signature(lines)
+    def _red(self, call: Call, keys: tuple[str, ...], same: list[_Run], result: ToolReturned) -> None:
+        said = signature(red_lines(result.text))
+        pattern = FIXED if result.end is CallEnd.FAILED else PIPED
         if not self._story.now.edits:
             self._story.now.red = True
         for run in same:
             run.runs += 1
         if any(run.signature & said for run in self._open) or (same and not same[-1].files):
             return
-        self._add(_Run(pattern, keys, lines, result.at.row, said, self._story.now.number))
+        if _BY_SHELL.match(result.text) and not is_red(result.text):
+            return  # the command did not even start
+        self._add(pattern, f"{keys[-1]}: {_verdict(call, result.text)}", result.at.row, keys, said)
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
-            self._add(
-                _Run(CONFLICT, ("merge",), found[:4], result.at.row, frozenset(), self._story.now.number)
-            )
+            files = ", ".join(dict.fromkeys(map(_conflicting, found[:6])))
+            self._add(CONFLICT, f"merge conflict in {files}", result.at.row)
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
-            self._add(
-                _Run(REMOTE, ("remote run",), found[:4], result.at.row, frozenset(), self._story.now.number)
-            )
+            self._add(REMOTE, f"remote run: {_tidy(found[0])}", result.at.row)
 
-    def _add(self, run: _Run) -> None:
-        self._open.append(run)
+    def _add(
+        self,
+        pattern: Pattern,
+        text: str,
+        row: str,
+        keys: tuple[str, ...] = (),
+        said: frozenset[str] = frozenset(),
+    ) -> None:
+        self._open.append(_Run(pattern, text, row, keys, said, self._story.now.number))
         del self._open[:-_MOST]
 
     def _settle(self, runs: list[_Run]) -> list[Failure]:
@@ -135,15 +150,65 @@ class Failures:
         return [_told(run) for run in runs if run.files]
 
 
+_BY_SHELL = late_pattern(
+    r"\s*(?:Error: )?(?:Exit code:? -?\d+\s+)?(?:\(eval\)|(?:\S*/)?(?:ba|z|da|k)?sh)(?::[\w-]*)?:(?: line)? ?\d+: "
+)
+"""How a shell reports that it found no folder, no command or no end of a quote."""
+_TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/\S*/(?=[^\s/])")
+_TIMING = late_pattern(r"[ \t]*\(?\b\d+\.\d+ ?m?s\b\)?|\b\d{4}[-/]\d\d[-/]\d\d[T ][\d:.Z]+[ \t]*")
+_PATH = late_pattern(r"\S+[/.]\S+")
+
+
+def _verdict(call: Call, text: str) -> str:
+    """What the call's line in the note says, without what differs from run to run."""
+    told = _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
+    named = next((one for one in red_lines(text) if " " in one and ":" in one), "")
+    return told if ": " in told or not named else f"{told}: {_tidy(named)}"
+
+
+def _tidy(text: str) -> str:
+    """A line without temporary folders, times and colours."""
+    return _TIMING.sub("", _TEMPORARY.sub("", " ".join(text.split()))).strip(" :;")
+
+
+def _conflicting(found: str) -> str:
+    """The file that a line of `git merge` names last."""
+    named = _PATH.findall(found)
+    return base_name(named[-1].rstrip(".")) if named else found
+
+
+def _pasted(prompt: str) -> str:
+    """The user's own words, and the first line of the log that names an error."""
+    log = log_lines(prompt)
+    own = [one for one in prompt.split("\n") if one.strip() and one not in log]
+    wrong = next((one for one in log if is_wrong(one)), "")
+    if not own or not wrong:
+        return line("\n".join(own) or _tidy(wrong) or prompt, SUMMARY)
+    return f"{line(own[0], SUMMARY // 2).rstrip(':')}: {_tidy(wrong)}"
+
+
 def _told(run: _Run) -> Failure:
-    key = run.keys[-1] if run.keys else ""
     cause = run.cause if len(run.cause.text) >= 40 or not run.thought.text else run.thought
     files = ", ".join(list(run.files)[:6])
-    passed = f"; passed after {run.runs + 1} runs" if run.pattern in (FIXED, PIPED) else ""
-    what = line(" / ".join(run.lines), 300)
+    passed = f"; {run.keys[-1]} passed after {run.runs + 1} runs" if run.keys else ""
+    why = _why(cause.text)
+    said = [one for one in prose(run.change)[-1:] if _NAMED.search(one) and one not in why]
+    change = f". {said[0].rstrip(':')}" if said else ""
     return Failure(
-        f"{key}: {what}" if key else what,
-        f"fixed in {files}{passed}",
-        line(cause.text, 400) or None,
+        shortened(run.text, SUMMARY),
+        f"fixed in {files}{passed}{change}",
+        why or None,
         run.pattern.on(run.row, cause.row),
     )
+
+
+def _why(text: str) -> str:
+    """The cause that a text tells: without its last sentence, which says what the agent does next."""
+    told = prose(text)
+    told = meaningful(told[:-1] if len(told) > 1 else told, few=4)
+    return clipped(" ".join(told), _CAUSE).rstrip(":")
+
+
+_CAUSE = 300
+_NAMED = late_pattern(r"\w[._/]\w|[a-z][A-Z]|\w\(")
+"""What a sentence says only if it names something in the code."""

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Story
-from crucible.findings.texts import asks, line, plan_text, plan_title, question
+from crucible.findings.texts import asks, filled, line, plan_text, plan_title, question, said
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
+from crucible.session.sentences import SUMMARY
 from crucible.transcript.events import PlanSettled, PromptKind, TaskChanged, TaskState
 
 __all__ = ["OpenEnds"]
@@ -23,6 +24,7 @@ LISTED = Pattern("task not ticked", Source.STATE, 6, 8)
 
 _DONE = frozenset({"completed", "deleted", "cancelled", "done"})
 _MOST = 8
+_ASKED, _TASKS = "Asked, no answer: ", "Open tasks: "
 
 
 class OpenEnds:
@@ -63,7 +65,8 @@ class OpenEnds:
         if turn.kind is PromptKind.TASK:
             return  # its parent has the result
         if turn.last.text and not turn.worked and asks(turn.last.text):
-            yield QUESTION, f"Asked, no answer: {question(turn.last.text, 420)}", "", turn.last.row
+            asked = question(turn.last.text, SUMMARY - len(_ASKED))
+            yield QUESTION, f"{_ASKED}{asked.question}", asked.context, turn.last.row
         if self._plan:
             yield (
                 PLANNED,
@@ -73,16 +76,17 @@ class OpenEnds:
             )
         elif self._is_begun():
             told = (
-                plan_title(turn.prompt.text) if turn.kind is PromptKind.PLAN else line(turn.prompt.text, 300)
+                plan_title(turn.prompt.text) if turn.kind is PromptKind.PLAN else line(turn.prompt.text, 170)
             )
-            yield BEGUN, f"Begun, not finished: {told}", line(turn.last.text, 200), turn.prompt.row
+            yield BEGUN, f"Begun, not finished: {told}", said(turn.last.text, 200), turn.prompt.row
         left = [
             (line(content, 160), row)
             for content, status, row in self._tasks.values()
             if status not in _DONE and content
         ]
         if left:
-            yield LISTED, f"Not ticked: {'; '.join(told for told, _ in left[:_MOST])}", "", left[-1][1]
+            names, more = filled("; ", [told for told, _ in left[:_MOST]], SUMMARY - len(_TASKS))
+            yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
 
     def _is_begun(self) -> bool:
         """True if the transcript ends in a call, or in a prompt without an answer."""

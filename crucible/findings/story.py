@@ -44,12 +44,9 @@ class Turn:
     longest: Said = NOTHING
     files: set[str] = field(default_factory=set)
     edits: int = 0
-    edit_row: str = ""
     calls: int = 0
     red: bool = False
     interrupted: bool = False
-    refused: bool = False
-    is_over: bool = False
     worked: bool = False
     """True if anything came after the last text."""
     last_was_edit: bool = False
@@ -92,7 +89,7 @@ class Story:
 
     def used(self, key: str, call: Call) -> None:
         """Record a call; the text right before it is its approach."""
-        call.approach, call.approach_row = self._said_now.text, self._said_now.row
+        call.approach = self._said_now.text
         if not call.files or self.now.edits:
             self._said_now = NOTHING
         elif not self.now.approach.text:
@@ -108,7 +105,6 @@ class Story:
         """Record that a call changed files."""
         turn = self.now
         turn.edits += 1
-        turn.edit_row = call.row
         turn.closing = turn.longest = NOTHING
         for files in (turn.files, self.edited):
             if len(files) < _MOST_FILES:

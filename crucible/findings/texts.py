@@ -1,38 +1,52 @@
-"""Find a question, a plan, a list of options or a summary in a text by its layout, and shorten it to one line of the speaker's words."""
+"""Find a question, a plan, a list of options or what was done in a text by its layout, in lines of the speaker's words."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from crucible.note.contain import normal
 from crucible.patterns import late_pattern
+from crucible.session.blocks import Block, Part, blocks_of
+from crucible.session.sentences import SUMMARY, clipped, leads_on, meaningful, plain, sentences
+from crucible.session.titles import shortened
 
 __all__ = [
+    "Asked",
+    "Option",
+    "Told",
     "asks",
-    "bullets",
+    "filled",
     "last_line",
     "line",
     "options",
-    "paragraphs",
     "plan_text",
     "plan_title",
-    "proposal",
+    "points",
+    "prose",
     "question",
-    "summary",
+    "said",
+    "told",
     "trimmed",
+    "words_in",
 ]
 
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""
+_REASON, _ENOUGH = 300, 60
+"""Code points of a reason: at most, and enough to say something."""
+_POINTS, _POINT = 6, 160
+"""How many points an outcome has at most, and their code points."""
 
 _FENCED = late_pattern(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_HEADING = late_pattern(r"^[ \t]*#{1,6} ", re.MULTILINE)
+_BULLET = late_pattern(r"(?:\A|[ \t,;:.]*\n)\s*[-*+•][ \t]+")
 _GAP = late_pattern(r"\n[ \t]*\n")
-_LAYOUT = late_pattern(r"[|>]|-{3,}|={3,}|\*{3,}")
-_ITEM = late_pattern(r"(?P<indent>[ \t]*)(?P<mark>[-*•+]|\d{1,2}[.)]|#{1,4})[ \t]+(?P<text>\S.*)")
-_MOST_ITEMS = 14
+_RULER = late_pattern(r"[\s|:-]+\Z")
+_NAMING = late_pattern(r"\w[./_:\-]\w|[a-z][A-Z]|[^\W\d_]\d")
+_WORD = late_pattern(r"\w{4,}")
+_LONG_WORD = late_pattern(r"\w{6,}")
 
 
 def trimmed(text: str) -> str:
@@ -44,24 +58,29 @@ def trimmed(text: str) -> str:
     )
 
 
-def unfenced(text: str) -> str:
-    """A text without its code blocks."""
-    return _FENCED.sub("\n", text) if "```" in text or "~~~" in text else text
-
-
 def line(text: str, limit: int) -> str:
-    """A text as one line of at most `limit` code points, without code blocks and emphasis, cut between words."""
-    said = unfenced(normal(text[: 4 * limit + 1000])).replace("**", "").replace("`", "")
-    said = " ".join((_HEADING.sub("", said) if "#" in said else said).split())
-    if len(said) <= limit:
-        return said
-    return said[: limit - 1].rpartition(" ")[0].rstrip(" ,;:") + " …"
+    """The first sentences of a text without code blocks and list marks, as one line of at most `limit` code points."""
+    told = _FENCED.sub("\n", text) if "```" in text or "~~~" in text else text
+    return clipped(_BULLET.sub(lambda found: "; " if found.start() else "", told.strip()), limit)
 
 
-def paragraphs(text: str) -> list[str]:
-    """The paragraphs of running text and lists: no code blocks, tables, quotes or rules."""
-    parts = (part.strip() for part in _GAP.split(unfenced(text)))
-    return [part for part in parts if part and not _LAYOUT.match(part)]
+def words_in(text: str) -> set[str]:
+    """The longer words of a text."""
+    return set(_WORD.findall(text.casefold()))
+
+
+def said(text: str, limit: int) -> str:
+    """What a text says: its sentences without those that only introduce a list or a call."""
+    parts = [one for one in prose(text) if not leads_on(one)]
+    told_little = sum(map(len, meaningful(parts))) < _ENOUGH
+    return clipped(" ".join(meaningful([*parts, *_items(blocks_of(text))] if told_little else parts)), limit)
+
+
+def prose(text: str) -> list[str]:
+    """The sentences of a text's paragraphs, or of its list if it has none."""
+    blocks = blocks_of(text)
+    kinds = [kind for kind in (Part.PROSE, Part.ITEM) if any(block.kind is kind for block in blocks)]
+    return [one for block in blocks if block.kind in kinds[:1] for one in sentences(block.text)]
 
 
 def last_line(text: str) -> str:
@@ -74,25 +93,54 @@ def asks(text: str) -> bool:
     return last_line(text).endswith(("?", "\uff1f"))
 
 
-def question(text: str, limit: int) -> str:
-    """The question at the end of a text, with the paragraph before it if it is short."""
-    parts = paragraphs(text)
-    if not parts:
-        return ""
-    told = parts[-1] if len(parts[-1]) >= 160 or len(parts) == 1 else f"{parts[-2]}\n{parts[-1]}"
-    whole = line(told, 4 * limit)
-    return whole if len(whole) <= limit else "… " + whole[2 - limit :].partition(" ")[2]
+# --- questions -------------------------------------------------------------------------------------------------------
 
 
-def proposal(text: str, limit: int) -> str:
-    """What a text offers: its first paragraph, and the question at its end."""
-    parts = paragraphs(text)
-    whole = line("\n".join(parts), 4 * limit) if parts else ""
-    if len(whole) <= limit:
-        return whole
-    lead = line(parts[0], limit // 3)
-    asked = question(text, limit - len(lead) - 3)
-    return asked if lead[:40] in asked else f"{lead} … {asked.removeprefix('… ')}"
+class Asked(NamedTuple):
+    """The question at the end of a text, and the sentences before it that say what it is about."""
+
+    question: str
+    context: str = ""
+
+
+def question(text: str, limit: int) -> Asked:
+    """The last sentence of a text.  One that cannot be understood alone takes along what it is about."""
+    blocks = blocks_of(text)
+    at = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
+    *near, asked = sentences(blocks[at].text if at >= 0 else last_line(text)) or [""]
+    above = blocks[at - 1] if at > 0 else None
+    if not near and above and above.kind is Part.PROSE:
+        near = sentences(above.text)
+    near = [one for one in near if not leads_on(one) and one.count(" ") > 2]
+    headings = [plain(block.text) for block in blocks[: max(at, 0)] if block.kind is Part.HEADING]
+    far = [one for one in meaningful(prose(text)) if not leads_on(one) and one != asked and one not in near]
+    others = [one for one in (*far, *near) if one.endswith("?")]
+    two = bool(near) and near[-1].endswith("?")  # Shall I do this?  Or that?
+    if (two or not _stands_alone(asked)) and len(asked) < limit // 2 and (near or headings or far):
+        if others:
+            about = others[-1]
+        elif near:
+            about = near.pop()
+        else:
+            about = f"{headings[0].rstrip(':')}:" if headings else far.pop(0)
+        near, far = [one for one in near if one != about], [one for one in far if one != about]
+        asked = f"{shortened(about, limit - len(asked) - 1)} {asked}"
+    return Asked(shortened(asked, limit), _last_of(near) or clipped(" ".join(far), _REASON))
+
+
+def _stands_alone(asked: str) -> bool:
+    """True if a question names something, or has many or several long words: `Shall I do that?` has not."""
+    return bool(_NAMING.search(asked)) or len(_LONG_WORD.findall(asked)) > 2 or asked.count(" ") > 8
+
+
+def _last_of(told: Sequence[str]) -> str:
+    """As many of the last sentences as fit into a reason."""
+    kept = ""
+    for one in reversed(told):
+        if len(one) + len(kept) >= _REASON:
+            break
+        kept = f"{one} {kept}".strip()
+    return kept or clipped(told[-1] if told else "", _REASON)
 
 
 # --- lists -----------------------------------------------------------------------------------------------------------
@@ -105,53 +153,95 @@ _OPTIONS = tuple(
         r"^[ \t]*(?:#+[ \t]*)?\**(?P<mark>\d)[.)]\**[ \t]",
     )
 )
+_LABEL = late_pattern(r"(.{3,100}?)(?:\s+[-\u2013\u2014]+\s+|:\s+|\.\s+|[.:]?\Z)")
 
 
-def options(text: str) -> dict[str, str]:
+class Option(NamedTuple):
+    """An option that a text lists: its label, and what is said about it."""
+
+    label: str
+    said: str
+
+
+def options(text: str) -> dict[str, Option]:
     """The options that a text lists, by letter or number; empty if there are fewer than two."""
     for pattern in _OPTIONS:
         found = list(pattern.finditer(text))
         if len(found) >= 2:
             ends = [*(each.start() for each in found[1:]), len(text)]
-            parts = (
-                _GAP.split(text[each.start() : end].strip())[0] for each, end in zip(found, ends, strict=True)
-            )
-            return {each["mark"]: line(part, 300) for each, part in zip(found, parts, strict=True)}
+            return {
+                each["mark"]: _option(_GAP.split(text[each.end() : end])[0])
+                for each, end in zip(found, ends, strict=True)
+            }
     return {}
 
 
-def bullets(text: str) -> list[str]:
-    """The top-level items of a text, each as one line with its sub-items; a heading with a text below it is an item too."""
-    found: list[list[str]] = []
-    heading = ""
-    for each in filter(str.strip, unfenced(text).split("\n")):
-        item = _ITEM.match(each)
-        if item and "#" in item["mark"]:
-            heading = item["text"]
-        elif item and (len(item["indent"]) <= 1 or not found):
-            found.append([item["text"]])
-            heading = ""
-        elif item:
-            found[-1].append(item["text"])
-        elif heading and not _LAYOUT.match(each):
-            found.append([f"{heading}:", each.strip()])
-            heading = ""
-    return [told for parts in found[:_MOST_ITEMS] if (told := line(" ".join(parts), 260))]
+def _option(text: str) -> Option:
+    whole = plain(text).lstrip(" .:)-\u2013\u2014*").rstrip(" .:")
+    found = _LABEL.match(whole)
+    label = found[1] if found and _is_closed(found[1]) else clipped(whole, 100)
+    more = whole[len(label) :].lstrip(" .:-\u2013\u2014") if whole.startswith(label) else whole
+    return Option(label, clipped(more, _REASON))
 
 
-def summary(text: str, limit: int) -> str:
-    """A closing text in short: its first paragraph, then as many of its list items as fit."""
-    parts = paragraphs(text)
-    leads = [part for part in parts if not _ITEM.match(part)]
-    lead = line(leads[0] if leads else parts[0] if parts else text, limit // 2)
-    items = bullets(text)
-    if not items:
-        return line("\n".join(parts), limit)
-    told = lead.rstrip(":")
+def _is_closed(text: str) -> bool:
+    """True if a text closes all its parentheses and quotes."""
+    return text.count("(") == text.count(")") and text.count('"') % 2 == 0
+
+
+class Told(NamedTuple):
+    """What a closing text says was done: its sentences, and its list, table or further sentences."""
+
+    heads: Sequence[str]
+    points: Sequence[str]
+
+
+def told(text: str) -> Told:
+    """What a closing text says was done, without its questions."""
+    blocks = blocks_of(text)
+    parts = [one for block in blocks if block.kind is Part.PROSE for one in sentences(block.text)]
+    heads = [one for one in parts if not leads_on(one) and not one.endswith("?") and one.count(" ") > 2]
+    return Told(heads, list(_items(blocks)) or list(_rows(blocks)))
+
+
+def filled(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
+    """As many parts as fit in one line, at least one, and the others."""
+    head, count = "", 0
+    while count < len(parts) and (not count or len(head) + len(mark) + len(parts[count]) <= limit):
+        head = f"{head}{mark if count else ''}{parts[count]}"
+        count += 1
+    return head, parts[count:]
+
+
+def points(found: Sequence[str]) -> tuple[str, ...]:
+    """The first points, each shortened."""
+    return tuple(clipped(one, _POINT) for one in found[: _POINTS + 1])
+
+
+def _items(blocks: Sequence[Block]) -> Iterator[str]:
+    """The items of the top level; one that introduces others takes them along."""
+    items = [block for block in blocks if block.kind is Part.ITEM]
+    top = min((item.indent for item in items), default=0)
+    parts: list[str] = []
     for item in items:
-        if item[:40] not in told and len(told) + len(item) + 3 <= limit:
-            told += f" · {item}"
-    return told
+        if item.indent <= top + 1 and parts:
+            yield _joined(parts)
+            parts = []
+        parts.append(plain(item.text))
+    if parts:
+        yield _joined(parts)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return f"{parts[0]} {'; '.join(parts[1:])}" if leads_on(parts[0]) else parts[0]
+
+
+def _rows(blocks: Sequence[Block]) -> Iterator[str]:
+    """The rows of tables without their heads."""
+    rows = [block.text if block.kind is Part.TABLE else "" for block in blocks]
+    for row, below in zip(rows, [*rows[1:], ""], strict=True):
+        if row and not _RULER.match(row) and not (below and _RULER.match(below)):
+            yield " \u2013 ".join(cell for part in row.strip("|").split("|") if (cell := plain(part)))
 
 
 # --- plans -----------------------------------------------------------------------------------------------------------
@@ -165,10 +255,10 @@ _TITLE = late_pattern(
 def plan_title(plan: str) -> str:
     """The title of a plan."""
     found = _TITLE.search(plan[:2000])
-    return line(found[1] if found else plan.strip().partition("\n")[0], 160)
+    return clipped(found[1] if found else plan.strip().partition("\n")[0], 160)
 
 
 def plan_text(plan: str) -> str:
-    """The first longer paragraph below a plan's title."""
-    parts = ("\n".join(x for x in part.split("\n") if not x.startswith("#")) for part in paragraphs(plan))
-    return next((told for part in parts if len(told := line(part, 400)) > 60), "")
+    """The first longer paragraph below a plan's title: why it is made."""
+    parts = (said(block.text, _REASON) for block in blocks_of(plan[:6000]) if block.kind is Part.PROSE)
+    return next((one for one in parts if len(one) > _ENOUGH), "")

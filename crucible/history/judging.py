@@ -1,37 +1,37 @@
-"""What a model told of a session, read, and held against the session.
+"""A history that a model wrote, checked against the session.
 
-Owns what may stand in a history that a model wrote: every file, task and decision that it names is in the session, or the answer is refused as a
-whole; and what it may not lose: decisions, open questions and unfinished tasks that it left out are told as they are without a model.
+Every file, task and decision that it names must be in the session, or the answer is refused as a whole.  Decisions, open questions and next steps
+that it leaves out are added as they are without a model; so are the request, the corrections and what failed, which it is not asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.acts.kinds import type_of
-from crucible.history.model import Entry, Line, tidy_entry, tidy_line
-from crucible.history.notes import HEADINGS, read_items
+from crucible.history.marks import UNNAMED
+from crucible.history.model import HEADINGS, Entry, Line, lines_of, tidy_entry, with_lines
+from crucible.history.notes import read_items
 from crucible.patterns import late_pattern
 from crucible.session.waiting import words_of
 
-__all__ = ["Grounds", "Refused", "judge_answer", "missing_of", "tells"]
+__all__ = ["Grounds", "Refused", "files_in", "judge_answer", "marked", "updated"]
 
 
 class Refused(Exception):
     """An answer that is not kept; `complaints` say why, for who gave it."""
 
-    def __init__(self, complaints: Sequence[str]) -> None:
+    def __init__(self, *complaints: str) -> None:
         super().__init__(complaints[0])
-        self.complaints = tuple(complaints)
+        self.complaints = complaints
 
 
 class Grounds(NamedTuple):
-    """What an answer is held against.
+    """What an answer is checked against.
 
-    `composed` is the entry that was made without a model, `tasks` the ids of the session's tasks, `said` all that its note says, in small letters
-    and with short paths.
+    `composed` is the entry without a model, `tasks` the ids of the session's tasks, `said` its whole note in lower case with short paths.
     """
 
     composed: Entry
@@ -39,252 +39,156 @@ class Grounds(NamedTuple):
     said: str
 
 
-_HEADING = late_pattern(
-    r"(?i)[ \t]*(?:#{1,6}[ \t]+)?(?:\d{1,2}[.)][ \t]*)?[*_]*(what we did|decisions made|open questions|next session)[*_:]*[ \t]*[-–—:]?[ \t]*#*"
-)
-_FENCED = late_pattern(r"(?ms)^[ \t]*(`{3,}|~{3,})[ \t]*(?:markdown|md)?[ \t]*\n(.*?)^[ \t]*\1[`~]*[ \t]*$")
-_NOTHING = late_pattern(
-    r"(?i)[*_(]*(?:none|nothing|n/?a|no (?:open |new |further )?(?:decisions?|questions?|issues?|steps?|items?))\b[^\n]{0,40}"
-)
-_TAG = late_pattern(r"[ \t]*[\[(]D(\d{1,4})[\])]")
+_TOLD = ("done", "decisions", "questions", "further")
+"""Sections that a model is asked for."""
+_AHEAD = ("decisions", "questions", "further")
+"""Those that must not lose anything."""
 _MOST_ITEMS = 60
 _MOST_COMPLAINTS = 12
-
-
-def judge_answer(text: str, grounds: Grounds) -> Entry:
-    """The composed entry with the four sections as the answer has them, and what that left out behind; `Refused` for one that does not hold."""
-    told = _sections(text)
-    complaints = [*_complaints(told, grounds)]
-    if complaints:
-        raise Refused(complaints[:_MOST_COMPLAINTS])
-    composed = grounds.composed
-    entry = replace(
-        composed,
-        done=tuple(line._replace(line=0) for line in told["done"]),
-        decisions=tuple(line for one in told["decisions"] if (line := _decided(one, composed.decisions))),
-        questions=tuple(line._replace(line=0) for line in told["questions"]),
-        further=tuple(line._replace(line=0) for line in told["further"]),
-    )
-    entry = replace(
-        entry,
-        done=_untagged(entry.done),
-        decisions=_untagged(entry.decisions),
-        questions=_untagged(entry.questions),
-        further=_untagged(entry.further),
-    )
-    return tidy_entry(missing_of(entry, composed, told["decisions"]))
-
-
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def _sections(text: str) -> dict[str, tuple[Line, ...]]:
-    """The items of each section; `Refused` for an answer that has none."""
-    lines = _document(text)
-    told: dict[str, list[Line]] = {part: [] for part in HEADINGS}
-    for item in read_items(lines):
-        line = tidy_line(item.line)
-        if _LETTER.search(line.text) and not _NOTHING.fullmatch(line.text):
-            told[item.part].append(line)
-    if not any(told.values()):
-        raise Refused(
-            [
-                f"it has no item under any of the headings {', '.join(f'`## {one}`' for one in HEADINGS.values())}"
-            ]
-        )
-    if sum(map(len, told.values())) > _MOST_ITEMS:
-        raise Refused([f"more than {_MOST_ITEMS} items are no summary"])
-    return {part: tuple(found) for part, found in told.items()}
-
-
-_LETTER = late_pattern(r"[^\W_]")
-
-
-def _document(text: str) -> list[str]:
-    """Its lines, those of a fence where the sections stand in one, with the headings as a history has them."""
-    inner = [
-        found[2] for found in _FENCED.finditer(text) if any(map(_HEADING.fullmatch, found[2].split("\n")))
-    ]
-    lines = max([*inner, ""], key=len).split("\n") if inner else text.split("\n")
-    return [_as_heading(line) for line in lines]
-
-
-def _as_heading(line: str) -> str:
-    if len(line) > 80 or not (found := _HEADING.fullmatch(line)):
-        return line
-    return f"## {found[1]}"
-
-
-# --- what it names ---------------------------------------------------------------------------------------------------
-
-
-def _complaints(told: dict[str, tuple[Line, ...]], grounds: Grounds) -> Iterator[str]:
-    decisions = grounds.composed.decisions
-    for part, lines in told.items():
-        for line in lines:
-            text = f"{line.text} {line.why}"
-            for name in files_in(_TAG.sub("", text)):
-                if not _stands_in(name, grounds.said):
-                    yield f"the session has no file `{name}`"
-            for task in tasks_in(text, grounds.tasks):
-                yield f"the session has no task {task}"
-            for number in _tags(text):
-                if not 0 < number <= len(decisions):
-                    yield f"the session has no decision D{number}"
-            if part == "decisions" and not any(_tags(text)) and not _is_close(line, decisions):
-                yield f"the session did not decide: {line.text[:200]}"
-            if part == "decisions" and any(_tags(text)) and (names := _strange(text, grounds.said)):
-                yield f"the session never speaks of {', '.join(names[:3])}: {line.text[:200]}"
-
-
+_FENCE = late_pattern(r"(?ms)^(`{3,}|~{3,})[^\n]*\n(.*?^#.*?)^\1[`~]*[ \t]*$")
+_NOTHING = late_pattern(r"(?i)\W*(?:none|nothing|n/?a)?\W*")
+_MARK = late_pattern(r"[ \t]*[\[(]([DQ]\d{1,4})[\])]")
 _WORD = late_pattern(r"[^\s`\"'<>|(),;\[\]{}*]{2,400}")
 _ENDING = late_pattern(r"\.[A-Za-z]\w{0,7}\Z")
 _PLACE = late_pattern(r"::.*\Z|(?:[:#]L?\d+(?:[:-]L?\d+)*)?[.:!?]*\Z")
+_TASKS = late_pattern(
+    r"(?i)\btasks?[ \t-]+#?(\w*\d[\w.-]*\b(?:(?:,|[ \t]+and|[ \t]+&)[ \t]+#?\w*\d[\w.-]*\b)*)"
+)
+_NUMBER = late_pattern(r"\d[\w.-]*\b")
+_NAME = late_pattern(r"(?<![.!?:] )(?<!^)\b[A-Z][\w+#]*[A-Za-z0-9+#]\b")
+
+
+def marked(composed: Entry) -> Mapping[str, Line]:
+    """What an answer refers to, by the marks that a model is given: decisions (`D1`), open questions and next steps (`Q1`)."""
+    groups = {"D": composed.decisions, "Q": (*composed.questions, *composed.further)}
+    return {f"{kind}{at}": one for kind, lines in groups.items() for at, one in enumerate(lines, 1)}
+
+
+def judge_answer(text: str, grounds: Grounds) -> Entry:
+    """The composed entry with the four sections as the answer has them, and then what it left out; `Refused` for an answer that does not hold."""
+    told, marks = _sections(text), marked(grounds.composed)
+    if complaints := [*_complaints(told, marks, grounds)]:
+        raise Refused(*complaints[:_MOST_COMPLAINTS])
+    entry = with_lines(
+        grounds.composed,
+        lambda part, lines: (_known(part, one, marks) for one in told[part]) if part in _TOLD else lines,
+    )
+    return tidy_entry(_with_missing(entry, grounds.composed))
+
+
+def updated(told: Entry, composed: Entry) -> Entry:
+    """What a model told, with the facts as they are now: without what has been settled since, and with what is new."""
+    known = {line.finding for part in HEADINGS for line in lines_of(composed, part)}
+
+    def still(part: str, lines: Sequence[Line]) -> Sequence[Line]:
+        if part not in _TOLD:
+            return lines
+        return [
+            one for one in lines_of(told, part) if one.finding in known or one.finding.startswith(UNNAMED)
+        ]
+
+    return _with_missing(replace(with_lines(composed, still), author=told.author), composed)
+
+
+def _with_missing(entry: Entry, composed: Entry) -> Entry:
+    """The entry with the decisions, open questions and next steps of the `composed` one that none of its lines shows."""
+    shown = {name for part in _AHEAD for line in lines_of(entry, part) for name in (line.finding, line.text)}
+
+    def added(part: str, lines: Sequence[Line]) -> Iterator[Line]:
+        yield from lines
+        if part in _AHEAD:
+            yield from (one for one in lines_of(composed, part) if (one.finding or one.text) not in shown)
+
+    return with_lines(entry, added)
+
+
+def _sections(text: str) -> dict[str, list[Line]]:
+    """The items of each section; `Refused` for an answer that has none."""
+    fenced = _FENCE.search(text)
+    told: dict[str, list[Line]] = {part: [] for part in HEADINGS}
+    for item in read_items((fenced[2] if fenced else text).split("\n")):
+        if not _NOTHING.fullmatch(item.line.text):
+            told[item.part].append(item.line)
+    if not any(told.values()):
+        names = ", ".join(f"`## {HEADINGS[one]}`" for one in _TOLD)
+        raise Refused(f"it has no item under any of the headings {names}")
+    if sum(map(len, told.values())) > _MOST_ITEMS:
+        raise Refused(f"more than {_MOST_ITEMS} items are no summary")
+    return told
+
+
+def _complaints(
+    told: Mapping[str, Sequence[Line]], marks: Mapping[str, Line], grounds: Grounds
+) -> Iterator[str]:
+    files = {end for path in files_in(grounds.said) for end in _ends(path)}
+    tasks = {_number(one) for one in grounds.tasks}
+    for part, lines in told.items():
+        for line in lines:
+            text = _said(line)
+            cited, plain = _cited(part, line, marks), _MARK.sub("", text)
+            yield from (
+                f"the session has no file `{name}`"
+                for name in files_in(plain)
+                if name.casefold() not in files
+            )
+            yield from (f"the session has no task {one}" for one in tasks_in(plain) if one not in tasks)
+            yield from (f"the session has no {mark}" for mark in cited if mark not in marks)
+            if part == "decisions":
+                if not cited:
+                    yield f"the session did not decide, or [D1] or the like is missing: {line.text[:200]}"
+                names = (
+                    found[0] for found in _NAME.finditer(plain) if found[0].casefold() not in grounds.said
+                )
+                yield from (f"the session never speaks of {name}: {line.text[:200]}" for name in names)
+
+
+def _known(part: str, line: Line, marks: Mapping[str, Line]) -> Line:
+    """The line without marks and with the id of what it shows, and a decision with its reason, if the answer gives none."""
+    cited = _cited(part, line, marks)
+    text, why, *points = (_MARK.sub("", one) for one in (line.text, line.why, *line.points))
+    one = marks[cited[0]] if cited and part in _AHEAD else Line("")
+    return Line(text, why or (one.why if part == "decisions" else ""), tuple(points), one.finding)
+
+
+def _cited(part: str, line: Line, marks: Mapping[str, Line]) -> list[str]:
+    """The marks of a line; of one without any, that of what has half of its words."""
+    if (cited := _MARK.findall(_said(line))) or part not in _AHEAD:
+        return cited
+    kind, words = "D" if part == "decisions" else "Q", words_of(line.text)
+    return [
+        mark
+        for mark, one in marks.items()
+        if mark.startswith(kind) and words and 2 * len(words & words_of(_said(one))) >= len(words)
+    ][:1]
+
+
+def _said(line: Line) -> str:
+    return " ".join((line.text, line.why, *line.points))
 
 
 def files_in(text: str) -> Iterator[str]:
-    """The files that a text names: words that end as files do, and paths whose last part has an ending."""
+    """The files that a text names: words that end as files do, paths whose last part has an ending, and addresses."""
     for found in _WORD.finditer(text):
         word = _PLACE.sub("", found[0].replace("\\", "/"), count=1).removeprefix("./")
         last = word.rpartition("/")[2]
-        if "://" in word or not last:
-            if "://" in word:
-                yield word
-        elif type_of(last) is not None if "/" not in word else type_of(last) or _ENDING.search(last):
+        if "://" in word or (last and (type_of(last) or ("/" in word and _ENDING.search(last)))):
             yield word
 
 
-def _stands_in(name: str, said: str) -> bool:
-    """Whether a name stands in a text as a whole, a path's end being one."""
-    wanted, at = name.casefold(), -1
-    while (at := said.find(wanted, at + 1)) >= 0:
-        before, after = said[at - 1 : at] if at else "", said[at + len(wanted) : at + len(wanted) + 1]
-        if not _IN_NAME.match(before) and not _IN_NAME.match(after):
-            return True
-    return False
+def _ends(path: str) -> Iterator[str]:
+    """A path, and what is left of it without its first folders."""
+    while path:
+        yield path.casefold()
+        path = path.partition("/")[2]
 
 
-_IN_NAME = late_pattern(r"[\w-]")
-_TASKS = late_pattern(
-    r"(?i)\btasks?[ \t]+(?:id[ \t]+)?#?(?P<ids>[\w.-]*\d[\w.-]*(?:(?:[ \t]*,[ \t]*|[ \t]+(?:and|or|to|&)[ \t]+)#?[\w.-]*\d[\w.-]*)*)"
-    r"|(?P<id>\btask-\d+)\b"
-)
-_IDS = late_pattern(r"[\w.-]*\d[\w.-]*")
-
-
-def tasks_in(text: str, known: Collection[str]) -> Iterator[str]:
-    """The ids of tasks that a text names and that are none of the `known`."""
-    numbers = {_number(one) for one in known}
+def tasks_in(text: str) -> Iterator[str]:
+    """The numbers of the tasks that a text names, as `_number` gives them."""
     for found in _TASKS.finditer(text):
-        for one in _IDS.findall(found["ids"] or found["id"]):
-            task = one.strip(".-_")
-            if task and task not in known and _number(task) not in numbers:
-                yield task
+        yield from map(_number, _NUMBER.findall(found[1]))
 
 
 def _number(task: str) -> str:
     """`7` for task-007 too, as models like to write it."""
-    return task.casefold().removeprefix("task").strip("-_ ").lstrip("0") or "0"
-
-
-# --- decisions -------------------------------------------------------------------------------------------------------
-
-
-def _tags(text: str) -> list[int]:
-    return [int(found[1]) for found in _TAG.finditer(text)]
-
-
-def _untagged(lines: Iterable[Line]) -> tuple[Line, ...]:
-    return tuple(line._replace(text=_TAG.sub("", line.text), why=_TAG.sub("", line.why)) for line in lines)
-
-
-def _decided(line: Line, decisions: Sequence[Line]) -> Line | None:
-    """The item with the place, and where it gives none the reason, of the decision that it tells."""
-    tags = _tags(f"{line.text} {line.why}")
-    one = decisions[tags[0] - 1] if tags else next((each for each in decisions if _tells(line, each)), None)
-    return one and line._replace(why=line.why or one.why, line=one.line)
-
-
-def _is_close(line: Line, decisions: Sequence[Line]) -> bool:
-    return any(_tells(line, one) for one in decisions)
-
-
-def _tells(line: Line, decision: Line) -> bool:
-    """Whether a line tells a decision: half of the words of either stand in the other, and each name of it does."""
-    said, meant = words_of(line.text), words_of(decision.text)
-    everything = words_of(f"{decision.text} {decision.why}")
-    if not meant or not said:
-        return (
-            line.text.casefold() in decision.text.casefold()
-            or decision.text.casefold() in line.text.casefold()
-        )
-    if 2 * len(said & everything) >= len(said):
-        return True
-    told = words_of(f"{line.text} {line.why}")
-    return 2 * len(meant & told) > len(meant) and not _strange(
-        line.text, f"{decision.text} {decision.why}".casefold()
-    )
-
-
-_NAME = late_pattern(r"(?<![.!?:] )(?<!^)\b[A-Z][\w+#]*[A-Za-z0-9+#]\b")
-
-
-def _strange(text: str, said: str) -> list[str]:
-    """Names in a text, words with a capital inside of a sentence, that are nowhere in what was said."""
-    return [
-        found[0]
-        for found in _NAME.finditer(text)
-        if not _TAG.search(f"[{found[0]}]") and found[0].casefold() not in said
-    ]
-
-
-# --- what it left out ------------------------------------------------------------------------------------------------
-
-
-def missing_of(entry: Entry, composed: Entry, decided: Sequence[Line] | None = None) -> Entry:
-    """The entry with those decisions, open questions and unfinished tasks of the `composed` one behind that it does not tell.
-
-    `decided` are its decisions as they were written, with their tags.
-    """
-    lines = entry.decisions if decided is None else decided
-    tagged = {number for line in lines for number in _tags(f"{line.text} {line.why}")}
-    decisions = [
-        one
-        for number, one in enumerate(composed.decisions, 1)
-        if number not in tagged and not any(_tells_all(line, one) for line in lines)
-    ]
-    ahead = (*entry.questions, *entry.further)
-    questions = [one for one in composed.questions if not any(_tells_all(line, one) for line in ahead)]
-    further = [one for one in composed.further if not any(tells(line, one) for line in ahead)]
-    return replace(
-        entry,
-        decisions=(*entry.decisions, *decisions),
-        questions=(*entry.questions, *questions),
-        further=(*entry.further, *further),
-    )
-
-
-def _tells_all(line: Line, one: Line) -> bool:
-    """Whether nearly all words of one stand in the other: what is told too often is better than what is lost."""
-    wanted = words_of(one.text)
-    if not wanted:
-        return one.text.casefold() in line.text.casefold()
-    return 4 * len(wanted & words_of(f"{line.text} {line.why}")) >= 3 * len(wanted)
-
-
-_TASK = late_pattern(r"\(task ([^();]+)(?:;[^()]*)?\)\Z")
-
-
-def tells(line: Line, one: Line) -> bool:
-    """Whether a line tells what another says: one of a task names it, any other has nearly all of its words."""
-    task = _TASK.search(one.text)
-    if task is None:
-        return _tells_all(line, one)
-    if not _IDS.search(task[1]):
-        return _stands_in(f"task {task[1]}", f"{line.text} {line.why}".casefold())
-    return _number(task[1]) in map(_number, _named(line))
-
-
-def _named(line: Line) -> frozenset[str]:
-    found = _TASKS.finditer(f"{line.text} {line.why}")
-    return frozenset(one.strip(".-_") for each in found for one in _IDS.findall(each["ids"] or each["id"]))
+    found = _NUMBER.search(task)
+    return (found[0].lstrip("0") or "0") if found else task

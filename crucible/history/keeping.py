@@ -1,23 +1,24 @@
 """The folder `history/` of a vault: writing an entry's note, and which entries are there.
 
-Owns that a note that stands there is brought up to date and never written over, and that nothing is taken away unasked: `too_many` names what
-is beyond the limits, `prune` hands it to whoever can bring it back.
+Owns that a note that stands there is brought up to date and never written over.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.acts.evidence import load_evidence
 from crucible.errors import CrucibleError, EditRefused, NoteExists
-from crucible.history.model import Captures, Entry, shortened_captures
-from crucible.history.notes import HEADINGS, read_entry, render_entry
-from crucible.history.revising import revised, with_captures, with_session
+from crucible.history.model import HEADINGS, Captures, Entry, lines_of, shortened_captures, tidy_entry
+from crucible.history.notes import properties_of, read_entry, render_entry
+from crucible.history.revising import revised, with_property
 from crucible.history.shortening import shortener
+from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Edit, Problem, Source, Span
 from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
@@ -27,8 +28,8 @@ from crucible.vault.walk import OnError, find_notes
 
 __all__ = [
     "HISTORY",
+    "NEVER",
     "EntryNote",
-    "Limits",
     "Wish",
     "add_captures",
     "entry_path",
@@ -37,17 +38,13 @@ __all__ = [
     "load_entries",
     "load_entry",
     "move_entry",
-    "prune",
     "search_entries",
-    "too_many",
 ]
 
 HISTORY = "history"
 """The folder of the vault in which it is kept."""
 
-_NEVER = datetime.min.replace(tzinfo=UTC)
-_MOST_DAYS = 10_000_000
-"""More than a calendar has."""
+NEVER = datetime.min.replace(tzinfo=UTC)
 _DAY = late_pattern(r"(\d{4})-(\d{2})-(\d{2})")
 
 
@@ -76,18 +73,11 @@ class Wish(NamedTuple):
     limit: int | None = None
 
 
-class Limits(NamedTuple):
-    """How many entries are kept, and for how many days; 0 is no limit."""
-
-    entries: int = 100
-    days: int = 365
-
-
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def keep_entry(vault: Vault, entry: Entry, basis: str = "", place: str = "") -> Path:
-    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_mark` makes it, `place` where the session's note is.
+    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_of` makes it, `place` where the session's note is.
 
     `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
     """
@@ -111,7 +101,7 @@ def keep_entry(vault: Vault, entry: Entry, basis: str = "", place: str = "") -> 
 
 
 def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
-    """Note in a session's history what became of what was worth keeping; None where it has none, or a human changed that list.
+    """Note in a session's history what became of what was worth keeping, unless a human changed that list; None where it has none.
 
     Answers that stand there stay: later ones count before earlier ones, and what was kept stays kept.  What nobody answered for is what `captures` says:
     a proposal that a human kept in words of his own is known by its old ones no more.
@@ -127,12 +117,11 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
         if entry is None:
             return []
         joined = entry.captures._replace(suggested=()).joined(captures)
-        return _edits(note, with_captures(note.source, joined))
+        listed = properties_of(tidy_entry(replace(entry, captures=joined))).get("captures")
+        return _edits(note, with_property(note.source, "captures", listed))
 
-    before = load_entry(vault, path).entry
     vault.update(path, intention)
-    after = load_entry(vault, path).entry
-    return path if before != after else None
+    return path
 
 
 def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
@@ -147,7 +136,12 @@ def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
         if os.path.lexists(old):
             files.move_exclusive(old, new, fsync=vault.settings.fsync)
         vault.touched |= {old, new}
-    vault.update(new, lambda note: _edits(note, with_session(note.source, old_id, new_id)))
+
+    def intention(note: Note) -> list[Edit]:
+        is_old = find_frontmatter(note.source).values.get("session_id") == old_id
+        return _edits(note, with_property(note.source, "session_id", new_id)) if is_old else []
+
+    vault.update(new, intention)
     return new
 
 
@@ -203,61 +197,25 @@ def _wanted(one: EntryNote, entry: Entry, wish: Wish) -> bool:
 def search_entries(notes: Iterable[EntryNote], words: str) -> list[EntryNote]:
     """The entries that hold every one of the words, in any case, the newest first."""
     wanted = words.casefold().split()
-    return list_entries((one for one in notes if one.entry and _holds(one.entry, wanted)), Wish())
 
+    def holds(entry: Entry) -> bool:
+        said = _said(entry)
+        return all(word in said for word in wanted)
 
-def _holds(entry: Entry, wanted: Sequence[str]) -> bool:
-    said = _said(entry)
-    return all(word in said for word in wanted)
+    return list_entries((one for one in notes if one.entry and holds(one.entry)), Wish())
 
 
 def _said(entry: Entry) -> str:
-    lines = [f"{line.text} {line.why}" for part in HEADINGS for line in getattr(entry, part)]
+    told = (line for part in HEADINGS for line in lines_of(entry, part))
+    lines = [" ".join((line.text, line.why, *line.points)) for line in told]
     kept = [one.summary for group in entry.captures for one in group]
     names = (entry.session_id, entry.title, entry.project, entry.agent)
     return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()
 
 
-# --- taking away -----------------------------------------------------------------------------------------------------
-
-
-def too_many(notes: Iterable[EntryNote], now: datetime, limits: Limits) -> list[EntryNote]:
-    """The entries beyond the limits, the oldest first.  A note that is not understood is nobody's to take away."""
-    found = list_entries(notes, Wish())
-    kept = found[: limits.entries] if limits.entries else found
-    staying = {one.note.path for one in kept if not _is_old(one.at, now, limits.days)}
-    return [one for one in reversed(found) if one.note.path not in staying]
-
-
-def _is_old(at: datetime, now: datetime, days: int) -> bool:
-    """Whether it is beyond the age; what nobody knows the age of is not."""
-    return bool(days) and at != _NEVER and now - at > timedelta(days=min(days, _MOST_DAYS))
-
-
-def prune(
-    vault: Vault, notes: Sequence[EntryNote], discard: Callable[[Path], None], on_error: OnError | None = None
-) -> list[Path]:
-    """Hand each note to `discard`, which moves it where it can be brought back from; what went.
-
-    One that was changed since it was read stays.
-    """
-    gone: list[Path] = []
-    for one in notes:
-        try:
-            with vault.locked(one.note.path):
-                if files.holds(files.inside(vault.root, one.note.path), one.note.data):
-                    discard(one.note.path)
-                    gone.append(one.note.path)
-        except CrucibleError as error:
-            if on_error is None:
-                raise
-            on_error(error)
-    return gone
-
-
 def _day_of(name: str) -> datetime:
     found = _DAY.match(name)
     try:
-        return datetime(int(found[1]), int(found[2]), int(found[3]), tzinfo=UTC) if found else _NEVER
+        return datetime(int(found[1]), int(found[2]), int(found[3]), tzinfo=UTC) if found else NEVER
     except ValueError:
-        return _NEVER
+        return NEVER

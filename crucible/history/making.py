@@ -1,35 +1,56 @@
-"""A session's history from its note to its own: composed, or told by a model, and kept.
+"""A session's history from its note: composed by rules or written by a model, and stored.
 
-Owns that what was captured before stays listed, that what a model told stays as long as it is true, and that what it was asked for is written down.
+What was captured before stays listed, what a model wrote stays while it is true, and what the model was asked is recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.acts.evidence import load_evidence
+from crucible.acts.evidence import Evidence, load_evidence
 from crucible.agents.asking import Answer, Asker
-from crucible.errors import CrucibleError
+from crucible.bookmarks.keeping import load_bookmarks
+from crucible.bookmarks.model import Bookmark
+from crucible.errors import BadSessionId, CrucibleError, SessionNotFound
 from crucible.flight.entries import append_entry
-from crucible.history.keeping import keep_entry
-from crucible.history.model import NO_CAPTURES, Captures, Entry, shortened_captures
-from crucible.history.shortening import shortener
-from crucible.history.standing import basis_of, compose_now, load_standing
+from crucible.history.composing import compose_entry
+from crucible.history.judging import updated
+from crucible.history.keeping import entry_path, keep_entry
+from crucible.history.marks import BASIS, basis_of, read_marks
+from crucible.history.memories import MemoryKind, load_memories
+from crucible.history.model import (
+    NO_CAPTURES,
+    Captures,
+    Entry,
+    shortened_captures,
+    shortened_entry,
+)
+from crucible.history.notes import read_entry
+from crucible.history.remembering import remember
+from crucible.history.revising import own_entry
+from crucible.history.shortening import shortener, without_folders
 from crucible.history.telling import Told, tell
+from crucible.history.worked import worked
+from crucible.note.source import Source
 from crucible.secrets import Redact
+from crucible.session.model import Session
+from crucible.vault import files
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Made", "make_history"]
+__all__ = ["Made", "make_history", "refresh_history", "told_of"]
+
+_MOST_PARENTS = 20
+_ATTEMPTS = 5
 
 
 class Made(NamedTuple):
-    """A session's history: its note, what it tells, whether it was not there before, and what went wrong on the way, a line each.
+    """A session's history: its note, its content, whether the note is new, and what went wrong, a line each.
 
-    `is_left` says that the note was left as it is, since it is a human's alone.
+    `is_left` says that the note was not changed, since a person took it over.
     """
 
     path: Path
@@ -37,6 +58,33 @@ class Made(NamedTuple):
     is_new: bool
     problems: tuple[str, ...] = ()
     is_left: bool = False
+
+
+def told_of(
+    vault: Vault,
+    note: Note,
+    *,
+    redact: Redact,
+    roots: Sequence[str] = (),
+    captures: Captures = NO_CAPTURES,
+    evidence: Evidence | None = None,
+) -> Entry:
+    """What the session in `note` came to, composed without a model and without its history's note; no text holds a secret or an absolute path.
+
+    `roots` are folders of its project.
+    """
+    session = note.session
+    marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
+    entry = compose_entry(
+        session,
+        load_evidence(vault.root, session.id) if evidence is None else evidence,
+        captures=captures,
+        blockers=_blockers(marks, session),
+        roots=roots,
+        children=[*_children(vault, note)],
+        time_worked=worked(session, marks, timedelta(minutes=vault.settings.idle_minutes)),
+    )
+    return shortened_entry(entry, lambda text: redact(text)[0])
 
 
 def make_history(
@@ -48,81 +96,134 @@ def make_history(
     asker: Asker | None = None,
     captures: Captures = NO_CAPTURES,
     roots: Sequence[str] = (),
+    is_same: bool = False,
 ) -> Made:
-    """Write the history of the session in `note`, or bring it up to date; told by `asker` where there is one.
+    """Write the history of the session in `note`, or update it; `asker` is a model that writes it.
 
-    A note that is a human's alone is left as it is, and nobody is asked for it.  `captures` join those that stand there, `roots` are folders of
-    the session's project.  Without a model what one told before stays, unless the session has changed since.  A model that fails is a problem, and
-    the history is composed.  Raises what `keep_entry` does, and `NoteUnreadable`; what a model was asked for is written down in the flight recorder.
+    A note that a person took over is not changed, and nobody is asked.  `captures` join those in the note, `roots` are folders of the session's project.
+    What a model wrote before stays, except for what has been settled, until the session changes; with `is_same` it has not.
+    If the model fails, that is a problem, and the history is composed.  Raises like `keep_entry`, and `NoteUnreadable`.
     """
-    session = note.session
-    evidence = load_evidence(vault.root, session.id)
-    folders = (*evidence.roots, *roots)
-    composed = compose_now(vault, note, redact=redact, roots=roots, evidence=evidence)
-    basis = basis_of(composed)
-    standing = load_standing(vault, session.id, basis)
-    # By what the session knows alone: seen from another folder, each would be one more.
+    session, path = note.session, entry_path(vault, note.session.id)
+    evidence, before = load_evidence(vault.root, session.id), _source_of(vault, path)
+    marks = read_marks(before.lines) if before else {}
+    standing = own_entry(before, session.id) if before else None
+    is_theirs = bool(before and marks is None and read_entry(before).entry)
+    # Only by the folders of the session: from another folder, each capture would count as a new one.
     alone = shortener(evidence.roots)
-    listed, came = (shortened_captures(one, alone) for one in (standing.captures, captures))
-    composed = replace(composed, captures=listed.joined(came))
-    entry, problems = composed, list[str]()
-    if asker is not None and not standing.is_theirs:
+    listed = standing.captures if standing else NO_CAPTURES
+    joined = shortened_captures(listed, alone).joined(shortened_captures(captures, alone))
+    composed = told_of(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
+    entry, basis, was_basis = composed, _basis(composed), (marks or {}).get(BASIS, "")
+    problems: list[str] = []
+    if asker is not None and not is_theirs:
+        paths = shortener((*evidence.roots, *roots))
         told = tell(
-            vault.settings,
-            session,
-            composed,
-            said=note.source.text,
-            asker=asker,
-            redact=redact,
-            paths=shortener(folders),
+            vault.settings, session, composed, said=note.source.text, asker=asker, redact=redact, paths=paths
         )
-        entry, problems = told.entry, [*_problems(vault, session.id, told, now)]
-    if not entry.author and standing.is_current and standing.entry and standing.entry.author:
-        entry = _with_words_of(standing.entry, composed)
-    path = keep_entry(vault, entry, basis, vault.relative(note.path))
-    return Made(path, entry, not standing.is_there, tuple(problems), standing.is_theirs)
+        entry, problems = told.entry, [*told.problems, *_recorded(vault, session.id, told, now)]
+    if not entry.author and standing and standing.author and (is_same or was_basis == basis):
+        entry, basis = updated(standing, composed), was_basis
+    is_new = not path.is_file()
+    keep_entry(vault, entry, basis if entry.author else "", vault.relative(note.path))
+    return Made(path, entry, is_new, tuple(problems), is_theirs)
 
 
-def _with_words_of(told: Entry, composed: Entry) -> Entry:
-    """What a model told, with the facts as they are now."""
-    return replace(
-        composed,
-        author=told.author,
-        done=told.done,
-        decisions=told.decisions,
-        questions=told.questions,
-        further=told.further,
-    )
+def refresh_history(
+    vault: Vault, path: Path, *, now: datetime, redact: Redact, roots: Sequence[str] = ()
+) -> Path | None:
+    """Update the history that covers the session at `path` after an answer, and return its note; None if there is none.
+
+    A subagent's session is covered by its parent's history.  No model is asked.  Todos in memory that the answer settled are marked done.
+    Raises like `make_history` and `remember`.
+    """
+    found = None
+    for _ in range(_ATTEMPTS):
+        seen = vault.read(path)
+        note = _teller(vault, seen)
+        known = load_memories(vault.root, MemoryKind.TODO, session=note.session.id).found
+        if any(one.session == note.session.id and not one.done for one in known):
+            remember(vault, note.session, now=now, redact=redact, roots=roots)
+        if _has_history(vault, note):
+            found = make_history(vault, note, now=now, redact=redact, roots=roots, is_same=True).path
+        if files.holds(path, seen.data):  # else somebody else answered meanwhile
+            break
+    return found
+
+
+def _teller(vault: Vault, note: Note) -> Note:
+    """The note whose history covers this session: its own if it has one or no parent, else its parent's."""
+    for _ in range(_MOST_PARENTS):
+        parent = note.session.parent
+        if not parent or _has_history(vault, note):
+            break
+        with suppress(SessionNotFound):
+            note = vault.load(parent)
+            continue
+        break
+    return note
+
+
+def _has_history(vault: Vault, note: Note) -> bool:
+    try:
+        return entry_path(vault, note.session.id).is_file()
+    except BadSessionId:  # a person wrote what is no id, so no file can have it
+        return False
+
+
+# --- what goes into it -----------------------------------------------------------------------------------------------
+
+
+def _children(vault: Vault, note: Note) -> Iterator[Session]:
+    """The sessions of its subagents, as far as they can be read."""
+    for ref in note.session.subagents:
+        with suppress(CrucibleError):
+            beside = note.path.with_name(f"{ref.session}.md")
+            yield vault.read(beside if beside.is_file() else vault.find(ref.session)).session
+
+
+def _blockers(marks: Sequence[Bookmark], session: Session) -> Sequence[str]:
+    """The blockers of the last stop; those of an earlier phase do not count."""
+    last = session.phases[-1].id if session.phases else ""
+    said = [one for one in marks if one.blockers]
+    return said[-1].blockers if said and said[-1].phase.partition(".")[0] == last else ()
+
+
+def _basis(composed: Entry) -> str:
+    """The mark of what the session says beside what waits for an answer, the same from whatever folder its paths are seen."""
+    lines = (*composed.done, *composed.decisions, *composed.corrections)
+    said = (without_folders("\n".join((one.text, one.why, *one.points))) for one in lines)
+    return basis_of((*said, *composed.tasks_completed, *composed.files_modified))
+
+
+def _source_of(vault: Vault, path: Path) -> Source | None:
+    """The note as it is; None where there is none, or it cannot be read: writing it will say so."""
+    with suppress(CrucibleError):
+        return vault.read(path).source if path.is_file() else None
+    return None
 
 
 # --- what was asked --------------------------------------------------------------------------------------------------
 
 
-def _problems(vault: Vault, session_id: str, told: Told, now: datetime) -> list[str]:
-    found = [f"{told.template_problem}; the built-in template was used"] if told.template_problem else []
-    if told.problem:
-        found.append(f"the history of {session_id} was written by rules, not by the model: {told.problem}")
+def _recorded(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
+    """Record what each answer cost, whatever became of it; yields a problem if that fails."""
     for number, answer in enumerate(told.answers, 1):
-        is_kept = not told.problem and number == len(told.answers)
-        found += _record(vault, session_id, answer, now, is_kept=is_kept)
-    return found
+        is_kept = bool(told.entry.author) and number == len(told.answers)
+        yield from _record(vault, session_id, answer, now, is_kept=is_kept)
 
 
-def _record(vault: Vault, session_id: str, answer: Answer, now: datetime, *, is_kept: bool) -> list[str]:
-    """What was asked for cost something, whatever became of it; the problem to tell, if any."""
-    spent = {
+def _record(vault: Vault, session_id: str, answer: Answer, now: datetime, *, is_kept: bool) -> Iterator[str]:
+    values = {
+        "kept": is_kept,
         "model": answer.model,
         "cost_usd": answer.cost_usd,
         "tokens_in": answer.tokens_in,
         "tokens_out": answer.tokens_out,
     }
-    values: Mapping[str, object] = {
-        "kept": is_kept,
-        **{key: value for key, value in spent.items() if value is not None},
-    }
+    values = {key: value for key, value in values.items() if value is not None}
     limit = vault.settings.flight.max_value_bytes
     try:
         append_entry(vault.root, session_id, "history", values, now=now, max_value_bytes=limit)
     except CrucibleError as error:
-        return [f"{session_id}: what its history cost was not written down: {error}"]
-    return []
+        yield f"{session_id}: what its history cost was not written down: {error}"

@@ -1,57 +1,97 @@
-"""What we wrote into a note, remembered in its last line: a digest for each item and property.
+"""What we wrote into a note, remembered in its last line: a digest of each item and each property, by key.
 
-Owns that line, a comment that Obsidian does not show.  What stands in the note and has no mark a human wrote or changed; what has a mark and
-does not stand there he took out.
+The line is a comment that Obsidian does not show.  An item whose digest is there is ours; any other a person wrote or changed.  A key without an item
+means that a person changed or deleted it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from crucible.history.model import HEADINGS, Entry, Line, lines_of
 from crucible.note.scalars import Value, render_entry
 from crucible.patterns import late_pattern
 
-__all__ = ["BASIS", "basis_mark", "is_marks_line", "mark_of", "read_marks", "render_marks", "value_mark"]
+__all__ = [
+    "BASIS",
+    "OLD",
+    "UNNAMED",
+    "basis_of",
+    "is_marks_line",
+    "item_keys",
+    "item_mark",
+    "old_key",
+    "read_marks",
+    "render_marks",
+    "value_mark",
+]
 
+BASIS = "told_from"
+"""The key of what a model was shown."""
+UNNAMED = "text-"
+"""How the name of a line without a finding begins."""
+OLD = "/"
+"""How the key of an item of an older version begins."""
 _DIGITS = 8
-_LINE = late_pattern(r"%% crucible wrote:((?: (?:[a-z_]{1,40}=)?[0-9a-f]{8})*) %%[ \t]*")
+_KEY = r"[\w./:@+-]{1,160}"
+_LINE = late_pattern(rf"%% crucible wrote:((?: (?:{_KEY}=)?[0-9a-f]{{8}})*) %%[ \t]*")
+_NAME = late_pattern(_KEY)
+_PLACE = late_pattern(r" \(line [0-9]{1,9}\)\Z")
+_MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
 
-def mark_of(part: str, text: str, why: str) -> str:
-    """The mark of an item: of its words, not of the line of the session's note that it leads to."""
-    return _digest(f"{part}\0{text}\0{why}")
+def item_keys(entry: Entry) -> dict[str, Line]:
+    """The lines of all sections by key: the section, and the finding's id or else a digest of the text."""
+    found: dict[str, Line] = {}
+    for part in HEADINGS:
+        for line in lines_of(entry, part):
+            name = line.finding if _NAME.fullmatch(line.finding) else f"{UNNAMED}{_digest(line.text)}"
+            key, number = f"{part}/{name}", 1
+            while key in found:
+                number += 1
+                key = f"{part}/{name}+{number}"
+            found[key] = line
+    return found
+
+
+def item_mark(rows: Sequence[str]) -> str:
+    """The digest of an item's lines, without indentation and list marks."""
+    return _digest("\n".join(_MARKER.sub("", row).rstrip() for row in rows))
 
 
 def value_mark(key: str, value: Value) -> str:
-    """The mark of a property, `key=digits`: a removed one is known by its name."""
-    return f"{key}={_digest(chr(10).join(render_entry(key, value)))}"
+    """The digest of a property."""
+    return _digest("\n".join(render_entry(key, value)))
 
 
-BASIS = "told_from="
-"""What the mark begins with that says from what a note was told."""
+def basis_of(texts: Iterable[str]) -> str:
+    """The digest of what a model was shown of a session: while it is the same, what the model wrote still holds."""
+    return _digest("\0".join(texts))
 
 
-def basis_mark(texts: Iterable[str]) -> str:
-    """The mark of what the session held when it was told: while that is the same, what a model told of it is still true."""
-    return BASIS + _digest("\0".join(texts))
-
-
-def render_marks(marks: Iterable[str]) -> str:
-    """The line; each mark once, in one order, so that nothing new changes nothing."""
-    return " ".join(["%% crucible wrote:", *sorted(set(marks)), "%%"])
+def render_marks(marks: Mapping[str, str]) -> str:
+    """The line, in one order, so that nothing new changes nothing."""
+    return " ".join(["%% crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "%%"])
 
 
 def is_marks_line(line: str) -> bool:
-    """Whether a line is such a one."""
+    """True for such a line."""
     return line.startswith("%% crucible wrote:") and bool(_LINE.fullmatch(line))
 
 
-def read_marks(lines: Sequence[str]) -> tuple[str, ...] | None:
-    """The marks of all such lines of a note, since a merge may have left two; None without any."""
+def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
+    """The digests by key of all such lines, since a merge may have left two; None without any.  Items of older versions have `old_key`."""
     found = [match[1].split() for line in lines if is_marks_line(line) and (match := _LINE.fullmatch(line))]
-    return tuple(mark for marks in found for mark in marks) if found else None
+    marks = (mark.rpartition("=") for marks in found for mark in marks)
+    return {key or f"{OLD}{digest}": digest for key, _, digest in marks} if found else None
+
+
+def old_key(part: str, line: Line) -> str:
+    """The key of an item that an older version wrote, which ended in the line of the session's note."""
+    told = f"{part}\0{_PLACE.sub('', line.text)}\0{line.why}"
+    return f"{OLD}{_digest(told)}"
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -1,10 +1,7 @@
 """What is remembered over sessions: decisions, lessons and what is left to do, in `.crucible/memory/`, a JSON line each.
 
-Owns what a line says and which of several lines counts.  Lines are added at the end: of those with one id the newest holds, so what is done,
-or what its note does not say any more, is a later line with `done`.  Only a todo that is done may shrink to a line's summary.  What of a session is
-worth a line is `gleaning`'s.
-
-The notes are the truth: a line is what a session's note said when the session ended.
+Lines are only appended: of those with one id the newest counts, so what is done, or what its note does not say any more, is a later line with
+`done`.  Only a todo that is done may shrink to a line's summary.  The notes are the truth: a line is what a note said when its session stopped.
 """
 
 from __future__ import annotations
@@ -49,21 +46,15 @@ class MemoryKind(StrEnum):
     TODO = "todo"
 
 
-FILES: Mapping[MemoryKind, str] = MappingProxyType(
-    {
-        MemoryKind.DECISION: "decisions.jsonl",
-        MemoryKind.LESSON: "lessons.jsonl",
-        MemoryKind.TODO: "todos.jsonl",
-    }
-)
+FILES: Mapping[MemoryKind, str] = MappingProxyType({kind: f"{kind}s.jsonl" for kind in MemoryKind})
 
 
 class Memory(NamedTuple):
     """A decision, a lesson or something to do, each text in one line and without secrets.
 
-    `why` is a decision's reason, a lesson's cure, "" where nobody said.  `at` is when it was said, of what is `done` when that was seen.  `phase` is
-    a phase's id.  `source` says where it was found: a decision's own source, else `error`, `correction`, `environment`, `history`, `knowledge`, `task`, `question`.
-    What only a model said is `inferred`.  `compacted` is a summary that stands for all lines of a todo that is done.
+    `why` is a decision's reason, or cause → resolution of a failure, "" if unknown.  `at` is when it was said, or when it was seen to be `done`.
+    `phase` and `finding` are ids in the session's note; for a task `finding` is `task-3`.  `source` is the finding's, `task` or `question`.
+    `compacted` is a summary that stands for all lines of a todo that is done.
     """
 
     id: str
@@ -72,12 +63,13 @@ class Memory(NamedTuple):
     session: str
     at: datetime
     why: str = ""
+    by: str = ""
     phase: str = ""
     project: str = ""
     source: str = ""
-    inferred: bool = False
-    done: bool = False
+    finding: str = ""
     compacted: str = ""
+    done: bool = False
 
 
 class Loaded(NamedTuple):
@@ -88,7 +80,6 @@ class Loaded(NamedTuple):
 
 
 _WORD = late_pattern(r"\w+")
-_PREFIX = {MemoryKind.DECISION: "d", MemoryKind.LESSON: "l", MemoryKind.TODO: "t"}
 _SUMMARY = 240
 _LATER = timedelta(microseconds=1)
 """So much later is a line that takes the place of another one."""
@@ -102,7 +93,7 @@ def key_of(text: str) -> str:
 def memory_id(session: str, kind: MemoryKind, text: str) -> str:
     """The same for the same words of the same session, on every machine: both sides of a merge give one."""
     told = f"{session}\0{kind}\0{key_of(text)}".encode("utf-8", "surrogatepass")
-    return f"{_PREFIX[kind]}-{hashlib.blake2s(told, digest_size=6).hexdigest()}"
+    return f"{kind[0]}-{hashlib.blake2s(told, digest_size=6).hexdigest()}"
 
 
 # --- the files -------------------------------------------------------------------------------------------------------
@@ -150,29 +141,18 @@ def bytes_of(memory: Memory) -> int:
 
 def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
     """Leave one line, a summary, of each of these that is done; how many became shorter.  Other lines stay as they stand, to the byte."""
-    count = 0
+    going: list[Memory] = []
 
     def change(lines: Sequence[bytes]) -> list[bytes]:
-        nonlocal count
-        changed, count = _shortened(lines, ids)
-        return changed
+        read = [(line, _todo_in(line)) for line in lines]
+        standing = _newest(one for _, one in read if one)
+        going[:] = (one for one in standing if one.id in ids and one.done and not one.compacted)
+        names = {one.id for one in going}
+        kept = [line for line, one in read if one is None or one.id not in names]
+        return [*kept, *(orjson.dumps(_fields(_summarised(one))) for one in going)]
 
     rewrite_lines(root, FILES[MemoryKind.TODO], change, fsync=fsync)
-    return count
-
-
-def _shortened(lines: Sequence[bytes], ids: Collection[str]) -> tuple[list[bytes], int]:
-    read = [_todo_in(line) for line in lines]
-    standing = {one.id: one for one in _newest(one for one in read if one)}
-    going = {ident for ident, one in standing.items() if ident in ids and one.done and not one.compacted}
-    kept, told = list[bytes](), set[str]()
-    for line, one in zip(lines, read, strict=True):
-        if one is None or one.id not in going:
-            kept.append(line)
-        elif one.id not in told:
-            told.add(one.id)
-            kept.append(orjson.dumps(_fields(_summarised(standing[one.id]))))
-    return kept, len(going)
+    return len(going)
 
 
 def _todo_in(line: bytes) -> Memory | None:
@@ -206,45 +186,22 @@ def _order(one: Memory) -> tuple[datetime, bool, bool, str, str, Memory]:
 
 def _fields(one: Memory) -> dict[str, object]:
     """As it stands in its line; what is empty is left out."""
-    head: dict[str, object] = {
-        "id": one.id,
-        "kind": str(one.kind),
-        "session": one.session,
-        "at": time_text(one.at),
-    }
-    rest = {name: getattr(one, name) for name in (*_TEXTS, *_FLAGS)}
-    return head | {name: value for name, value in rest.items() if value}
+    told = one._asdict() | {"kind": str(one.kind), "at": time_text(one.at)}
+    return {name: value for name, value in told.items() if value}
 
 
-_TEXTS = ("text", "why", "phase", "project", "source", "compacted")
-_FLAGS = ("inferred", "done")
+_TEXTS = ("text", "why", "by", "phase", "project", "source", "finding", "compacted")
 
 
 def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
     """Raises `Unfit`."""
     if fields.get("kind") != kind:
         raise Unfit(f"`kind` is not `{kind}`")
-    text, why, phase, project, source, compacted = (text_of(fields, name) for name in _TEXTS)
-    if not (text or compacted):
+    texts, done = {name: text_of(fields, name) for name in _TEXTS}, fields.get("done", False)
+    if not (texts["text"] or texts["compacted"]):
         raise Unfit("`text` is empty")
+    if not isinstance(done, bool):
+        raise Unfit("`done` is neither true nor false")
     return Memory(
-        word_of(fields, "id"),
-        kind,
-        text,
-        session_of(fields),
-        time_of(fields, "at"),
-        why,
-        phase,
-        project,
-        source,
-        _flag(fields, "inferred"),
-        _flag(fields, "done"),
-        compacted,
+        word_of(fields, "id"), kind, session=session_of(fields), at=time_of(fields, "at"), done=done, **texts
     )
-
-
-def _flag(fields: Mapping[str, object], name: str) -> bool:
-    value = fields.get(name, False)
-    if not isinstance(value, bool):
-        raise Unfit(f"`{name}` is neither true nor false")
-    return value

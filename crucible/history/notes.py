@@ -1,24 +1,35 @@
-"""An entry as a note for Obsidian, and from it.
+"""An entry as a note for Obsidian, and back.
 
-Owns the properties' names and order, the headings, and what an item looks like: `- text (line 12)`, below it `  - Why: …`.
-`read_entry(render_entry(entry)).entry` is the entry again, in its tidy form; whatever texts hold, they stand there contained.  Of what a human
-made of a note every item is taken as it stands.  The last line, a comment, remembers what was written: `marks`.
+Defines the properties' names and order, the headings, and what an item looks like: `- text`, below it `  - Why: reason` and `  - sub-point`.
+`read_entry(render_entry(entry)).entry` is the entry again, tidied, except that a note does not show `finding`.  A person's items are read as they are,
+and so is a history by EDI, which has `date` and `start_time` and no `type`.  `marks` explains the last line, a comment.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crucible.errors import BadSessionId
-from crucible.history.marks import mark_of, render_marks, value_mark
-from crucible.history.model import Capture, Captures, Entry, Line, tidy_entry
+from crucible.history.marks import BASIS, item_keys, item_mark, render_marks, value_mark
+from crucible.history.model import (
+    HEADINGS,
+    LISTS,
+    MOST_CAPTURES,
+    PROPERTIES,
+    TEXTS,
+    WHY,
+    Capture,
+    Captures,
+    Entry,
+    Line,
+    tidy_entry,
+)
 from crucible.note.contain import (
     FORMAT,
-    Rule,
     contain,
     contain_line,
     format_of,
@@ -31,16 +42,16 @@ from crucible.note.scalars import Value
 from crucible.note.source import Problem, Source
 from crucible.note.wikilinks import with_links, without_links
 from crucible.patterns import late_pattern
-from crucible.session.fields import FieldReader, format_time
+from crucible.session.fields import FieldReader, format_time, parse_time
 from crucible.session.identity import check_session_id
 from crucible.session.markup import render_title
 
 __all__ = [
-    "HEADINGS",
     "NOTE_TYPE",
     "Item",
     "Read",
     "find_sections",
+    "is_history",
     "properties_of",
     "read_entry",
     "read_items",
@@ -49,123 +60,115 @@ __all__ = [
 ]
 
 NOTE_TYPE = "history"
-HEADINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "done": "What We Did",
-        "decisions": "Decisions Made",
-        "questions": "Open Questions",
-        "further": "Next Session",
-    }
-)
-"""Sections of an entry, in order, and their level-2 headings."""
-
 _PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}
 _HEADING = late_pattern(r"(#{1,2})[ \t]+(.*?)[ \t]*")
 _ITEM = late_pattern(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)")
-_WHY = "Why: "
-_PLACED = late_pattern(r"(.*) \(line ([0-9]{1,9})\)")
-_OURS = Rule("place", r"[ \t]", r"\(line [0-9]{1,9}\)$", "(line ")
-_OUTCOMES = ("suggested", "approved", "skipped")
+_EMPHASIZED = ("done", "decisions")
+_LONGEST_HEAD = 100
+"""Characters of a text that is set in bold; a longer one is easier to read without."""
+_HEAD = late_pattern(r"([^*]+?)( \([^()*]*\))?")
+_BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
 _NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
 
 
 class Read(NamedTuple):
-    """An entry, None for a note that is none, and what is wrong with the note."""
+    """An entry, None if the note is not a history, and what is wrong with the note."""
 
     entry: Entry | None
     problems: tuple[Problem, ...] = ()
 
 
 class Item(NamedTuple):
-    """An item of a section as it stands in a note: lines `first` up to, not including, `end`, from 0."""
+    """An item of a section in a note: lines `first` up to, not including, `end`, from 0, and its mark."""
 
     part: str
     line: Line
     first: int
     end: int
+    mark: str = ""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def render_entry(entry: Entry, basis: str = "", place: str = "") -> str:
-    """The whole note, with the marks of what it holds, and that of what it was told from, if any.
+    """The whole note with the marks of its content; `basis` is the mark of what a model was shown, if any.
 
-    `place` is the path of the session's note, seen from the vault: both notes have one name, so the name alone would lead from here to here.
+    `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would lead here.
     """
     tidy = tidy_entry(entry)
     values = properties_of(tidy)
     blocks = [render_title(tidy.title or tidy.session_id)]
     if _can_be_linked(tidy.session_id):
         blocks.append(f"From [[{_place(place) or f'sessions/{tidy.session_id}'}]].")
-    blocks += _sections(tidy)
-    blocks.append(render_marks(filter(None, (*_marks(tidy, values), basis))))
+    marks = {key: value_mark(key, value) for key, value in values.items()}
+    rows: dict[str, list[str]] = {}
+    counts = Counter[str]()
+    for key, line in item_keys(tidy).items():
+        part = key.partition("/")[0]
+        counts[part] += 1
+        shown = render_item(part, line, counts[part])
+        marks[key] = item_mark(shown)
+        rows.setdefault(part, [f"## {HEADINGS[part]}", ""]).extend(shown)
+    if basis:
+        marks[BASIS] = basis
+    blocks += [*map("\n".join, rows.values()), render_marks(marks)]
     return render_frontmatter({**values, "format": FORMAT}) + "\n" + "\n\n".join(blocks) + "\n"
 
 
-def _sections(entry: Entry) -> Iterator[str]:
-    for part, heading in HEADINGS.items():
-        lines: tuple[Line, ...] = getattr(entry, part)
-        yield f"## {heading}"
-        if lines:
-            yield "\n".join(row for line in lines for row in render_item(line))
+def render_item(part: str, line: Line, number: int, form: int = FORMAT) -> list[str]:
+    """The rows of an item of a section; `form` is the note's `format`."""
+    below = [f"{WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else []
+    below += [contain(one, form=form, before=line.text) for one in line.points]
+    text = contain(line.text, form=form, after=" ".join((line.why, *line.points)))
+    if part in _EMPHASIZED:
+        text = _with_bold_head(text)
+    lead = f"{number}. " if part == "done" else "- "
+    return [lead + text, *(f"{' ' * len(lead)}- {one}" for one in below)]
 
 
-def _marks(entry: Entry, values: Mapping[str, Value]) -> Iterator[str]:
-    yield from (value_mark(key, value) for key, value in values.items())
-    for part in HEADINGS:
-        yield from (mark_of(part, line.text, line.why) for line in getattr(entry, part))
-
-
-def render_item(line: Line, form: int = FORMAT) -> list[str]:
-    """The lines of an item; `form` is the note's `format`."""
-    place = f" (line {line.line})" if line.line else ""
-    shown = [f"- {contain(line.text, extra=(_OURS,), form=form, after=line.why)}{place}"]
-    return [*shown, f"  - {_WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else shown
+def _with_bold_head(text: str) -> str:
+    """The text in bold, except for what it ends with in parentheses."""
+    head = _HEAD.fullmatch(text)
+    if head is None or len(head[1]) > _LONGEST_HEAD or head[1].count("`") % 2 or "\\" in head[1][-1:]:
+        return text
+    return f"**{head[1]}**{head[2] or ''}"
 
 
 def properties_of(entry: Entry) -> dict[str, Value]:
     """The properties of a tidy entry in their order; what is empty is left out."""
-    values: dict[str, Value] = {
-        "type": NOTE_TYPE,
-        "session_id": entry.session_id,
-        "title": entry.title,
-        "project": entry.project,
-        "started": _shown(entry.started),
-        "ended": _shown(entry.ended),
-        "duration_minutes": entry.duration_minutes,
-        "agent": entry.agent,
-        "skills": [*entry.skills],
-        "tasks_completed": [*entry.tasks_completed],
-        "tasks_started": [*entry.tasks_started],
-        "files_modified": [*entry.files_modified],
-        "captures": [
-            _capture(one, outcome)
-            for outcome, group in zip(_OUTCOMES, entry.captures, strict=True)
-            for one in group
-        ],
-        "tokens": entry.tokens,
-        "author": entry.author,
-    }
-    return {key: _without_links(value) for key, value in values.items() if value not in (None, "", [])}
+    values = {name: _shown(getattr(entry, name)) for name in PROPERTIES}
+    kept = {key: value for key, value in values.items() if value not in (None, "", [])}
+    return {"type": NOTE_TYPE, **kept}
 
 
-def _shown(time: datetime | None) -> str:
-    return format_time(time) if time else ""
+def _shown(value: object) -> Value:
+    r"""A value as a property.  Foreign text leads nowhere: what would be a link, `[[x]]`, is `[\[x]]`."""
+    match value:
+        case datetime():
+            return format_time(value)
+        case Captures():
+            return [_capture(one, outcome) for outcome, one in _listed(value)]
+        case tuple():
+            return [_shown(one) for one in value]
+        case str():
+            return without_links(value)
+        case int():
+            return value
+    return None
+
+
+def _listed(captures: Captures) -> list[tuple[str, Capture]]:
+    """At most `MOST_CAPTURES`: first what was kept, the latest of it, then what is proposed, then what was refused."""
+    found = [("approved", one) for one in captures.approved[-MOST_CAPTURES:]]
+    found += [("suggested", one) for one in captures.suggested]
+    found += [("skipped", one) for one in captures.skipped]
+    return found[:MOST_CAPTURES]
 
 
 def _capture(one: Capture, outcome: str) -> dict[str, Value]:
     told = {"type": one.type, "id": one.id, "summary": one.summary, "outcome": outcome}
-    return {key: value for key, value in told.items() if value}
-
-
-def _without_links(value: Value) -> Value:
-    r"""Foreign text leads nowhere: what would be a link, `[[x]]`, is `[\[x]]`."""
-    if isinstance(value, list):
-        return [_without_links(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _without_links(one) for key, one in value.items()}
-    return without_links(value) if isinstance(value, str) else value
+    return {key: _shown(value) for key, value in told.items() if value}
 
 
 def _place(path: str) -> str:
@@ -183,32 +186,32 @@ def _can_be_linked(session: str) -> bool:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
+def is_history(values: Mapping[str, Value]) -> bool:
+    """True for the properties of a history: ours by its `type`, one by EDI by its `session_id` and `date`."""
+    kind = values.get("type")
+    return kind == NOTE_TYPE or (kind is None and bool(values.get("session_id") and values.get("date")))
+
+
 def read_entry(source: Source, name: str = "") -> Read:
     """The entry of a note whose file is called `name`, without `.md`."""
     found = find_frontmatter(source)
     told = _Properties(source, found)
-    if not found.present or told.values.get("type") != NOTE_TYPE:
+    if not found.present or not is_history(found.values):
         told.problems.append(Problem("no-history", 1, f"type is not `{NOTE_TYPE}`"))
         return Read(None, tuple(told.problems))
-    parts: dict[str, list[Line]] = {part: [] for part in HEADINGS}
+    lines: dict[str, list[Line]] = {part: [] for part in HEADINGS}
     for item in read_items(source.lines, found.lines.end, format_of(found.values)):
-        parts[item.part].append(item.line)
+        lines[item.part].append(item.line)
+    values: dict[str, Any] = {key: told.line(key) for key in TEXTS} | {key: told.lines(key) for key in LISTS}
+    values["session_id"] = values["session_id"] or name
+    values |= {part: tuple(found) for part, found in lines.items()}
     entry = Entry(
-        told.line("session_id") or name,
-        title=told.line("title"),
-        project=told.line("project"),
-        started=told.time("started"),
-        ended=told.time("ended"),
+        started=told.moment("started", "start_time"),
+        ended=told.moment("ended", "end_time"),
         duration_minutes=told.count("duration_minutes"),
-        agent=told.line("agent"),
-        skills=told.lines("skills"),
-        tasks_completed=told.lines("tasks_completed"),
-        tasks_started=told.lines("tasks_started"),
-        files_modified=told.lines("files_modified"),
         captures=told.captures(),
         tokens=told.count("tokens"),
-        author=told.line("author"),
-        **{part: tuple(lines) for part, lines in parts.items()},
+        **values,
     )
     return Read(tidy_entry(entry), tuple(told.problems))
 
@@ -222,10 +225,19 @@ class _Properties(FieldReader):
     def lines(self, key: str) -> tuple[str, ...]:
         return tuple(map(with_links, self.texts(key)))
 
+    def moment(self, key: str, clock: str) -> datetime | None:
+        """A time, or the `date` with the time of day that `clock` holds."""
+        if key in self.values or "date" not in self.values:
+            return self.time(key)
+        found = parse_time(f"{self.text('date')}T{self.text(clock) or '00:00:00'}")
+        if found is None:
+            self.complain("date", "a day, with times of day beside it")
+        return found
+
     def captures(self) -> Captures:
         value = self.values.get("captures")
         items = value if isinstance(value, list) else [] if value is None else [value]
-        found: dict[str, list[Capture]] = {outcome: [] for outcome in _OUTCOMES}
+        found: dict[str, list[Capture]] = {outcome: [] for outcome in Captures._fields}
         for item in items:
             told = {key: with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
             # The form that has no outcome lists what was kept.
@@ -250,7 +262,7 @@ def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iter
             while at < end and at not in fenced and _goes_on(lines[at]):
                 at += 1
             if (told := _read_item(lines[first:at], form)).text:
-                yield Item(part, told, first, at)
+                yield Item(part, told, first, at, item_mark(lines[first:at]))
 
 
 def find_sections(lines: Sequence[str], start: int = 0) -> dict[str, int]:
@@ -287,15 +299,17 @@ def _goes_on(line: str) -> bool:
 
 
 def _read_item(lines: Sequence[str], form: int) -> Line:
-    """Lines of an item; its sub-items that are no `Why:` belong to its text."""
-    texts, whys = list[str](), list[str]()
-    for number, line in enumerate(lines):
+    """The text, then its sub-items; a line without a mark continues the one above it."""
+    parts: list[str] = []
+    for line in lines:
         item = _ITEM.fullmatch(line)
         text = (item[2] if item else line).strip(" \t")
-        is_why = number > 0 and item is not None and text.startswith(_WHY)
-        (whys if is_why or whys else texts).append(text[len(_WHY) :] if is_why else text)
-    text, place = " ".join(texts), 0
-    if found := _PLACED.fullmatch(text):
-        text, place = found[1], int(found[2])
-    why = uncontain_line(" ".join(whys), form=form)
-    return Line(uncontain(text, extra=(_OURS,), form=form), why, place)
+        if item or not parts:
+            parts.append(text)
+        else:
+            parts[-1] = f"{parts[-1]} {text}"
+    bold = _BOLD.fullmatch(parts[0])
+    text = bold[1] + (bold[2] or "") if bold else parts[0]
+    whys = [one.removeprefix(WHY) for one in parts[1:] if one.startswith(WHY)]
+    points = [uncontain(one, form=form) for one in parts[1:] if not one.startswith(WHY)]
+    return Line(uncontain(text, form=form), uncontain_line(" ".join(whys), form=form), tuple(points))

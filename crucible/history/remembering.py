@@ -1,96 +1,77 @@
-"""Adding to memory what a session came to, when it ends.
+"""Writing memory when a session stops: its decisions, lessons and what it left open, each finding once.
 
-Owns what is new, and what no longer holds: a task that is done, a question that was answered, a decision that the note does not say any more.  A session
-may be remembered as often as one likes: what stands there already is not written again.
+A session may be remembered again at any time: a line that is there is not written again, and what its note does not say any more gets a line
+with `done`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from crucible.history.gleaning import Gleaned, glean
-from crucible.history.memories import (
-    Memory,
-    MemoryKind,
-    append_memories,
-    key_of,
-    load_memories,
-    memory_id,
-)
-from crucible.history.model import LONGEST, Entry
-from crucible.history.shortening import shortener, without_folders
+from crucible.history.composing import open_questions
+from crucible.history.memories import Memory, MemoryKind, append_memories, key_of, load_memories, memory_id
+from crucible.history.model import LONGEST
+from crucible.history.shortening import shortener
 from crucible.note.contain import cut, normal_line
 from crucible.secrets import Redact
 from crucible.secrets.redacting import unscanned
+from crucible.session.findings import Kind, findings_of
 from crucible.session.identity import check_session_id
 from crucible.session.model import Callout, Session, Status
 from crucible.session.tasks import is_task_news
 from crucible.vault.store import Vault
 
-__all__ = ["Remembered", "close_todos", "completes_milestone", "open_todos", "remember"]
+__all__ = ["completes_milestone", "remember"]
 
 _LATER = timedelta(microseconds=1)
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _MILESTONES = frozenset(("milestone", "task_complete"))
-_NOT_IN_NOTES = frozenset(("history", "knowledge"))
-
-
-class Remembered(NamedTuple):
-    """What was written: memories that are new or hold again, and those that no longer hold."""
-
-    added: tuple[Memory, ...] = ()
-    closed: tuple[Memory, ...] = ()
+_KINDS = {
+    Kind.DECISION.value: MemoryKind.DECISION,
+    Kind.FAILURE.value: MemoryKind.LESSON,
+    Kind.CORRECTION.value: MemoryKind.LESSON,
+    Kind.ENVIRONMENT.value: MemoryKind.LESSON,
+    Kind.OPEN_END.value: MemoryKind.TODO,
+}
 
 
 def remember(
-    vault: Vault,
-    session: Session,
-    *,
-    now: datetime,
-    redact: Redact,
-    entry: Entry | None = None,
-    roots: Sequence[str] = (),
-) -> Remembered:
-    """Keep a session's decisions, lessons and todos in the vault's memory; on disk when this returns.
+    vault: Vault, *sessions: Session, now: datetime, redact: Redact, roots: Sequence[str] = ()
+) -> tuple[Memory, ...]:
+    """Add the sessions' findings and open tasks to the vault's memory; the lines that were written, on disk when this returns.
 
-    `entry` is its history as it stands, with a human's edits; without it what came from there stays.  `roots` are the project's folders: no absolute
-    path is kept.  `now` is aware.  Raises `BadSessionId`, `VaultError` when secrets cannot be looked for or the file cannot be written, `LockTimeout`, `OutsideVault`.
+    Each file is read and written once, whatever the number of sessions.  `roots` are the project's folders: no absolute path is kept.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
+    `VaultError` if secrets cannot be looked for or a file cannot be written.
     """
-    check_session_id(session.id)
     clean = _cleaner(redact, shortener(roots))
-    told = list(_memories(session, glean(session, entry), now, clean))
-    added, closed = list[Memory](), list[Memory]()
-    for kind in MemoryKind:
-        known = load_memories(vault.root, kind, session=session.id).found
-        mine = [one for one in told if one.kind is kind]
-        added += _new(known, mine, session.id, now)
-        closed += _gone(known, mine, session, now, has_entry=entry is not None)
-    closed += _done_elsewhere(vault, session, now, clean)
-    append_memories(vault.root, [*added, *closed], fsync=vault.settings.fsync)
-    return Remembered(tuple(added), tuple(closed))
+    names = {check_session_id(one.id) for one in sessions}
+    only = sessions[0].id if len(sessions) == 1 else ""
+    told = {_key(one): one for session in sessions for one in _memories(session, now, clean) if one.text}
+    found = (one for kind in MemoryKind for one in load_memories(vault.root, kind, session=only).found)
+    before = {_key(one): one for one in found if one.session in names}
+    written = [one for key, one in told.items() if key not in before]
+    for key, old in before.items():
+        at = max(now, old.at + _LATER)
+        if key in told and old.done and not old.compacted:
+            written.append(told[key]._replace(id=old.id, at=at))
+        elif key not in told and not old.done and old.source not in _KEPT:
+            written.append(old._replace(done=True, at=at))
+    append_memories(vault.root, written, fsync=vault.settings.fsync)
+    return tuple(written)
 
 
-def open_todos(root: Path, session_id: str) -> tuple[Memory, ...]:
-    """What memory holds to be left of a session."""
-    found = load_memories(root, MemoryKind.TODO, session=session_id).found
-    return tuple(one for one in found if one.session == session_id and not one.done)
+def _key(one: Memory) -> tuple[str, MemoryKind, str]:
+    return one.session, one.kind, key_of(one.text)
 
 
-def close_todos(
-    vault: Vault, todos: Iterable[Memory], before: Collection[str], open_: Collection[str], now: datetime
-) -> None:
-    """Remember as done those that say what was said to be open `before` and is `open_` no more; raises as `append_memories` does."""
-    seen: tuple[Callable[[str], str], ...] = (key_of, lambda text: key_of(without_folders(text)))
-    settled = [(form, {*map(form, before)} - {*map(form, open_)}) for form in seen]
-    done = [_done(one, now) for one in todos if any(form(one.text) in said for form, said in settled)]
-    append_memories(vault.root, done, fsync=vault.settings.fsync)
+_KEPT = ("history", "knowledge")
+"""Sources of lines of older versions, which no note tells."""
 
 
 def completes_milestone(session: Session) -> bool:
-    """Whether the session's end is a milestone: it is completed, and it reached one, by a callout, or did every task of its list."""
+    """True if the session's end is a milestone: it is completed, and it has a milestone callout or did every task of its list."""
     if session.status is not Status.COMPLETED:
         return False
     reached = any(
@@ -101,14 +82,51 @@ def completes_milestone(session: Session) -> bool:
     return reached or (bool(tasks) and all(task.status in _CLOSED for task in tasks))
 
 
-# --- from words to memories ------------------------------------------------------------------------------------------
+def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
+    """The lines of a session as its note is now."""
+    for one in _said(session, now):
+        texts: dict[str, Any] = {name: clean(getattr(one, name)) for name in _CLEANED}
+        at = min(one.at, now) if one.at.tzinfo else now
+        yield one._replace(id=memory_id(session.id, one.kind, texts["text"]), at=at, **texts)
+
+
+_CLEANED = ("text", "why", "by", "phase", "project", "finding")
+
+
+def _said(session: Session, now: datetime) -> Iterator[Memory]:
+    """Findings, open tasks and what waits for an answer, as the note has them."""
+    phases = {phase.id: phase.ended or phase.started for phase in session.all_phases()}
+    last = next(filter(None, reversed(phases.values())), None) or session.ended or session.started or now
+    blank = Memory("", MemoryKind.TODO, "", session.id, last, project=session.project or "")
+    said = set[str]()
+    for one in findings_of(session):
+        if kind := _KINDS.get(one.kind):
+            said.add(key_of(one.summary))
+            yield blank._replace(
+                kind=kind,
+                text=one.summary,
+                at=phases.get(one.phase) or last,
+                why=one.details or " → ".join(filter(None, (one.cause, one.resolution))),
+                by=one.by,
+                phase=one.phase,
+                source=str(one.source),
+                finding=one.id,
+            )
+    for task in session.tasks:
+        if task.status not in _CLOSED:
+            said.add(key_of(task.content))
+            yield blank._replace(text=task.content, source="task", finding=f"task-{task.id}")
+    if not session.parent:  # the parent's session answers what a subagent asks
+        for line in open_questions(session):
+            if key_of(line.text) not in said:
+                yield blank._replace(text=line.text, source="question", finding=line.finding)
 
 
 def _cleaner(redact: Redact, shorten: Callable[[str], str]) -> Callable[[str], str]:
-    """What makes a line without secrets and paths of this machine."""
+    """Puts a text in one line, without secrets and absolute paths."""
 
     def clean(text: str) -> str:
-        # Dropped control characters may have parted a secret, so what is left is looked at again.
+        # Control characters that were dropped may have split a secret, so what is left is scanned again.
         try:
             plain = normal_line(redact(text)[0])
             line = plain if plain == text else normal_line(redact(plain)[0])
@@ -117,68 +135,3 @@ def _cleaner(redact: Redact, shorten: Callable[[str], str]) -> Callable[[str], s
         return cut(shorten(line), LONGEST)
 
     return clean
-
-
-def _memories(
-    session: Session, gleaned: Sequence[Gleaned], now: datetime, clean: Callable[[str], str]
-) -> Iterator[Memory]:
-    project, seen = clean(session.project or ""), set[str]()
-    for one in gleaned:
-        text = clean(one.text)
-        ident = memory_id(session.id, one.kind, text)
-        if text and ident not in seen:
-            seen.add(ident)
-            yield Memory(
-                ident,
-                one.kind,
-                text,
-                session.id,
-                min(one.at, now) if one.at and one.at.tzinfo else now,
-                clean(one.why) if one.why else "",
-                one.phase,
-                project,
-                one.source,
-                one.inferred,
-            )
-
-
-# --- what is new, and what is over -----------------------------------------------------------------------------------
-
-
-def _new(known: Sequence[Memory], mine: Sequence[Memory], session: str, now: datetime) -> Iterator[Memory]:
-    """What nobody knows yet, or what held no longer and holds again.  A renamed session's lines have the ids of their birth."""
-    by_id = {one.id: one for one in known}
-    by_words = {key_of(one.text): one for one in known if one.session == session and one.text}
-    for one in mine:
-        old = by_id.get(one.id) or by_words.get(key_of(one.text))
-        if old is None:
-            yield one
-        elif old.done:
-            yield one._replace(id=old.id, at=max(now, old.at + _LATER))
-
-
-def _gone(
-    known: Sequence[Memory], mine: Sequence[Memory], session: Session, now: datetime, *, has_entry: bool
-) -> Iterator[Memory]:
-    """What the session said once and says no more."""
-    ids, words = {one.id for one in mine}, {key_of(one.text) for one in mine}
-    for one in known:
-        is_over = one.session == session.id and not one.done and one.id not in ids
-        if is_over and key_of(one.text) not in words and (has_entry or one.source not in _NOT_IN_NOTES):
-            yield _done(one, now)
-
-
-def _done_elsewhere(
-    vault: Vault, session: Session, now: datetime, clean: Callable[[str], str]
-) -> Iterator[Memory]:
-    """What another session of the project left, and this one did, in the same words."""
-    done = {key_of(clean(task.content)) for task in session.tasks if task.status == "completed"}
-    project = clean(session.project or "")
-    if done and project:
-        for one in load_memories(vault.root, MemoryKind.TODO, project).found:
-            if one.session != session.id and not one.done and key_of(one.text) in done:
-                yield _done(one, now)
-
-
-def _done(one: Memory, now: datetime) -> Memory:
-    return one._replace(done=True, at=max(now, one.at + _LATER))

@@ -1,23 +1,30 @@
-"""A history's note brought up to date with its session, and every word of a human's left as it is.
+"""A history's note updated from its session, with every word of a person left as it is.
 
-Owns which lines are ours: an item or a property that has the mark we wrote with it.  What a human changed or added has none and stays; what has a
-mark and is gone he took out, and it stays out.
+`marks` tells which items and properties are ours.  What a person changed or added is not, and stays; what is ours by its mark and missing from the note
+a person deleted, and it stays deleted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 from crucible.errors import EditRefused
-from crucible.history.marks import BASIS, is_marks_line, mark_of, read_marks, render_marks, value_mark
-from crucible.history.model import Captures, Entry, Line, tidy_entry
+from crucible.history.marks import (
+    BASIS,
+    OLD,
+    is_marks_line,
+    item_keys,
+    item_mark,
+    old_key,
+    read_marks,
+    render_marks,
+    value_mark,
+)
+from crucible.history.model import HEADINGS, Entry, Line, tidy_entry, with_lines
 from crucible.history.notes import (
-    HEADINGS,
-    NOTE_TYPE,
     Item,
     find_sections,
+    is_history,
     properties_of,
     read_entry,
     read_items,
@@ -28,179 +35,156 @@ from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.note.scalars import Value
 from crucible.note.source import Edit, Source, Span, apply_edits
 
-__all__ = ["own_entry", "revised", "with_captures", "with_session"]
+__all__ = ["own_entry", "revised", "with_property"]
 
-
-class _Told(NamedTuple):
-    """What is to stand in a note, by mark, and what we wrote into it before."""
-
-    items: Mapping[str, tuple[str, Line]]
-    values: Mapping[str, Value]
-    before: frozenset[str]
+_Marks = dict[str, str]
 
 
 def revised(source: Source, entry: Entry, basis: str = "") -> Source:
-    """The note with what the session came to by now; the same when nothing is to change.  `basis` is the mark of what that was told from.
+    """The note with what the session came to by now, unchanged if nothing is new.  `basis` is as `marks.basis_of` makes it.
 
-    A note that does not tell any more what we wrote is a human's alone and stays the same.  `EditRefused` for a note that is no history.
+    A note without marks is a person's alone and stays the same.  Raises `EditRefused` for a note that is not a history.
     """
-    found = find_frontmatter(source)
-    if found.values.get("type") != NOTE_TYPE:
-        raise EditRefused(f"line 1: type is not `{NOTE_TYPE}`, so it is left as it is")
-    before = read_marks(source.lines)
-    if before is None:
+    if not is_history(find_frontmatter(source).values):
+        raise EditRefused("line 1: type is not `history`, so the note was not changed")
+    marks = read_marks(source.lines)
+    if marks is None:
         return source
     tidy = tidy_entry(entry)
-    items = {
-        mark_of(part, line.text, line.why): (part, line) for part in HEADINGS for line in getattr(tidy, part)
-    }
-    told = _Told(items, properties_of(tidy), frozenset(before))
-    changed, kept = _with_properties(source, told, dict.fromkeys(before))
-    for mark in [mark for mark in kept if mark.startswith(BASIS)]:
-        del kept[mark]
-    return _with_items(changed, told, {**kept, **dict.fromkeys(filter(None, [basis]))})
+    told = properties_of(tidy)
+    known = [key for key in sorted(marks) if key != BASIS and "/" not in key]
+    for key in dict.fromkeys((*told, *known)):
+        source = _with_property(source, key, told.get(key), marks)
+    marks.pop(BASIS, "")
+    if basis:
+        marks[BASIS] = basis
+    return _with_items(source, item_keys(tidy), marks)
 
 
 def own_entry(source: Source, name: str = "") -> Entry | None:
-    """What we wrote into the note and stands there still, without a human's items; None for a note that has nothing of ours."""
-    entry, before = read_entry(source, name).entry, read_marks(source.lines)
-    if entry is None or before is None:
+    """What is ours in the note, each line with its `finding`; None if the note has no marks."""
+    entry, marks = read_entry(source, name).entry, read_marks(source.lines)
+    if entry is None or marks is None:
         return None
-    marks = frozenset(before)
-
-    def ours(part: str, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-        return tuple(line for line in lines if mark_of(part, line.text, line.why) in marks)
-
-    return replace(
-        entry,
-        done=ours("done", entry.done),
-        decisions=ours("decisions", entry.decisions),
-        questions=ours("questions", entry.questions),
-        further=ours("further", entry.further),
-    )
+    ours = [(item.part, _named(item, key)) for item in _items(source) if (key := _key(item, marks))]
+    return tidy_entry(with_lines(entry, lambda part, _: (line for one, line in ours if one == part)))
 
 
-def with_captures(source: Source, captures: Captures) -> Source:
-    """The note with these captures and all else as it is; the same when a human changed them, or there is nothing to change."""
-    entry, before = read_entry(source).entry, read_marks(source.lines)
-    if entry is None or before is None:
+def _named(item: Item, key: str) -> Line:
+    return item.line._replace(finding=key.partition("/")[2].partition("+")[0])
+
+
+def with_property(source: Source, key: str, value: Value) -> Source:
+    """The note with this property and everything else as it is; unchanged if a person edited it."""
+    marks = read_marks(source.lines)
+    if marks is None:
         return source
-    values = properties_of(tidy_entry(replace(entry, captures=captures)))
-    only = {key: value for key, value in values.items() if key == "captures"}
-    marks = frozenset(mark for mark in before if mark.startswith("captures="))
-    changed, kept = _with_properties(source, _Told({}, only, marks), dict.fromkeys(before))
-    return apply_edits(changed, list(_of_marks(changed, kept)))
+    changed = _with_property(source, key, value, marks)
+    return apply_edits(changed, _of_marks(changed, marks))
 
 
-def with_session(source: Source, old_id: str, new_id: str) -> Source:
-    """The note of a session that has another id now; the same when a human changed the id that it tells."""
-    before = read_marks(source.lines)
-    if before is None or find_frontmatter(source).values.get("session_id") != old_id:
+def _with_property(source: Source, key: str, value: Value, marks: _Marks) -> Source:
+    """Set or remove a property in its own lines, unless a person changed or deleted it; its mark is updated."""
+    found = find_frontmatter(source)
+    if key in found.values:
+        is_ours = marks.get(key) == value_mark(key, found.values[key])
+    else:
+        is_ours = key not in marks
+    if not is_ours:
         return source
-    marks = frozenset(mark for mark in before if mark.startswith("session_id="))
-    told = _Told({}, {"session_id": new_id}, marks)
-    changed, kept = _with_properties(source, told, dict.fromkeys(before))
-    return apply_edits(changed, list(_of_marks(changed, kept)))
-
-
-# --- properties ------------------------------------------------------------------------------------------------------
-
-
-def _with_properties(source: Source, told: _Told, kept: dict[str, None]) -> tuple[Source, dict[str, None]]:
-    """The properties that nobody else changed, each in its own lines, and the marks that still count."""
-    standing = find_frontmatter(source).values
-    for key in dict.fromkeys((*told.values, *_known_keys(told.before))):
-        is_ours = key in standing and value_mark(key, standing[key]) in told.before
-        is_new = key not in standing and not any(mark.startswith(f"{key}=") for mark in told.before)
-        if is_ours or is_new:
-            found = find_frontmatter(source)
-            edits = (
-                set_key(source, found, key, told.values[key])
-                if key in told.values
-                else remove_key(source, found, key)
-            )
-            source = apply_edits(source, edits)
-            for mark in [mark for mark in kept if mark.startswith(f"{key}=")]:
-                del kept[mark]
-            if key in told.values:
-                kept[value_mark(key, told.values[key])] = None
-    return source, kept
-
-
-def _known_keys(marks: frozenset[str]) -> list[str]:
-    return sorted({mark.partition("=")[0] for mark in marks if "=" in mark})
+    if value is not None:
+        marks[key] = value_mark(key, value)
+        return apply_edits(source, set_key(source, found, key, value))
+    marks.pop(key, "")
+    return apply_edits(source, remove_key(source, found, key))
 
 
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
-def _with_items(source: Source, told: _Told, kept: dict[str, None]) -> Source:
-    start = find_frontmatter(source).lines.end
-    form = format_of(find_frontmatter(source).values)
-    items = [*read_items(source.lines, start, form)]
-    edits = [edit for item in items for edit in _of_standing(source, item, told, kept, form)]
-    known = {*map(_mark, items), *told.before}
-    fresh = {mark: one for mark, one in told.items.items() if mark not in known}
-    edits += _of_fresh(source, start, items, [*fresh.values()], form)
-    kept.update(dict.fromkeys(told.items))
-    edits += _of_marks(source, kept)
+def _items(source: Source) -> list[Item]:
+    found = find_frontmatter(source)
+    return [*read_items(source.lines, found.lines.end, format_of(found.values))]
+
+
+def _key(item: Item, marks: Mapping[str, str]) -> str:
+    """The key of an item of ours; "" for a person's."""
+    keys = (key for key, mark in marks.items() if mark == item.mark and key.startswith(f"{item.part}/"))
+    old = old_key(item.part, item.line)
+    return next(keys, old if old in marks else "")
+
+
+def _with_items(source: Source, told: Mapping[str, Line], marks: _Marks) -> Source:
+    """Replace or delete items of ours, and add new ones."""
+    form, before = format_of(find_frontmatter(source).values), dict(marks)
+    for key in [key for key in marks if key.startswith(OLD)]:
+        del marks[key]
+    counts, ends, edits, seen = dict.fromkeys(HEADINGS, 0), dict[str, int](), list[Edit](), set[str]()
+
+    def rendered(key: str) -> str:
+        part = key.partition("/")[0]
+        counts[part] += 1
+        rows = render_item(part, told[key], counts[part], form)
+        marks[key] = item_mark(rows)
+        return "".join(f"{row}{source.newline}" for row in rows)
+
+    for item in _items(source):
+        key, span = _key(item, before), _span(source, item.first, item.end)
+        if key and (key not in told or key in seen):  # a merge may have left it twice
+            edits.append(Edit(span, ""))
+            if key not in seen:
+                marks.pop(key, "")
+            continue
+        seen.add(key)
+        ends[item.part] = item.end
+        if not key:
+            counts[item.part] += 1
+        elif (text := rendered(key)) != source.text[span.start : span.end]:
+            edits.append(Edit(span, text))
+    fresh: dict[str, str] = {}
+    for key in told:
+        if key not in marks:
+            part = key.partition("/")[0]
+            fresh[part] = fresh.get(part, "") + rendered(key)
+    edits += _of_fresh(source, ends, fresh)
+    return _without_empty(apply_edits(source, [*edits, *_of_marks(source, marks)]))
+
+
+def _of_fresh(source: Source, ends: Mapping[str, int], fresh: Mapping[str, str]) -> Iterator[Edit]:
+    """New items go below the last one of their section; a missing section is made before the next one."""
+    sections = find_sections(source.lines, find_frontmatter(source).lines.end)
+    bottom = next(at for at, line in enumerate(source.lines) if is_marks_line(line))
+    parts, line_end = [*HEADINGS], source.newline
+    for part, text in fresh.items():
+        if part in sections:
+            at = _offset(source, ends.get(part, sections[part] + 1))
+            lead = "" if source.text[:at].endswith(("\n", "\r")) else line_end
+            yield Edit(Span(at, at), f"{lead}{'' if part in ends else line_end}{text}")
+        else:
+            later = (sections[one] for one in parts[parts.index(part) :] if one in sections)
+            at = _offset(source, min(later, default=bottom))
+            yield Edit(Span(at, at), f"## {HEADINGS[part]}{line_end * 2}{text}{line_end}")
+
+
+def _without_empty(source: Source) -> Source:
+    """Delete the headings of sections with nothing below them."""
+    edits: list[Edit] = []
+    for heading in find_sections(source.lines, find_frontmatter(source).lines.end).values():
+        following = range(heading + 1, len(source.lines))
+        end = next((at for at in following if source.lines[at].strip()), len(source.lines))
+        if end == len(source.lines) or source.lines[end].startswith("#") or is_marks_line(source.lines[end]):
+            edits.append(Edit(_span(source, heading, end), ""))
     return apply_edits(source, edits)
 
 
-def _mark(item: Item) -> str:
-    return mark_of(item.part, item.line.text, item.line.why)
-
-
-def _of_standing(source: Source, item: Item, told: _Told, kept: dict[str, None], form: int) -> Iterator[Edit]:
-    """One of ours goes when it is told no more, and leads to where it stands now."""
-    mark = _mark(item)
-    if mark not in told.before:
-        return
-    if mark not in told.items:
-        kept.pop(mark, None)
-        yield Edit(_span(source, item.first, item.end), "")
-    elif (line := told.items[mark][1]) != item.line:
-        yield Edit(_span(source, item.first, item.end), _text(source, render_item(line, form)))
-
-
-def _of_fresh(
-    source: Source, start: int, items: Sequence[Item], fresh: Sequence[tuple[str, Line]], form: int
-) -> Iterator[Edit]:
-    """New ones stand below the last item of their section; a section that is gone is made again for them."""
-    sections = find_sections(source.lines, start)
-    missing: list[str] = []
-    for part, heading in HEADINGS.items():
-        rows = [row for one, line in fresh if one == part for row in render_item(line, form)]
-        last = max((item.end for item in items if item.part == part), default=0)
-        if not rows:
-            continue
-        if last:
-            at = _offset(source, last)
-            lead = "" if source.text[:at].endswith(("\n", "\r")) else source.newline
-            yield Edit(Span(at, at), lead + _text(source, rows))
-        elif part in sections:
-            at = _offset(source, sections[part] + 1)
-            lead = "" if source.text[:at].endswith(("\n", "\r")) else source.newline
-            yield Edit(Span(at, at), lead + _text(source, ["", *rows]))
-        else:
-            missing += [f"## {heading}", "", *rows, ""]
-    if missing:
-        marks = next(at for at, line in enumerate(source.lines) if is_marks_line(line))
-        at = _offset(source, marks)
-        yield Edit(Span(at, at), _text(source, missing))
-
-
-def _of_marks(source: Source, kept: Mapping[str, None]) -> Iterator[Edit]:
-    """The marks in the first line that has some; a merge's second goes."""
-    first = True
+def _of_marks(source: Source, marks: Mapping[str, str]) -> Iterator[Edit]:
+    """Write the marks into the first line that has some, and delete a second one."""
+    text = render_marks(marks)
     for at, line in enumerate(source.lines):
         if is_marks_line(line):
             start = source.starts[at]
-            if first:
-                yield Edit(Span(start, start + len(line)), render_marks(kept))
-            else:
-                yield Edit(_span(source, at, at + 1), "")
-            first = False
+            yield Edit(Span(start, start + len(line)), text) if text else Edit(_span(source, at, at + 1), "")
+            text = ""
 
 
 def _offset(source: Source, line: int) -> int:
@@ -209,7 +193,3 @@ def _offset(source: Source, line: int) -> int:
 
 def _span(source: Source, first: int, end: int) -> Span:
     return Span(_offset(source, first), _offset(source, end))
-
-
-def _text(source: Source, rows: Sequence[str]) -> str:
-    return "".join(f"{row}{source.newline}" for row in rows)

@@ -6,8 +6,9 @@ Owns what it is asked, with which template, how often, and that there is a histo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
@@ -15,20 +16,19 @@ from crucible.agents.patience import TimeUsedUp
 from crucible.agents.running import TimedOut
 from crucible.brief.prompting import phase_text
 from crucible.errors import AgentFailed, CrucibleError
-from crucible.history.judging import Grounds, Refused, judge_answer
+from crucible.history.judging import Grounds, Refused, judge_answer, marked
 from crucible.history.model import Entry, Line, shortened_entry
 from crucible.history.shortening import Shorten
 from crucible.note.contain import normal, normal_line
 from crucible.note.fencing import fenced, hang, shorten, unmarked
 from crucible.patterns import UNSEEN
-from crucible.rendering import Renderer
 from crucible.secrets import Redact
 from crucible.session.model import Session
 from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
-__all__ = ["RULES", "TEMPLATE", "TRIES", "VARIABLES", "Told", "find_template", "tell"]
+__all__ = ["Told", "tell"]
 
 TEMPLATE = "history.md.j2"
 TRIES = 2
@@ -50,14 +50,15 @@ to come from. Use no tools. Answer with the summary alone, in this form:
 
 ## Open Questions
 
-- One question in an item
+- One question in an item [Q1]
 
 ## Next Session
 
-- One point in an item (task 4)
+- One point in an item (task 4) [Q2]
 
-Name only files, tasks and decisions that the data name: files by their paths, tasks by their ids as in `(task 1)`, and behind each decision its
-mark as in `[D1]`. Leave no decision out. Invent nothing; a section of which there is nothing to tell stays empty."""
+Name only files, tasks and decisions that the data name: files by their paths, tasks by their ids as in `(task 1)`. Put behind each decision, and
+behind each question and point of the data, its mark, as in `[D1]` and `[Q1]`. Leave none out. Invent nothing; a section of which there is nothing
+to tell stays empty."""
 """What a model must be told, whatever else a vault's template says."""
 
 _ROOM, _LEAST_PHASE = 60_000, 300
@@ -68,25 +69,12 @@ _MOST_ANSWER = 40_000
 _MOST_FILES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What came of it: the entry as the model told it, or the composed one and the `problem` that kept the model's from its place.
-
-    `answers` are all that were given.  `template_problem` says what is wrong with the vault's template, in whose place ours was used.
-    """
+class Told(NamedTuple):
+    """What came of it: the entry as the model told it, or the composed one, all answers, and what went wrong, a line each."""
 
     entry: Entry
-    problem: str = ""
-    answers: tuple[Answer, ...] = ()
-    template_problem: str = ""
-
-
-def find_template(settings: VaultSettings) -> Renderer:
-    """The prompt's template: the vault's own `.crucible/templates/history.md.j2` if the user accepted it, else the built-in one.
-
-    `CrucibleError` in one line, with file and line, for one that is broken.
-    """
-    return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
+    answers: list[Answer]
+    problems: list[str]
 
 
 def tell(
@@ -113,10 +101,10 @@ def tell(
     )
     values = _values(session, composed, seen)
     answers: list[Answer] = []
-    problem = refused = broken = ""
+    problem = refused = ""
+    broken: list[str] = []
     for _ in range(TRIES):
-        prompt, wrong = _prompt(settings, {**values, "rules": RULES, "refused": refused})
-        broken = broken or wrong
+        prompt, broken = _prompt(settings, {**values, "rules": RULES, "refused": refused})
         try:
             answers.append(asker.ask(prompt))
         except AgentFailed as error:
@@ -126,26 +114,27 @@ def tell(
             continue
         text = seen(answers[-1].text[:_MOST_ANSWER])
         try:
-            return Told(_kept(text, answers[-1], grounds, paths), "", tuple(answers), broken)
+            return Told(_kept(text, answers[-1], grounds, paths), answers, broken)
         except Refused as error:
             problem = f"its answer was refused: {normal_line(error.complaints[0])[:400]}"
             refused = _data(_refusal(error.complaints, text))
-    return Told(composed, problem, tuple(answers), broken)
+    problem = f"the history of {session.id} was written by rules, not by the model: {problem}"
+    return Told(composed, answers, [*broken, problem])
 
 
-def _prompt(settings: VaultSettings, values: Mapping[str, object]) -> tuple[str, str]:
-    """The prompt by the vault's template; by ours, and what is wrong with the vault's, where that is broken."""
+def _prompt(settings: VaultSettings, values: Mapping[str, object]) -> tuple[str, list[str]]:
+    """The prompt by the vault's own template if the user accepted it; by ours, and what is wrong with the vault's, where that is broken."""
     try:
-        return find_template(settings).render(**values), ""
+        return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES).render(**values), []
     except CrucibleError as error:
-        return OwnTemplate(TEMPLATE).render(**values), str(error)
+        return OwnTemplate(TEMPLATE).render(**values), [f"{error}; the built-in template was used"]
 
 
 def _kept(text: str, answer: Answer, grounds: Grounds, paths: Shorten) -> Entry:
     if OWN_MARK in answer.text:
-        raise Refused(["it answered with its question"])
+        raise Refused("it answered with its question")
     if "\ufffd" in text:
-        raise Refused(["its answer is no text"])
+        raise Refused("its answer is no text")
     entry = shortened_entry(judge_answer(text, grounds), paths)
     return replace(entry, author=normal_line(answer.model)[:100])
 
@@ -159,52 +148,39 @@ def _all_said(said: str, composed: Entry, paths: Shorten) -> str:
 
 
 def _values(session: Session, composed: Entry, seen: Shorten) -> Mapping[str, str]:
+    marks, minutes = marked(composed), composed.duration_minutes
     lists: Mapping[str, Sequence[str]] = {
-        "info": [*_info(session, composed)],
+        "info": [
+            f"Title: {normal_line(session.title[:1000])[:200] or session.id}",
+            f"Duration: {'unknown' if minutes is None else f'{minutes} minutes'}",
+            f"Agent: {composed.agent or 'unknown'}",
+            f"Tasks completed: {len(composed.tasks_completed)}",
+            f"Tasks started: {len(composed.tasks_started)}",
+            f"Files modified: {len(composed.files_modified)}",
+        ],
         "tasks": [f"task {task.id}: {task.status}: {task.content}" for task in session.tasks],
         "files": composed.files_modified[:_MOST_FILES],
-        "decisions": [*_tagged(composed.decisions)],
-        "questions": [line.text for line in composed.questions],
+        "decisions": [_shown(mark, one) for mark, one in marks.items() if mark[0] == "D"],
+        "questions": [_shown(mark, one) for mark, one in marks.items() if mark[0] == "Q"],
     }
     values = {
         name: _data(seen(shorten("\n".join(hang(one) for one in lines) or "none", _LISTED)))
         for name, lines in lists.items()
     }
+    return {**values, "happened": _data(seen(_happened(session)))}
+
+
+def _shown(mark: str, one: Line) -> str:
+    return f"[{mark}] {one.text}{f' BECAUSE {one.why}' if one.why else ''}"
+
+
+def _happened(session: Session) -> str:
+    """What happened, each phase in its share of the room."""
     texts = [phase_text(phase) for phase in session.phases]
-    return {**values, "happened": _data(seen("\n\n".join(_shared_out(texts)) or "nothing"))}
-
-
-def _info(session: Session, composed: Entry) -> Iterator[str]:
-    yield f"Title: {normal_line(session.title[:1000])[:200] or session.id}"
-    if composed.duration_minutes is not None:
-        yield f"Duration: {composed.duration_minutes} minutes"
-    if composed.agent:
-        yield f"Agent: {composed.agent}"
-    yield f"Tasks completed: {len(composed.tasks_completed)}"
-    yield f"Tasks started: {len(composed.tasks_started)}"
-    yield f"Files modified: {len(composed.files_modified)}"
-
-
-def _tagged(decisions: Sequence[Line]) -> Iterator[str]:
-    for number, one in enumerate(decisions, 1):
-        why = f" BECAUSE {one.why}" if one.why else ""
-        yield f"[D{number}] {one.text}{why}"
-
-
-def _shared_out(texts: Sequence[str]) -> Iterator[str]:
-    """Each text in its share of the room; of too many the first and the last ones."""
-    if sum(map(len, texts)) <= _ROOM:
-        yield from texts
-        return
-    most = _ROOM // _LEAST_PHASE
-    left = max(0, len(texts) - most)
-    share = max(_LEAST_PHASE, _ROOM // min(len(texts), most))
-    for at, text in enumerate(texts):
-        if most // 2 <= at < most // 2 + left:
-            if at == most // 2:
-                yield f"… {left} phases left out …"
-            continue
-        yield shorten(text, share)
+    if sum(map(len, texts)) > _ROOM:
+        share = max(_LEAST_PHASE, _ROOM // len(texts))
+        texts = [shorten(text, share) for text in texts]
+    return shorten("\n\n".join(texts) or "nothing", _ROOM)
 
 
 def _refusal(complaints: Sequence[str], answer: str) -> str:

@@ -1,16 +1,16 @@
 """How long was worked on a session, without its breaks.
 
-Owns what counts as a break: what lies between a stop that a bookmark tells of and the next sign of work, and a gap between two phases in which a
-session would have counted as quiet.  What neither the note nor a bookmark tells of is no break.
+A break lies between a stop that a bookmark records and the next sign of work, or is a gap between two phases so long that the session would have counted
+as idle.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from itertools import accumulate, pairwise
+from typing import TypeAlias
 
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.session.model import Phase, Session
@@ -21,105 +21,82 @@ QUIET = timedelta(minutes=60)
 """A gap between phases that is longer is a break, where no setting says otherwise."""
 
 Span: TypeAlias = "tuple[datetime, datetime]"
+Covers: TypeAlias = "Callable[[datetime, datetime], bool]"
 
 _STOPS = frozenset((Why.PAUSED, Why.ENDED, Why.IDLE, Why.DIED))
 _AFTERWARDS = frozenset((Why.IDLE, Why.DIED))
-"""Made when somebody looked: work had stopped before."""
+"""Made when somebody looked: work had stopped at the sign before."""
 _WITHIN = frozenset((Why.PAUSED, Why.IDLE))
-"""Stops that are believed inside of a phase, too: a recorder's phase lasts until the next one begins.  A client's end may be noted so late that the
-next one is at work already."""
+"""Stops that count inside a phase, too: a recorder's phase lasts until the next one begins.  A client's end may be noted so late that the next one is at
+work already."""
 _AT_WORK = frozenset((Why.PAUSED, Why.TASK))
-"""Made by who was just at work."""
-
-
-class _Phases(NamedTuple):
-    """Spans that the phases tell, and those that only follow: from the last time of a phase without an end to the next one's beginning."""
-
-    told: list[Span]
-    inferred: list[Span]
+"""Made while somebody was at work."""
 
 
 def worked(
     session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
 ) -> timedelta | None:
-    """The time worked, by the session's note and its own `bookmarks`; None where nobody knows when it began, or any later time.
+    """The time worked, by the session's note and its own `bookmarks`; None if its beginning or any later time is unknown.
 
-    A gap of more than `quiet` between two phases, before the first or behind the last is a break.
+    A gap of more than `quiet` between two phases, before the first or after the last is a break.
     """
-    marks = [*bookmarks]
-    times = [time for phase in session.all_phases() for time in (phase.started, phase.ended) if time]
+    marks = sorted(bookmarks, key=lambda one: one.at)
+    times = {time for phase in session.all_phases() for time in (phase.started, phase.ended) if time}
+    signs = [one.at for one in marks if one.why in _AT_WORK]
     first = session.started or min(times, default=None)
-    last = session.ended or max((*times, *(one.at for one in marks if one.why in _AT_WORK)), default=None)
+    last = session.ended or max((*times, *signs), default=None)
     if first is None or last is None or last < first:
         return None
-    phases = _phases(session.phases, first, last)
-    signs = sorted([*times, *(one.at for one in marks if one.why in _AT_WORK), last])
-    stops = [(one.why, _pause(one, signs, last)) for one in marks if one.why in _STOPS]
-    told = _without(phases.told, [span for why, span in stops if why in _WITHIN])
-    between = _without([*phases.inferred, *_gaps(phases, first, last, quiet)], [span for _, span in stops])
-    spans = ((max(start, first), min(end, last)) for start, end in (*told, *between))
-    return sum((end - start for start, end in _merged(spans)), timedelta())
+    told, left_open = _spans(session, first, last)
+    stops = [one for one in marks if one.why in _STOPS]
+    total = timedelta()
+    for begin, end in pairwise(sorted(at for at in {*times, first, last} if first <= at <= last)):
+        is_told = told(begin, end)
+        if is_told or left_open(begin, end) or end - begin <= quiet:
+            counted = [one for one in stops if one.why in _WITHIN or not is_told]
+            inner = (at for at in signs if begin < at < end)
+            total += sum((_until_stop(span, counted) for span in pairwise((begin, *inner, end))), timedelta())
+    return total
 
 
-def _phases(phases: Sequence[Phase], first: datetime, last: datetime) -> _Phases:
-    """Of a note whose phases have no times all of it follows."""
-    told: list[Span] = []
-    inferred: list[Span] = []
-    timed = [one for one in phases if any(part.started for part in (one, *one.subphases))]
-    begun = [_times(one)[0] for one in timed]
-    for phase, following in zip(timed, [*begun[1:], last], strict=False):
-        start, end = _times(phase)
-        told.append((start, end))
-        if phase.ended is None:
-            inferred.append((end, following))
-    return _Phases(told, inferred if timed else [(first, last)])
+def _until_stop(span: Span, stops: Iterable[Bookmark]) -> timedelta:
+    """The part of a span between two signs of work that lies before its first stop."""
+    begin, end = span
+    found = (begin if one.why in _AFTERWARDS else one.at for one in stops if begin <= one.at < end)
+    return min(found, default=end) - begin
 
 
-def _times(phase: Phase) -> Span:
-    """The first and the last time of a phase with its parts."""
-    parts = (phase, *phase.subphases)
-    start = min(part.started for part in parts if part.started)
-    return start, max(start, *(time for part in parts for time in (part.started, part.ended) if time))
+def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, Covers]:
+    """What phases cover from their first to their last time, and what is between a phase without an end and the next one.
+
+    If no phase has a time, everything is left open.
+    """
+    found = [(_begun(phase), _over(phase), phase.ended) for phase in session.phases]
+    timed = [(begin, max(begin, over), ended) for begin, over, ended in found if begin and over]
+    following = [*(begin for begin, _, _ in timed[1:]), last]
+    left_open = [(over, then) for (_, over, ended), then in zip(timed, following, strict=False) if not ended]
+    return _cover([(begin, over) for begin, over, _ in timed]), _cover(
+        left_open if timed else [(first, last)]
+    )
 
 
-def _gaps(phases: _Phases, first: datetime, last: datetime, quiet: timedelta) -> Iterator[Span]:
-    """The gaps in which somebody may well have been at work: reading what was done, thinking of what comes next."""
-    spans = _merged([(first, first), *phases.told, *phases.inferred, (last, last)])
-    for (_, end), (start, _) in pairwise(spans):
-        if start - end <= quiet:
-            yield end, start
+def _begun(phase: Phase) -> datetime | None:
+    return min(filter(None, (one.started for one in (phase, *phase.subphases))), default=None)
 
 
-def _pause(stop: Bookmark, signs: Sequence[datetime], last: datetime) -> Span:
-    """From when nobody was at work to the next sign of somebody who is; `signs` are in order."""
-    after = bisect_right(signs, stop.at)
-    begun = signs[after - 1] if stop.why in _AFTERWARDS and after else stop.at
-    return begun, signs[after] if after < len(signs) else max(last, stop.at)
+def _over(phase: Phase) -> datetime | None:
+    times = (time for one in (phase, *phase.subphases) for time in (one.started, one.ended) if time)
+    return max(times, default=None)
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    """In order and apart from each other; what ends before it begins is none."""
-    found: list[Span] = []
-    for start, end in sorted(one for one in spans if one[0] <= one[1]):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
-        else:
-            found.append((start, end))
-    return found
+def _cover(spans: Sequence[Span]) -> Covers:
+    """A function that tells whether one of the spans contains another."""
+    ordered = sorted(spans)
+    begins = [begin for begin, _ in ordered]
+    ends = [*accumulate((end for _, end in ordered), max)]
 
+    def covers(begin: datetime, end: datetime) -> bool:
+        at = bisect_right(begins, begin)
+        return at > 0 and ends[at - 1] >= end
 
-def _without(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
-    """What is left of the spans; both are looked at once, from the first to the last."""
-    left: list[Span] = []
-    waiting = _merged(holes)[::-1]
-    for start, end in _merged(spans):
-        begun = start
-        while waiting and waiting[-1][0] < end:
-            begin, over = waiting[-1]
-            left.append((begun, begin))
-            begun = max(begun, over)
-            if over > end:
-                break
-            waiting.pop()
-        left.append((begun, end))
-    return [one for one in left if one[0] <= one[1]]
+    return covers

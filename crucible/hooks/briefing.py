@@ -11,13 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.briefing.files import project_folder
 from crucible.briefing.gathering import Supply, Wish, brief
-from crucible.briefing.knowledge import Type
+from crucible.briefing.knowledge import Type, types_on
 from crucible.briefing.model import Briefing
-from crucible.briefing.position import last_position
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.shelved import types_on
-from crucible.briefing.workspace import project_folder
 from crucible.hooks.log import complain
 from crucible.hooks.noticing import ROOM, Start, units
 from crucible.index.view import View
@@ -69,7 +67,8 @@ def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
         start.now,
         settings.briefing.budget,
         folder,
-        lambda known: notice or last_position(known, start.now, quoter, paused=tells_paused),
+        notice,
+        tells_paused,
     )
     made = brief(
         vault,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.briefing.compacting import compact, live_sessions
-from crucible.capture.ending import Helpers, end_session
+from crucible.capture.ending import Helpers, after_stop
 from crucible.errors import VaultError
 from crucible.flight.spooled import Spooled
 from crucible.history.remembering import completes_milestone
@@ -55,7 +55,7 @@ def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> Non
     for one in {each.path: each for each in stopped}.values():
         if not one.path.is_file():
             continue
-        ended = end_session(vault, one.path, now=datetime.now(UTC), helpers=_helpers(vault, user, one))
+        ended = after_stop(vault, one.path, now=datetime.now(UTC), helpers=_helpers(vault, user, one))
         for problem in ended.problems:
             complain(str(vault.root), f"end {one.path.stem}", VaultError(problem))
         _compact(vault, one.path)

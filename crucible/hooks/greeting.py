@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.briefing.rows import has_news
+from crucible.briefing.facts import has_news
 from crucible.hooks.log import complain
 from crucible.index.glancing import glance
 from crucible.index.view import View

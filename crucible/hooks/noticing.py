@@ -12,20 +12,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.bookmarks.glimpsing import Glimpse, glimpse_bookmarks
-from crucible.bookmarks.keeping import latest
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.keeping import latest, load_bookmarks
+from crucible.bookmarks.model import Bookmark, task_at_work
+from crucible.briefing.files import project_folder
 from crucible.briefing.quoting import Quoter, whole_words
-from crucible.briefing.workspace import project_folder
 from crucible.errors import CrucibleError
 from crucible.history.shortening import shortener
 from crucible.hooks.log import complain
+from crucible.index.moments import age_words
 from crucible.index.schema import Row
 from crucible.note.fencing import fence
 from crucible.resume.choosing import Paused, newest_first
 from crucible.resume.extent import find_extent
-from crucible.resume.open_work import task_at_work
-from crucible.resume.position import age_words
 from crucible.secrets.redacting import redact_of
 from crucible.session.appending import read_head
 from crucible.session.identity import check_session_id
@@ -103,9 +101,9 @@ def tell(
     return context or _notice(found, start.now, quoter)
 
 
-def _bookmarks(vault: Vault) -> Sequence[Glimpse]:
+def _bookmarks(vault: Vault) -> Sequence[Bookmark]:
     try:
-        return glimpse_bookmarks(vault.root)
+        return load_bookmarks(vault.root).found
     except CrucibleError as error:  # the notes are there all the same
         complain(str(vault.root), "greeting", error)
         return ()
@@ -137,25 +135,13 @@ def _first(vault: Vault, paused: Iterable[Paused], start: Start, *, whole: bool)
 def _context(vault: Vault, user: UserSettings, found: _Found, start: Start, quoter: Quoter) -> str:
     """The whole context; in what a client takes at a start; "" when it cannot be made so short, or not at all."""
     # Late for the reason above.
-    from crucible.resume.context import build_context, without_secrets  # noqa: PLC0415
-    from crucible.resume.drift import find_drift  # noqa: PLC0415
-    from crucible.resume.gathering import load_children  # noqa: PLC0415
-    from crucible.resume.model import Material  # noqa: PLC0415
-    from crucible.resume.template import find_template  # noqa: PLC0415
-    from crucible.resume.tokens import counter_of  # noqa: PLC0415
-    from crucible.secrets.redacting import redact_of  # noqa: PLC0415
+    from crucible.resume.context import find_material, settled_context  # noqa: PLC0415
 
-    mark, settings = found.mark, vault.settings.resume
     try:
-        drift = find_drift(Path(start.cwd), mark) if mark else None
-        material = Material(found.session, start.now, mark, drift, load_children(vault, found.session))
-        counter, template = counter_of(user.agents.tokenizer), find_template(vault.settings)
-        budget = settings.budget
+        material = find_material(vault, found.session, Path(start.cwd), start.now)
+        budget, tokenizer = vault.settings.resume.budget, user.agents.tokenizer
         for _ in range(_TRIES):
-            context = build_context(
-                material, window=settings.window, budget=budget, counter=counter, template=template
-            )
-            context = without_secrets(context, redact_of(vault.settings.secrets), counter)
+            context = settled_context(vault.settings, material, budget=budget, tokenizer=tokenizer)
             text = f"{LABEL}\n{_IF_ASKED}\n\n{quoter.short(context.text.strip())}"
             size = units(text)
             if size <= ROOM:

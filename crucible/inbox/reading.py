@@ -14,22 +14,26 @@ from typing import NamedTuple
 
 from crucible.errors import CrucibleError
 from crucible.inbox.model import Item, Kind
-from crucible.index.schema import path_of_cell
+from crucible.index.schema import Row, path_of_cell
 from crucible.index.view import View
-from crucible.session.model import Callout, Entry, Failure, Intervention, Phase, Session
+from crucible.session.model import Callout, Entry, Failure, Intervention, Phase, Session, Status
 from crucible.session.waiting import Answers
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Place", "find_entry", "items_of", "places", "read_items", "waiting"]
+__all__ = ["Place", "find_entry", "items_of", "once", "places", "read_items", "waiting"]
 
 _ALL = frozenset(Kind)
 
 
 class Place(NamedTuple):
-    """A note that has items: its path as a row has it, and when its session began, as the tables have that ("" unknown)."""
+    """A note that has items: its path as a row has it, and when its session began and ended, as the tables have that.
+
+    `ended` is "" for a session that is not over, `started` for one of an unknown time.
+    """
 
     path: str
     started: str
+    ended: str = ""
 
 
 def waiting(vault: Vault, view: View, *, project: str = "", limit: int | None = None) -> list[Item]:
@@ -39,7 +43,7 @@ def waiting(vault: Vault, view: View, *, project: str = "", limit: int | None = 
     each is looked up in its note.
     """
     found = read_items(vault, places(view, project), lambda _: None)
-    return list(islice((item for item in found if not item.answered), limit))
+    return list(islice(once(item for item in found if not item.answered), limit))
 
 
 def places(
@@ -56,11 +60,27 @@ def places(
         }
         rows = view.rows("sessions", [shard]) if wanted else ()
         found = [
-            Place(str(row["path"]), str(row["started"] or ""))
+            Place(str(row["path"]), str(row["started"] or ""), _ended(row))
             for row in rows
             if row["path"] in wanted and (not project or str(row["project"] or "").lower() == project.lower())
         ]
         yield from sorted(found, key=lambda one: one.started, reverse=True)
+
+
+def _ended(row: Row) -> str:
+    is_over = row["status"] in (Status.COMPLETED, Status.FAILED)
+    return str(row["ended"] or row["started"] or "") if is_over else ""
+
+
+def once(items: Iterable[Item]) -> Iterator[Item]:
+    """Without what waits in the same session in the same words: an agent may ask again."""
+    seen: set[tuple[str, ...]] = set()
+    for item in items:
+        said = (item.session, item.kind.value, item.title, item.text)
+        if item.answered or said not in seen:
+            yield item
+        if not item.answered:
+            seen.add(said)
 
 
 def read_items(
@@ -91,7 +111,7 @@ def _placed(note: Note) -> list[tuple[Item, Entry]]:
     session = note.session
     parts: list[tuple[Phase | None, Entry]] = [(None, entry) for entry in session.preamble]
     parts += [(phase, entry) for phase in session.all_phases() for entry in phase.entries]
-    answers = Answers([entry for _, entry in parts])
+    answers = Answers([entry for _, entry in parts], logged=bool(session.sources))
     return [(_item(note, *parts[at], answers, at), parts[at][1]) for at in answers.names]
 
 

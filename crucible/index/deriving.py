@@ -20,7 +20,7 @@ from crucible.note.contain import FORMAT
 from crucible.note.frontmatter import find_frontmatter_span
 from crucible.note.source import Source
 from crucible.note.wikilinks import Link, find_links, find_property_links
-from crucible.session.findings import Kind, findings_of
+from crucible.session.findings import Finding, Kind, findings_of
 from crucible.session.model import (
     Callout,
     Decision,
@@ -118,12 +118,14 @@ def rows_of(note: Note, path: str) -> NoteRows:
 def _rows_of(note: Note, session: Session, path: str) -> NoteRows:
     cell = cell_of_path(path)
     started = None if session.started is None else utc(session.started)
-    decided = _decisions(session)
+    findings = findings_of(session)
+    # A decision counts in the phase in which it was made.
+    decided = Counter(one.phase for one in findings if one.kind == Kind.DECISION)
     tables: dict[str, list[Cells]] = {
         "sessions": [_session_row(session, note.name, cell, started, decided.total())],
         "phases": [_phase_row(phase, cell, decided) for phase in session.all_phases()],
         "participants": list(_participants(session, cell)),
-        "callouts": list(_callouts(session, cell)),
+        "callouts": list(_callouts(session, cell, findings)),
         "links": [_link_row(note, link, kind, cell) for kind, link in _links(note)],
         "tasks": [_task_row(task, cell) for task in session.tasks],
     }
@@ -186,11 +188,6 @@ def _session_row(session: Session, name: str, path: str, started: str | None, de
         _lowered([session.model, *(sub.model for sub in session.subagents)]),
         None,
     )
-
-
-def _decisions(session: Session) -> Counter[str]:
-    """How many decisions each phase has, by its id."""
-    return Counter(one.phase for one in findings_of(session) if one.kind == Kind.DECISION)
 
 
 def _counts(entries: Iterable[Entry], decisions: int) -> tuple[int, int, int, int, int]:
@@ -257,18 +254,28 @@ def _participants(session: Session, path: str) -> Iterator[Cells]:
         yield path, "subagent", sub.agent, None, sub.model, _id_in(sub.session), sub.tokens
 
 
-def _callouts(session: Session, path: str) -> Iterator[Cells]:
+def _callouts(session: Session, path: str, findings: Iterable[Finding]) -> Iterator[Cells]:
     parts = [("", session.preamble), *((phase.id, phase.entries) for phase in session.all_phases())]
-    waiting = waiting_of(session)
+    waiting, found = waiting_of(session), {one.lines.first: one for one in findings}
     for phase_id, entries in parts:
         for entry in entries:
             if not isinstance(entry, Prose | ToolCalls):
                 kind, text = _said(entry)
                 first = entry.lines.first
                 waits = int(waiting[first]) if first in waiting else None
-                yield path, first + 1, phase_id or None, kind, waits, text[:CALLOUT_LENGTH]
+                row = path, first + 1, phase_id or None, kind, waits, text[:CALLOUT_LENGTH]
+                yield *row, *_of_finding(found.get(first))
     for one in session.findings:
-        yield path, one.lines.first + 1, None, one.kind, None, one.text[:CALLOUT_LENGTH]
+        row = path, one.lines.first + 1, None, one.kind, None, one.text[:CALLOUT_LENGTH]
+        yield *row, *_of_finding(found.get(one.lines.first))
+
+
+def _of_finding(one: Finding | None) -> Cells:
+    """What other sessions need of a finding without opening its note: id, reason, who, source, confidence in percent."""
+    if one is None:
+        return None, None, None, None, None
+    why = one.details or " → ".join(filter(None, (one.cause, one.resolution)))
+    return one.id, why[:CALLOUT_LENGTH] or None, one.by or None, one.source, round(one.confidence * 100)
 
 
 def _said(entry: Decision | Failure | Intervention | Subagent | Callout) -> tuple[str, str]:

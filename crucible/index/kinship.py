@@ -5,14 +5,16 @@ Reads the table of sessions once, and of the participants only the subagents.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from crucible.index.query import SessionQuery, matcher
+from crucible.index.schema import split_list
 from crucible.index.view import View
 
-__all__ = ["Wanted", "wanted_sessions"]
+__all__ = ["Wanted", "agents_in", "tokens_by_agent", "wanted_sessions"]
 
 
 class Wanted(NamedTuple):
@@ -103,27 +105,76 @@ def _used(view: View, read: _Read, roots: Mapping[str, str]) -> dict[str, int]:
             root = roots.get(path, path)
             used[root] = used.get(root, 0) + tokens
     said = {name for name, path in read.notes.items() if path in read.tokens}
-    for path, tokens in _told_by_others(view, said):
+    for path, _, tokens in _told_by_others(view, said):
         root = roots.get(path, path)
         used[root] = used.get(root, 0) + tokens
     return used
 
 
-def _told_by_others(view: View, said: Container[str]) -> Iterator[tuple[str, int]]:
-    """Path of the session that lists a subagent, and the subagent's tokens, when no note of its own has `said` them.
+def _told_by_others(view: View, said: Container[str]) -> Iterator[tuple[str, str, int]]:
+    """Path of the session that lists a subagent, its agent and its tokens, when no note of its own has `said` them.
 
     A subagent that one session lists twice counts once, with the larger number.
     """
-    named: dict[tuple[str, str], int] = {}
+    named: dict[tuple[str, str], tuple[int, str]] = {}
     for row in view.rows("participants", None, ("subagent",)):
         tokens, session = row["tokens"], str(row["session"] or "")
         # A needle may stand in another column: an agent's name may hold the word.
         if row["role"] != "subagent" or not isinstance(tokens, int) or session in said:
             continue
         if session:
-            key = (str(row["path"]), session)
-            named[key] = max(tokens, named.get(key, tokens))
+            key, told = (str(row["path"]), session), (tokens, str(row["agent"] or ""))
+            named[key] = max(told, named.get(key, told))
         else:
-            yield str(row["path"]), tokens
-    for (path, _), tokens in named.items():
-        yield path, tokens
+            yield str(row["path"]), str(row["agent"] or ""), tokens
+    for (path, _), (tokens, agent) in named.items():
+        yield path, agent, tokens
+
+
+# --- by agent --------------------------------------------------------------------------------------------------------
+
+
+def agents_in(cell: object) -> tuple[str, ...]:
+    """The agents of the column `agents`, in any version."""
+    return tuple(dict.fromkeys(item.partition("@")[0] for item in split_list(str(cell or ""))))
+
+
+def tokens_by_agent(view: View, query: SessionQuery) -> Mapping[str | None, Mapping[str, int]]:
+    """The tokens of each agent by the path of the root; under None those of which nobody knows who used them.
+
+    A note with one agent is all its own.  Of one with several its phases tell, and a subagent without a note is told by its parent.
+    """
+    read = _read(view, query, ())
+    roots = {} if query.children else _roots(read)
+    used: dict[str | None, Counter[str]] = {}
+
+    def count(path: str, agent: str | None, tokens: int) -> None:
+        name = (agent or "").partition("@")[0].lower() or None
+        used.setdefault(name, Counter())[roots.get(path, path)] += tokens
+
+    cells = {str(row["path"]): row["agents"] for row in view.rows("sessions")}
+    agents = {path: agents_in(cells[path]) for path in read.tokens}
+    phases = _by_phases(view, {path for path, names in agents.items() if len(names) > 1})
+    for path, tokens in read.tokens.items():
+        known = phases.get(path, Counter(dict.fromkeys(agents[path], tokens)))
+        if len(agents[path]) > 1 and known.total() > tokens:  # somebody edited them
+            known = Counter()
+        for name, share in known.items():
+            count(path, name, share)
+        if tokens > known.total() or not known:
+            count(path, None, tokens - known.total())
+    for path, name, tokens in _told_by_others(view, {n for n, p in read.notes.items() if p in read.tokens}):
+        count(path, name, tokens)
+    return used
+
+
+def _by_phases(view: View, paths: Container[str]) -> dict[str, Counter[str]]:
+    """What the phases of these notes say that each agent used."""
+    used: dict[str, Counter[str]] = {}
+    for row in view.rows("phases"):
+        path, agent, tokens = str(row["path"]), row["agent"], row["tokens_used"]
+        if path in paths and "." not in str(row["phase_id"]):
+            known = used.setdefault(path, Counter())
+            if agent and isinstance(tokens, int):
+                known[str(agent)] += tokens
+    return used

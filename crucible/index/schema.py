@@ -33,7 +33,7 @@ __all__ = [
     "split_list",
 ]
 
-SCHEMA = 4
+SCHEMA = 5
 """Raised whenever a table's columns or their meaning change; an index of another number is built anew."""
 
 UNDATED = "undated"
@@ -92,7 +92,19 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "users",
     ),
     "participants": ("path", "role", "agent", "version", "model", "session", "tokens"),
-    "callouts": ("path", "line", "phase_id", "kind", "waits", "text"),
+    "callouts": (
+        "path",
+        "line",
+        "phase_id",
+        "kind",
+        "waits",
+        "text",
+        "finding",
+        "why",
+        "by",
+        "source",
+        "confidence",
+    ),
     "links": ("path", "line", "kind", "target", "subpath", "alias"),
     "tasks": ("path", "task_id", "status", "priority", "content", "depends_on", "started", "completed"),
 }
@@ -121,6 +133,7 @@ NUMBERS = frozenset(
         "problems",
         "line",
         "waits",
+        "confidence",
     }
 )
 """Columns by what their cells mean; all others are text."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from crucible.index.kinship import wanted_sessions
+from crucible.index.kinship import agents_in, tokens_by_agent, wanted_sessions
 from crucible.index.query import SessionQuery
 from crucible.index.schema import split_list
 from crucible.index.view import View
@@ -74,8 +74,9 @@ _FIGURES = ("status", "tool_calls", "failures", "decisions", "errors", "users")
 def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
     """The figures of the sessions that the query wants, in groups when `by` is one of `GROUPINGS`.
 
-    agent    a session counts, with all that it has, for each agent of it or of its phases, in any version
-    channel  the same for its own channel and those of its phases
+    agent    a session counts for each agent of it, its phases or its subagents, in any version, with the tokens of that agent;
+             what nobody knows the agent of is in the group None
+    channel  a session counts, with all that it has, for its own channel and each of its phases
     status   as it is written, in lower case
     model    the session's own, not its subagents'
     month    of its start, in UTC
@@ -90,10 +91,24 @@ def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
         return Stats(None, (), total)
     if by == "phase":
         figures = list(_by_phase(view, {path: path for path, *_ in sessions.cells}))
+    elif by == "agent":
+        figures = list(_by_agent(sessions.cells, tokens_by_agent(view, query)))
     else:
         groups = _by_name(sessions.cells, by)
         figures = [_of_sessions(name, cells, sessions.tokens) for name, cells in groups.items()]
     return Stats(by, tuple(_ordered(figures, by)), total)
+
+
+def _by_agent(
+    sessions: Sequence[_Cells], tokens: Mapping[str | None, Mapping[str, int]]
+) -> Iterator[Figures]:
+    groups = _by_name(sessions, "agent")
+    for name in dict.fromkeys((*groups, *tokens)):
+        used = tokens.get(name, {})
+        there = {session[0] for session in groups.get(name, ())}
+        worked = [session for session in sessions if session[0] in there or session[0] in used]
+        if worked:
+            yield _of_sessions(name, worked, used)
 
 
 def _by_name(sessions: Iterable[_Cells], by: str) -> Mapping[str | None, Sequence[_Cells]]:
@@ -113,9 +128,10 @@ def _names(cell: str | None, by: str) -> tuple[str | None, ...]:
     """The groups of a session by its cell."""
     if not cell:
         return (None,)
-    if by in ("agent", "channel"):
-        items = split_list(cell)
-        return tuple(dict.fromkeys(item.partition("@")[0] if by == "agent" else item for item in items))
+    if by == "agent":
+        return agents_in(cell)
+    if by == "channel":
+        return tuple(dict.fromkeys(split_list(cell)))
     return (cell[:7] if by == "month" else cell.lower() if by == "status" else cell,)
 
 

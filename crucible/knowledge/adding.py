@@ -9,21 +9,23 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, TypeVar
 
 from crucible.errors import NoteExists, UsageError
 from crucible.knowledge.changing import retire_item
 from crucible.knowledge.item_notes import read_item, render_item, slug_of
+from crucible.knowledge.item_texts import HEADINGS
 from crucible.knowledge.items import UNTITLED, Failure, Item, Origin, Provenance, Verification
 from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.knowledge.keeping import ItemNote, items_by_id, load_items
 from crucible.knowledge.merging import merge_edits
-from crucible.knowledge.noise import Alike, Room, Similar, first_to_go, room_for, same_or_alike
+from crucible.knowledge.noise import Alike, Similar, first_to_go, room_for, same_or_alike
 from crucible.knowledge.weighing import Facts, type_weight
 from crucible.note.contain import cut
 from crucible.note.source import Edit, Source
@@ -41,6 +43,7 @@ _SENTENCE = late_pattern(r"(?s)(.+?)(?:[.!?](?=\s)|\n|$)")
 _TITLE, _LONGEST = 100, 200
 """Code points of a title that is made from the text, and of any."""
 _OTHER_FOLDERS = ("workflows", "cases")
+_Value = TypeVar("_Value", Item, Provenance, Failure, Verification)
 
 
 def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> Provenance:
@@ -148,20 +151,26 @@ def _settled(
     settings, known = vault.settings.knowledge, items_by_id(notes)
     alike = tuple(same_or_alike(item, known, settings, similar))
     if alike:
-        likest = next(one for one in notes if one.id == alike[0].id and one.item)
+        first = alike[0]
+        likest = next(one for one in notes if one.id == first.id and one.item)
         if choice is Choice.MERGE:
             return _merged_into(vault, likest, item, alike, now)
-        if alike[0].exact and not alike[0].retired:
-            return _in_the_way(vault, Outcome.SKIPPED, item, alike, likest.note.path)
-        if choice is not Choice.KEEP_BOTH:
-            outcome = Outcome.SKIPPED if choice is Choice.SKIP else Outcome.ALIKE
-            return _in_the_way(vault, outcome, item, alike, likest.note.path)
+        is_same = first.exact and not first.retired
+        if is_same or choice is not Choice.KEEP_BOTH:
+            state = "retired " if first.retired else ""
+            why = f"{state}{vault.relative(likest.note.path)} says the same, “{first.title}”: {first.why}"
+            if is_same or choice is Choice.SKIP:
+                return Added(Outcome.SKIPPED, item, why=why, alike=alike)
+            return Added(Outcome.ALIKE, item, why=why, alike=alike, choices=tuple(Choice))
     room = room_for(item, known.values(), settings)
+    least = first_to_go(item, known, now, settings)
+    shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in least)
     if room.full:
-        return _without_room(item, known, room, now, vault)
+        why = f"no room: {room}; retire what weighs least: {shown}"
+        return Added(Outcome.FULL, item, why=why, to_retire=tuple(id_ for id_, _ in least))
     id_, path = _written(vault, item, notes)
-    left = room._replace(held=room.held + item.active)
-    warnings = _warnings(left, first_to_go(item, known, now, settings))
+    room = room._replace(held=room.held + item.active)
+    warnings = (f"nearly full: {room}; retire what weighs least: {shown}",) if room.nearly_full else ()
     why = f"{vault.relative(path)} says it now"
     return Added(Outcome.ADDED, item, id_, path, why, alike, warnings=warnings)
 
@@ -170,30 +179,6 @@ def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[Alike, .
     vault.update(into.note.path, lambda note: merge_edits(note.source, note.name, item, now))
     why = f"merged into {vault.relative(into.note.path)} ({alike[0].why})"
     return Added(Outcome.MERGED, item, into.id, into.note.path, why, alike)
-
-
-def _in_the_way(vault: Vault, outcome: Outcome, item: Item, alike: tuple[Alike, ...], path: Path) -> Added:
-    first = alike[0]
-    state = "retired " if first.retired else ""
-    why = f"{state}{vault.relative(path)} says the same, “{first.title}”: {first.why}"
-    choices = tuple(Choice) if outcome is Outcome.ALIKE else ()
-    return Added(outcome, item, why=why, alike=alike, choices=choices)
-
-
-def _without_room(item: Item, known: Mapping[str, Item], room: Room, now: datetime, vault: Vault) -> Added:
-    gone = first_to_go(item, known, now, vault.settings.knowledge)
-    why = f"no room: {room}; {_suggested(gone)}"
-    return Added(Outcome.FULL, item, why=why, to_retire=tuple(id_ for id_, _ in gone))
-
-
-def _warnings(room: Room, gone: Sequence[tuple[str, float]]) -> tuple[str, ...]:
-    return (f"nearly full: {room}; {_suggested(gone)}",) if room.nearly_full else ()
-
-
-def _suggested(gone: Sequence[tuple[str, float]]) -> str:
-    """What weighs least."""
-    shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in gone)
-    return f"retire what weighs least: {shown}"
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -263,22 +248,15 @@ def redacted(item: Item, redact: Redact) -> tuple[Item, dict[str, int]]:
         counts.update(found)
         return told
 
-    return _cleaned(item, clean), dict(counts)
+    def without(value: _Value, *names: str) -> _Value:
+        texts: dict[str, Any] = {name: clean(getattr(value, name)) for name in names}
+        return replace(value, **texts)
 
-
-def _cleaned(item: Item, clean: Callable[[str], str]) -> Item:
-    failure, verification = item.failure, item.verification
-    texts = (failure.root_cause, failure.preventable_with, failure.resolution)
-    how, by = clean(verification.how), clean(verification.by)
-    return replace(
-        item,
-        title=clean(item.title),
-        text=clean(item.text),
+    clean_item = replace(
+        without(item, "title", "text", "project", "domain", "retired_because"),
         tags=tuple(map(clean, item.tags)),
-        project=clean(item.project),
-        domain=clean(item.domain),
-        source=replace(item.source, heading=clean(item.source.heading)),
-        failure=Failure(failure.category, *map(clean, texts)),
-        verification=Verification(verification.passed, how, by, verification.at),
-        retired_because=clean(item.retired_because),
+        source=without(item.source, "heading"),
+        failure=without(item.failure, *HEADINGS),
+        verification=without(item.verification, "how", "by"),
     )
+    return clean_item, dict(counts)

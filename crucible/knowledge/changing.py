@@ -70,9 +70,9 @@ def retire_item(
     told = redact(because)[0] if redact else because
 
     def retired(item: Item) -> Item:
-        if not item.active:
-            return item
-        return replace(item, status=Status.RETIRED, retired=now, retired_because=told)
+        return (
+            replace(item, status=Status.RETIRED, retired=now, retired_because=told) if item.active else item
+        )
 
     return _changed(vault, path, retired)
 

@@ -1,7 +1,7 @@
 """The category of a failure, by one rule over its facts.
 
-Owns the rule: the first line of `_RULE` that holds says the category, and where none holds nobody knows.  It looks at what failed, at marks that programs
-print (error codes, usage messages, missing names), at the files that fixed it, and at whether a human stepped in; never at what anybody said.
+The first line of `_RULE` that holds decides; where none holds the category is unknown.  The rule looks at what failed, at the classes of errors
+that programs print, at the files that the fix changed, and at whether the user stepped in; never at what the agent said.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from crucible.acts.kinds import is_test_file, kind_of, plain_words, type_of
 from crucible.acts.toolchains import LINT
@@ -17,7 +16,7 @@ from crucible.knowledge.model import PREVENTABLE, Attribution, Category, Failure
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import UNSEEN, late_pattern
 
-__all__ = ["LONGEST", "classify", "readable"]
+__all__ = ["LONGEST", "classify", "does_not_compile", "readable", "says_nothing"]
 
 LONGEST = 400
 """Code points of a cause, and of what would have prevented it."""
@@ -27,25 +26,22 @@ _READ = 4000
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What the rule looks at: the message, the words of the failed call and of the call that did it instead, and the files that the fix changed."""
+    """The message, the words of the failed call and of the call that did it instead, and names of files.
+
+    `fixed` are those that the fix changed, `before` those that the agent had changed before the failure.
+    """
 
     error: str
     call: tuple[str, ...]
     instead: tuple[str, ...]
-    files: frozenset[str]
+    fixed: frozenset[str]
+    before: frozenset[str]
     corrected: bool
 
 
-class _Line(NamedTuple):
-    category: Category
-    confidence: float
-    says: str
-    holds: Callable[[_Facts], bool]
-
-
-def _prints(pattern: str) -> Callable[[_Facts], bool]:
+def _prints(pattern: str) -> Callable[[_Facts], object]:
     compiled = late_pattern(pattern, re.IGNORECASE | re.MULTILINE)
-    return lambda facts: compiled.search(facts.error) is not None
+    return lambda facts: compiled.search(facts.error)
 
 
 _LOCAL = late_pattern(r"\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1)\b")
@@ -58,16 +54,38 @@ _OUTSIDE = _prints(
     r"|\brate.?limit|too ?many ?requests|quota exceeded|bad gateway|service unavailable|gateway time-?out|certificate (?:has expired|verify failed)"
     r"|\b(?:HTTP|status|code|error)\W{1,3}(?:code\W{1,3})?(?:429|50[0-4])\b|\b50[0-4] (?:server error|bad|service|gateway)"
 )
-
-
+_LACKS_PROGRAM = _prints(r"command not found|executable file not found|\bexit (?:code|status) 127\b")
+_MACHINE = _prints(
+    r"\b(?:ENOSPC|EMFILE|ENFILE|ENOMEM|EADDRINUSE|ETXTBSY|EAGAIN|EBUSY)\b|no space left|too many open files|address already in use"
+    r"|out of memory|cannot allocate memory|resource temporarily unavailable|\bSIG(?:KILL|HUP|TERM)\b|\bkilled\b|exit (?:code|status) 1(?:34|37|39|43)\b"
+    r"|\.lock'?: file exists|database is locked|\bdeadlock"
+)
+_INTERFACE = _prints(
+    r"\bdeprecated\b|\b(?:is|was|has been|were) removed\b|no longer supported|unexpected keyword argument|\bcannot be called from\b"
+)
+_CALLED_WRONG = _prints(
+    r"^usage:|\b(?:unknown|unrecognized|illegal|invalid) (?:option|flag|switch|shorthand|argument|choice|predicate)"
+    r"|unexpected argument|no such option|flag provided but not defined|\b(?:syntax|parse) error near|unexpected EOF|unterminated"
+    r"|paths must precede|error parsing flag|\bEISDIR\b|must be absolute|invalid arguments|^<tool_use_error>(?!file does not exist)"
+)
+_MISSING = _prints(
+    r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|could not import|no required module|no module named|module not found"
+    r"|\bundefined(?:: | \(type)|\bis not defined\b|\bundeclared\b|has no (?:exported )?(?:member|field|attribute)|cannot import name"
+    r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
+    r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
+)
+_COMPILES = _prints(
+    r"\(typecheck\)|\bsyntax ?error\b|imported and not used|declared and not used|expected '.{1,9}', found"
+)
+_TESTS_FAILED = _prints(r"^\s*--- FAIL\b|\b\d+ failed\b")
 _BY_A_CHECK = _prints(
-    r"^\S+:\d+:\d+: .*(?: \([a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|^\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
+    r"(?:^|\s)\S+:\d+:\d+: .*(?: \((?!typecheck)[a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|(?:^|\s)\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
 )
 """A place in a file and the name of the check's rule: `a.go:3:1: ... (errcheck)`, `a.py:3: ... [attr-defined]`, `a.py:3:1: F401 ...`."""
 
 
 def _is_outside(facts: _Facts) -> bool:
-    return _OUTSIDE(facts) and not _LOCAL.search(facts.error)
+    return bool(_LACKS_PROGRAM(facts) or (_OUTSIDE(facts) and not _LOCAL.search(facts.error)))
 
 
 def _is_called_otherwise(facts: _Facts) -> bool:
@@ -75,87 +93,85 @@ def _is_called_otherwise(facts: _Facts) -> bool:
     return bool(facts.call and facts.instead) and facts.call[0] == facts.instead[0]
 
 
-_RULE = (
-    _Line(
-        Category.EXECUTION_ERROR,
-        0.9,
-        "the very same call passed another time",
-        lambda facts: bool(facts.call) and facts.call == facts.instead,
-    ),
-    _Line(Category.EXTERNAL_DEP, 0.85, "a service outside did not answer as it should", _is_outside),
-    _Line(
-        Category.EXECUTION_ERROR,
-        0.85,
-        "the machine lacked something, or something else was running",
-        _prints(
-            r"\b(?:ENOSPC|EMFILE|ENFILE|ENOMEM|EADDRINUSE|ETXTBSY|EAGAIN|EBUSY)\b|no space left|too many open files|address already in use"
-            r"|out of memory|cannot allocate memory|resource temporarily unavailable|\bSIG(?:KILL|SEGV|ABRT|HUP|TERM)\b|\bkilled\b|exit (?:code|status) 1(?:34|37|39|43)\b"
-            r"|\.lock'?: file exists|database is locked|\bdeadlock|command not found"
-        ),
-    ),
-    _Line(
-        Category.KNOWLEDGE_GAP,
-        0.85,
-        "the interface is another one than was assumed",
-        _prints(
-            r"\bdeprecated\b|\b(?:is|was|has been|were) removed\b|no longer supported|unexpected keyword argument|\bcannot be called from\b"
-        ),
-    ),
-    _Line(
-        Category.TOOL_MISUSE,
-        0.85,
-        "the tool was not called as it has to be",
-        _prints(
-            r"^usage:|\b(?:unknown|unrecognized|illegal|invalid) (?:option|flag|switch|shorthand|argument|choice|predicate)"
-            r"|unexpected argument|no such option|flag provided but not defined|\bsyntax error near|unexpected EOF|unterminated"
-            r"|paths must precede|error parsing flag|\bEISDIR\b|must be absolute|invalid arguments|^<tool_use_error>(?!file does not exist)"
-        ),
-    ),
-    _Line(
-        Category.CONTEXT_MISSING,
-        0.7,
-        "what was there was not looked at",
-        _prints(
-            r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|could not import|no required module|no module named|module not found"
-            r"|\bundefined(?:: | \(type)|\bis not defined\b|\bundeclared\b|has no (?:exported )?(?:member|field|attribute)|cannot import name"
-            r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
-            r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
-        ),
-    ),
-    _Line(Category.TOOL_MISUSE, 0.85, "the same program, called otherwise, did it", _is_called_otherwise),
-    _Line(
-        Category.KNOWLEDGE_GAP,
-        0.7,
-        "a rule of the project's checks was not known",
-        lambda facts: kind_of(facts.call) is LINT or _BY_A_CHECK(facts),
-    ),
-    _Line(
-        Category.REQUIREMENTS_AMBIG, 0.7, "the user had meant something else", lambda facts: facts.corrected
-    ),
-    _Line(
-        Category.EXTERNAL_DEP,
-        0.7,
-        "a dependency was the cause",
-        lambda facts: bool(facts.files) and all(_MANIFEST.fullmatch(file) for file in facts.files),
-    ),
-    _Line(
-        Category.CONTEXT_MISSING,
-        0.7,
-        "the tests said something else than the code does",
-        lambda facts: bool(facts.files) and all(map(is_test_file, facts.files)),
-    ),
+def _are_tests(files: frozenset[str]) -> bool:
+    return bool(files) and all(map(is_test_file, files))
+
+
+def _is_meant_to_fail(facts: _Facts) -> bool:
+    """True if only tests had been written so far: they fail until the code follows."""
+    return _are_tests(facts.before) and not facts.fixed <= facts.before
+
+
+def _does_not_compile(facts: _Facts) -> bool:
+    return bool(_MISSING(facts) or _COMPILES(facts))
+
+
+def _is_slip(facts: _Facts) -> bool:
+    """True if what does not compile is only what the agent had just written itself."""
+    return bool(facts.fixed) and facts.fixed <= facts.before and _does_not_compile(facts)
+
+
+def _passed_again(facts: _Facts) -> bool:
+    return bool(facts.call) and facts.call == facts.instead
+
+
+def _is_linted(facts: _Facts) -> bool:
+    return kind_of(facts.call) is LINT and not _TESTS_FAILED(facts)
+
+
+def _was_corrected(facts: _Facts) -> bool:
+    return facts.corrected
+
+
+def _is_a_dependency(facts: _Facts) -> bool:
+    return bool(facts.fixed) and all(_MANIFEST.fullmatch(file) for file in facts.fixed)
+
+
+def _is_in_tests(facts: _Facts) -> bool:
+    """True if the fix only changed tests, and other files had been changed: nobody had looked at what tests them."""
+    return _are_tests(facts.fixed) and not _are_tests(facts.before)
+
+
+_RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
+    (_passed_again, Category.EXECUTION_ERROR, 0.9),
+    (_is_outside, Category.EXTERNAL_DEP, 0.85),
+    (_MACHINE, Category.EXECUTION_ERROR, 0.85),
+    (_INTERFACE, Category.KNOWLEDGE_GAP, 0.85),
+    (_CALLED_WRONG, Category.TOOL_MISUSE, 0.85),
+    (_BY_A_CHECK, Category.KNOWLEDGE_GAP, 0.7),
+    (_is_meant_to_fail, None, 0.0),
+    (_is_slip, None, 0.0),
+    (_MISSING, Category.CONTEXT_MISSING, 0.7),
+    (_is_called_otherwise, Category.TOOL_MISUSE, 0.85),
+    (_is_linted, Category.KNOWLEDGE_GAP, 0.7),
+    (_was_corrected, Category.REQUIREMENTS_AMBIG, 0.7),
+    (_is_a_dependency, Category.EXTERNAL_DEP, 0.7),
+    (_is_in_tests, Category.CONTEXT_MISSING, 0.7),
 )
-"""Checked from top to bottom; the most reliable conditions come first."""
+"""Checked from top to bottom; None ends it: the category is unknown."""
 
 
 def classify(report: FailureReport) -> Attribution | None:
     """The category of a failure; None if the facts do not suffice."""
     facts = _facts(report)
-    for line in _RULE:
-        if line.holds(facts):
-            prevented = _preventable_with(report) if PREVENTABLE[line.category] else ""
-            return Attribution(line.category, _root_cause(line.says, report), prevented, line.confidence)
-    return None
+    found = ((category, sure) for holds, category, sure in _RULE if holds(facts))
+    category, sure = next(found, (None, 0.0))
+    if category is None:
+        return None
+    happened, fixed = readable(report.happened, LONGEST), readable(report.resolution, LONGEST)
+    cause = happened or readable(report.error, LONGEST)
+    return Attribution(category, cause, (fixed or happened) if PREVENTABLE[category] else "", sure)
+
+
+def says_nothing(report: FailureReport) -> bool:
+    """True for a failure that teaches nothing: fresh lines that did not compile yet, or tests written before the code."""
+    facts = _facts(report)
+    return _is_slip(facts) or _is_meant_to_fail(facts)
+
+
+def does_not_compile(report: FailureReport) -> bool:
+    """True if a name, a file or a declaration was missing."""
+    return _does_not_compile(_facts(report))
 
 
 def readable(text: str, limit: int) -> str:
@@ -167,30 +183,21 @@ _FILE = late_pattern(r"(?<![\w./@-])[\w./@-]+\.[A-Za-z]\w{0,11}(?![\w/@-])")
 
 
 def _facts(report: FailureReport) -> _Facts:
-    call = plain_words(report.call[:_READ].split())
-    instead = plain_words(report.resolution[:_READ].strip(" `").split())
-    named = {path.rpartition("/")[2] for path in _FILE.findall(report.files[:_READ])}
     return _Facts(
         _bounded(report.error),
-        call,
-        instead,
-        frozenset(filter(type_of, named)),
+        plain_words(report.call[:_READ].split()),
+        plain_words(report.resolution[:_READ].strip(" `").split()),
+        _files(report.files),
+        _files(report.before),
         bool(report.corrected.strip()),
     )
+
+
+def _files(text: str) -> frozenset[str]:
+    """The names of the files in a text."""
+    return frozenset(filter(type_of, (path.rpartition("/")[2] for path in _FILE.findall(text[:_READ]))))
 
 
 def _bounded(text: str) -> str:
     """Head and tail of a long text."""
     return text if len(text) <= _READ else f"{text[: _READ // 2]}\n{text[-_READ // 2 :]}"
-
-
-def _root_cause(says: str, report: FailureReport) -> str:
-    """The recorded cause, or else the rule's sentence and the message."""
-    told = readable(report.happened, LONGEST)
-    return told or cut(f"{says}: “{readable(report.error, LONGEST)}”", LONGEST)
-
-
-def _preventable_with(report: FailureReport) -> str:
-    """What the agent would have needed to know."""
-    told = readable(report.resolution, LONGEST) or readable(report.happened, LONGEST)
-    return cut(f"knowing: {told}", LONGEST) if told else ""

@@ -1,6 +1,6 @@
 """Having a model say where a failure comes from.
 
-Owns what it is asked, what an answer must be, how often it is asked, and that there is an attribution whatever happens: an answer
+Owns what it is asked, what an answer must be, and that there is an attribution whatever happens: an answer
 that is refused twice leaves the rule's (`classifying`), if it has one.  Who is asked is the caller's.  Whether knowledge could
 have prevented it is never the model's to say: the category's table does.
 """
@@ -13,12 +13,10 @@ from dataclasses import dataclass, fields
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.objects import objects_in
-from crucible.errors import AgentFailed
 from crucible.knowledge.classifying import LONGEST, classify, readable
 from crucible.knowledge.model import PREVENTABLE, Attribution, Category, FailureReport
-from crucible.note.contain import normal, normal_line
-from crucible.note.fencing import fenced, hang, shorten, unmarked
-from crucible.patterns import UNSEEN
+from crucible.knowledge.tries import Refused, ask_twice, quoted, seen_by
+from crucible.note.fencing import hang, shorten
 from crucible.rendering import Renderer
 from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
@@ -27,7 +25,6 @@ from crucible.vault.templates import load_template
 __all__ = [
     "RULES",
     "TEMPLATE",
-    "TRIES",
     "VARIABLES",
     "Judged",
     "find_template",
@@ -35,7 +32,6 @@ __all__ = [
 ]
 
 TEMPLATE = "attribution.md.j2"
-TRIES = 2
 VARIABLES = frozenset({"rules", "report", "refused"})
 """What a template is given and must print; `refused` is "" at first."""
 
@@ -61,7 +57,7 @@ reports like this one."""
 """What stands before all else."""
 
 _SHOWN = 4000
-"""Code points of each part of a report, and of a refused answer, that are shown."""
+"""Code points of each part of a report that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,29 +88,16 @@ def judge_fully(
 
     Neither the model nor the rules see a secret of the report.
     """
-
-    def seen(text: str) -> str:
-        """As a model is shown it, and as its answer is read."""
-        return redact(normal(UNSEEN.sub("", text)))[0]
-
-    report = FailureReport(**{each.name: seen(getattr(report, each.name)) for each in fields(report)})
-    renderer = template or OwnTemplate(TEMPLATE)
-    told = _data(_told(report))
-    answers: list[Answer] = []
-    problem = refused = ""
-    for _ in range(TRIES):
-        try:
-            answers.append(asker.ask(renderer.render(rules=RULES, report=told, refused=refused)))
-        except AgentFailed as error:
-            problem, refused = readable(seen(str(error)), LONGEST), ""
-            continue
-        text = seen(answers[-1].text)
-        try:
-            return Judged(_read_answer(text, readable(answers[-1].model, 100), seen), "", tuple(answers))
-        except _Refused as error:
-            problem = f"its answer was refused: {error.complaints[0]}"
-            refused = _data(_refusal(error.complaints, text))
-    return Judged(classify(report), problem, tuple(answers))
+    seen = seen_by(redact)
+    report = FailureReport(**{each.name: seen(getattr(report, each.name)) for each in fields(FailureReport)})
+    renderer, told = template or OwnTemplate(TEMPLATE), quoted(_told(report))
+    came = ask_twice(
+        asker,
+        lambda refused: renderer.render(rules=RULES, report=told, refused=refused),
+        lambda text, model: _read_answer(text, readable(model, 100), seen),
+        seen,
+    )
+    return Judged(came.value or classify(report), came.problem, came.answers)
 
 
 # --- what it is shown ------------------------------------------------------------------------------------------------
@@ -132,39 +115,21 @@ def _told(report: FailureReport) -> str:
         "files that the fix changed": report.files,
         "what the user said to it": report.corrected,
     }
-    return "\n".join(f"[{label}]\n{_indented(text)}" for label, text in parts.items() if text.strip())
-
-
-def _indented(text: str) -> str:
-    return "  " + hang(shorten(text, _SHOWN))
-
-
-def _data(text: str) -> str:
-    return fenced(unmarked(text), least=4)
-
-
-def _refusal(complaints: tuple[str, ...], answer: str) -> str:
-    wrong = "\n".join(f"- {normal_line(hang(one))}" for one in complaints)
-    return f"[what was wrong]\n{wrong}\n[the answer]\n{_indented(answer)}"
+    return "\n".join(
+        f"[{label}]\n  {hang(shorten(text, _SHOWN))}" for label, text in parts.items() if text.strip()
+    )
 
 
 # --- what it answers -------------------------------------------------------------------------------------------------
 
 
-class _Refused(Exception):
-    """An answer that is no attribution; `complaints` say why, each in one line."""
-
-    def __init__(self, *complaints: str) -> None:
-        super().__init__(complaints[0])
-        self.complaints = complaints
-
-
 def _read_answer(text: str, model: str, seen: Callable[[str], str]) -> Attribution:
-    """The attribution that an answer is, or `_Refused`; its words, whose escapes may have hidden something, are one line each."""
-    row = _object_in(text)
-    complaints = tuple(_complaints(row))
-    if complaints:
-        raise _Refused(*complaints)
+    """The attribution that an answer is, or `Refused`; its words, whose escapes may have hidden something, are one line each."""
+    row = next((row for row in objects_in(text) if "category" in row), None)
+    if row is None:
+        raise Refused(["it holds no JSON object with a category: answer with one, and with nothing else"])
+    if complaints := tuple(_complaints(row)):
+        raise Refused(complaints)
     category = Category(str(row["category"]).strip().lower())
     return Attribution(
         category,
@@ -173,14 +138,6 @@ def _read_answer(text: str, model: str, seen: Callable[[str], str]) -> Attributi
         float(str(row["confidence"])),
         model or "model",
     )
-
-
-def _object_in(text: str) -> Mapping[str, object]:
-    """The first JSON object with a category."""
-    for row in objects_in(text):
-        if "category" in row:
-            return row
-    raise _Refused("it holds no JSON object with a category: answer with one, and with nothing else")
 
 
 def _complaints(row: Mapping[str, object]) -> Iterator[str]:

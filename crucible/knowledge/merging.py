@@ -11,7 +11,7 @@ from datetime import datetime
 
 from crucible.errors import EditRefused
 from crucible.knowledge.item_notes import body_of, parts_of, properties_of, read_item
-from crucible.knowledge.item_texts import HEADINGS, TEXT, Chunk, render_text
+from crucible.knowledge.item_texts import HEADINGS, render_text
 from crucible.knowledge.items import Failure, Item, Status
 from crucible.knowledge.noise import normal_title
 from crucible.note.contain import format_of
@@ -81,15 +81,9 @@ def merge_edits(source: Source, name: str, new: Item, now: datetime) -> list[Edi
     if old is None:
         raise EditRefused(f"{name}: no item of knowledge", "`cru knowledge check` says what is wrong with it")
     after = merged(old, new, now)
-    texts = _added_texts(source, old, after)
-    edits = [*change_edits(source, old, after), *texts]
+    edits = [*change_edits(source, old, after), *_added_texts(source, old, after)]
     if not _shows(source, edits, name, after):
-        whole = [*change_edits(source, old, after), *_replaced_text(source, old, after)]
-        if not _shows(source, whole, name, after):
-            raise EditRefused(
-                f"{name}: what is merged would not read back", "mend the note in an editor first"
-            )
-        return whole
+        raise EditRefused(f"{name}: what is merged would not read back", "fix the note in an editor first")
     return edits
 
 
@@ -149,20 +143,3 @@ def _between(source: Source, at: int, block: str) -> Edit:
     lead = newline if before.endswith(("\n", "\r")) else newline * 2
     trail = newline if not after or after.startswith(("\n", "\r")) else newline * 2
     return Edit(Span(at, at), lead + block.replace("\n", newline) + trail)
-
-
-def _replaced_text(source: Source, old: Item, new: Item) -> list[Edit]:
-    """The whole text anew, where it stands in one piece."""
-    first = find_frontmatter(source).lines.end
-    full = [one for one in body_of(source).chunks if one.part == TEXT and one.end > one.first]
-    others = _added_texts(source, replace(old, text=new.text), new)
-    if len(full) != 1 or old.text == new.text:
-        return others
-    form = format_of(find_frontmatter(source).values)
-    return [_instead(source, full[0], first, render_text(new.text, form)), *others]
-
-
-def _instead(source: Source, chunk: Chunk, first: int, block: str) -> Edit:
-    span = source.span_of(Lines(first + chunk.first, first + chunk.end))
-    newline = source.newline
-    return Edit(span, newline + block.replace("\n", newline) + newline)

@@ -44,7 +44,8 @@ class FailureReport:
 
     `happened` says in words what went wrong, `error` is the exact message, `context` what was being done (the goal, the step, the
     user's words), `tool` and `call` the tool call that failed in one line, `resolution` what fixed it: words, or the call that passed instead.
-    `files` are those that the fix changed, `corrected` the user's words where they stepped in.
+    `files` are those that the fix changed, `before` those that had been changed before it failed (a line each), `corrected` the user's words
+    where they stepped in.
     """
 
     error: str
@@ -55,6 +56,7 @@ class FailureReport:
     resolution: str = ""
     files: str = ""
     corrected: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)

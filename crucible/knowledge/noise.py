@@ -7,9 +7,9 @@ alike is the caller's to decide.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 from crucible.knowledge.items import Item
 from crucible.knowledge.scopes import Place, same_place, sees
@@ -40,12 +40,8 @@ _LONGEST = 8
 _NAMED = 3
 
 
-class Similar(Protocol):
-    """What finds texts that are alike: the index of recall."""
-
-    def similar(self, text: str, limit: int) -> Sequence[tuple[str, float]]:
-        """Ids of items of knowledge and how alike they are, from 0 to 1, the likest first; never an error for what the text says."""
-        ...
+Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
+"""Finds, for a text, so many ids of items of knowledge and how alike they are, from 0 to 1, the likest first; never an error for what the text says."""
 
 
 class Alike(NamedTuple):
@@ -122,7 +118,7 @@ def same_or_alike(
     title, words = normal_title(item.title), (words_of(item.title), words_of(f"{item.title} {item.text}"))
     found = [one for id_, other in near.items() if (one := _alike(id_, other, title, words, settings))]
     told = {one.id for one in found}
-    for id_, likeness in similar.similar(f"{item.title}\n{item.text}", 10) if similar else ():
+    for id_, likeness in similar(f"{item.title}\n{item.text}", 10) if similar else ():
         other = near.get(id_)
         if other and other.active and id_ not in told and likeness >= settings.alike_text:
             found.append(Alike(id_, other.title, likeness, False, False, f"{likeness:.0%} alike by its text"))
@@ -155,14 +151,8 @@ def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> 
     """How full it is where the item is meant for; retired items take no room."""
     place = Place.of(item)
     held = sum(other.active and same_place(place, Place.of(other)) for other in known)
-    limits = {
-        "project": settings.project_limit,
-        "domain": settings.domain_limit,
-        "global": settings.global_limit,
-    }
-    named = {"project": "of the project", "domain": "of the domain", "global": "of scope global"}
-    where = f"{named[place.scope]} {place.name}".rstrip()
-    return Room(where, held, limits[place.scope], settings.warn_at)
+    where = "of scope global" if place.scope == "global" else f"of the {place.scope} {place.name}".rstrip()
+    return Room(where, held, getattr(settings, f"{place.scope}_limit"), settings.warn_at)
 
 
 def first_to_go(

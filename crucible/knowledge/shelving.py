@@ -6,14 +6,14 @@ question that changed nothing reads no note.  It knows a note by its stamp; what
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from crucible.errors import CrucibleError
 from crucible.knowledge.scopes import EVERYTHING, Place, sees
@@ -86,7 +86,9 @@ class ItemShelf:
         if found != known and (found or known):
             with suppress(CrucibleError):  # in a vault that may only be read it is made anew each time
                 files.make_folders(self._vault.root, path.parent)
-                files.write_atomic(path, _dumped(found), fsync=False)
+                files.write_atomic(
+                    path, orjson.dumps({"schema": _SCHEMA, "items": found}, tuple), fsync=False
+                )
         return found
 
     def _looked(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
@@ -133,37 +135,20 @@ def _digest(item: Item) -> str:
 def _load(root: Path) -> dict[str, _Card]:
     """What the cache tells; nothing for one that is damaged, or of another version."""
     try:
-        told = json.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
+        told = orjson.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
         if told["schema"] != _SCHEMA:
             return {}
-        return {name: _card(row) for name, row in told["items"].items()}
-    except (CrucibleError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {name: _card(*row) for name, row in told["items"].items()}
+    except (CrucibleError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def _card(row: list[Any]) -> _Card:
-    stamp, words, place, facts = row
-    type_, verified, uses, useful, last_used, changed = facts
+def _card(stamp: str, words: str, place: list[str], facts: list[Any]) -> _Card:
+    times = (datetime.fromisoformat(text) if text else None for text in facts[4:])
+    type_, verified, uses, useful = facts[:4]
     return _Card(
         str(stamp),
         str(words),
         Place(*map(str, place)),
-        Facts(str(type_), bool(verified), int(uses), int(useful), _time(last_used), _time(changed)),
+        Facts(str(type_), bool(verified), int(uses), int(useful), *times),
     )
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
-def _dumped(cards: Mapping[str, _Card]) -> bytes:
-    rows = {
-        name: [
-            card.stamp,
-            card.words,
-            [*card.place],
-            [*card.facts[:4], *(time.isoformat() if time else None for time in card.facts[4:])],
-        ]
-        for name, card in cards.items()
-    }
-    return json.dumps({"schema": _SCHEMA, "items": rows}, ensure_ascii=True).encode() + os.linesep.encode()

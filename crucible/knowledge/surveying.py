@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.errors import CrucibleError
@@ -16,6 +15,7 @@ from crucible.knowledge.items import Item, Origin, Scope
 from crucible.knowledge.keeping import ItemNote, Row, Wish, item_paths, list_items, load_item
 from crucible.knowledge.noise import Room, room_for
 from crucible.knowledge.scopes import Place
+from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Problem
 from crucible.settings import KnowledgeSettings
 from crucible.vault.store import Vault
@@ -62,21 +62,17 @@ def check_items(vault: Vault) -> Iterator[Found]:
     names: dict[str, str] = {}
     for path in item_paths(vault, unread.append):
         shown = vault.relative(path)
-        problems = _of_note(vault, path, sessions)
+        try:
+            one = load_item(vault, path)
+            problems = [*one.problems, *_of_item(one, sessions)]
+        except CrucibleError as error:
+            problems = [Problem("unreadable", 1, str(error))]
         first = names.setdefault(note_name(path.name).casefold(), shown)
         if first != shown:
             problems.append(Problem("same-name", 1, f"{first} has the same name: an id means one note"))
         yield from (Found(shown, problem) for problem in sorted(problems, key=lambda found: found.line))
-    for error in unread:
-        yield Found(KNOWLEDGE, Problem("unreadable", 1, str(error)))
-
-
-def _of_note(vault: Vault, path: Path, sessions: set[str]) -> list[Problem]:
-    try:
-        one = load_item(vault, path)
-    except CrucibleError as error:
-        return [Problem("unreadable", 1, str(error))]
-    return [*one.problems, *_of_item(one, sessions)]
+    for wrong in unread:
+        yield Found(KNOWLEDGE, Problem("unreadable", 1, str(wrong)))
 
 
 def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
@@ -84,25 +80,23 @@ def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
         if not one.problems:
             yield Problem("no-item", 1, "no item of knowledge")
         return
-    item = one.item
+    item, keys = one.item, find_frontmatter(one.note.source).keys
+
+    def line(key: str) -> int:
+        return one.note.source.line_of(keys[key].start) + 1 if key in keys else 1
+
     if not (item.created or item.updated):
         yield Problem("no-date", 1, "neither created nor updated: it counts as new for ever")
     if item.source.origin is Origin.SESSION and not item.source.session:
-        yield Problem("no-session", _line(one, "source"), "its source is a session, but none is named")
+        yield Problem("no-session", line("source"), "its source is a session, but none is named")
     for key, session in [("session", item.source.session), *(("also_from", also) for also in item.also_from)]:
         if session and session not in sessions:
-            yield Problem("no-such-session", _line(one, key), f"no session {session}: renamed, or not here")
+            yield Problem("no-such-session", line(key), f"no session {session}: renamed, or not here")
     if item.useful_count > item.use_count:
-        yield Problem("bad-count", _line(one, "useful_count"), "it helped more often than it was used")
+        yield Problem("bad-count", line("useful_count"), "it helped more often than it was used")
     if item.scope is not Scope.GLOBAL and not Place.of(item).name:
         message = f"its scope is {item.scope}, but no {item.scope} is named: it is seen only where none is"
-        yield Problem("no-place", _line(one, "scope"), message)
-
-
-def _line(one: ItemNote, key: str) -> int:
-    begin = f"{key}:"
-    lines = enumerate(one.note.source.lines, 1)
-    return next((at for at, line in lines if line.startswith((begin, f'"{key}"'))), 1)
+        yield Problem("no-place", line("scope"), message)
 
 
 # --- how it does -----------------------------------------------------------------------------------------------------

@@ -52,7 +52,8 @@ class Desk:
         """An item of knowledge; it comes from the running session when no other one is named."""
         noted = Noted(type_, tags=tags, failure=failure, confidence=confidence, **told)
         # What is alike is compared over all; who sees it is looked at there.
-        return knowing.add(self._place, noted, self._running.known(), open_own(self._place, EVERYTHING))
+        similar = open_own(self._place, EVERYTHING).similar
+        return knowing.add(self._place, noted, self._running.known(), similar)
 
     def feedback(self, ref: str, *, useful: bool) -> str:
         """Whether an item helped."""

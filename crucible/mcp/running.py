@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crucible import record
+from crucible.capture.ending import after_stop
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.flight.spooled import load_spool
 from crucible.importing.importing import import_transcripts
@@ -75,14 +76,16 @@ class Running:
             return
         with suppress(CrucibleError, OSError):
             root, name = self._own
+            vault = Vault(root, load_vault_settings(root, self._place.user))
             recorder = record.open(
                 name,
-                vault=Vault(root, load_vault_settings(root, self._place.user)),
+                vault=vault,
                 cwd=self._place.cwd,
                 projects=self._place.user.projects,
             )
             if recorder.read_head().status == "active":
                 recorder.pause(_ENDED)
+                after_stop(vault, recorder.path, now=now())
 
     # --- the client's own --------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from crucible.bookmarks.keeping import latest
 from crucible.errors import AmbiguousSession, SessionNotFound, UsageError
 from crucible.importing.sources import source_name
 from crucible.index.moments import parse_when
@@ -17,14 +16,8 @@ from crucible.index.schema import Row
 from crucible.mcp.opening import index_of, now, vault_of
 from crucible.mcp.place import Place
 from crucible.mcp.replying import UNKNOWN, Quoting, answer, bounded, checked, day_of, is_session_id, page
-from crucible.resume.context import build_context, without_secrets
-from crucible.resume.drift import find_drift
-from crucible.resume.folders import folder_of
-from crucible.resume.gathering import load_children
-from crucible.resume.model import Material
-from crucible.resume.native import find_native, last_client
-from crucible.resume.template import find_template
-from crucible.resume.tokens import counter_of
+from crucible.resume.context import find_material, settled_context
+from crucible.resume.continuing import find_native, folder_of, last_client
 from crucible.secrets.redacting import redact_of
 from crucible.session.identity import check_session_id
 from crucible.session.model import Phase, Prose, Session
@@ -173,28 +166,16 @@ def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
 def context_of(place: Place, ref: str, budget: int) -> str:
     """What an agent is told that goes on with a session, in at most so many tokens; 0 is the vault's setting."""
     vault, note = load_session(place, ref)
-    settings, user = vault.settings.resume, place.user
-    tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else settings.budget
-    counter = counter_of(user.agents.tokenizer)
-    bookmark = latest(vault.root, note.session.id)
-    folder = _folder_of(place, note.session)
-    drift = find_drift(folder, bookmark) if folder and bookmark else None
-    children = load_children(vault, note.session)
-    context = build_context(
-        Material(note.session, now(), bookmark, drift, children, recall=_LOOKUP),
-        window=settings.window,
-        budget=tokens,
-        counter=counter,
-        template=find_template(vault.settings),
-    )
-    return without_secrets(context, redact_of(vault.settings.secrets), counter).text
+    tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
+    material = find_material(vault, note.session, _folder_of(place, note.session), now(), recall=_LOOKUP)
+    return settled_context(
+        vault.settings, material, budget=tokens, tokenizer=place.user.agents.tokenizer
+    ).text
 
 
 def _folder_of(place: Place, session: Session) -> Path | None:
     """Where its work lies; a session that names no project is of the folder that the client works in."""
     dialect = DIALECTS.get(last_client(session))
     native = find_native(session, dialect, place.env, place.home, source_name) if dialect else None
-    found = folder_of(
-        session, cwd=place.here, projects=place.user.projects, native_cwd=native.folder if native else None
-    )
-    return place.here if found is None and not session.project else found
+    began = native.folder if native else None
+    return folder_of(session, cwd=place.here, projects=place.user.projects, native_cwd=began)

@@ -6,17 +6,16 @@ Owns which of its words goes where.  What may be said, and that secrets come out
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 from crucible.errors import UsageError
 from crucible.mcp.place import Caller
 from crucible.mcp.replying import checked
 from crucible.mcp.running import Running
 from crucible.note.fencing import quote_line
-from crucible.record import Recorder
 
 __all__ = ["Telling", "tell"]
 
@@ -35,84 +34,62 @@ class Telling:
     session: str = ""
 
 
-_Way: TypeAlias = "Callable[[Recorder, str, Telling], str]"
+_TAKES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "decision": {"rationale": "rationale"},
+        "error": {"resolution": "resolution"},
+        "milestone": {},
+        "observation": {"tag": "tag", "task_id": "task", "applies_to": "applies_to"},
+        "prose": {},
+        "checkpoint": {},
+        "user": {"note": "note"},
+        "approval_required": {},
+        "decision_needed": {"options": "options"},
+        "task_complete": {"task": "task"},
+    }
+)
+"""The types, which are the recorder's methods, and which of a client's words each takes as which argument."""
+_LISTS = ("applies_to", "options")
 
 
-def _said(telling: Telling, key: str) -> str:
-    value = telling.metadata.get(key)
-    return str(value) if _is_word(value) else ""
-
-
-def _words(telling: Telling, key: str) -> list[str]:
-    """A list, or one of its items alone."""
-    value = telling.metadata.get(key)
-    items = value if isinstance(value, list) else [value]
-    return [str(each) for each in items if _is_word(each)]
+def _arguments(telling: Telling, takes: Mapping[str, str]) -> Iterator[tuple[str, str | list[str]]]:
+    for key, name in takes.items():
+        value = telling.metadata.get(key)
+        words = [str(each) for each in (value if isinstance(value, list) else [value]) if _is_word(each)]
+        if key in _LISTS:  # or one of its items alone
+            yield name, words
+        else:
+            yield name, getattr(telling, key, "") or (str(value) if _is_word(value) else "")
 
 
 def _is_word(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def _observed(recorder: Recorder, text: str, told: Telling) -> str:
-    tag, task = _said(told, "tag"), _said(told, "task_id")
-    return recorder.observation(text, tag=tag, task=task, applies_to=_words(told, "applies_to"))
-
-
-_WAYS: Mapping[str, tuple[frozenset[str], _Way]] = MappingProxyType(
-    {
-        "decision": (
-            frozenset({"rationale"}),
-            lambda recorder, text, told: recorder.decision(text, rationale=told.rationale or None),
-        ),
-        "error": (
-            frozenset({"resolution"}),
-            lambda recorder, text, told: recorder.error(text, resolution=told.resolution or None),
-        ),
-        "milestone": (frozenset(), lambda recorder, text, _: recorder.milestone(text)),
-        "observation": (frozenset({"tag", "task_id", "applies_to"}), _observed),
-        "prose": (frozenset(), lambda recorder, text, _: recorder.prose(text)),
-        "checkpoint": (frozenset(), lambda recorder, text, _: recorder.checkpoint(text)),
-        "user": (
-            frozenset({"note"}),
-            lambda recorder, text, told: recorder.user(text, note=_said(told, "note") or None),
-        ),
-        "approval_required": (frozenset(), lambda recorder, text, _: recorder.approval_required(text)),
-        "decision_needed": (
-            frozenset({"options"}),
-            lambda recorder, text, told: recorder.decision_needed(text, options=_words(told, "options")),
-        ),
-        "task_complete": (
-            frozenset({"task"}),
-            lambda recorder, text, told: recorder.task_complete(text, task=_said(told, "task")),
-        ),
-    }
-)
-
-
 def tell(running: Running, telling: Telling, caller: Caller) -> str:
     """Write it, and say where it stands; raises `UsageError` for what cannot be said so."""
     kind = telling.type.strip().lower()
-    if kind not in _WAYS:
-        raise UsageError(f"type {telling.type[:40]!r}: unknown", "one of " + ", ".join(_WAYS))
-    takes, way = _WAYS[kind]
+    if kind not in _TAKES:
+        raise UsageError(f"type {telling.type[:40]!r}: unknown", "one of " + ", ".join(_TAKES))
+    takes = _TAKES[kind]
     for name in ("rationale", "resolution"):
         text = checked(name, getattr(telling, name), _LONGEST)
         if text.strip() and name not in takes:
-            owner = next(other for other, (words, _) in _WAYS.items() if name in words)
+            owner = next(other for other, words in _TAKES.items() if name in words)
             raise UsageError(f"{kind}: takes no {name}", f"{name} goes with {owner}; put it into content")
     content = checked("content", telling.content, _LONGEST)
     if not content.strip():
         raise UsageError(f"{kind}: nothing was said", "content says what is to be written down")
     text = content + _rest(telling.metadata, takes)
     recorder = running.recorder(telling.session, caller)
-    phase = way(recorder, text, telling)
+    way: Callable[..., str] = getattr(recorder, kind)
+    phase = way(text, **dict(_arguments(telling, takes)))
     where = f"{recorder.id}, {phase}" if phase else recorder.id
     warnings = [quote_line(warning, 300) for warning in recorder.warnings]
     return "\n".join([f"Logged {kind} in session {where}.", *warnings])
 
 
-def _rest(metadata: Mapping[str, Any], takes: frozenset[str]) -> str:
+def _rest(metadata: Mapping[str, Any], takes: Mapping[str, str]) -> str:
     """What a type has no place for, as a list behind the text: nothing that was told is dropped."""
     rest = {
         name: value

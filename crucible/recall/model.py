@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 __all__ = [
+    "LISTED",
     "MOST",
     "MOST_CONTEXT",
     "USUAL",
@@ -53,6 +54,10 @@ class Kind(StrEnum):
     def _missing_(cls, value: object) -> Kind | None:
         """By the names that findings have: a failure is an error, a report what a subagent brought back."""
         return {"failure": cls.ERROR, "report": cls.SUBAGENT}.get(str(value))
+
+
+LISTED = frozenset((Kind.CORRECTION, Kind.OUTCOME, Kind.OPEN_END, Kind.ENVIRONMENT))
+"""Items of the findings block: what is above and below one has nothing to do with it, so a hit has no neighbours."""
 
 
 @dataclass(frozen=True, slots=True)

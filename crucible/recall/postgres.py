@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crucible.knowledge.scopes import Place, sees
 from crucible.knowledge.weighing import weigh
 from crucible.recall.asking import Finds, find_events
-from crucible.recall.model import MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
+from crucible.recall.model import LISTED, MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
 from crucible.recall.postgres_asking import best_events, best_sessions, count_stems, texts_of
 from crucible.recall.postgres_items import ITEM_COLUMNS, Shelved, item_of, viewer_of
 from crucible.recall.postgres_schema import check_ready, set_up
@@ -188,9 +188,10 @@ def _hits(server: Server, ranked: Sequence[Ranked], sought: Sought) -> tuple[Hit
     hits = []
     for one, (no, at) in zip(ranked, places, strict=True):
         if (no, at) in events:
-            before = [events[no, n] for n in range(max(at - context, 0), at) if (no, n) in events]
-            after = [events[no, n] for n in range(at + 1, at + context + 1) if (no, n) in events]
             event = events[no, at]
+            near = 0 if event.kind in LISTED else context
+            before = [events[no, n] for n in range(max(at - near, 0), at) if (no, n) in events]
+            after = [events[no, n] for n in range(at + 1, at + near + 1) if (no, n) in events]
             snippet = snippet_of(event.text, sought.marked, analyze)
             hits.append(Hit(event, one.score, one.parts, snippet, tuple(before), tuple(after)))
     return tuple(hits)

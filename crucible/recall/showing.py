@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from crucible.recall.cards import Card, event_at, find_event
 from crucible.recall.manifest import Manifest
-from crucible.recall.model import MOST_CONTEXT, Event, Hit, Kind, SessionHit
+from crucible.recall.model import LISTED, MOST_CONTEXT, Event, Hit, Kind, SessionHit
 from crucible.recall.ranking import Ranked
 from crucible.recall.rereading import events_of_card
 from crucible.recall.searching import Sought
@@ -136,8 +136,8 @@ def hits_of(
                 one.score,
                 one.parts,
                 snippet,
-                shown.told(before),
-                shown.told(after),
+                () if event.kind in LISTED else shown.told(before),
+                () if event.kind in LISTED else shown.told(after),
                 place[0],
             )
         )

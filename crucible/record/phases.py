@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from crucible.note.wikilinks import without_links
 from crucible.session.appending import Addition, PhaseField, Plan, Standing, Step
 from crucible.session.model import AgentRef, Callout, Phase, Session, Value
+from crucible.session.spending import KINDS, Spent, spent_lines, spent_more
 from crucible.session.titles import UNTITLED
 
-__all__ = ["closing", "in_phase", "joining", "new_phase"]
+__all__ = ["closing", "counted", "in_phase", "joining", "new_phase"]
 
 
 def in_phase(plan: Plan, now: datetime) -> Plan:
@@ -47,12 +49,23 @@ def new_phase(
             keys["model"] = model
         if channel and not head.channel:
             keys["channel"] = channel
-        if tokens:
-            keys["tokens_used"] = (head.tokens_used or 0) + tokens
+        keys |= counted(head, tokens or 0, model=model, now=now)
         phase = Phase(name, speaker, channel, started=now, tokens=tokens)
         return Addition(keys, (*closing(standing.phase, now), phase))
 
     return plan
+
+
+def counted(
+    head: Session, used: int, *, cached: int = 0, output: int = 0, model: str | None, now: datetime
+) -> dict[str, Value]:
+    """The properties of a session that used more tokens; of `used`, `output` were generated and the others sent."""
+    tokens = {"input": used - output, "output": output, "cache_read": cached}
+    more = Spent(now.date().isoformat(), model or head.model or "", dict.fromkeys(KINDS, 0) | tokens)
+    keys: dict[str, Value] = {"tokens_used": (head.tokens_used or 0) + used} if used else {}
+    keys |= {"tokens_cached": (head.tokens_cached or 0) + cached} if cached else {}
+    lines = spent_more(head.usage, (), spent_lines((more,)))
+    return keys | ({"usage": [without_links(line) for line in lines]} if keys else {})
 
 
 def closing(phase: Phase | None, now: datetime) -> tuple[Step, ...]:

@@ -127,15 +127,11 @@ def numbered(items: Sequence[Task], there: Sequence[Task]) -> list[Task]:
 
 
 def _timed(task: Task, before: Task | None, now: datetime) -> Task:
-    """When it began and was done, where that is not known yet."""
-    time = format_time(now)
+    """When it began and was done, where that is not known yet; one that was opened again or dropped is not done."""
+    is_new = (before.status if before else "pending") != task.status
+    time = format_time(now) if is_new else None
     started = task.started or (before.started if before else None)
-    completed = task.completed or (before.completed if before else None)
-    was = before.status if before else "pending"
     if task.status == "in_progress":
-        return replace(
-            task, started=started or (time if was != task.status else None), completed=task.completed
-        )
-    if task.status == "completed":
-        return replace(task, started=started, completed=completed or (time if was != task.status else None))
-    return replace(task, started=started, completed=task.completed)
+        return replace(task, started=started or time, completed=None)
+    known = task.completed or (None if is_new or before is None else before.completed)
+    return replace(task, started=started, completed=(known or time) if task.status == "completed" else None)

@@ -17,8 +17,9 @@ from crucible.record.bookmarking import finished, keep_bookmark, remark
 from crucible.record.cleaning import Cleaning
 from crucible.record.delegating import Delegated, InlineWork, begin_child, tell_parent
 from crucible.record.ending import end_session, pause_session
-from crucible.record.phases import closing, in_phase, joining, new_phase
+from crucible.record.phases import closing, counted, in_phase, joining, new_phase
 from crucible.record.planning import Change, added, moved, read_items, replaced
+from crucible.record.tasking import change_tasks
 from crucible.record.verbs import Told, Verbs, check_count, told_error
 from crucible.record.writing import Clock, Writer, aware, utc_now, whole_second
 from crucible.session.appending import Addition, PhaseField, Standing, Step, TaskList
@@ -104,27 +105,30 @@ class Recorder(Verbs):
         self._writer.keep("end_phase", {}, when, phase)
         return phase
 
-    def tokens(self, used: int = 0, *, cached: int = 0, model: str = "", at: datetime | None = None) -> str:
-        """Count tokens: `used` were sent afresh or said, `cached` were read from the cache.
+    def tokens(
+        self, used: int = 0, *, cached: int = 0, output: int = 0, model: str = "", at: datetime | None = None
+    ) -> str:
+        """Count tokens: `used` were sent afresh or generated, `cached` were read from the cache.
 
-        They are added to the session's and the phase's, and a subagent's to its parent's item too.
+        `output` says how many of `used` were generated.  They are added to the session's and the phase's, and a subagent's to its
+        parent's item too.
         """
         when, clean = self._when(at), self._cleaning()
-        check_count(used), check_count(cached)
+        check_count(used), check_count(cached), check_count(output)
+        if output > used:
+            raise UsageError(f"{output} of {used} tokens", "`output` is a part of `used`")
         name = clean.word(model, "model")
 
         def plan(standing: Standing) -> Addition:
             head, phase = standing.head, standing.phase
             keys: dict[str, Value] = {"model": name} if name and not head.model else {}
-            if used:
-                keys["tokens_used"] = (head.tokens_used or 0) + used
-            if cached:
-                keys["tokens_cached"] = (head.tokens_cached or 0) + cached
-            counted = (PhaseField("tokens", (phase.tokens or 0) + used),) if phase and used else ()
-            return Addition(keys, counted)
+            keys |= counted(head, used, cached=cached, output=output, model=name, now=when)
+            steps = (PhaseField("tokens", (phase.tokens or 0) + used),) if phase and used else ()
+            return Addition(keys, steps)
 
         phase = self._writer.add(plan, clean)
-        self._writer.keep("tokens", {"used": used, "cached": cached, "model": name}, when, phase)
+        values = {"used": used, "cached": cached, "output": output or None, "model": name}
+        self._writer.keep("tokens", values, when, phase)
         self._report(used)
         return phase
 
@@ -154,21 +158,9 @@ class Recorder(Verbs):
         return self._change(moved(self._cleaning().line(task), status), self._cleaning(), at)
 
     def _change(self, change: Change, clean: Cleaning, at: datetime | None) -> str:
-        when = self._when(at)
-        there: tuple[Task, ...] = ()
-        is_done = False
-
-        def plan(standing: Standing) -> Addition:
-            nonlocal there, is_done
-            there = change(standing.head.tasks, whole_second(when))
-            is_done = finished(standing.head.tasks, there)
-            return Addition(steps=(TaskList(there),))
-
-        phase = self._writer.add(plan, clean, whole=True)
-        listed = [{"id": task.id, "content": task.content, "status": task.status} for task in there]
-        self._writer.keep("tasks", {"tasks": listed}, when, phase)
-        if is_done:
-            keep_bookmark(self._writer, Why.TASK, when)
+        phase, _ = change_tasks(
+            self._writer, change, self._when(at), lambda plan: self._writer.add(plan, clean, whole=True)
+        )
         return phase
 
     # --- subagents ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ begun and ended all the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from crucible.session.model import Callout, Status, Task
 from crucible.session.tasks import TASK_CREATED
 from crucible.vault.store import Vault
 
-__all__ = ["NewTask", "TaskWriter"]
+__all__ = ["NewTask", "TaskWriter", "change_tasks"]
 
 
 class NewTask(NamedTuple):
@@ -87,7 +87,7 @@ class TaskWriter:
             return Addition(steps=(TaskList((*there, *made)), *told))
 
         phase = self._write(in_phase(plan, whole_second(self._now)))
-        self._writer.keep("tasks", {"tasks": [_told(task) for task in made]}, self._now, phase)
+        _keep(self._writer, made, self._now, phase)
         return made
 
     def tell_created(self, task: Task, recall_items: int) -> None:
@@ -107,20 +107,8 @@ class TaskWriter:
 
     def move(self, task_id: str, status: str) -> tuple[Task, ...]:
         """Bring one task into another status; returns all of them.  `UsageError` where there is none of this id."""
-        change: Change = moved(self._writer.cleaning().line(task_id), status)
-        there: tuple[Task, ...] = ()
-        is_done = False
-
-        def plan(standing: Standing) -> Addition:
-            nonlocal there, is_done
-            there = change(standing.head.tasks, whole_second(self._now))
-            is_done = finished(standing.head.tasks, there)
-            return Addition(steps=(TaskList(there),))
-
-        phase = self._write(plan)
-        self._writer.keep("tasks", {"tasks": [_told(task) for task in there]}, self._now, phase)
-        if is_done and self._ours:
-            keep_bookmark(self._writer, Why.TASK, self._now)
+        change = moved(self._writer.cleaning().line(task_id), status)
+        _, there = change_tasks(self._writer, change, self._now, self._write, bookmarks=self._ours)
         return there
 
     def _write(self, plan: Plan) -> str:
@@ -147,5 +135,26 @@ def _check_known(needs: set[str], there: Sequence[Task]) -> None:
         )
 
 
-def _told(task: Task) -> dict[str, str]:
-    return {"id": task.id, "content": task.content, "status": task.status}
+def change_tasks(
+    writer: Writer, change: Change, now: datetime, write: Callable[[Plan], str], *, bookmarks: bool = True
+) -> tuple[str, tuple[Task, ...]]:
+    """Change the tasks block by `write`, and bookmark a task that is completed now; returns the last phase and all tasks."""
+    there: tuple[Task, ...] = ()
+    is_done = False
+
+    def plan(standing: Standing) -> Addition:
+        nonlocal there, is_done
+        there = change(standing.head.tasks, whole_second(now))
+        is_done = finished(standing.head.tasks, there)
+        return Addition(steps=(TaskList(there),))
+
+    phase = write(plan)
+    _keep(writer, there, now, phase)
+    if is_done and bookmarks:
+        keep_bookmark(writer, Why.TASK, now)
+    return phase, there
+
+
+def _keep(writer: Writer, tasks: Sequence[Task], now: datetime, phase: str) -> None:
+    listed = [{"id": task.id, "content": task.content, "status": task.status} for task in tasks]
+    writer.keep("tasks", {"tasks": listed}, now, phase)

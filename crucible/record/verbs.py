@@ -62,6 +62,7 @@ class Verbs(ABC):
         self,
         name: str,
         *args: str,
+        path: str = "",
         result: str = "",
         outcome: str | None = None,
         exit_code: int | None = None,
@@ -70,19 +71,20 @@ class Verbs(ABC):
     ) -> str:
         """A tool call.  The note has it in one line of at most 200 code points, the result in 100; the rest is in flight.
 
-        `outcome` is `ok`, `failed`, `rejected`, `interrupted` or `pending`; left out, an exit code other than 0 means
-        `failed`.
+        `path` is the file that the call reads or changes.  `outcome` is `ok`, `failed`, `rejected`, `interrupted` or `pending`; by default an exit code other than 0 means `failed`.
         """
         clean = self._cleaning()
-        for given in (name, *args):
+        for given in (name, *args, path):
             check_text(given)
+        args = args or ((path,) if path else ())
         words = clean.text(" ".join([_tool_name(name), *args]))
         said = clean.text(result)
         ending = _outcome(outcome, exit_code)
         shown = said if said.strip() or not exit_code else f"exit code {exit_code}"
         call = ToolCall(one_line(words, CALL_LIMIT), one_line(shown, RESULT_LIMIT), ending)
         tool, _, command = words.partition(" ")
-        values = {"tool": tool, "command": command, "result": said, "outcome": str(ending)}
+        values = {"tool": tool, "command": command, "path": clean.line(path)}
+        values |= {"result": said, "outcome": str(ending)}
         more = {"exit_code": exit_code, "duration_ms": duration_ms}
         return self._tell(Told(ToolCalls((call,)), "tool", {**values, **more}), clean, at)
 

@@ -7,18 +7,18 @@ imports little.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
+from crucible.index.moments import last_active
 from crucible.index.query import SessionQuery, select
 from crucible.index.schema import Row, path_of_cell
 from crucible.index.view import View
 
-__all__ = ["AFTERWARDS", "Mark", "Paused", "newest_first", "newest_rows", "paused_rows"]
+if TYPE_CHECKING:  # a client's start waits for each import
+    from crucible.bookmarks.model import Bookmark
 
-AFTERWARDS = ("idle", "manual", "died")
-"""Why those bookmarks were made that are made when nothing has happened for a while."""
-
+__all__ = ["Paused", "newest_first", "newest_rows", "paused_rows"]
 
 _NEWEST = 20
 
@@ -32,25 +32,6 @@ class Paused(NamedTuple):
     at: datetime | None
 
 
-class Mark(Protocol):
-    """What counts of a bookmark here: both a whole one and a glimpse of one have it."""
-
-    @property
-    def session(self) -> str:
-        """The session's id."""
-        ...
-
-    @property
-    def at(self) -> datetime:
-        """When it was made, aware."""
-        ...
-
-    @property
-    def why(self) -> str:
-        """What made it, a word of `bookmarks.model.Why`."""
-        ...
-
-
 def paused_rows(view: View, project: str) -> list[Row]:
     """The project's paused sessions that are nobody's subagent; a folder without a project has none."""
     return select(view, SessionQuery(status="paused", project=project)) if project else []
@@ -61,7 +42,7 @@ def newest_rows(view: View, project: str) -> list[Row]:
     return select(view, SessionQuery(project=project, limit=_NEWEST)) if project else []
 
 
-def newest_first(rows: Sequence[Row], bookmarks: Iterable[Mark]) -> list[Paused]:
+def newest_first(rows: Sequence[Row], bookmarks: Iterable[Bookmark]) -> list[Paused]:
     """The sessions in the order in which they were left, the last one first; of two at once the one with the greater id.
 
     `bookmarks` are all that there are, the oldest first.
@@ -71,34 +52,6 @@ def newest_first(rows: Sequence[Row], bookmarks: Iterable[Mark]) -> list[Paused]
     return sorted(found, key=lambda one: (one.at.timestamp() if one.at else 0.0, one.id), reverse=True)
 
 
-def _paused(row: Row, mark: Mark | None) -> Paused:
-    path, title = path_of_cell(str(row["path"])), str(row["title"] or "")
-    return Paused(str(row["id"]), path, title, _left(row, mark))
-
-
-def _left(row: Row, mark: Mark | None) -> datetime | None:
-    """When somebody was last at work: a bookmark tells it that was made there and then."""
-    started, ended = _time(row["started"]), _time(row["ended"])
-    lasted = row["duration_s"]
-    times = [time for time in (started, ended) if time]
-    if started and isinstance(lasted, int):
-        times.append(_later(started, lasted))
-    if mark and (mark.why not in AFTERWARDS or not times):
-        times.append(mark.at)
-    return max(times, default=None)
-
-
-def _time(cell: str | int | None) -> datetime | None:
-    """As the index writes times; one that it does not write is none."""
-    try:
-        found = datetime.fromisoformat(str(cell or ""))
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _later(started: datetime, seconds: int) -> datetime:
-    try:
-        return started + timedelta(seconds=seconds)
-    except OverflowError:
-        return started
+def _paused(row: Row, mark: Bookmark | None) -> Paused:
+    at = last_active(row, mark.at, mark.why) if mark else last_active(row)
+    return Paused(str(row["id"]), path_of_cell(str(row["path"])), str(row["title"] or ""), at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from crucible.bookmarks.fields import is_inner_path
@@ -20,7 +21,7 @@ __all__ = ["find_drift"]
 
 _SUBJECTS = 10
 _SEARCHED = 5000
-"""Files outside of git that a moved one is looked for among."""
+"""Untracked files that a moved one is looked for among."""
 _MOST_BYTES = 64 << 20
 """Of all of them together: somebody waits for this."""
 _LARGEST = 1 << 20
@@ -52,26 +53,23 @@ def find_drift(folder: Path, bookmark: Bookmark) -> Drift:
 
 
 def _commits(found: Repository | None, head: str) -> tuple[int | None, str]:
-    """How many since, None when it cannot be told; and what is to be said of that."""
+    """The number since, None if unknown; and what else there is to say."""
     if not head:
         return None, ""
     if found is None:
         return None, "there is no git repository here any more"
-    if found.refusal:
-        return None, found.refusal
-    if not is_commit(head):
-        return None, "the bookmark names no commit"
+    if found.refusal or not is_commit(head):
+        return None, found.refusal or "the bookmark names no commit"
     if run_git(found.root, "cat-file", "-e", f"{head}^{{commit}}") is None:
-        why = (
-            "this clone is shallow" if found.is_shallow else "the bookmark's commit is not in this repository"
-        )
-        return None, why
+        gone = "the bookmark's commit is not in this repository"
+        return None, "this clone is shallow" if found.is_shallow else gone
     count = _told(found.root, "rev-list", "--count", f"{head}..HEAD").strip()
     if not count.isdecimal():
         return None, "git does not tell the commits since"
     is_before = run_git(found.root, "merge-base", "--is-ancestor", head, "HEAD") is not None
-    said = "" if is_before else "the bookmark's commit is not in the history of what is checked out"
-    return int(count), said
+    return int(
+        count
+    ), "" if is_before else "the bookmark's commit is not in the history of what is checked out"
 
 
 def _subjects(root: Path, head: str) -> tuple[str, ...]:
@@ -80,7 +78,7 @@ def _subjects(root: Path, head: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Without what is no UTF-8, since it is going to be told."""
+    """Without what is no UTF-8."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -92,55 +90,42 @@ def _told(root: Path, *args: str) -> str:
 
 
 def _files(root: Path, found: Repository | None, bookmark: Bookmark) -> tuple[tuple[FileChange, ...], int]:
-    changes: list[FileChange] = []
-    gone: dict[str, str] = {}
-    unchanged = 0
-    for name, before in bookmark.files.items():
-        path = _inside(root, name)
-        if path is None:
-            continue
-        now = digest_of(path)
-        if now == before:
-            unchanged += 1
-        elif now:
-            changes.append(FileChange(name, "changed" if before else "added"))
-        else:
-            gone[name] = before
-            changes.append(FileChange(name, "deleted"))
+    """The files that changed, and how many did not."""
+    inside = {name: before for name, before in bookmark.files.items() if _is_inside(root, name)}
+    now = {name: digest_of(root / name) for name in inside}
+    gone = {name: before for name, before in inside.items() if before and not now[name]}
     moves = _moves(root, found, bookmark, gone) if gone else {}
-    moved = (FileChange(c.path, "moved", _plain(moves[c.path])) if c.path in moves else c for c in changes)
-    return tuple(moved), unchanged
+    kinds = {
+        name: "moved" if name in moves else "deleted" if not now[name] else "changed" if before else "added"
+        for name, before in inside.items()
+        if now[name] != before
+    }
+    changes = tuple(FileChange(name, kind, _plain(moves.get(name, ""))) for name, kind in kinds.items())
+    return changes, len(inside) - len(changes)
 
 
-def _inside(root: Path, name: str) -> Path | None:
-    """Where a file of the bookmark's lies, None for what is no path inside the folder."""
-    if not is_inner_path(name):
-        return None
-    path = root / name
-    return path if Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(root)) else None
+def _is_inside(root: Path, name: str) -> bool:
+    """True if the path leads to something inside the folder."""
+    real = Path(os.path.realpath((root / name).parent)) if is_inner_path(name) else None
+    return real is not None and real.is_relative_to(os.path.realpath(root))
 
 
 def _moves(
     root: Path, found: Repository | None, bookmark: Bookmark, gone: Mapping[str, str]
 ) -> dict[str, str]:
-    """New paths of files that are gone: told by git when they changed on the way, else found by their bytes."""
+    """New paths of files that are gone: by git's renames if they changed on the way, else by their bytes."""
     told = _renames(root, bookmark.head) if found and is_commit(bookmark.head) else {}
-    moves = {name: told[name] for name in gone if name in told}
-    wanted = {digest for name, digest in gone.items() if name not in moves and digest}
     places: dict[str, list[str]] = {}
-    if wanted:
-        for digest, name in _known(root) if found else _walked(root, gone):
-            if digest in wanted and bookmark.files.get(name) != digest:
+    if found and gone.keys() - told.keys():
+        for digest, name in _tracked(root):
+            if bookmark.files.get(name) != digest:
                 places.setdefault(digest, []).append(name)
-    for name, digest in gone.items():
-        near = sorted(places.get(digest, ()), key=lambda place: (_last(place) != _last(name), place))
-        if name not in moves and near:
-            moves[name] = near[0]
-    return moves
-
-
-def _last(name: str) -> str:
-    return name.rpartition("/")[2]
+    nearest = {
+        name: min(places[digest], key=lambda at: (os.path.basename(at) != os.path.basename(name), at))
+        for name, digest in gone.items()
+        if digest in places
+    }
+    return nearest | {name: told[name] for name in gone if name in told}
 
 
 def _renames(root: Path, head: str) -> dict[str, str]:
@@ -151,42 +136,19 @@ def _renames(root: Path, head: str) -> dict[str, str]:
     return dict(zip(words[1::3], words[2::3], strict=False))
 
 
-def _known(root: Path) -> Iterator[tuple[str, str]]:
+def _tracked(root: Path) -> Iterator[tuple[str, str]]:
     """Blob ids and paths: of tracked files that are on the disk, then of files that are not tracked."""
     for entry in _told(root, "ls-files", "-s", "-z").split("\0"):
         info, tab, name = entry.partition("\t")
         if tab and (root / name).is_file():
             yield info.split(" ")[1], name
-    others = _told(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")
-    yield from _hashed(root, others[:_SEARCHED])
-
-
-def _walked(root: Path, gone: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The same of a folder outside of git, for files of the same kinds."""
-    return _hashed(root, _names_of_kind(root, gone))
-
-
-def _names_of_kind(root: Path, gone: Mapping[str, str]) -> Iterator[str]:
-    kinds = {os.path.splitext(name)[1] for name in gone}
-    seen = 0
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            seen += 1
-            if seen > _SEARCHED:
-                return
-            if os.path.splitext(name)[1] in kinds:
-                yield Path(folder, name).relative_to(root).as_posix()
+    yield from _hashed(root, _told(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0"))
 
 
 def _hashed(root: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     room = _MOST_BYTES
-    for name in names:
+    for name in filter(None, islice(names, _SEARCHED)):
         path = root / name
-        size = path.stat().st_size if name and path.is_file() and not path.is_symlink() else _LARGEST + 1
-        if size > _LARGEST:
-            continue
-        room -= size
-        if room < 0:
-            return
-        yield digest_of(path), name
+        size = path.stat().st_size if path.is_file() and not path.is_symlink() else _LARGEST + 1
+        if size <= _LARGEST and (room := room - size) >= 0:
+            yield digest_of(path), name

@@ -52,30 +52,29 @@ class Extent:
 
 
 def find_extent(session: Session) -> Extent:
-    """Up to the phase that `resume_point` names, all of it where it names none."""
-    point, problem = session.resume_point, ""
-    kept, later = session.phases, tuple[Phase, ...]()
-    if point and not any(phase.id == point for phase in session.all_phases()):
-        problem = f"resume_point {point[:60]!r} names no phase of the note, so all of the session is told"
+    """Up to the phase that `resume_point` names, all of it if it names none."""
+    point, later, problem = session.resume_point, tuple[Phase, ...](), ""
+    flat = list(session.all_phases())
+    named = [at for at, phase in enumerate(flat) if f"{phase.id}.".startswith(f"{point}.")]
+    if named:
+        kept = {phase.id for phase in flat[: named[-1] + 1]}
+        later = tuple(
+            phase
+            for phase in flat[named[-1] + 1 :]
+            if "." not in phase.id or phase.id.partition(".")[0] in kept
+        )
+        phases = (
+            replace(phase, subphases=tuple(sub for sub in phase.subphases if sub.id in kept))
+            for phase in session.phases
+            if phase.id in kept
+        )
+        session = replace(session, phases=tuple(phases))
     elif point:
-        kept, later = _up_to(session.phases, point)
-        session = replace(session, phases=kept)
-    phases = list(session.all_phases())
+        problem = f"resume_point {point[:60]!r} names no phase of the note, so all of the session is shown"
+    shown = list(session.all_phases())
     head = tuple(Placed("start", entry) for entry in session.preamble if not _is_brief(entry))
-    entries = tuple(Placed(phase.id, entry) for phase in phases for entry in phase.entries)
-    return Extent(session, phases[-1] if phases else None, head, entries, later, problem)
-
-
-def _up_to(phases: tuple[Phase, ...], point: str) -> tuple[tuple[Phase, ...], tuple[Phase, ...]]:
-    at = next(
-        n for n, phase in enumerate(phases) if point in {phase.id, *(sub.id for sub in phase.subphases)}
-    )
-    phase = phases[at]
-    if phase.id == point:
-        return phases[: at + 1], phases[at + 1 :]
-    end = 1 + next(n for n, sub in enumerate(phase.subphases) if sub.id == point)
-    cut = replace(phase, subphases=phase.subphases[:end])
-    return (*phases[:at], cut), (*phase.subphases[end:], *phases[at + 1 :])
+    entries = tuple(Placed(phase.id, entry) for phase in shown for entry in phase.entries)
+    return Extent(session, shown[-1] if shown else None, head, entries, later, problem)
 
 
 def _is_brief(entry: Entry) -> bool:

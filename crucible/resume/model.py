@@ -49,7 +49,8 @@ class Material:
     """All that a context is built from; equal material gives equal bytes.
 
     `children` holds the sessions of the subagents' notes by their id, None for one whose note is gone or unreadable.
-    `now` is aware.  `recall` says how more is looked up beside `cru session show`, "" where there is nothing.
+    `now` is aware.  `recall` says how a client without a shell looks up more.  `goal` is what the session is resumed for,
+    "" for what its note says.
     """
 
     session: Session
@@ -58,6 +59,7 @@ class Material:
     drift: Drift | None = None
     children: Mapping[str, Session | None] = field(default_factory=dict)
     recall: str = ""
+    goal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

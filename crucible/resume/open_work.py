@@ -1,6 +1,6 @@
-"""What of a session holds or is not done: decisions, corrections, tasks, errors, questions, blockers, each with its phase.
+"""What binds the next agent and what is open: decisions, corrections, tasks, errors, questions, blockers.
 
-Owns what counts as open.  Findings say what was decided and corrected.  How it is shown, and how much of it, is `parts`'.
+Findings say what was decided and corrected; nothing here judges it again.
 """
 
 from __future__ import annotations
@@ -8,27 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.model import Bookmark, NumberedTask, open_tasks
+from crucible.brief.digest import Known, bare
 from crucible.resume.extent import Extent
-from crucible.session.findings import Finding, Kind, findings_of, is_said_in
-from crucible.session.model import Callout, Failure, Intervention, Session, Task
+from crucible.session.findings import Finding, Kind, findings_by_phase
+from crucible.session.model import Callout, Failure
+from crucible.session.waiting import QUESTIONS, Answers
 
-__all__ = ["NumberedTask", "OpenWork", "Said", "find_open_work", "task_at_work"]
+__all__ = ["OpenWork", "Said", "find_open_work"]
 
-_CLOSED = ("completed", "cancelled", "deleted")
-"""As bookmarks have it; only the first is ours, the others are what people and agents write."""
-_ASKS = ("decision_needed", "approval_required")
-
-
-class NumberedTask(NamedTuple):
-    """A task and its place in the list, from 1."""
-
-    number: int
-    task: Task
+_LABEL = 20
+"""Letters that an open end may have besides the tasks that it lists."""
 
 
 class Said(NamedTuple):
-    """A text and the phase it belongs to, "" where none is known."""
+    """A text and the id of its phase, "" if unknown."""
 
     phase: str
     text: str
@@ -37,7 +31,7 @@ class Said(NamedTuple):
 class OpenWork(NamedTuple):
     """What to know before going on; each list in the order of the note.
 
-    `decisions` holds the user's corrections, too, behind what was decided.
+    `decisions` are followed by the user's corrections that no decision repeats.
     """
 
     decisions: tuple[tuple[str, Finding], ...]
@@ -46,56 +40,60 @@ class OpenWork(NamedTuple):
     questions: tuple[Said, ...]
     blockers: tuple[Said, ...]
 
+    def texts(self) -> Iterator[str]:
+        """Every text, so that no other part repeats it."""
+        yield from (one.summary for _, one in self.decisions)
+        yield from (one.task.content for one in self.tasks)
+        yield from (failure.text for _, failure in self.errors)
+        yield from (one.text for one in (*self.questions, *self.blockers))
+
 
 def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
-    """Everything that is open where the session is picked up."""
-    errors = tuple(
-        (phase, failure) for phase, failure in extent.of(Failure) if not (failure.resolution or "").strip()
-    )
-    tasks = tuple(
-        NumberedTask(number, task)
-        for number, task in enumerate(extent.session.tasks, 1)
-        if task.status not in _CLOSED
-    )
+    """Everything that is open where the session is resumed."""
+    failures = list(extent.of(Failure))
+    fixed = {failure.text for _, failure in failures if (failure.resolution or "").strip()}
+    errors = [(phase, one) for phase, one in failures if not (one.resolution or "").strip()]
     blockers = tuple(Said(bookmark.phase, text) for text in bookmark.blockers) if bookmark else ()
-    return OpenWork((*_decided(extent), *_corrected(extent)), tasks, errors, _questions(extent), blockers)
+    tasks = open_tasks(extent.session)
+    return OpenWork(
+        tuple(_binding(extent)),
+        tasks,
+        tuple(one for one in errors if one[1].text not in fixed),
+        tuple(_questions(extent, tasks)),
+        blockers,
+    )
 
 
-def task_at_work(session: Session) -> NumberedTask | None:
-    """The first task in progress, else the first open one; None when all are done or there are none."""
-    found = [
-        NumberedTask(number, task)
-        for number, task in enumerate(session.tasks, 1)
-        if task.status not in _CLOSED
-    ]
-    return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)
+def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:
+    """Decisions, then corrections; without those whose words are in no phase that is shown, if not all phases are."""
+    found = findings_by_phase(extent.session)
+    phases = [phase for phase in ("", *(one.id for one in extent.session.all_phases())) if phase in found]
+    decided = [(at or "start", one) for at in phases for one in found[at] if one.kind == Kind.DECISION]
+    yield from decided
+    known = Known(one.summary for _, one in decided)
+    for at in phases:
+        for one in found[at]:
+            if one.kind == Kind.CORRECTION and (at or not extent.later) and known.add(one.summary):
+                yield at or "start", one
 
 
-def _decided(extent: Extent) -> Iterator[tuple[str, Finding]]:
-    for one in findings_of(extent.session):
-        if one.kind == Kind.DECISION:
-            yield one.phase or "start", one
-
-
-def _corrected(extent: Extent) -> Iterator[tuple[str, Finding]]:
-    """The corrections whose words are told of; where all of the session is, the others too."""
-    words = list(extent.of(Intervention))
-    for one in findings_of(extent.session):
-        if one.kind == Kind.CORRECTION:
-            phase = next((phase for phase, said in words if is_said_in(one, said.words)), "")
-            if phase or not extent.later:
-                yield phase or "start", one
-
-
-def _questions(extent: Extent) -> tuple[Said, ...]:
-    """The questions asked after the human's last words; if the whole session is shown, also its open ends."""
+def _questions(extent: Extent, tasks: tuple[NumberedTask, ...]) -> Iterator[Said]:
+    """Questions without an answer; if all of the session is shown, also its open ends, but not the list of open tasks."""
     placed = (*extent.head, *extent.entries)
-    answered = max((at for at, one in enumerate(placed) if isinstance(one.entry, Intervention)), default=-1)
-    asked = [
-        Said(one.phase, "\n".join(filter(None, (one.entry.title, one.entry.text))))
-        for one in placed[answered + 1 :]
-        if isinstance(one.entry, Callout) and one.entry.kind in _ASKS
-    ]
+    answers = Answers([one.entry for one in placed], logged=bool(extent.session.sources))
+    for at in answers.names:
+        phase, entry = placed[at]
+        if isinstance(entry, Callout) and entry.kind in QUESTIONS and not answers.settles(at):
+            yield Said(phase, "\n".join(filter(None, (entry.title, entry.text))))
     last = extent.phase.id if extent.phase else ""
-    found = () if extent.later else findings_of(extent.session)
-    return (*asked, *(Said(last, one.summary) for one in found if one.kind == Kind.OPEN_END))
+    for one in () if extent.later else extent.session.findings:
+        if one.kind == Kind.OPEN_END and len(_without(one.text, tasks)) > _LABEL:
+            yield Said(last, one.text)
+
+
+def _without(text: str, tasks: tuple[NumberedTask, ...]) -> str:
+    """The letters of a text that are not of a task."""
+    left = bare(text)
+    for _, task in tasks:
+        left = left.replace(bare(task.content), "")
+    return left

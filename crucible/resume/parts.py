@@ -6,19 +6,24 @@ Owns what is told of each and in which words.  How much of them fits is `fitting
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
 
+from crucible.bookmarks.model import NumberedTask
+from crucible.brief.covering import first_request, stated_goal
+from crucible.brief.digest import Known, bare
 from crucible.note.fencing import fence, labelled, quote_line
 from crucible.patterns import late_pattern
 from crucible.resume.extent import Extent
-from crucible.resume.model import Drift, FileChange, Material
-from crucible.resume.open_work import NumberedTask, OpenWork, Said, task_at_work
-from crucible.resume.window import phase_line, subagent_line
+from crucible.resume.model import Drift, Material
+from crucible.resume.open_work import OpenWork, Said
+from crucible.resume.window import is_named_by_words, phase_line, subagent_line
 from crucible.session.fields import parse_time
-from crucible.session.findings import Finding, Kind
-from crucible.session.model import Callout, Intervention, Prose, Session, Subagent
+from crucible.session.findings import Kind
+from crucible.session.model import Session, Subagent
+from crucible.session.sentences import clipped
 from crucible.vault.walk import note_name
 
 __all__ = [
@@ -34,6 +39,9 @@ __all__ = [
 
 _WHOLE = 10**9
 _LINE = 400
+_LABEL = 20
+"""Characters of a reason's label, and those below which a reason is not worth its line."""
+_NAME = late_pattern(r"[A-Za-z][\w@.-]{0,39}")
 _PHASE = late_pattern(r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _STATUSES = {"pending": "open", "in_progress": "in progress"}
 
@@ -42,28 +50,24 @@ _STATUSES = {"pending": "open", "in_progress": "in progress"}
 
 
 def decisions_part(work: OpenWork, limit: int | None) -> str:
-    """Every decision and correction with its reason, whole, or in a line of about `limit` characters each."""
-    if limit is not None:
-        return fence(f"- {phase}: {_decided(decision, limit)}" for phase, decision in work.decisions)
+    """Every decision and correction with its reason, whole, or in a line of at most `limit` characters each."""
     blocks: list[str] = []
-    for phase, decision in work.decisions:
-        blocks.append(labelled(f"{phase} {decision.kind}", decision.summary, _WHOLE))
-        if decision.details:
-            blocks.append(labelled(_WHY[decision.kind], decision.details, _WHOLE))
+    for phase, one in work.decisions:
+        # Of a long text the summary is the beginning, and the details are all of it.
+        whole = one.details if bare(one.details).startswith(bare(one.summary)) else ""
+        why = "" if whole else one.details
+        if limit is not None:
+            room = limit - len(one.summary) - _LABEL
+            reason = f" ({_WHY[one.kind]}: {clipped(why, room)})" if why and room > _LABEL else ""
+            blocks.append(f"- {phase}: {quote_line(f'{one.summary}{reason}', limit)}")
+            continue
+        by = f" by {one.by}" if _NAME.fullmatch(one.by) else ""
+        blocks.append(labelled(f"{phase} {one.kind}{by}", whole or one.summary, _WHOLE))
+        blocks += [labelled(_WHY[one.kind], why, _WHOLE)] if why else []
     return fence(blocks)
 
 
 _WHY: Mapping[str, str] = {Kind.DECISION: "rationale", Kind.CORRECTION: "of what"}
-
-
-def _decided(decision: Finding, limit: int) -> str:
-    why = quote_line(decision.details, limit)
-    text = quote_line(decision.summary, max(limit * 2 // 3, limit - len(why)))
-    return (
-        f"{text} ({_WHY[decision.kind]}: {quote_line(why, max(limit // 3, limit - len(text)))})"
-        if why
-        else text
-    )
 
 
 def errors_part(work: OpenWork, limit: int | None) -> str:
@@ -84,51 +88,51 @@ def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], 
     number, task = one
     started = parse_time(task.started or "")
     at = bisect(begun, started, key=itemgetter(0)) if started else 0
-    place = f", begun in {begun[at - 1][1]}" if at else ""
-    status = _STATUSES.get(task.status) or quote_line(task.status, 20)
-    named = "" if task.id == str(number) else f", id {quote_line(task.id, 40)}"
-    needs = f" (needs {quote_line(', '.join(task.depends_on), 60)})" if task.depends_on else ""
-    return f"{number} of {count}{place}, {status}, {quote_line(task.priority, 20)}{named}: {quote_line(task.content, limit)}{needs}"
+    facts = (
+        f"{number} of {count}",
+        f"begun in {begun[at - 1][1]}" if at else "",
+        _STATUSES.get(task.status) or quote_line(task.status, 20),
+        quote_line(task.priority, 20) if task.priority != "medium" else "",
+        "" if task.id == str(number) else f"id {quote_line(task.id, 40)}",
+        f"needs {quote_line(', '.join(task.depends_on), 60)}" if task.depends_on else "",
+    )
+    return f"{', '.join(filter(None, facts))}: {quote_line(task.content, limit)}"
 
 
 # --- cut to what fits ------------------------------------------------------------------------------------------------
 
 
-def goal_part(extent: Extent, limit: int) -> str:
-    """Title, preamble and the first words of a human's, each to `limit` characters."""
-    preamble = "\n\n".join(_of_preamble(extent))
-    phase, words = next(((at, said.words) for at, said in extent.of(Intervention)), ("", ""))
-    blocks = [labelled("title", extent.session.title, 300)] if extent.session.title else []
-    if preamble:
-        blocks.append(labelled("preamble", preamble, limit))
-    if words.strip() and words.strip() != extent.session.title.strip():
-        blocks.append(labelled(f"{phase} first words of the user", words, limit))
-    return fence(blocks)
+def goal_part(material: Material, extent: Extent, limit: int) -> str:
+    """What it is resumed for, title, text above the first phase and the user's first words, each to `limit` characters."""
+    session = extent.session
+    words, phase = first_request(session)
+    texts = [
+        ("goal of this resume", material.goal),
+        ("title", "" if Known((words,)).has(session.title) else session.title[:300]),
+        ("preamble", stated_goal(session)),
+        (f"{phase} first words of the user", words),
+    ]
+    return fence(labelled(label, text, limit) for label, text in texts if text)
 
 
-def _of_preamble(extent: Extent) -> Iterator[str]:
-    for _, entry in extent.head:
-        if isinstance(entry, Prose):
-            yield entry.text
-        elif isinstance(entry, Callout):
-            yield "\n".join(filter(None, (f"{entry.kind}: {entry.title}", entry.text)))
+def stopped_part(material: Material, extent: Extent, known: Known, limit: int) -> str:
+    """The phase, why it was paused, the bookmark's note, the summary of a session that had ended.
 
-
-def stopped_part(material: Material, extent: Extent, limit: int) -> str:
-    """The phase and the task it stopped in, the bookmark's note, why it was paused, the summary of one that had ended."""
-    session, bookmark = extent.session, material.bookmark
-    blocks = [f"[{extent.phase.id}]\n  {phase_line(extent.phase)}"] if extent.phase else []
-    if task := task_at_work(session):
-        label = f"task {task.number} of {len(session.tasks)}"
-        blocks.append(f"[{label}]\n  {quote_line(task.task.content, min(limit, _LINE))}")
-    if session.pause_reason:
-        blocks.append(labelled("paused because", session.pause_reason, min(limit, _LINE)))
-    if bookmark and bookmark.note:
-        blocks.append(labelled("note left for you", bookmark.note, limit))
-    if session.summary and not extent.later:
-        blocks.append(labelled("summary", session.summary, limit))
-    if extent.problem:
-        blocks.append(labelled("problem", extent.problem, _LINE))
+    Not what is `known`, nor a phase's name that is made of the user's words in it.
+    """
+    session, bookmark, phase = extent.session, material.bookmark, extent.phase
+    texts = [
+        ("paused because", session.pause_reason or ""),
+        ("note left for you", bookmark.note if bookmark else ""),
+        ("summary", "" if extent.later else session.summary or ""),
+        ("problem", extent.problem),
+    ]
+    blocks = [f"[{phase.id}]\n  {phase_line(phase)}"] if phase and not is_named_by_words(phase) else []
+    blocks += [
+        labelled(label, text, limit)
+        for label, text in texts
+        if text and not known.has(text.partition(": ")[2] or text)
+    ]
     return fence(blocks)
 
 
@@ -142,38 +146,42 @@ def said_lines(found: Sequence[Said]) -> list[str]:
 
 
 def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> list[str]:
-    """Each subagent once, in the order in which they were last spoken of: a line that grows at its end only."""
+    """Each subagent once, in the order in which they were last mentioned: a line that grows at its end only."""
     found: dict[object, str] = {}
     for at, (phase, entry) in enumerate(extent.of(Subagent)):
         key: object = entry.link or at
         found.pop(key, None)
-        found[key] = f"- {phase}: {subagent_line(entry, 240)}{_of_child(entry, extent, children)}"
+        name = note_name((entry.link or "").rpartition("/")[2])  # a link may be a path, and may end in `.md`
+        known = name in children and name != extent.session.id
+        child = children[name] if known else None
+        gone = " (its note is gone or cannot be read)" if known and not child else ""
+        found[key] = f"- {phase}: {subagent_line(_with_note(entry, child), 240)}{gone}"
     return list(found.values())
 
 
-def _of_child(entry: Subagent, extent: Extent, children: Mapping[str, Session | None]) -> str:
-    """What its own note adds.  Of that note's embeds none is followed."""
-    name = note_name((entry.link or "").rpartition("/")[2])  # a link may be a path, and may end in `.md`
-    if name == extent.session.id or name not in children:
-        return ""
-    child = children[name]
-    if child is None:
-        return " (its note is gone or cannot be read)"
-    model = f" ({quote_line(child.model, 60)})" if child.model and not entry.model else ""
-    told = "" if entry.summary or entry.text else quote_line(child.summary or child.title, 240)
-    return model + (f" {told}" if told else "")
+def _with_note(entry: Subagent, child: Session | None) -> Subagent:
+    """With what only its own note says, its report in a sentence or two.  The embeds in that note are not followed."""
+    told = entry.summary or entry.text or (child and (child.summary or child.title)) or entry.task or ""
+    return replace(entry, model=entry.model or (child.model if child else None), summary=clipped(told))
 
 
 def drift_part(drift: Drift, most: int) -> str:
     """What changed since the bookmark: at most so many files and commits by name, all of them by number."""
     blocks: list[str] = []
     if drift.branch_before != drift.branch_now:
-        blocks.append(f"[branch]\n  {_branch(drift.branch_before)} → {_branch(drift.branch_now)}")
+        before, now = (
+            quote_line(name, 100) or "none (a detached HEAD)"
+            for name in (drift.branch_before, drift.branch_now)
+        )
+        blocks.append(f"[branch]\n  {before} → {now}")
     if drift.files:
         same = f"; {drift.unchanged} as they were" if drift.unchanged else ""
         blocks.append(f"[{_number(len(drift.files), 'file')} of this session changed since{same}]")
-        blocks += [_change(one) for one in drift.files[:most]]
-        blocks += _more(len(drift.files) - most, "file")
+        for one in drift.files[:most]:
+            moved = f" → {quote_line(one.now, 200)}" if one.now else ""
+            blocks.append(f"  {quote_line(one.kind, 20)}: {quote_line(one.path, 200)}{moved}")
+        if len(drift.files) > most:
+            blocks.append(f"[… {_number(len(drift.files) - most, 'more file')} left out …]")
     if drift.commits:
         blocks.append(f"[{_number(drift.commits, 'commit')} since, the newest first]")
         blocks += [f"  {quote_line(subject, 120)}" for subject in drift.subjects[:most]]
@@ -183,18 +191,5 @@ def drift_part(drift: Drift, most: int) -> str:
     return fence(blocks)
 
 
-def _more(count: int, what: str) -> list[str]:
-    return [f"[… {_number(count, f'more {what}')} left out …]"] if count > 0 else []
-
-
 def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _branch(name: str) -> str:
-    return quote_line(name, 100) or "none (a detached HEAD)"
-
-
-def _change(change: FileChange) -> str:
-    moved = f" → {quote_line(change.now, 200)}" if change.now else ""
-    return f"  {quote_line(change.kind, 20)}: {quote_line(change.path, 200)}{moved}"

@@ -1,19 +1,22 @@
-"""Where a session stands, in a line: phase, task, how long ago.
+"""Where a session stands, in a line: phase, task, how long ago; and whether somebody is at work on it.
 
 Owns the words for it; they are all ours, since the line stands outside any fence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from crucible.bookmarks.model import Bookmark
-from crucible.resume.choosing import AFTERWARDS
+from crucible.bookmarks.model import Bookmark, task_at_work
+from crucible.errors import CrucibleError
+from crucible.index.moments import AFTERWARDS, age_words
 from crucible.resume.extent import Extent
-from crucible.resume.open_work import task_at_work
-from crucible.session.model import Session
+from crucible.session.model import Session, Status
 
-__all__ = ["age_words", "last_active", "position_line", "task_words"]
+__all__ = ["check_at_rest", "last_active", "position_line", "task_words"]
 
 
 def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
@@ -28,10 +31,11 @@ def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> s
 
 def task_words(session: Session) -> str:
     """`at task 3 of 5`, `all 5 tasks done`, "" without tasks."""
-    count, task = len(session.tasks), task_at_work(session)
+    task, done = task_at_work(session), sum(task.status == "completed" for task in session.tasks)
     if task:
-        return f"at task {task.number} of {count}"
-    return f"all {count} tasks done" if count > 1 else "its task is done" if count else ""
+        other = f", {done} done" if done != task.number - 1 else ""
+        return f"at task {task.number} of {len(session.tasks)}{other}"
+    return f"all {done} tasks done" if done > 1 else "its task is done" if done else ""
 
 
 def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
@@ -44,13 +48,22 @@ def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
     return max(known, default=bookmark.at if bookmark else None)
 
 
-_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+def check_at_rest(
+    session: Session, files: Sequence[Path], client: str, *, now: datetime, idle: timedelta
+) -> None:
+    """Refuse an active session that somebody may be at work on.
 
-
-def age_words(age: timedelta) -> str:
-    """`2 h ago`; what lies ahead of us (another machine's clock) or under a minute is `just now`."""
-    seconds = int(age.total_seconds())
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"
+    `files` are those that grow while it runs, its note's and its spool's; `client` is the client that runs, "" for none.
+    """
+    if session.status is not Status.ACTIVE:
+        return
+    hint = f"`cru session pause {session.id}` stops it for now, --force goes on all the same"
+    if client:
+        raise CrucibleError(f"{session.id}: it is active, and its client still runs: {client}", hint)
+    times = [last_active(session, None)]
+    for path in files:
+        with suppress(OSError):
+            times.append(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    newest = max(filter(None, times), default=None)
+    if newest and now - newest < idle:
+        raise CrucibleError(f"{session.id}: it is active, something happened {age_words(now - newest)}", hint)

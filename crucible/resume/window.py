@@ -7,17 +7,17 @@ whole or cut in its middle; a tool call always stands with its result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, assert_never
 
+from crucible.brief.digest import Known
 from crucible.note.fencing import labelled, quote_line
 from crucible.resume.extent import Extent, Placed
-from crucible.resume.tokens import Counter
 from crucible.session.entries import MARKS
 from crucible.session.model import (
     Callout,
     Decision,
-    Entry,
     Failure,
     Intervention,
     Phase,
@@ -26,8 +26,9 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.tokens import Counter
 
-__all__ = ["Window", "choose_window", "phase_line", "render_call", "subagent_line"]
+__all__ = ["Window", "choose_window", "is_named_by_words", "phase_line", "render_call", "subagent_line"]
 
 _LONGEST, _SHORTEST = 1500, 80
 _NEWEST = 2
@@ -40,7 +41,7 @@ _SHARE = 5
 class Window(NamedTuple):
     """Entries as quoted and labelled `blocks`.
 
-    From the place `start` on none is missing; `opener` is the place of the human's words they begin with, when those lie
+    From the place `start` on none is missing; `opener` is the place of the user's words they begin with, if those are
     further back, else None.
     """
 
@@ -49,102 +50,66 @@ class Window(NamedTuple):
     opener: int | None = None
 
 
-def choose_window(extent: Extent, most: int, allowance: int, counter: Counter) -> Window:
-    """At most the newest `most` entries and those back to a human's, in at most `allowance` tokens; the newest before old ones."""
+def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, request: str = "") -> Window:
+    """At most the newest `most` entries and those back to the user's, in at most `allowance` tokens; the newest first of all.
+
+    `request` are the words that the goal shows in full.
+    """
     entries = extent.entries
+    # The oldest entry that may be shown: the user's words, unless they are further back than a window.
+    oldest = max(0, len(entries) - most)
+    asked = _opener(entries, oldest) if entries else None
+    oldest = asked if asked is not None and oldest - asked <= most else oldest
+    heads = {phase.id: _head(phase) for phase in extent.session.all_phases()}
+    cost = cache(lambda block: counter.count(block + "\n"))
     limit = max(_SHORTEST, min(_LONGEST, allowance * 7 // 2 // _SHARE))
     for short in dict.fromkeys((limit, min(limit, 300), _SHORTEST)):
-        drawn = _Drawing(extent, counter, short)
-        start = drawn.oldest_that_fits(_floor(entries, drawn.openers, most), allowance)
-        if start < len(entries):
-            opener = drawn.openers[start]
-            return Window(drawn.blocks(start), start, opener if opener not in {start, None} else None)
+
+        @cache
+        def block(at: int, short: int = short) -> str:
+            phase, entry = entries[at]
+            if request and isinstance(entry, Intervention) and entry.words == request:
+                return f"[{phase} user: see Goal]"
+            return "\n".join(_render(entries[at], short * 2 if len(entries) - at <= _NEWEST else short))
+
+        for start in range(oldest, len(entries)):
+            asked = _opener(entries, start)
+            opener = asked if asked != start else None
+            places = [*(() if opener is None else (opener,)), *range(start, len(entries))]
+            shown = [*_shown([entries[at].phase for at in places], places, heads, block)]
+            if sum(map(cost, shown)) <= allowance:
+                return Window(tuple(shown), start, opener)
     return Window((), len(entries))
 
 
-def _floor(entries: Sequence[Placed], openers: Sequence[int | None], most: int) -> int:
-    """The oldest entry that the window may show without a gap."""
-    start = max(0, len(entries) - most)
-    opener = openers[start] if entries else None
-    return opener if opener is not None and start - opener <= most else start
+def _shown(
+    phases: Sequence[str], places: Sequence[int], heads: Mapping[str, str], block: Callable[[int], str]
+) -> Iterator[str]:
+    """The blocks of the entries at these places, with the heads of their phases and what lies between."""
+    for number, at in enumerate(places):
+        if number and (missing := at - places[number - 1] - 1):
+            yield f"[… {missing:,} {'entry' if missing == 1 else 'entries'} left out …]"
+        if (not number or phases[number] != phases[number - 1]) and heads[phases[number]]:
+            yield heads[phases[number]]
+        yield block(at)
 
 
-class _Drawing:
-    """Blocks of entries, each made once, and what they cost."""
-
-    def __init__(self, extent: Extent, counter: Counter, limit: int) -> None:
-        self.entries = extent.entries
-        self.openers = _openers(extent.entries)
-        self._phases = {phase.id: phase for phase in extent.session.all_phases()}
-        self._counter = counter
-        self._limit = limit
-        self._made: dict[int, str] = {}
-
-    def oldest_that_fits(self, floor: int, allowance: int) -> int:
-        """The place from which on all entries fit, with the words they answer; `len` of them when none does."""
-        start, spent, phase = len(self.entries), 0, None
-        for at in range(len(self.entries) - 1, floor - 1, -1):
-            spent += self._cost(self._block(at))
-            if self.entries[at].phase != phase:
-                phase = self.entries[at].phase
-                spent += self._cost(self._head(phase))
-            if spent + self._cost_of_opener(at) > allowance:
-                break
-            start = at
-        return start
-
-    def blocks(self, start: int) -> tuple[str, ...]:
-        """What is shown when the window starts there."""
-        opener, shown = self.openers[start], list[str]()
-        places = list(range(start, len(self.entries)))
-        if opener is not None and opener < start:
-            places.insert(0, opener)
-        phase = None
-        for at in places:
-            if self.entries[at].phase != phase:
-                phase = self.entries[at].phase
-                shown.append(self._head(phase))
-            shown.append(self._block(at))
-            if at == opener and start - at > 1:
-                shown.append(_gap(start - at - 1))
-        return tuple(shown)
-
-    def _cost_of_opener(self, at: int) -> int:
-        opener = self.openers[at]
-        if opener is None or opener == at:
-            return 0
-        head = self._head(self.entries[opener].phase)
-        return sum(map(self._cost, (head, self._block(opener), _gap(at - opener))))
-
-    def _cost(self, block: str) -> int:
-        return self._counter.count(block + "\n")
-
-    def _block(self, at: int) -> str:
-        if at not in self._made:
-            limit = self._limit * 2 if len(self.entries) - at <= _NEWEST else self._limit
-            self._made[at] = "\n".join(_render(self.entries[at], limit))
-        return self._made[at]
-
-    def _head(self, phase: str) -> str:
-        return f"[{phase} begins]\n  {phase_line(self._phases[phase])}"
+def _opener(entries: Sequence[Placed], at: int) -> int | None:
+    """The place of the user's last words up to an entry."""
+    return next((n for n in range(at, -1, -1) if isinstance(entries[n].entry, Intervention)), None)
 
 
-def _openers(entries: Sequence[Placed]) -> list[int | None]:
-    """For each entry the place of the last human's words up to it."""
-    found: list[int | None] = []
-    last: int | None = None
-    for at, placed in enumerate(entries):
-        if isinstance(placed.entry, Intervention):
-            last = at
-        found.append(last)
-    return found
-
-
-def _gap(count: int) -> str:
-    return f"[… {count:,} {'entry' if count == 1 else 'entries'} left out …]"
+def _head(phase: Phase) -> str:
+    return "" if is_named_by_words(phase) else f"[{phase.id} begins]\n  {phase_line(phase)}"
 
 
 # --- one entry -------------------------------------------------------------------------------------------------------
+
+
+def is_named_by_words(phase: Phase) -> bool:
+    """True if the phase's name is taken from the user's words that begin it."""
+    first = next((entry.words for entry in phase.entries if isinstance(entry, Intervention)), "")
+    return bool(first) and Known((first,)).has(phase.name)
 
 
 def phase_line(phase: Phase) -> str:
@@ -156,32 +121,28 @@ def phase_line(phase: Phase) -> str:
 def _render(placed: Placed, limit: int) -> Iterator[str]:
     """The blocks of one entry; every label is ours, every other line is indented."""
     at, entry = placed
-    for label, text in _texts(entry):
-        yield labelled(f"{at} {label}", text, limit)
-    if isinstance(entry, ToolCalls):
-        yield from (f"[{at} tools]", *_calls(entry.calls, limit))
-    elif isinstance(entry, Subagent):
-        yield f"[{at} subagent]\n  {subagent_line(entry, limit)}"
-
-
-def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
     match entry:
         case Prose():
-            yield "agent", entry.text
+            yield labelled(f"{at} agent", entry.text, limit)
+        case ToolCalls():
+            yield from (f"[{at} tools]", *_calls(entry.calls, limit))
         case Intervention():
-            yield "user", entry.words
+            yield labelled(f"{at} user", entry.words, limit)
             if entry.note:
-                yield "note", entry.note
+                yield labelled(f"{at} note", entry.note, limit)
+        case Subagent():
+            yield f"[{at} subagent]\n  {subagent_line(entry, limit)}"
         case Decision():
-            yield "decision", quote_line(entry.text, 160)  # the whole of it stands among the decisions
+            yield f"[{at} decision: see Decisions]"
+        case Failure(resolution=str(how)) if how.strip():
+            cause = f"\ncause: {entry.cause}" if entry.cause else ""
+            yield labelled(f"{at} fixed", f"{entry.text}{cause}\nresolution: {how}", limit)
         case Failure():
-            yield "error", entry.text
-            if entry.resolution:
-                yield "resolution", entry.resolution
+            yield f"[{at} error: see Unresolved errors]"
         case Callout():
-            yield "callout", f"{entry.kind}: {entry.title}\n{entry.text}"
-        case ToolCalls() | Subagent():
-            return
+            yield labelled(
+                f"{at} callout", f"{': '.join(filter(None, (entry.kind, entry.title)))}\n{entry.text}", limit
+            )
         case _:
             assert_never(entry)
 

@@ -294,11 +294,14 @@ class Body:
 
     def _read_tool_list(self, tools: Block, block: Block) -> None:
         calls, taken = read_calls(self.lines[block.first : block.end], block.first, self.form)
+        end = block.first + taken
+        if end < block.end and _CODE_ITEM.match(self.lines[end]):
+            message = "no arrow follows the call; this item and those below are kept as text"
+            self.problems.append(Problem("broken-call", end + 1, message))
         if not calls:
             self._extend_run(tools.first, block.end)
             return
         self._flush()
-        end = block.first + taken
         self.section.entries.append(ToolCalls(tuple(calls), Lines(tools.first, end)))
         self._close_entry(end)
         if end < block.end:
@@ -321,6 +324,7 @@ class Body:
 FIELD = late_pattern(rf"({'|'.join(FIELDS)})::(.*)$", re.DOTALL)
 """An inline field of a phase: its key and its value."""
 
+_CODE_ITEM = late_pattern(r"[-*+][ \t]+`")
 _RULE_BELOW = late_pattern(r"\n[ \t]*\n(?:-{3,})[ \t\n]*$")
 
 

@@ -6,9 +6,11 @@ through a human who edits the note, or through an agent that records them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from crucible.note.source import NOWHERE, Lines
@@ -24,7 +26,9 @@ from crucible.session.model import (
     Prose,
     Session,
     Subagent,
+    ToolCalls,
 )
+from crucible.session.sentences import SUMMARY, clipped, plain, sentences
 
 if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
     from crucible.transcript.events import Event
@@ -72,9 +76,10 @@ class Source(StrEnum):
 class Finding:
     """One finding of a note.
 
-    `summary` is in the speaker's words, `details` is the reason or what followed.  A decision has `alternatives` and `by`, a failure
-    `cause` and `resolution`.  `phase` is the id of its phase, "" before the first one and for the findings block; `lines` are those of
-    the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
+    `id` is unique in its note and the same each time the note is read: the kind and the first row, or a digest of the summary.
+    `summary` is one line in the speaker's words, `details` is the reason or what followed, `points` are the parts of an outcome.  A decision
+    has `alternatives` and `by`, a failure `cause` and `resolution`.  `phase` is the id of its phase, "" before the first one and for the findings
+    block; `lines` are those of the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
     """
 
     kind: str
@@ -88,6 +93,8 @@ class Finding:
     confidence: float = 1.0
     rows: tuple[str, ...] = ()
     phase: str = ""
+    points: tuple[str, ...] = ()
+    id: str = ""
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
@@ -106,7 +113,17 @@ _TOLD = Grounds(Source.CALLOUT)
 
 def findings_of(session: Session) -> tuple[Finding, ...]:
     """All findings of a note: first its callouts in order, including those of inline subagents, then the findings block."""
-    return (*_of_callouts(session), *map(_of_block, session.findings))
+    return tuple(_numbered((*_of_callouts(session), *map(_of_block, session.findings))))
+
+
+def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Give each finding its id; a second one with the same kind and row ends in `-2`."""
+    seen: Counter[str] = Counter()
+    for one in found:
+        mark = one.rows[0] if one.rows else sha256(_bare(one.summary).encode()).hexdigest()[:8]
+        name = f"{one.kind}-{mark}"
+        seen[name] += 1
+        yield replace(one, id=name if seen[name] == 1 else f"{name}-{seen[name]}")
 
 
 _TELLING = 20
@@ -131,15 +148,31 @@ def _quotes(told: str, words: str) -> bool:
 
 
 def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
-    """The findings by phase id.  An item of the block belongs to the first phase that it quotes, or to "" if it quotes none."""
+    """The findings by phase id.
+
+    An item of the block belongs to the first phase that says its summary, its last sentence (what a label stands before) or one of
+    its points, or to "" if none does.
+    """
     found: dict[str, list[Finding]] = {}
-    for finding in _of_callouts(session):
+    everything = findings_of(session)
+    callouts = len(everything) - len(session.findings)
+    for finding in everything[:callouts]:
         found.setdefault(finding.phase, []).append(finding)
     if session.findings:
         words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
-        for finding in map(_of_block, session.findings):
-            told = _bare(finding.summary)
-            saying = (name for name, texts in words.items() if any(_quotes(told, text) for text in texts))
+        for finding in everything[callouts:]:
+            parts = (
+                finding.summary,
+                *sentences(finding.summary)[-1:],
+                finding.summary.partition(": ")[2],
+                *finding.points,
+            )
+            saying = (
+                name
+                for told in map(_bare, parts)
+                for name, texts in words.items()
+                if any(_quotes(told, text) for text in texts)
+            )
             found.setdefault(next(saying, ""), []).append(finding)
     return found
 
@@ -150,6 +183,8 @@ def _said(phase: Phase) -> Iterator[str]:
             yield entry.text
         elif isinstance(entry, Intervention):
             yield entry.words
+        elif isinstance(entry, ToolCalls):
+            yield from (call.result for call in entry.calls)
 
 
 def _of_callouts(session: Session) -> Iterator[Finding]:
@@ -205,7 +240,14 @@ def _of_entry(entry: Entry, phase: str) -> Finding | None:
 
 
 def _of_block(item: Noted) -> Finding:
-    return _finding(item.kind, item.text, item.grounds, details=item.details or "", lines=item.lines)
+    found = _finding(item.kind, item.text, item.grounds, details=item.details or "", lines=item.lines)
+    return replace(found, points=item.points)
+
+
+def _shortened(text: str) -> str:
+    """A summary of one line."""
+    said = plain(text)
+    return said if len(said) <= SUMMARY else clipped(text)
 
 
 def _finding(
@@ -222,10 +264,12 @@ def _finding(
     lines: Lines = NOWHERE,
 ) -> Finding:
     told = grounds or _TOLD
+    short = _shortened(summary)
     return Finding(
         kind,
-        summary,
-        details,
+        short,
+        # Nothing of what a human wrote is lost.
+        details if short == plain(summary) else f"{summary}\n\n{details}".rstrip(),
         alternatives,
         by,
         cause,
@@ -234,5 +278,5 @@ def _finding(
         told.confidence,
         told.rows,
         phase,
-        lines,
+        lines=lines,
     )

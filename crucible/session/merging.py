@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from crucible.note.contain import normal
 from crucible.note.outline import SEPARATOR
 from crucible.note.source import NOWHERE, Edit, Source
+from crucible.patterns import late_pattern
 from crucible.session.editing import (
     add_entry,
     add_phase,
     add_subphase,
+    insert_lines,
     set_call,
     set_phase_field,
 )
@@ -210,7 +212,9 @@ class _Merge:
         return replace(phase, entries=entries, subphases=tuple(map(self._untold, phase.subphases)))
 
     def _append(self, entries: Iterable[Entry], home: Phase) -> None:
-        told = [entry for entry in entries if render_entry(entry, self.note.format)]
+        told = self._before_recorded(
+            [entry for entry in entries if render_entry(entry, self.note.format)], home
+        )
         if not told:
             return
         *edits, last = add_entry(self.source, self.note, told[0], home.id)
@@ -224,6 +228,24 @@ class _Merge:
             text = last.text + block + newline if closed else last.text + newline + block
             last = Edit(last.span, text)
         self.edits += [*edits, last]
+
+    def _before_recorded(self, entries: list[Entry], home: Phase) -> list[Entry]:
+        """Put what led to a recorded entry before it; returns the others.
+
+        A client writes its transcript after it has called us, so a recorded entry may stand before the call that recorded it.
+        """
+        above: Entry | None = None
+        for entry in home.entries if any(map(_recording_calls, entries)) else ():
+            parts = _split_at_call(entries, entry)
+            if parts:
+                before, entries = parts
+                lines = render_body(before, self.note.format)
+                lines = (
+                    [SEPARATOR, "", *lines] if isinstance(above, ToolCalls) and separates(lines) else lines
+                )
+                self.edits += insert_lines(self.source, self.note, entry.lines.first, lines)
+            above = entry
+        return entries
 
     def _set_phase_fields(self, home: Phase, old: Phase, new: Phase) -> None:
         if home.started is None and home.ended is None and home.tokens is None:
@@ -245,6 +267,33 @@ def _mark(entry: Entry) -> tuple[object, ...] | None:
     grounds = normal_grounds(entry.grounds) if isinstance(entry, Decision | Failure) else None
     if isinstance(entry, Decision | Failure) and grounds and grounds.rows:
         return type(entry), normal(entry.text), grounds.rows
+    return None
+
+
+_RECORDING = late_pattern(r"flight_recorder_log\b|\bcru\b.{0,80}\blog ")
+"""A call through which an agent records something of its own session."""
+_NO_WORD = late_pattern(r"[\W_]+")
+_ENOUGH = 30
+"""Letters of an entry that a call's line must have."""
+
+
+def _recording_calls(entry: Entry) -> list[ToolCall]:
+    return (
+        [call for call in entry.calls if _RECORDING.search(call.call)] if isinstance(entry, ToolCalls) else []
+    )
+
+
+def _split_at_call(entries: list[Entry], recorded: Entry) -> tuple[list[Entry], list[Entry]] | None:
+    """The entries up to the call that recorded this one, and those after it; None if none did."""
+    if not isinstance(recorded, Decision | Failure | Callout):
+        return None
+    words = _NO_WORD.sub("", recorded.text)[:_ENOUGH]
+    for at, entry in enumerate(entries):
+        for call in _recording_calls(entry):
+            if words and words in _NO_WORD.sub("", call.call) and isinstance(entry, ToolCalls):
+                here = entry.calls.index(call) + 1
+                rest = [ToolCalls(entry.calls[here:])] if entry.calls[here:] else []
+                return [*entries[:at], ToolCalls(entry.calls[:here])], [*rest, *entries[at + 1 :]]
     return None
 
 

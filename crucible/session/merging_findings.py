@@ -91,8 +91,8 @@ def _is_same(item: Noted, other: Noted) -> bool:
     return (item.kind, item.text) == (other.kind, other.text) or _key(item) == _key(other)
 
 
-def _texts(item: Noted) -> tuple[str, str, str | None]:
-    return item.kind, item.text, item.details
+def _texts(item: Noted) -> tuple[str, str, str | None, tuple[str, ...]]:
+    return item.kind, item.text, item.details, item.points
 
 
 def _key(item: Noted) -> tuple[str, str]:
@@ -116,6 +116,8 @@ def _paired(ones: Sequence[Noted], others: Sequence[Noted]) -> dict[int, int]:
 # --- edits -----------------------------------------------------------------------------------------------------------
 
 _COUNT = late_pattern(r"( {0,3}>[ \t]?\[![^\]]*\][+-]?[ \t]+)\d+ findings?[ \t]*$")
+_ORPHAN = late_pattern(r" {0,3}>[ \t]?(?:[ ]{2}|[ ]{0,3}\t)")
+"""An indented item whose head a human deleted: without a blank line it would become a point of what is inserted above it."""
 
 
 def _edits(source: Source, note: Session, fates: _Fates, count: int) -> Iterator[Edit]:
@@ -134,6 +136,8 @@ def _edits(source: Source, note: Session, fates: _Fates, count: int) -> Iterator
     for at, items in fates.added.items():
         told = [line for item in items for line in render_noted(item, note.format)]
         line = note.findings[at].lines.end if at >= 0 else top
+        if line < block.end and _ORPHAN.match(source.lines[line]):
+            told.append(">")
         yield from insert_line(source, line, source.newline.join(told))
 
 

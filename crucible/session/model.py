@@ -242,13 +242,14 @@ class Phase:
 class Noted:
     """One item of the note's findings block: a finding of a kind that has no callout of its own.
 
-    `kind` is a word of `session.findings.Kind`, `details` what else is said of it.
+    `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.
     """
 
     kind: str
     text: str
     details: str | None = None
     grounds: Grounds | None = None
+    points: tuple[str, ...] = ()
     lines: Lines = field(default=NOWHERE, compare=False)
 
 

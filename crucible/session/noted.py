@@ -1,7 +1,7 @@
 """The findings block: one callout `[!findings]` before the first phase, with an item for each finding that has no callout of its own.
 
-Reading is lenient, since people may add and edit items.  An item is written as one or two lines, so that one changed finding
-is one changed line in a diff.
+Reading is lenient, since people may add and edit items.  An item is written as one line, one for its details, and one for each of its
+points, so that one changed finding is one changed line in a diff.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crucible.note.callouts import RawCallout, quote_lines
-from crucible.note.contain import FORMAT, contain_line, normal_line, uncontain_line
+from crucible.note.contain import FORMAT, contain, contain_line, normal_line, uncontain, uncontain_line
 from crucible.note.source import Lines
 from crucible.patterns import late_pattern
 from crucible.session.entries import fenced_lines
@@ -24,6 +24,7 @@ FINDINGS = "findings"
 
 _DETAILS = "Details:"
 _ITEM = late_pattern(r" {0,3}[-*+][ \t]+(?=[^ \t])(.*)$")
+_POINT = late_pattern(r"[-*+][ \t]+(?=[^ \t])(.*)$")
 _KIND = late_pattern(r"([A-Za-z][A-Za-z_ -]{0,30}):[ \t]+(.*)$")
 _KINDS = frozenset(Kind)
 
@@ -33,10 +34,12 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
     fenced = fenced_lines(raw.body)
     found: list[tuple[list[str], int]] = []
     is_open = False
+    indent = 0
     for at, line in enumerate(raw.body):
-        item = None if at in fenced else _ITEM.match(line)
+        item = None if at in fenced or (is_open and _indent(line) > indent + 1) else _ITEM.match(line)
         if item:
             found.append(([item[1]], at))
+            indent = _indent(line)
         is_open = bool(item) or (is_open and at not in fenced and bool(line.strip(" \t")))
         if is_open and not item:
             found[-1][0].append(line.strip(" \t"))
@@ -45,22 +48,44 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
     )
 
 
+def _indent(line: str) -> int:
+    """The columns before a line's text."""
+    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip(" "))
+
+
+def _parts(lines: Sequence[str]) -> tuple[list[str], list[str], list[list[str]]]:
+    """The lines of an item's text, of its details and of each of its points."""
+    text, details = [lines[0]], list[str]()
+    points: list[list[str]] = []
+    part = text
+    for line in lines[1:]:
+        if line.startswith(_DETAILS):
+            part = details
+            line = line.removeprefix(_DETAILS)  # noqa: PLW2901 -- the label is no part of it
+        elif point := _POINT.match(line):
+            part = []
+            points.append(part)
+            line = point[1]  # noqa: PLW2901
+        part.append(line)
+    return text, details, points
+
+
 def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
     """Parse one item; without a kind it is an environment fact that a human wrote."""
-    at = next((at for at, line in enumerate(lines) if at and line.startswith(_DETAILS)), len(lines))
-    text, grounds = split_grounds(" ".join(lines[:at]))
+    told, details, points = _parts(lines)
+    text, grounds = split_grounds(" ".join(told))
     if grounds is None:  # a human may have added words below
-        head, grounds = split_grounds(lines[0])
-        text = " ".join([head, *lines[1:at]])
-    details = " ".join([line.removeprefix(_DETAILS) for line in lines[at:]]).strip(" \t")
+        head, grounds = split_grounds(told[0])
+        text = " ".join([head, *told[1:]])
     named = _KIND.match(text)
     kind = named[1].lower().replace(" ", "_").replace("-", "_") if named else ""
     text, kind = (named[2], kind) if named and kind in _KINDS else (text, Kind.ENVIRONMENT.value)
     return Noted(
         kind,
         uncontain_line(text.strip(" \t"), extra=(GROUNDS_END,), form=form),
-        uncontain_line(details, form=form) or None,
+        uncontain_line(" ".join(details).strip(" \t"), form=form) or None,
         grounds,
+        tuple(said for point in points if (said := uncontain(" ".join(point), form=form))),
         where,
     )
 
@@ -69,7 +94,8 @@ def normal_noted(item: Noted) -> Noted:
     """An item in the form that a note can hold: each text is one line."""
     kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
     details = normal_line(item.details or "") or None
-    return Noted(str(kind), normal_line(item.text), details, normal_grounds(item.grounds))
+    points = tuple(said for point in item.points if (said := normal_line(point)))
+    return Noted(str(kind), normal_line(item.text), details, normal_grounds(item.grounds), points)
 
 
 def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
@@ -83,6 +109,7 @@ def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
     lines = [f"- {told.kind}: {text}" + (f" ({grounds})" if grounds else "")]
     if details:
         lines.append(f"  {_DETAILS} {contain_line(details, form=form, before=told.text)}")
+    lines += [f"  - {contain(point, form=form)}" for point in told.points]
     return quote_lines(lines)
 
 

@@ -5,11 +5,12 @@ Owns how changes add up.  The block in the note is `tasks`'.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from crucible.note.contain import normal_line
+from crucible.patterns import late_pattern
 from crucible.session.model import Task
 from crucible.session.tasks import PRIORITIES, TASK_STATUSES
 from crucible.transcript.events import TaskChanged, TaskState
@@ -18,6 +19,8 @@ __all__ = ["Plan"]
 
 _DROPPED = frozenset({"deleted", "cancelled"})
 """Statuses that remove a task from the list, which has only planned and finished work."""
+_WORD = late_pattern(r"\w{4,}")
+_HALF = 0.5
 _LONG_NUMBER = 9
 """An id with at least this many digits is not a position in a list."""
 
@@ -53,6 +56,8 @@ class Plan:
         known = {task.content: task for task in self._tasks.values()}
         contents = {state.id: normal_line(state.content) or f"Task {state.id}" for state in states}
         left = {content: task for content, task in known.items() if content not in contents.values()}
+        for new, old in _rephrased(left, [one for one in contents.values() if one not in known]):
+            known[new] = left.pop(old)
         taken = {task.id for task in known.values()}
         ids: dict[str, str] = {}
         for state in states:
@@ -120,7 +125,25 @@ class Plan:
         if status == "completed" != task.status:
             task = replace(task, completed=at)
             self._drop(task.content)
-        self._tasks[task.id] = replace(task, status=status)
+        self._tasks[task.id] = replace(
+            task, status=status, completed=task.completed if status == "completed" else None
+        )
+
+
+def _rephrased(old: Mapping[str, Task], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """New contents with the open task that each says in other words: they share more than half of the longer one's words."""
+    free = {content: _words(content) for content, task in old.items() if task.status != "completed"}
+    for content in new:
+        words = _words(content)
+        shares = {one: len(words & known) / max(len(words), len(known), 1) for one, known in free.items()}
+        best = max(shares, key=lambda one: shares[one], default="")
+        if best and shares[best] > _HALF:
+            del free[best]
+            yield content, best
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 def _left_out(task: Task) -> Task:

@@ -24,7 +24,13 @@ Details: TypeAlias = Mapping[str, object]
 _Teller: TypeAlias = Callable[[str, Details], str]
 
 
-def result_line(call: str, text: str, outcome: Outcome = Outcome.OK, details: Details | None = None) -> str:
+def result_line(
+    call: str,
+    text: str,
+    outcome: Outcome = Outcome.OK,
+    details: Details | None = None,
+    limit: int = RESULT_LIMIT,
+) -> str:
     """What came of a call; `call` is its line, `details` what the client counted (`lines`, `files` …)."""
     name, _, command = call.partition(" ")
     match outcome:
@@ -36,7 +42,7 @@ def result_line(call: str, text: str, outcome: Outcome = Outcome.OK, details: De
             told = _RESULTS.get(name, _first)(text, details or {})
         case _:
             told = _first(text, {})
-    return one_line(told, RESULT_LIMIT)
+    return one_line(told, limit)
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

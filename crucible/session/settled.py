@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from crucible.note.contain import normal, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.model import Callout, Decision, Entry, Intervention
+from crucible.session.sentences import SUMMARY, clipped, plain, sentences
 from crucible.session.titles import prompt_name, shortened
 from crucible.transcript.events import CallEnd, Choice, PlanSettled, QuestionsAnswered, ToolReturned
 
@@ -22,6 +23,7 @@ _FATES = {True: "approved", False: "rejected", None: "left"}
 _PLAN_WORD = late_pattern(r"(?i)(?:plan\b[\s:–—-]*)+(?=\w)")
 _TITLE_LIMIT = 80
 _CALL_LIMIT = 120
+_ANSWER = 80
 
 
 def put_to_user(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> Iterator[Entry]:
@@ -37,13 +39,21 @@ def put_to_user(event: QuestionsAnswered | PlanSettled, *, is_judged: bool) -> I
 
 
 def decision_of(choice: Choice) -> Decision:
-    """An answered question as a decision: question and answer, the description of the picked options, and the other options."""
-    question, answer = normal(choice.question), normal(choice.answer)
+    """An answered question as a decision: question and answer; what led to the question, the description of the picked options; and the others.
+
+    A long answer's first sentences stand beside the question, and all of it in the rationale.
+    """
+    *before, question = sentences(choice.question) or [""]
+    answer = clipped(choice.answer, max(SUMMARY - len(question) - 3, _ANSWER))
+    whole = normal_line(choice.answer)
     picked = [said for label, said in choice.options if label in choice.picked and normal(said)]
     others = [_option(label, said) for label, said in choice.options if label not in choice.picked]
     return Decision(
-        f"{question}{chr(10) if chr(10) in question + answer else ' '}{answer}".strip(),
-        normal_line("; ".join(picked)) or None,
+        f"{question} → {answer}" if question else answer,
+        normal_line(
+            " ".join((*before, *([whole] if answer != plain(choice.answer) else []), "; ".join(picked)))
+        )
+        or None,
         "; ".join(others) or None,
         "user",
     )
@@ -59,12 +69,12 @@ def _option(label: str, said: str) -> str:
 
 
 def _plan(event: PlanSettled) -> Callout:
-    """The whole plan, folded.  The title says what became of it."""
+    """The whole plan, folded.  The title says what became of it.  A plan that no call handed over is in the agent's own words above."""
     text, fate = normal(event.text), _FATES[event.approved]
     name = prompt_name(text, _TITLE_LIMIT) if text else ""
     named = _PLAN_WORD.match(name)
     name = name[named.end() :] if named else name
-    return Callout(PLAN, f"{fate}: {name}" if name else fate, text, fold="-")
+    return Callout(PLAN, f"{fate}: {name}" if name else fate, text if event.call else "", fold="-")
 
 
 def refusal(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:

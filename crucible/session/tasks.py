@@ -70,15 +70,17 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
 def _read_task(item: object) -> Task | None:
     if not isinstance(item, dict) or "id" not in item or not isinstance(item.get("content"), str):
         return None
-    depends = item.get("depends_on")
+    depends, status = item.get("depends_on"), str(item.get("status", "pending"))
+    # Earlier versions kept the time of a task that was opened again or dropped.
+    is_not_done = status in ("pending", "in_progress", "cancelled")
     return Task(
         id=str(item["id"]),
         content=item["content"],
-        status=str(item.get("status", "pending")),
+        status=status,
         priority=str(item.get("priority", "medium")),
         depends_on=tuple(str(one) for one in depends) if isinstance(depends, list) else (),
         started=_text(item.get("started")),
-        completed=_text(item.get("completed")),
+        completed=None if is_not_done else _text(item.get("completed")),
         extra={key: value for key, value in item.items() if key not in _KNOWN},
     )
 

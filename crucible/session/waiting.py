@@ -119,15 +119,19 @@ def waiting_of(session: Session) -> dict[int, bool]:
     entries = [*session.preamble, *(entry for phase in session.all_phases() for entry in phase.entries)]
     if not any(wanted_of(entry) for entry in entries):
         return {}
-    answers = Answers(entries)
+    answers = Answers(entries, logged=bool(session.sources))
     return {entries[at].lines.first: not answers.settles(at) for at in answers.names}
 
 
 class Answers:
-    """What a session's entries, in the order of the note, answer of each other."""
+    """What a session's entries, in the order of the note, answer of each other.
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    In a conversation that a client logged, a user who goes on without an answer has dismissed the question.
+    """
+
+    def __init__(self, entries: Sequence[Entry], *, logged: bool = False) -> None:
         self._entries = entries
+        self._logged = logged
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -151,7 +155,8 @@ class Answers:
         if isinstance(entry, Callout) and entry.kind == DONE:
             return at < self._last_word or self.own(at) is not None
         wanted = wanted_of(entry)
-        return wanted is not None and self.answer(at, wanted[1])
+        dismissed = self._logged and at < self._last_word
+        return wanted is not None and (dismissed or self.answer(at, wanted[1]))
 
     def own(self, at: int) -> Intervention | None:
         """The answer that names the item at that place, or that stands directly behind it and names one that is no more."""

@@ -106,18 +106,20 @@ def annotate(shelf: Shelf, annotation: Annotation, *, fsync: bool = True) -> Pat
 
 
 def change_annotation(
-    shelf: Shelf, ref: Ref, change: Callable[[Annotation], Annotation], *, fsync: bool = True
+    shelf: Shelf, new: Annotation, change: Callable[[Annotation], Annotation], *, fsync: bool = True
 ) -> Annotation:
-    """Read the annotation, let `change` make another of it, and write what differs, while nobody else does.
+    """Let `change` edit the task's annotation, `new` if it has none yet, and write what differs under a lock.
 
-    Lines of fields that stay the same are kept to the byte, so are keys that we do not know.  Raises `VaultError` when there is none, or
-    when it would be too large to be read again, `EditRefused` when its lines cannot be told, `LockTimeout`, and `NoteChanged` when an editor saved in between.
+    Lines of unchanged fields are kept to the byte, and so are unknown keys.  Raises `VaultError` if it would be too large to be read again,
+    `EditRefused` if its lines cannot be told apart, `LockTimeout`, and `NoteChanged` if an editor saved in between.
     """
+    ref = new.ref
     path = annotation_path(shelf, ref)
     top = Path(os.path.realpath(shelf.root))
     with files.locked(top, path):
         if not os.path.lexists(path):
-            raise VaultError(f"task {ref.id}: has no annotation", "annotate it first")
+            annotate(shelf, after := change(new), fsync=fsync)
+            return after
         file = _load(path)
         before = annotation_of(ref, find_frontmatter(file.source).values)
         after = change(before)

@@ -1,7 +1,6 @@
 """Having a model break what is to be done into tasks that depend on each other.
 
-Owns what it is asked, what an answer must be, how often it is asked, and that there is a task whatever happens: an answer that is refused
-twice leaves the one that was described.  Who is asked is the caller's.
+Owns what it is asked, what an answer must be, and that there is a task whatever happens: an answer that is refused twice leaves the one that was described.  Who is asked is the caller's.
 """
 
 from __future__ import annotations
@@ -10,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crucible.agents.asking import Answer, Asker
+from crucible.agents.asking import Asker
 from crucible.agents.objects import objects_in
-from crucible.errors import AgentFailed
-from crucible.note.contain import normal, normal_line
-from crucible.note.fencing import fenced, hang, quote_line, shorten, unmarked
-from crucible.patterns import UNSEEN
+from crucible.knowledge.tries import Refused, ask_twice, quoted, seen_by
+from crucible.note.contain import normal_line
+from crucible.note.fencing import hang, quote_line, shorten
 from crucible.rendering import Renderer
 from crucible.secrets import Redact
 from crucible.settings import VaultSettings
@@ -27,7 +25,6 @@ __all__ = [
     "MOST",
     "RULES",
     "TEMPLATE",
-    "TRIES",
     "VARIABLES",
     "Broken",
     "Piece",
@@ -36,7 +33,6 @@ __all__ = [
 ]
 
 TEMPLATE = "tasks.md.j2"
-TRIES = 2
 MOST = 20
 """Tasks of an answer."""
 LONGEST = 200
@@ -58,7 +54,7 @@ to eight tasks are usual, twenty the most; what is one task already stays one. T
 """What stands before all else."""
 
 _SHOWN = 8000
-"""Code points of a description, and of a refused answer, that are shown."""
+"""Code points of a description that are shown."""
 _OTHERS = 30
 """Tasks that are there already of which is told."""
 
@@ -76,7 +72,6 @@ class Broken:
 
     pieces: tuple[Piece, ...]
     problem: str = ""
-    answers: tuple[Answer, ...] = ()
 
 
 def find_template(settings: VaultSettings) -> Renderer:
@@ -91,62 +86,39 @@ def break_down(
 
     The model sees no secret of the description, and none of its answer is kept.  Raises what a vault's template raises.
     """
-
-    def seen(text: str) -> str:
-        return redact(normal(UNSEEN.sub("", text)))[0]
-
-    told, others = _data(shorten(seen(wish), _SHOWN)), _listed(there, seen)
-    answers: list[Answer] = []
-    problem = refused = ""
-    for _ in range(TRIES):
-        try:
-            prompt = template.render(rules=RULES, wish=told, there=others, refused=refused)
-            answers.append(asker.ask(prompt))
-        except AgentFailed as error:
-            problem, refused = quote_line(seen(str(error)), LONGEST), ""
-            continue
-        text = seen(answers[-1].text)
-        pieces, complaints = _read(text, seen)
-        if not complaints:
-            return Broken(pieces, "", tuple(answers))
-        problem = f"its answer was refused: {complaints[0]}"
-        refused = _data(_refusal(complaints, text))
-    return Broken((Piece(normal_line(seen(wish))),), problem, tuple(answers))
-
-
-def _data(text: str) -> str:
-    return fenced("  " + hang(unmarked(text)), least=4)
-
-
-def _listed(there: Sequence[OpenTask], seen: Callable[[str], str]) -> str:
+    seen = seen_by(redact)
+    told = quoted("  " + hang(shorten(seen(wish), _SHOWN)))
     lines = [f"- {quote_line(seen(task.content), LONGEST)}" for task in there[-_OTHERS:]]
-    return _data("\n".join(lines)) if lines else ""
-
-
-def _refusal(complaints: Sequence[str], answer: str) -> str:
-    wrong = "\n".join(f"- {normal_line(one)}" for one in complaints)
-    return f"[what was wrong]\n{wrong}\n[the answer]\n{shorten(answer, _SHOWN)}"
+    others = quoted("\n".join(lines)) if lines else ""
+    came = ask_twice(
+        asker,
+        lambda refused: template.render(rules=RULES, wish=told, there=others, refused=refused),
+        lambda text, _: _read(text, seen),
+        seen,
+    )
+    return Broken(came.value or (Piece(normal_line(seen(wish))),), came.problem)
 
 
 # --- what it answers -------------------------------------------------------------------------------------------------
 
 
-def _read(text: str, seen: Callable[[str], str]) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
-    """The tasks that an answer tells, or what is wrong with it, each in a line; words, whose escapes may have hidden something, are one line each."""
+def _read(text: str, seen: Callable[[str], str]) -> tuple[Piece, ...]:
+    """The tasks that an answer tells, or `Refused`; words, whose escapes may have hidden something, are one line each."""
     row = next((row for row in objects_in(text) if "tasks" in row), None)
     if row is None:
-        return (), ("it holds no JSON object with `tasks`: answer with one, and with nothing else",)
+        raise Refused(["it holds no JSON object with `tasks`: answer with one, and with nothing else"])
     rows = row["tasks"]
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST:
-        return (), (f"`tasks` is no list of 1 to {MOST} tasks",)
-    complaints = [wrong for number, one in enumerate(rows, 1) for wrong in _wrong(number, one, len(rows))]
-    if complaints:
-        return (), tuple(complaints)
+        raise Refused([f"`tasks` is no list of 1 to {MOST} tasks"])
+    if wrong := [wrong for number, one in enumerate(rows, 1) for wrong in _wrong(number, one, len(rows))]:
+        raise Refused(wrong)
     pieces = tuple(
         Piece(quote_line(seen(str(one["content"])), LONGEST), tuple(n - 1 for n in one.get("after") or ()))
         for one in rows
     )
-    return pieces, tuple(_circular(pieces))
+    if circular := [*_circular(pieces)]:
+        raise Refused(circular)
+    return pieces
 
 
 def _wrong(number: int, row: object, count: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ from crucible.recall.model import Event, Kind
 from crucible.rendering import Renderer
 from crucible.settings import VaultSettings
 from crucible.tasks.discoveries import Discovery
-from crucible.tasks.model import Annotation, Choice, Inherited, OpenTask, Recalled
+from crucible.tasks.model import Annotation, OpenTask, Recalled
 from crucible.tasks.picking import Pickup
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
@@ -72,7 +72,9 @@ def context_of(pickup: Pickup, items: Sequence[Event], waits_for: Sequence[OpenT
         "label": LABEL,
         "id": called,
         "task": fence(_task(pickup.task, waits_for)),
-        "inherited": fence(_inherited(one) for one in pickup.inherited[-_MOST:]),
+        "inherited": fence(
+            _decided(one.decision, one.rationale, one.from_task_id) for one in pickup.inherited[-_MOST:]
+        ),
         "discoveries": fence(_discovery(one) for one in pickup.discoveries[-_MOST:]),
         "recalled": fence(_item(one, note.recalled if note else Recalled()) for one in items[:_MOST]),
         "own": fence(_own(note) if note else ()),
@@ -89,17 +91,6 @@ def _task(task: OpenTask, waits_for: Sequence[OpenTask]) -> Iterable[str]:
         yield labelled(f"waits for, {state}", f"{other.ref.id}: {quote_line(other.content, _LINE)}", _ITEM)
 
 
-def _inherited(one: Inherited) -> str:
-    why = f"\nRationale: {one.rationale}" if one.rationale else ""
-    return labelled("decision", f"{one.decision}{why}\nfrom task {one.from_task_id}", _ITEM)
-
-
-def _discovery(one: Discovery) -> str:
-    about = f"\nfor: {', '.join(one.applies_to)}" if one.applies_to else ""
-    whose = f"\nfrom task {one.task_id}" if one.task_id else ""
-    return labelled("discovery", f"{one.text}{about}{whose}", _ITEM)
-
-
 def _item(one: Event, recalled: Recalled) -> str:
     kinds = {"pattern": recalled.patterns, "failure": recalled.failures, "decision": recalled.decisions}
     kind = next((name for name, ids in kinds.items() if one.id in ids), "item")
@@ -109,10 +100,16 @@ def _item(one: Event, recalled: Recalled) -> str:
 
 
 def _own(note: Annotation) -> Iterable[str]:
-    yield from (_choice(one) for one in note.choices[-_MOST:])
+    yield from (_decided(one.summary, one.rationale) for one in note.choices[-_MOST:])
     yield from (labelled("discovery", text, _ITEM) for text in note.discoveries[-_MOST:])
 
 
-def _choice(one: Choice) -> str:
-    why = f"\nRationale: {one.rationale}" if one.rationale else ""
-    return labelled("decision", f"{one.summary}{why}", _ITEM)
+def _decided(said: str, rationale: str, task: str = "") -> str:
+    lines = (said, rationale and f"Rationale: {rationale}", task and f"from task {task}")
+    return labelled("decision", "\n".join(filter(None, lines)), _ITEM)
+
+
+def _discovery(one: Discovery) -> str:
+    about, task = ", ".join(one.applies_to), one.task_id
+    lines = (one.text, about and f"for: {about}", task and f"from task {task}")
+    return labelled("discovery", "\n".join(filter(None, lines)), _ITEM)

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
-from crucible.errors import CrucibleError, NoteExists
+from crucible.errors import CrucibleError
 from crucible.knowledge.items import ItemType
 from crucible.knowledge.keeping import load_item
 from crucible.note.contain import normal_line
 from crucible.recall.model import MOST, Hit, Kind, Question, Recall
 from crucible.secrets import Redact
-from crucible.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
+from crucible.tasks.annotations import Shelf, change_annotation, read_annotation
 from crucible.tasks.model import Annotation, OpenTask, Recalled, Ref, Stage
 from crucible.vault.store import Vault
 
@@ -64,7 +65,7 @@ def annotate_new(
                 continue
             words = redact(normal_line(task.content))[0]
             found = _recalled(vault, task.ref, words, recall, now)
-            _keep(shelf, Annotation(task.ref, words, now, found))
+            change_annotation(shelf, Annotation(task.ref, words, now), partial(_ask, found))
             asked.append((task.ref, found))
         except CrucibleError as error:
             failed.append((task.ref, str(error)))
@@ -76,20 +77,8 @@ def _was_asked(shelf: Shelf, ref: Ref) -> bool:
     return known is not None and bool(known.recalled.query)
 
 
-def _keep(shelf: Shelf, annotation: Annotation) -> None:
-    """As a new file, or in the one that a finished task made when its decisions came down."""
-    if not annotation_path(shelf, annotation.ref).exists():
-        try:
-            annotate(shelf, annotation)
-        except NoteExists:  # somebody was quicker
-            pass
-        else:
-            return
-
-    def ask(old: Annotation) -> Annotation:
-        return old if old.recalled.query else replace(old, recalled=annotation.recalled)
-
-    change_annotation(shelf, annotation.ref, ask)
+def _ask(found: Recalled, old: Annotation) -> Annotation:
+    return old if old.recalled.query else replace(old, recalled=found)
 
 
 def _recalled(vault: Vault, ref: Ref, words: str, recall: Recall, now: datetime) -> Recalled:

@@ -5,7 +5,7 @@ Owns which records are such: those with the tag `parallel-discovery`.  Writing t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -31,20 +31,26 @@ class Discovery(NamedTuple):
     seq: int
 
 
-def discoveries_for(records: Iterable[Record], task_id: str = "", most: int = MOST) -> tuple[Discovery, ...]:
-    """What others found, oldest first; what the task `task_id` itself logged is left out, and of two the same the later too."""
+def discoveries_for(
+    records: Iterable[Record], task_id: str = "", beside: Iterable[Record] = ()
+) -> tuple[Discovery, ...]:
+    """What others found, each text once, oldest first, the newest `MOST`.
+
+    What the task `task_id` itself logged among `records` is left out; `beside` are the records of other sessions, whose tasks have ids
+    of their own.
+    """
+    own = (one for one in _tagged(records) if not task_id or one.task_id != task_id)
     found: dict[str, Discovery] = {}
+    for one in sorted((*own, *_tagged(beside)), key=lambda one: one.time.timestamp() if one.time else 0.0):
+        found.setdefault(one.text, one)
+    return tuple(found.values())[-MOST:]
+
+
+def _tagged(records: Iterable[Record]) -> Iterator[Discovery]:
     for record in records:
-        if not _is_tagged(record):
-            continue
-        one = _discovery(record)
-        if one.text and (not task_id or one.task_id != task_id):
-            found.setdefault(one.text, one)
-    return tuple(found.values())[-most:] if most > 0 else ()
-
-
-def _is_tagged(record: Record) -> bool:
-    return TAG in _words(record.values.get("tag")) or TAG in _words(record.values.get("tags"))
+        tags = (*_words(record.values.get("tag")), *_words(record.values.get("tags")))
+        if TAG in tags and (one := _discovery(record)).text:
+            yield one
 
 
 def _discovery(record: Record) -> Discovery:

@@ -5,7 +5,7 @@ Owns the names of the fields.  Reading is lenient: what is not of the right shap
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -19,6 +19,13 @@ LONGEST = 2000
 """Code points of a description and of a query; a task's whole words stand where the task does."""
 
 
+_LISTS = ("patterns", "failures", "decisions")
+_INHERITED = ("from_task_id", "decision", "rationale", "finding")
+_CHOICE = ("summary", "rationale", "finding", "kind", "propagate")
+_KEYS = {"kind": "type"}
+"""What a field is called in the file, where that is another word."""
+
+
 def values_of(annotation: Annotation) -> dict[str, Value]:
     """All fields by name, in the order of the file."""
     recalled = annotation.recalled
@@ -28,14 +35,12 @@ def values_of(annotation: Annotation) -> dict[str, Value]:
         "description": cut(normal_line(annotation.description), LONGEST),
         "created_at": made.isoformat() if made else None,
         "recall_context": {
-            "patterns": _lines(recalled.patterns),
-            "failures": _lines(recalled.failures),
-            "decisions": _lines(recalled.decisions),
+            **{name: _lines(getattr(recalled, name)) for name in _LISTS},
             "query": cut(normal_line(recalled.query), LONGEST),
         },
-        "inherited_context": [_inherited_value(one) for one in annotation.inherited],
+        "inherited_context": [_written(one, _INHERITED) for one in annotation.inherited],
         "execution_context": {
-            "decisions_made": [_choice_value(one) for one in annotation.choices],
+            "decisions_made": [_written(one, _CHOICE) for one in annotation.choices],
             "discoveries": _lines(annotation.discoveries),
             "captured_to": _lines(annotation.captured_to),
         },
@@ -46,42 +51,36 @@ def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
     """The annotation that the fields tell; the task is who was asked for, whatever the file says."""
     recall = _map(values.get("recall_context"))
     execution = _map(values.get("execution_context"))
+    patterns, failures, decisions = (_ids(recall.get(name)) for name in _LISTS)
     return Annotation(
         ref,
         _text(values.get("description")),
         _time(values.get("created_at")),
-        Recalled(
-            _ids(recall.get("patterns")),
-            _ids(recall.get("failures")),
-            _ids(recall.get("decisions")),
-            _text(recall.get("query")),
+        Recalled(patterns, failures, decisions, _text(recall.get("query"))),
+        tuple(
+            Inherited(*(_text(one.get(name)) for name in _INHERITED))
+            for one in _maps(values.get("inherited_context"), "decision")
         ),
-        tuple(_inherited(one) for one in _maps(values.get("inherited_context"), "decision")),
         tuple(_choice(one) for one in _maps(execution.get("decisions_made"), "summary")),
         _ids(execution.get("discoveries")),
         _ids(execution.get("captured_to")),
     )
 
 
-def _inherited_value(one: Inherited) -> Value:
-    return {
-        "from_task_id": one.from_task_id,
-        "decision": normal_line(one.decision),
-        "rationale": normal(one.rationale),
-    }
+def _lines(texts: Sequence[str]) -> list[Value]:
+    return [line for text in texts if (line := normal_line(text))]
 
 
-def _inherited(one: Mapping[str, Value]) -> Inherited:
-    return Inherited(_text(one.get("from_task_id")), _text(one.get("decision")), _text(one.get("rationale")))
-
-
-def _choice_value(one: Choice) -> Value:
-    value: dict[str, Value] = {"summary": normal_line(one.summary), "rationale": normal(one.rationale)}
-    if one.kind is not None:
-        value["type"] = one.kind.value
-    if one.propagate is not None:
-        value["propagate"] = one.propagate
-    return value
+def _written(one: Inherited | Choice, names: Sequence[str]) -> Value:
+    """Its fields by name; a rationale also where it is empty, as a place to write one."""
+    told: dict[str, Value] = {}
+    for name in names:
+        value = getattr(one, name)
+        if isinstance(value, str):
+            value = normal(value) if name == "rationale" else normal_line(value)
+        if value is not None and (value != "" or name != "finding"):
+            told[_KEYS.get(name, name)] = value
+    return told
 
 
 def _choice(one: Mapping[str, Value]) -> Choice:
@@ -89,13 +88,8 @@ def _choice(one: Mapping[str, Value]) -> Choice:
     with suppress(ValueError):  # a word of somebody's own
         kind = ChoiceKind(_text(one.get("type")))
     mark = one.get("propagate")
-    return Choice(
-        _text(one.get("summary")), _text(one.get("rationale")), kind, mark if isinstance(mark, bool) else None
-    )
-
-
-def _lines(texts: tuple[str, ...]) -> list[Value]:
-    return [normal_line(text) for text in texts if normal_line(text)]
+    summary, rationale, finding = (_text(one.get(key)) for key in ("summary", "rationale", "finding"))
+    return Choice(summary, rationale, kind, mark if isinstance(mark, bool) else None, finding)
 
 
 def _ids(value: Value) -> tuple[str, ...]:

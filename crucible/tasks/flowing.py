@@ -1,109 +1,95 @@
-"""A finished task's decisions come down to the tasks that depend on it.
+"""Decisions of tasks: noted with the task that was in progress when they were made, and passed on to the tasks that depend on it.
 
-Owns which decisions do, and to whom.  Technology, API and architecture flow, implementation details and bug fixes do not; what somebody
-marked explicitly, either way, wins.  A decision whose kind nobody wrote is told by its words: what gives no sign is a detail, since a
-wrong word in every later task costs more than a missing one.
+A decision flows unless somebody marked it, or its type is one that stays.  What a task inherits is not passed on a second time: its
+dependents are told by the task that decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from functools import partial
 
-from crucible.errors import CrucibleError, NoteExists
+from crucible.errors import CrucibleError
 from crucible.note.contain import normal, normal_line
-from crucible.patterns import late_pattern
-from crucible.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
-from crucible.tasks.model import FLOWING, Annotation, Choice, ChoiceKind, Inherited, OpenTask, Ref, Stage
+from crucible.secrets import Redact
+from crucible.session.findings import Kind, findings_of
+from crucible.session.model import Session
+from crucible.tasks.annotations import Shelf, change_annotation, read_annotation
+from crucible.tasks.creating import shelf_of
+from crucible.tasks.deciding import task_findings
+from crucible.tasks.model import (
+    FLOWING,
+    Annotation,
+    Choice,
+    ChoiceKind,
+    Inherited,
+    OpenTask,
+    Ref,
+    Stage,
+    kinds_named,
+)
+from crucible.tasks.reading import tasks_of
+from crucible.vault.store import Vault
 
 __all__ = [
     "MOST_TOLD",
-    "Flowed",
     "dependents_of",
     "flow_down",
     "flows",
+    "hand_on",
     "inherited_from",
-    "kind_of",
-    "note_choice",
+    "joined",
+    "sources_of",
 ]
 
 MOST_TOLD = 100
-"""Dependent tasks whose files are written when a task ends, the nearest; who picks up another one is told by `picking` all the same."""
-
-
-class Flowed(NamedTuple):
-    """What came of it: the tasks that learned something, and those that could not be told, with the reason."""
-
-    told: tuple[Ref, ...] = ()
-    failed: tuple[tuple[Ref, str], ...] = ()
-
-
-_BUG_FIX = late_pattern(
-    r"(?i)^(?:hot)?fix(?:ed|es|ing)?\b|\b(?:bug|regression|typo|crash(?:es|ed)?|off-by-one|null pointer|nil pointer|stack ?trace)\b"
-)
-_API = late_pattern(
-    r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) +/|(?i:\b(?:endpoints?|status code|returns? [1-5]\d\d|rest api|graphql|grpc|openapi|webhook payload"
-    r"|(?:public|http|json) (?:api|interface)|api (?:version|design|contract|returns|takes|accepts)"
-    r"|(?:request|response) (?:body|header|format|schema)|pagination)\b)"
-)
-_ARCHITECTURE = late_pattern(
-    r"(?i)\b(?:event[- ]sourc\w+|event[- ]driven|cqrs|micro-?services?|monolith\w*|hexagonal|layered|pub[-/ ]?sub|outbox|sagas?|architectur\w+"
-    r"|multi-?tenan\w+|single (?:writer|source of truth)|message (?:queue|bus|broker)|separate (?:service|process|module|package)"
-    r"|client[-/ ]server|plugin system|state machine|data model|circuit breaker|idempoten\w+ by design)\b"
-)
-_TECHNOLOGY = late_pattern(
-    r"\b(?i:us(?:e|es|ed|ing)|chose|choose|chosen|pick(?:ed)?|adopt(?:ed|ing)?|select(?:ed)?|go(?:ing)? with|went with|switch(?:ed)? to"
-    r"|migrat(?:e|ed|ing) to|built (?:on|with)|stor(?:e|ed|ing) \w+ in|replaced? \S+ (?:with|by))"
-    r" (?:the |an? )?(?:[\w-]+ ){0,2}?(?=[A-Z][\w.+#-]*|[a-z]\w*(?:[A-Z]|[0-9]+\b|[-.]?(?i:js|db|sql|mq)\b))"
-)
-"""Words of choosing before a name: one with a capital or a number, or that ends as names of programs do."""
-_SIGNS = (
-    (_BUG_FIX, ChoiceKind.BUG_FIX),
-    (_API, ChoiceKind.API),
-    (_ARCHITECTURE, ChoiceKind.ARCHITECTURE),
-    (_TECHNOLOGY, ChoiceKind.TECHNOLOGY),
-)
-
-
-def kind_of(choice: Choice) -> ChoiceKind:
-    """What the decision is about: as it says itself, or by the words of its summary."""
-    if choice.kind is not None:
-        return choice.kind
-    words = normal_line(choice.summary)
-    return next((kind for sign, kind in _SIGNS if sign.search(words)), ChoiceKind.DETAIL)
+"""Dependent tasks that are told at once, nearest first; `picking` tells the others when they begin."""
 
 
 def flows(choice: Choice, kinds: Collection[ChoiceKind] = FLOWING) -> bool:
-    """Whether the decision comes down to dependent tasks."""
-    return choice.propagate if choice.propagate is not None else kind_of(choice) in kinds
+    """True if the decision goes to dependent tasks."""
+    return choice.propagate if choice.propagate is not None else choice.kind is None or choice.kind in kinds
 
 
 def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The unfinished tasks that depend on this one, directly or through others, nearest first; never the task itself.
-
-    What depends on a finished task in between was told when that one ended, and is told again: nothing is written twice.
-    """
-    waiting: dict[Ref, list[OpenTask]] = {}
+    """The unfinished tasks that depend on this one, directly or through others, nearest first; never the task itself."""
+    waiting: dict[str, list[OpenTask]] = {}
     for task in tasks:
-        for need in dict.fromkeys(task.needs):
-            waiting.setdefault(Ref(task.ref.session, need), []).append(task)
-    found: dict[Ref, OpenTask] = {ref: OpenTask(ref, "", Stage.COMPLETED)}
-    front = [ref]
+        for need in task.needs if task.ref.session == ref.session else ():
+            waiting.setdefault(need, []).append(task)
+    found = _reached(ref.id, lambda here: waiting.get(here, ()))
+    return tuple(task for task in found if task.stage in {Stage.PENDING, Stage.IN_PROGRESS})
+
+
+def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+    """The completed tasks that the task depends on, directly or through others, nearest first; never the task itself."""
+    known = {one.ref.id: one for one in tasks if one.ref.session == task.ref.session}
+    needs = {**{name: one.needs for name, one in known.items()}, task.ref.id: task.needs}
+    found = _reached(task.ref.id, lambda here: [known[need] for need in needs[here] if need in known])
+    return tuple(one for one in found if one.stage is Stage.COMPLETED)
+
+
+def _reached(start: str, following: Callable[[str], Iterable[OpenTask]]) -> list[OpenTask]:
+    """All tasks that follow on one of a list, each once, nearest first."""
+    seen, front = {start}, [start]
+    found: list[OpenTask] = []
     for here in front:  # grows while it is walked
-        for task in waiting.get(here, ()):
-            if task.ref not in found:
-                found[task.ref] = task
-                front.append(task.ref)
-    return tuple(task for task in found.values() if task.stage in {Stage.PENDING, Stage.IN_PROGRESS})
+        for task in following(here):
+            if task.ref.id not in seen:
+                seen.add(task.ref.id)
+                front.append(task.ref.id)
+                found.append(task)
+    return found
 
 
-def note_choice(shelf: Shelf, ref: Ref, choice: Choice) -> Annotation:
-    """Add a decision to the task's annotation, once; raises what `change_annotation` does."""
-    clean = replace(choice, summary=normal_line(choice.summary), rationale=normal(choice.rationale))
-    return change_annotation(
-        shelf, ref, lambda old: old if clean in old.choices else replace(old, choices=(*old.choices, clean))
+def inherited_from(annotation: Annotation, kinds: Collection[ChoiceKind] = FLOWING) -> tuple[Inherited, ...]:
+    """The task's own decisions as its dependents inherit them."""
+    return tuple(
+        Inherited(annotation.ref.id, normal_line(one.summary), normal(one.rationale), one.finding)
+        for one in annotation.choices
+        if flows(one, kinds)
     )
 
 
@@ -115,52 +101,95 @@ def flow_down(
     kinds: Collection[ChoiceKind] = FLOWING,
     *,
     clean: Callable[[str], str] = str,
-) -> Flowed:
-    """Write what flows from the annotation of a task that ended into those of the tasks that depend on it, the nearest `MOST_TOLD`.
+) -> Iterator[tuple[Ref, str]]:
+    """Write what a completed task decided into the annotations of the tasks that depend on it; yields what failed and why.
 
-    A dependent task without an annotation gets one whose recall was never asked.  One that cannot be written is named, and the others
-    are told all the same.  `clean` takes secrets out, which a human may have written into the annotation.  Done twice, it changes nothing.  Raises what `read_annotation` does for the finished task itself.
+    `clean` removes secrets that a human wrote into the annotation.
     """
-    own, _ = read_annotation(shelf, ref)
+    try:
+        own, _ = read_annotation(shelf, ref)
+    except CrucibleError as error:
+        yield ref, str(error)
+        return
     given = tuple(
         replace(one, decision=clean(one.decision), rationale=clean(one.rationale))
         for one in (inherited_from(own, kinds) if own else ())
     )
-    told: list[Ref] = []
-    failed: list[tuple[Ref, str]] = []
     for task in dependents_of(ref, tasks)[:MOST_TOLD] if given else ():
         try:
-            if _tell(shelf, task, given, now):
-                told.append(task.ref)
+            change_annotation(shelf, Annotation(task.ref, task.content, now), partial(_inherit, given))
         except CrucibleError as error:
-            failed.append((task.ref, str(error)))
-    return Flowed(tuple(told), tuple(failed))
+            yield task.ref, str(error)
 
 
-def inherited_from(annotation: Annotation, kinds: Collection[ChoiceKind] = FLOWING) -> tuple[Inherited, ...]:
-    """What the task's own decisions are to those that depend on it; what it inherited itself they got from its source."""
-    return tuple(
-        Inherited(annotation.ref.id, normal_line(one.summary), normal(one.rationale))
-        for one in annotation.choices
-        if flows(one, kinds)
-    )
+def _inherit(given: Sequence[Inherited], old: Annotation) -> Annotation:
+    return replace(old, inherited=joined(old.inherited, given))
 
 
-def _tell(shelf: Shelf, task: OpenTask, given: tuple[Inherited, ...], now: datetime) -> bool:
-    if not annotation_path(shelf, task.ref).exists():
+def joined(there: Sequence[Inherited], more: Iterable[Inherited]) -> tuple[Inherited, ...]:
+    """What a task inherits, each decision once and in the words that are there already."""
+    new = (one for one in more if not any(one.is_same(other) for other in there))
+    return (*there, *dict.fromkeys(new))
+
+
+# --- those of a session -----------------------------------------------------------------------------------------------
+
+
+def hand_on(vault: Vault, session: Session, *, now: datetime, redact: Redact) -> Iterator[str]:
+    """Note the decisions of each task in its annotation, and pass those of completed tasks on; yields a line for each failure.
+
+    Running it again changes nothing.
+    """
+    settings = vault.settings.tasks
+    tasks = tuple(replace(one, content=redact(one.content)[0]) for one in tasks_of(session))
+    failed = dict(_note_decisions(vault, session, tasks, now, redact))
+    if settings.propagate_decisions:
+        shelf, kinds = shelf_of(vault), kinds_named(settings.auto_propagate_types)
+        for task in tasks:
+            if task.stage is Stage.COMPLETED:
+                told = flow_down(shelf, task.ref, tasks, now, kinds, clean=lambda text: redact(text)[0])
+                failed = {**dict(told), **failed}
+    yield from (f"task {ref.id}: decisions were not noted: {why}" for ref, why in failed.items())
+
+
+def _note_decisions(
+    vault: Vault, session: Session, tasks: Sequence[OpenTask], now: datetime, redact: Redact
+) -> Iterator[tuple[Ref, str]]:
+    decisions = [
+        Choice(normal_line(redact(one.summary)[0]), normal(redact(one.details)[0]), finding=one.id)
+        for one in findings_of(session)
+        if one.kind == Kind.DECISION
+    ]
+    if not (decisions and tasks):
+        return
+    made = task_findings(vault.root, session)
+    shelf, ids = shelf_of(vault), {_words(one): one.finding for one in decisions}
+    noted = {task: _noted(shelf, task.ref) for task in tasks}
+    # A decision that somebody annotated, or moved to another task, is that task's.
+    told = {name for choices in noted.values() for one in choices for name in (one.finding, _words(one))}
+    for task, there in noted.items():
+        mine = {one.id for one in made.get(task.ref.id, ())}
+        new = [one for one in decisions if one.finding in mine and not {one.finding, _words(one)} & told]
         try:
-            annotate(shelf, Annotation(task.ref, task.content, now, inherited=given))
-        except NoteExists:  # somebody was quicker
-            pass
-        else:
-            return True
-    changed = False
+            if new or any(_words(one) in ids and not one.finding for one in there):
+                change_annotation(shelf, Annotation(task.ref, task.content, now), partial(_decide, ids, new))
+        except CrucibleError as error:
+            yield task.ref, str(error)
 
-    def add(old: Annotation) -> Annotation:
-        nonlocal changed
-        new = tuple(one for one in given if one not in old.inherited)
-        changed = bool(new)
-        return replace(old, inherited=(*old.inherited, *new))
 
-    change_annotation(shelf, task.ref, add)
-    return changed
+def _decide(ids: Mapping[str, str], new: Sequence[Choice], old: Annotation) -> Annotation:
+    linked = (replace(one, finding=one.finding or ids.get(_words(one), "")) for one in old.choices)
+    return replace(old, choices=(*linked, *new))
+
+
+def _words(choice: Choice) -> str:
+    """Its letters and digits, since a finding's summary has no marks."""
+    return "".join(filter(str.isalnum, choice.summary.casefold()))
+
+
+def _noted(shelf: Shelf, ref: Ref) -> tuple[Choice, ...]:
+    try:
+        known, _ = read_annotation(shelf, ref)
+    except CrucibleError:  # writing to it says why
+        return ()
+    return known.choices if known else ()

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from crucible.index.query import SessionQuery, find_row, matching
 from crucible.index.schema import Row, path_of_cell, shard_of, split_list
 from crucible.index.view import View
-from crucible.note.contain import normal_line
-from crucible.tasks.model import OpenTask, Ref, Stage, stage_of
+from crucible.tasks.model import OpenTask, Ref, listed_task
 
 __all__ = ["EVERYTHING", "Found", "Owner", "Scope", "gather", "tasks_called"]
 
@@ -113,16 +112,14 @@ def _owner(row: Row) -> Owner:
 
 
 def _task(row: Row, session: str) -> OpenTask:
-    status = str(row["status"] or "")
-    return OpenTask(
+    return listed_task(
         Ref(session, str(row["task_id"])),
-        normal_line(str(row["content"] or "")),
-        stage_of(status),
-        str(row["priority"] or "medium"),
-        split_list(str(row["depends_on"] or "")),
-        stage_of(status) is Stage.PENDING and status.strip().lower() == "blocked",
-        _text(row["started"]),
-        _text(row["completed"]),
+        str(row["content"] or ""),
+        str(row["status"] or ""),
+        priority=str(row["priority"] or "medium"),
+        needs=split_list(str(row["depends_on"] or "")),
+        started=_text(row["started"]),
+        completed=_text(row["completed"]),
     )
 
 

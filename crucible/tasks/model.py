@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from crucible.note.contain import normal_line
 
 __all__ = [
     "FLOWING",
@@ -23,6 +25,7 @@ __all__ = [
     "Ref",
     "Stage",
     "kinds_named",
+    "listed_task",
     "stage_of",
 ]
 
@@ -80,6 +83,12 @@ class OpenTask:
     completed: str | None = None
 
 
+def listed_task(ref: Ref, content: str, status: str, **more: Any) -> OpenTask:
+    """A task by the status of its list; `more` are other fields."""
+    held = status.strip().lower() == "blocked"
+    return OpenTask(ref, normal_line(content), stage_of(status), held=held, **more)
+
+
 class ChoiceKind(StrEnum):
     """What a decision is about, as settings and annotations write it."""
 
@@ -91,7 +100,7 @@ class ChoiceKind(StrEnum):
 
 
 FLOWING = (ChoiceKind.TECHNOLOGY, ChoiceKind.API, ChoiceKind.ARCHITECTURE)
-"""What flows to dependent tasks unless a vault says otherwise."""
+"""The kinds that flow to dependent tasks unless a vault's settings say otherwise."""
 
 
 def kinds_named(names: Iterable[str]) -> tuple[ChoiceKind, ...]:
@@ -101,12 +110,16 @@ def kinds_named(names: Iterable[str]) -> tuple[ChoiceKind, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A decision made during a task.  `kind` None: told by its words.  `propagate` is somebody's explicit mark, None without one."""
+    """A decision made during a task.
+
+    `finding` is the id of the finding in the session's note, "" if the decision was annotated by hand.  `propagate` is an explicit mark.
+    """
 
     summary: str
     rationale: str = ""
     kind: ChoiceKind | None = None
     propagate: bool | None = None
+    finding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +129,13 @@ class Inherited:
     from_task_id: str
     decision: str
     rationale: str = ""
+    finding: str = ""
+
+    def is_same(self, other: Inherited) -> bool:
+        """True if both are one decision, whatever a human made of its words."""
+        if self.from_task_id != other.from_task_id:
+            return False
+        return self.decision == other.decision or bool(self.finding and self.finding == other.finding)
 
 
 @dataclass(frozen=True, slots=True)

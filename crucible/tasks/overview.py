@@ -5,17 +5,17 @@ Owns how the parts come together, in few reads: of an annotation only the counts
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.index.view import View
 from crucible.tasks.annotations import Shelf
-from crucible.tasks.gathering import Found, Owner, Scope, gather, tasks_called
-from crucible.tasks.model import OpenTask, Ref
+from crucible.tasks.gathering import Found, Owner, Scope, gather
+from crucible.tasks.model import OpenTask, Ref, Stage
 from crucible.tasks.picking import RecallCounts, recall_counts
 from crucible.tasks.readiness import Status, cut_status, status_of
-from crucible.tasks.stores import StoreList, lists_in, with_stores
+from crucible.tasks.stores import with_stores
 
 __all__ = ["NO_CLIENT", "Client", "Overview", "overview", "shown_tasks", "tasks_now"]
 
@@ -28,6 +28,7 @@ class Client(NamedTuple):
 
 
 NO_CLIENT = Client()
+_OPEN = (Stage.PENDING, Stage.IN_PROGRESS)
 
 
 class Overview(NamedTuple):
@@ -54,15 +55,10 @@ def tasks_now(
     if client.folder is None:
         return found, ()
 
-    def is_wanted(one: StoreList) -> bool:
-        return not scope.session and (client.sessions is None or one.id in client.sessions)
+    def is_wanted(name: str) -> bool:
+        return not scope.session and (client.sessions is None or name in client.sessions)
 
-    def every_note() -> Iterable[Owner]:
-        return tasks_called(view, "").owners.values()
-
-    lists = lists_in(client.folder, scope.since)
-    found, problems = with_stores(found, lists, root, every_note, is_wanted)
-    return found, tuple(one.message for one in problems)
+    return with_stores(view, found, root, client.folder, is_wanted=is_wanted, since=scope.since)
 
 
 def overview(
@@ -71,14 +67,27 @@ def overview(
     shelf: Shelf,
     client: Client = NO_CLIENT,
     most: int | None = None,
+    *,
+    alive: Collection[str] | None = None,
 ) -> Overview:
-    """Where the tasks in scope stand, at most so many of them shown, None all."""
+    """Where the tasks in scope stand, at most `most` of them shown; with `alive` only those of these sessions, others count as older."""
     found, troubles = tasks_now(view, scope, shelf.root, client)
+    if alive is not None:
+        found = _only(found, alive)
     status = status_of(found.tasks)
     if most is not None:
         status = cut_status(status, most)
     counts, wrong = recall_counts(shelf, (task.ref for task in shown_tasks(status)))
     return Overview(status, counts, found.owners, found.older, (*troubles, *wrong))
+
+
+def _only(found: Found, alive: Collection[str]) -> Found:
+    """The tasks of these sessions and their subagents, and of lists that no note names."""
+    owners = found.owners
+    over = {one.id for one in owners.values() if one.id not in alive and one.parent not in alive}
+    kept = tuple(task for task in found.tasks if task.ref.session not in over)
+    left = sum(task.ref.session in over and task.stage in _OPEN for task in found.tasks)
+    return found._replace(tasks=kept, older=found.older + left)
 
 
 def shown_tasks(status: Status) -> tuple[OpenTask, ...]:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from crucible.errors import CrucibleError
 from crucible.flight.reading import Record
 from crucible.tasks.annotations import Shelf, read_annotation
-from crucible.tasks.discoveries import MOST, Discovery, discoveries_for
-from crucible.tasks.flowing import inherited_from
-from crucible.tasks.model import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.tasks.discoveries import Discovery, discoveries_for
+from crucible.tasks.flowing import inherited_from, joined, sources_of
+from crucible.tasks.model import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Recalled, Ref
 
-__all__ = ["Pickup", "RecallCounts", "pick_up", "recall_counts", "recalled_ids", "sources_of"]
+__all__ = ["Pickup", "RecallCounts", "pick_up", "recall_counts", "recalled_ids"]
 
 
 class RecallCounts(NamedTuple):
@@ -70,36 +70,12 @@ def pick_up(
     """
     troubles: list[str] = []
     own = _read(shelf, task.ref, troubles)
-    inherited = dict.fromkeys(own.inherited if own else ())
+    inherited = own.inherited if own else ()
     for source in sources_of(task, tasks):
         above = _read(shelf, source.ref, troubles)
-        inherited.update(dict.fromkeys(inherited_from(above, kinds) if above else ()))
-    found = (*discoveries_for(records, task.ref.id), *discoveries_for(beside))
-    return Pickup(task, own, tuple(inherited), _newest(found), tuple(dict.fromkeys(troubles)))
-
-
-def _newest(found: Iterable[Discovery]) -> tuple[Discovery, ...]:
-    """Each text once, oldest first, at most so many."""
-    by_text: dict[str, Discovery] = {}
-    for one in sorted(found, key=lambda one: one.time.timestamp() if one.time else 0.0):
-        by_text.setdefault(one.text, one)
-    return tuple(by_text.values())[-MOST:]
-
-
-def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The completed tasks that the task depends on, directly or through others, nearest first; never the task itself."""
-    known: dict[str, list[OpenTask]] = {}
-    for other in tasks:
-        if other.ref.session == task.ref.session:
-            known.setdefault(other.ref.id, []).append(other)
-    seen = {task.ref.id}
-    front = [task]
-    for here in front:  # grows while it is walked
-        for need in here.needs:
-            if need not in seen:
-                seen.add(need)
-                front += known.get(need, ())
-    return tuple(other for other in front[1:] if other.stage is Stage.COMPLETED)
+        inherited = joined(inherited, inherited_from(above, kinds) if above else ())
+    found = discoveries_for(records, task.ref.id, beside)
+    return Pickup(task, own, inherited, found, tuple(dict.fromkeys(troubles)))
 
 
 def _read(shelf: Shelf, ref: Ref, troubles: list[str]) -> Annotation | None:

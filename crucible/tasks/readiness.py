@@ -53,23 +53,28 @@ class Status(NamedTuple):
 def status_of(tasks: Sequence[OpenTask]) -> Status:
     """Where the tasks stand; higher priority first, then in the order given, completed ones with the latest first."""
     graph = _graph(tasks)
-    rings = [sorted(ring) for ring in _rings(graph)]
+    rings = sorted(sorted(ring) for ring in _rings(graph))
     turning = {index for ring in rings for index in ring}
     known = {task.ref for task in tasks}
-    standings = [_standing(tasks, graph[index], index, known) for index in range(len(tasks))]
-    waiting = [(index, one) for index, one in enumerate(standings) if one.task.stage is Stage.PENDING]
-    blocked = [bool(one.waits_for) or one.task.held or index in turning for index, one in waiting]
+    lists: dict[str, list[Standing]] = {"at work": [], "ready": [], "blocked": []}
+    for index, task in enumerate(tasks):
+        unknown = [need for need in dict.fromkeys(task.needs) if Ref(task.ref.session, need) not in known]
+        one = Standing(task, tuple(tasks[other] for other in graph[index]), tuple(unknown))
+        if task.stage is Stage.IN_PROGRESS:
+            lists["at work"].append(one)
+        elif task.stage is Stage.PENDING:
+            lists["blocked" if one.waits_for or task.held or index in turning else "ready"].append(one)
+    at_work, ready, blocked = map(_by_priority, lists.values())
     done = [task for task in tasks if task.stage is Stage.COMPLETED]
-    at_work = _by_priority([one for one in standings if one.task.stage is Stage.IN_PROGRESS])
     return Status(
         at_work,
-        _by_priority([one for (_, one), held in zip(waiting, blocked, strict=True) if not held]),
-        _by_priority([one for (_, one), held in zip(waiting, blocked, strict=True) if held]),
+        ready,
+        blocked,
         tuple(sorted(done, key=_when, reverse=True)[:MOST_RECENT]),
-        tuple(tuple(tasks[index] for index in ring) for ring in sorted(rings)),
+        tuple(tuple(tasks[index] for index in ring) for ring in rings),
         len(done),
         len(at_work),
-        len(waiting),
+        len(ready) + len(blocked),
     )
 
 
@@ -111,12 +116,6 @@ def _when(task: OpenTask) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _standing(tasks: Sequence[OpenTask], waits_for: list[int], index: int, known: set[Ref]) -> Standing:
-    task = tasks[index]
-    unknown = [need for need in dict.fromkeys(task.needs) if Ref(task.ref.session, need) not in known]
-    return Standing(task, tuple(tasks[other] for other in waits_for), tuple(unknown))
-
-
 def _graph(tasks: Sequence[OpenTask]) -> _Graph:
     """For every task the places of the unfinished ones that it needs; what is over needs nothing.
 
@@ -135,54 +134,31 @@ def _graph(tasks: Sequence[OpenTask]) -> _Graph:
 
 
 def _rings(graph: _Graph) -> list[list[int]]:
-    """The strongly connected parts that hold a circle, by Tarjan without recursion: a chain may be as long as a list."""
-    walk = _Walk(graph)
-    for start in range(len(graph)):
-        if start not in walk.number:
-            walk.from_(start)
-    return walk.rings
-
-
-class _Walk:
-    """One walk over the graph; `number` is the order of arrival, `low` the earliest task that can be come back to."""
-
-    def __init__(self, graph: _Graph) -> None:
-        self.graph = graph
-        self.number: dict[int, int] = {}
-        self.low: dict[int, int] = {}
-        self.open: list[int] = []
-        self.is_open: set[int] = set()
-        self.rings: list[list[int]] = []
-
-    def from_(self, start: int) -> None:
-        path = [(start, iter(self.graph[start]))]
-        self._arrive(start)
-        while path:
-            here, others = path[-1]
-            for other in others:
-                if other not in self.number:
-                    self._arrive(other)
-                    path.append((other, iter(self.graph[other])))
-                    break
-                if other in self.is_open:
-                    self.low[here] = min(self.low[here], self.number[other])
-            else:
-                path.pop()
-                self._leave(here, path[-1][0] if path else None)
-
-    def _arrive(self, node: int) -> None:
-        self.number[node] = self.low[node] = len(self.number)
-        self.open.append(node)
-        self.is_open.add(node)
-
-    def _leave(self, node: int, parent: int | None) -> None:
-        if parent is not None:
-            self.low[parent] = min(self.low[parent], self.low[node])
-        if self.low[node] != self.number[node]:
-            return
-        part = [self.open.pop()]
-        while part[-1] != node:
-            part.append(self.open.pop())
-        self.is_open.difference_update(part)
-        if len(part) > 1 or node in self.graph[node]:
-            self.rings.append(part)
+    """The strongly connected parts that hold a circle, by Kosaraju without recursion: a chain may be as long as a list."""
+    back: _Graph = [[] for _ in graph]
+    for node, needs in enumerate(graph):
+        for need in needs:
+            back[need].append(node)
+    left: list[int] = []  # in the order in which a walk along `graph` leaves them
+    seen: set[int] = set()
+    front = list(range(len(graph)))
+    while front:
+        node = front.pop()
+        if node < 0:
+            left.append(~node)
+        elif node not in seen:
+            seen.add(node)
+            front += [~node, *graph[node]]
+    rings: list[list[int]] = []
+    for start in reversed(left):
+        part: list[int] = []
+        front = [start]
+        while front:
+            node = front.pop()
+            if node in seen:
+                seen.discard(node)
+                part.append(node)
+                front += back[node]
+        if len(part) > 1 or (part and start in graph[start]):
+            rings.append(part)
+    return rings

@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from crucible.errors import BadSessionId
 from crucible.note.contain import normal_line
 from crucible.note.source import Problem
-from crucible.session.identity import check_session_id
-from crucible.tasks.model import OpenTask, Ref, Stage, stage_of
+from crucible.tasks.model import OpenTask, Ref, Stage, listed_task
 
 if TYPE_CHECKING:
     from crucible.session.model import Session
 
-__all__ = ["LARGEST_TASK", "MOST_TASKS", "join_lists", "read_store", "store_folder", "tasks_of"]
+__all__ = ["LARGEST_TASK", "MOST_TASKS", "join_lists", "read_store", "tasks_of"]
 
 LARGEST_TASK = 1 << 20
 """Bytes.  A larger file is no task."""
@@ -44,29 +42,17 @@ _FLAGS = (
 def tasks_of(session: Session) -> tuple[OpenTask, ...]:
     """The tasks of a session's note, in its order."""
     return tuple(
-        OpenTask(
+        listed_task(
             Ref(session.id, task.id),
-            normal_line(task.content),
-            stage_of(task.status),
-            task.priority,
-            task.depends_on,
-            _is_held(task.status),
-            task.started,
-            task.completed,
+            task.content,
+            task.status,
+            priority=task.priority,
+            needs=task.depends_on,
+            started=task.started,
+            completed=task.completed,
         )
         for task in session.tasks
     )
-
-
-def store_folder(client_folder: Path, list_id: str) -> Path | None:
-    """Where Claude Code keeps a list, its own folder (`~/.claude`) given; None for an id that can be no folder's name.
-
-    `list_id` is the client's session id, or what its environment names as the shared list.
-    """
-    try:
-        return client_folder / "tasks" / check_session_id(list_id)
-    except BadSessionId:
-        return None
 
 
 def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], list[Problem]]:
@@ -158,18 +144,9 @@ def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
 
 
 def _task(ref: Ref, row: Mapping[str, object], needs: list[str]) -> OpenTask:
-    status = _text(row.get("status"))
-    return OpenTask(
-        ref,
-        normal_line(_text(row.get("subject"))),
-        stage_of(status),
-        needs=tuple(dict.fromkeys(needs)),
-        held=_is_held(status),
+    return listed_task(
+        ref, _text(row.get("subject")), _text(row.get("status")), needs=tuple(dict.fromkeys(needs))
     )
-
-
-def _is_held(status: str) -> bool:
-    return status.strip().lower() == "blocked"
 
 
 def _text(value: object) -> str:

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.errors import BadSessionId
+from crucible.index.view import View
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
-from crucible.tasks.gathering import Found, Owner
+from crucible.tasks.gathering import Found, Owner, tasks_called
 from crucible.tasks.model import OpenTask
 from crucible.tasks.reading import join_lists, read_store
 from crucible.vault.heads import read_head
 
-__all__ = ["MOST_LISTS", "StoreList", "lists_in", "with_stores"]
+__all__ = ["MOST_LISTS", "lists_in", "with_stores"]
 
 MOST_LISTS = 500
 """Lists that are looked at, the ones that changed last."""
@@ -33,81 +33,69 @@ _GOES_ON = ("active", "paused")
 """The note of a session that has ended knows more than what the client left lying about."""
 
 
-class StoreList(NamedTuple):
-    """A list of a client: its name and its folder."""
-
-    id: str
-    folder: Path
-
-
-def lists_in(client_folder: Path, since: datetime | None = None) -> tuple[StoreList, ...]:
-    """The lists that changed `since`, the newest first; `client_folder` is the client's own (`~/.claude`).
+def lists_in(client_folder: Path, since: datetime | None = None) -> dict[str, Path]:
+    """The folders of the lists that changed `since` by name, the newest first; `client_folder` is the client's own (`~/.claude`).
 
     A folder that is not there has none; a symlink is none.
     """
-    found: list[tuple[float, StoreList]] = []
-    folder = client_folder / "tasks"
-    with suppress(OSError), os.scandir(folder) as entries:
+    found: list[tuple[float, str, Path]] = []
+    with suppress(OSError), os.scandir(client_folder / "tasks") as entries:
         for entry in entries:
             with suppress(OSError, BadSessionId):
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode) and (since is None or status.st_mtime >= since.timestamp()):
-                    found.append((status.st_mtime, StoreList(check_session_id(entry.name), Path(entry.path))))
-    return tuple(one for _, one in sorted(found, key=lambda pair: (-pair[0], pair[1].id))[:MOST_LISTS])
+                    found.append((-status.st_mtime, check_session_id(entry.name), Path(entry.path)))
+    return {name: path for _, name, path in sorted(found)[:MOST_LISTS]}
 
 
 def with_stores(
+    view: View,
     found: Found,
-    lists: Iterable[StoreList],
     root: Path,
-    every_note: Callable[[], Iterable[Owner]],
-    is_wanted: Callable[[StoreList], bool],
-) -> tuple[Found, tuple[Problem, ...]]:
-    """The same tasks, with what the client's lists say of them now, and those that only such a list has.
+    client_folder: Path,
+    *,
+    is_wanted: Callable[[str], bool],
+    since: datetime | None = None,
+) -> tuple[Found, tuple[str, ...]]:
+    """The same tasks, with what the client's lists say of them now, and those that only such a list has; and lines on what could not be read.
 
-    `root` is the vault's.  `every_note` is asked only for lists that no session in `found` names: what some other session names is left
-    out, and of what none names `is_wanted` says whether it is to be there.
+    `root` is the vault's.  A list that a session out of `found` names is left out; of one that no session names `is_wanted` says whether it
+    is to be there.
     """
-    waiting = {one.id: one for one in lists}
+    waiting = lists_in(client_folder, since)
     if not waiting:
         return found, ()
     named = _named(root, found.owners.values(), waiting)
     owned = {session: waiting.pop(name) for name, session in named.items()}
     problems: list[Problem] = []
+    lists: dict[str, list[OpenTask]] = {session: [] for session in found.owners}
+    for task in found.tasks:
+        lists[task.ref.session].append(task)
     joined: list[OpenTask] = []
-    noted = _by_session(found.tasks)
-    for session, owner in found.owners.items():
-        store = owned.get(session)
+    for session, noted in lists.items():
         stored: tuple[OpenTask, ...] = ()
-        if store and owner.status in _GOES_ON:
-            stored, wrong = read_store(store.folder, session)
+        if session in owned and found.owners[session].status in _GOES_ON:
+            stored, wrong = read_store(owned[session], session)
             problems += wrong
-        joined += join_lists(noted.get(session, ()), stored)
-    foreign = {name: one for name, one in waiting.items() if is_wanted(one)}
+        joined += join_lists(noted, stored)
+    foreign = {name: folder for name, folder in waiting.items() if is_wanted(name)}
     if foreign:
-        for name in _named(root, every_note(), foreign):
+        for name in _named(root, tasks_called(view, "").owners.values(), foreign):
             del foreign[name]
     owners = dict(found.owners)
     known = {(task.ref.id, task.content) for task in joined}
-    for one in foreign.values():
-        tasks, wrong = read_store(one.folder, one.id)
+    for name, folder in foreign.items():
+        tasks, wrong = read_store(folder, name)
         problems += wrong
         # A list that sessions share is told by their notes, too.
         new = [task for task in tasks if (task.ref.id, task.content) not in known]
         if new:
-            owners[one.id] = Owner(one.id, "")
+            owners[name] = Owner(name, "")
             joined += new
-    return Found(tuple(joined), owners, found.older), tuple(problems)
+    return Found(tuple(joined), owners, found.older), tuple(one.message for one in problems)
 
 
-def _by_session(tasks: Iterable[OpenTask]) -> Mapping[str, list[OpenTask]]:
-    lists: dict[str, list[OpenTask]] = {}
-    for task in tasks:
-        lists.setdefault(task.ref.session, []).append(task)
-    return lists
-
-
-def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, StoreList]) -> dict[str, str]:
+def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> dict[str, str]:
     """Which of the lists are those of sessions, by the heads of their notes; no more notes are looked at than needed."""
     named: dict[str, str] = {}
     for owner in owners:

@@ -229,7 +229,7 @@ def _branch(flow: Flow) -> list[str]:
 
 _TASK = late_pattern(r"[ \t]*[-*+][ \t]+\[(.)\][ \t]+(.*\S)")
 _ASKED = late_pattern(r'- Asked: "?(.*\S)')
-_RUN = "- Run: "
+_CHECK = "- Check: "
 
 
 def _goals(workflow: Workflow) -> tuple[list[str], str]:
@@ -254,12 +254,12 @@ def _goal(text: str, mark: str) -> str:
 
 
 def _checks(steps: Sequence[Step]) -> list[str]:
-    """An item for each command that a step tells to run."""
+    """An item for each command that checks a step."""
     spans = [
-        read_code_span(line, len(_RUN))
+        read_code_span(line, len(_CHECK))
         for step in steps
         for line in _LINE_END.split(step.prose)
-        if line.startswith(_RUN)
+        if line.startswith(_CHECK)
     ]
     commands = [_SPACES.sub(" ", read_code(span[0], FORMAT)).strip(" ") for span in spans if span]
     return list(dict.fromkeys(_check(command) for command in commands if command))

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from crucible.acts.evidence import Evidence, evidence_of, load_evidence
+from crucible.acts.files import Files
+from crucible.acts.model import Deed
+from crucible.acts.reading import acts_of
 from crucible.flight.entries import append_entry
 from crucible.flight.reading import Record
 from crucible.note.source import Lines
@@ -127,3 +130,13 @@ def test_damaged_records_are_less_evidence_and_no_error(tmp_path: Path) -> None:
     )
     evidence = load_evidence(tmp_path, "2026-11-21-one")
     assert evidence.arguments(ToolCall("Bash ls", outcome=Outcome.PENDING)) == {"command": "ls"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "deed"),
+    [("Edit", Deed.EDIT), ("Write", Deed.WRITE), ("Read", Deed.READ), ("file_write", Deed.WRITE)],
+)
+def test_a_call_that_an_agent_recorded_by_its_tool_and_file_keeps_the_file(tool: str, deed: Deed) -> None:
+    evidence = evidence_of([Record(1, "tool", values={"tool": tool, "command": "src/limiter.py"})])
+    (act,) = acts_of(ToolCall(f"{tool} src/limiter.py"), evidence, Files())
+    assert (act.deed, act.what) == (deed, "src/limiter.py")

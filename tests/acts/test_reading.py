@@ -121,10 +121,10 @@ def _gemini() -> list[Act]:
 
 _WORK = [
     ("write", [], ["limiter.py::Python"]),
-    ("write", ["limiter.py::Python"], ["test_limiter.py::Python"]),
+    ("write", [], ["test_limiter.py::Python"]),
     ("test", ["test_limiter.py::Python", "limiter.py::Python"], ["test_results::TestReport"]),
     ("edit", ["limiter.py::Python"], ["limiter.py::Python"]),
-    ("search", ["limiter.py::Python"], []),
+    ("search", [], []),
     ("read", ["app.py::Python"], []),
     ("plan", [], []),
 ]
@@ -141,29 +141,14 @@ def test_what_was_done_to_a_file_is_told_by_the_file(client: object) -> None:
     assert done == ["limiter.py", "test_limiter.py", "limiter.py", "app.py"]
 
 
-def test_a_written_program_that_is_run_reads_what_it_imports() -> None:
-    script = (
-        "printf 'from limiter import TokenBucket\\n\\nBUCKETS = {}\\n' > per_user.py"
-        " && python3 -c 'import per_user; print(per_user.allow(1))'"
-    )
-    acts = _all(
-        ("Write", {"file_path": "limiter.py", "content": LIMITER}, ""), ("Bash", {"command": script}, "True")
-    )
-    assert _told(acts[1:]) == [
-        ("write", ["limiter.py::Python"], ["per_user.py::Python"]),
-        ("run", ["per_user.py::Python", "limiter.py::Python"], []),
-    ]
-    assert acts[2].what == "python3 -c 'import per_user; print(per_user.allow(1))'"
-
-
 def test_a_cut_line_tells_what_stands_in_it() -> None:
     acts = _noted(
         "Write limiter.py",
         "Bash printf 'from limiter import TokenBucket\\n' > per_user.py && python3 -c 'import per_user; print(per_us…",
     )
     assert _told(acts[1:]) == [
-        ("write", ["limiter.py::Python"], ["per_user.py::Python"]),
-        ("run", ["per_user.py::Python", "limiter.py::Python"], []),
+        ("write", [], ["per_user.py::Python"]),
+        ("run", [], []),
     ]
     assert acts[2].what.endswith("…")
 
@@ -184,15 +169,6 @@ def test_a_test_reads_by_its_name_what_is_known_where_its_content_is_not() -> No
         "limiter.py::Python",
     ]
     assert _told(_noted("Bash pytest tests/test_limiter.py"))[0][1] == ["tests/test_limiter.py::Python"]
-
-
-def test_what_was_read_tells_what_it_imports() -> None:
-    acts = _all(
-        ("Read", {"file_path": "store.py"}, "     1→import sqlite3\n"),
-        ("Read", {"file_path": "app.py"}, "     1→import sys\n     2→import store\n"),
-        ("Bash", {"command": "python app.py"}, ""),
-    )
-    assert _names(acts[-1].reads) == ["app.py::Python", "store.py::Python"]
 
 
 def test_a_run_of_all_tests_reads_the_tests_and_what_was_written_in_their_language() -> None:
@@ -219,12 +195,12 @@ def test_every_call_of_a_failed_command_has_its_outcome_and_its_data() -> None:
         ("mv a.py lib/", [("write", ["a.py::Python"], ["lib/a.py::Python"]), ("delete", [], [])]),
         ("rm -f a.py", [("delete", [], [])]),
         ("git rm a.py", [("delete", [], [])]),
-        ("git checkout -- a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
+        ("git checkout -- a.py", [("revert", ["a.py::Python"], ["a.py::Python"])]),
         ("cd src && git checkout HEAD~2 -- a.py", [("edit", ["src/a.py::Python"], ["src/a.py::Python"])]),
         ("git checkout -b fix main", [("run", [], [])]),
         ("git checkout -- .", [("run", [], [])]),
-        ("touch a.py; git checkout a.py", [("write", [], ["a.py::Python"]), ("edit", ["a.py::Python"], ["a.py::Python"])]),
-        ("git restore a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
+        ("touch a.py; git checkout a.py", [("write", [], ["a.py::Python"]), ("revert", ["a.py::Python"], ["a.py::Python"])]),
+        ("git restore a.py", [("revert", ["a.py::Python"], ["a.py::Python"])]),
         ("git restore --source HEAD~1 -- a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
         ("git restore -s HEAD~1 -SW a.py", [("edit", ["a.py::Python"], ["a.py::Python"])]),
         ("git restore --staged a.py", [("run", [], [])]),
@@ -478,52 +454,16 @@ def test_any_arguments_have_acts(tool: str, arguments: dict[str, object]) -> Non
 )  # fmt: skip
 def test_a_command_of_40_kb_costs_little(script: str) -> None:
     before = time.process_time()
-    command_acts(script[:40_000], Files(), result="./a.py:3: x\n" * 3_000)
+    command_acts(script[:40_000], Files())
     assert time.process_time() - before < 1
-
-
-def test_what_came_back_is_read_once_however_many_searches_a_command_has(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    read: list[str] = []
-
-    def found(result: str, *_: object) -> tuple[str, ...]:
-        read.append(result)
-        return ()
-
-    monkeypatch.setattr("crucible.acts.shell_tools.found_files", found)
-    command_acts("grep x a.py | grep y b.py; git grep z c.py; sudo rg u d.py", Files(), result="a.py:1: x\n")
-    assert read == ["a.py:1: x\n", "", "", ""]
 
 
 def test_a_thousand_runs_of_all_tests_of_a_thousand_files_cost_little() -> None:
     files = Files()
     for at in range(1_000):
-        files.write(f"src/m{at}.py", f"import m{at + 1}")
+        files.write(f"src/m{at}.py")
     before = time.process_time()
     for _ in range(300):
         command_acts("pytest -q", files)
         command_acts("ruff check src", files)
     assert time.process_time() - before < 5
-
-
-@given(st.lists(st.sampled_from([*"ABCDEF"]), max_size=12))
-def test_names_alone_tell_the_same_deeds(order: list[str]) -> None:
-    """Of what files import nothing is asked then; what was done, to what, and whether it made something is the same."""
-    calls = {
-        "A": "Write src/limiter.py",
-        "B": "Bash pytest tests/test_limiter.py -q > out.txt",
-        "C": "Read /srv/shop/src/limiter.py",
-        "D": "Bash rm -r src && make build -o app",
-        "E": "Bash python -c 'import limiter' && mypy limiter",
-        "F": "Bash cat > src/a.py <<X⏎import limiter⏎X",
-    }
-    told = [
-        [
-            (act.deed, act.what, bool(act.writes))
-            for name in order
-            for act in acts_of(ToolCall(calls[name], "ok", Outcome.OK), Evidence(), files)
-        ]
-        for files in (Files(), Files(names_only=True))
-    ]
-    assert told[0] == told[1]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.acts.retyping import command_text
 from crucible.acts.shell import Part, take_apart
+from crucible.acts.touching import command_text
 from crucible.workflow.collecting import uncollected
 
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.bookmarks.glimpsing import glimpse_bookmarks
 from crucible.bookmarks.keeping import (
     BOOKMARKS,
     append_bookmark,
@@ -55,7 +54,7 @@ def test_an_old_bookmark_says_in_a_line_what_it_came_to(tmp_path: Path) -> None:
     assert (short.id, short.session, short.at, short.why) == ("b-1", OLD.session, NOW, Why.PAUSED)
     assert (short.files, short.note, short.blockers, short.head) == ({}, "", (), "")
     assert _path(tmp_path).read_bytes().split(b"\n")[1:] == before[1:]
-    assert [one.session for one in glimpse_bookmarks(tmp_path)] == [OLD.session, OLD.session]
+    assert [one.session for one in load_bookmarks(tmp_path).found] == [OLD.session, OLD.session]
 
 
 def test_shortening_twice_changes_nothing(tmp_path: Path) -> None:

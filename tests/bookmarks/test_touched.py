@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.bookmarks.touched import touched_files
+from crucible.bookmarks.marking import touched_files
 from crucible.note.source import Source
 from crucible.session.calls import Arguments, call_line
 from crucible.session.markup import render_session

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.brief.callout import find_brief, set_brief
+from crucible.brief.covering import find_brief, set_brief
 from crucible.brief.model import Brief
 from crucible.errors import EditRefused
 from crucible.note.contain import normal

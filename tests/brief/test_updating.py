@@ -15,7 +15,7 @@ import pytest
 
 from crucible.agents.asking import Answer, Asker, asker_of
 from crucible.agents.marks import OWN_MARK
-from crucible.brief.callout import find_brief
+from crucible.brief.covering import find_brief
 from crucible.brief.model import MOST_WORDS, BriefUpdate, count_words
 from crucible.brief.updating import update_brief, update_briefs
 from crucible.errors import AgentFailed, SessionNotFound
@@ -276,9 +276,7 @@ def test_a_model_that_missed_a_thousand_phases_is_told_of_all_in_one_prompt(vaul
     assert update(vault, asker).brief
     [prompt] = asker.seen
     assert len(prompt) < 300_000
-    assert "Choice 999." in prompt
-    assert "Choice 969." in prompt
-    assert "earlier" in prompt
+    assert all(f"Choice {n}." in prompt for n in range(1000))
 
 
 def test_a_human_who_edits_meanwhile_keeps_every_word(vault: Vault) -> None:
@@ -343,3 +341,16 @@ def test_an_answer_of_gaps_does_not_stretch_the_note(vault: Vault) -> None:
     assert done.brief
     assert done.brief.text == "First.\n\nSecond.\n\nThird."
     assert text_of(vault).count("\n") < before + 12
+
+
+def test_the_model_is_told_what_the_session_is_for(vault: Vault) -> None:
+    put(vault, note("One", "Two"))
+    asker = Fake(["A.", "B.", "C."])
+    update(vault, asker)
+    assert "GOAL: What for.\n" in asker.seen[0]
+    put(vault, note("One", "Two", head="# Add a limiter\n"))
+    update(vault, asker)
+    assert "GOAL: do One\n" in asker.seen[1]
+    put(vault, note("One", "Two"))
+    update_brief(vault, ID, asker=asker, redact=REDACT, now=NOW, goal=f"Ship it\nwith {TOKEN}")
+    assert "GOAL: Ship it\n  with [REDACTED:" in asker.seen[2]

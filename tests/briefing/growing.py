@@ -10,16 +10,13 @@ import tempfile
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from random import Random
 
 from benchmarks.vaults import session_texts
 from crucible.briefing.gathering import Supply, Wish, brief
 from crucible.briefing.model import Briefing
-from crucible.briefing.position import last_position
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.rows import Known
 from crucible.history.making import make_history
 from crucible.history.shortening import shortener
 from crucible.index.store import Index
@@ -51,16 +48,11 @@ def faults(folder: Path, sessions: int) -> Iterator[str]:
 
 def _briefing(vault: Vault, quoter: Quoter, budget: int) -> Briefing:
     view = Index(vault.root, vault.settings).refresh().view
-    position = partial(_position, quoter)
-    wish = Wish("", NOW, budget, position=position)
+    wish = Wish("", NOW, budget)
     errors: list[str] = []
     made = brief(vault, wish, Supply(view), quoter=quoter, counter=Estimate(), on_error=errors.append)
     assert errors == []
     return made
-
-
-def _position(quoter: Quoter, known: Known) -> str:
-    return last_position(known, NOW, quoter)
 
 
 def _wrong(name: str, budget: int, made: Briefing) -> Iterator[str]:

@@ -38,7 +38,7 @@ def session(vault: Vault, name: str = "2026-11-21-clock", words: str = "Ticks", 
     }
     known |= {"title": words, "tasks": (Task("1", words, "in_progress"),)} | more
     entries = (
-        Decision(words),
+        Decision(f"Choose {words}", "it is so"),
         Failure(words),
         Callout("decision_needed", text=words),
         Callout("milestone", words),
@@ -53,7 +53,8 @@ def session(vault: Vault, name: str = "2026-11-21-clock", words: str = "Ticks", 
 def history(vault: Vault, name: str = "2026-11-20-older", words: str = "Ticks", **more: Any) -> None:
     """What an older session came to."""
     lines = (Line(words, words),)
-    known: dict[str, Any] = {"done": lines, "decisions": lines, "questions": lines, "further": lines}
+    chosen = (Line(f"Choose {words}", words),)
+    known: dict[str, Any] = {"done": lines, "decisions": chosen, "questions": lines, "further": lines}
     known |= {"title": words, "project": PROJECT, "started": NOW - timedelta(days=2)}
     keep_entry(vault, Entry(name, **known | more))
 
@@ -90,7 +91,7 @@ def briefing_of(
     budget: int = 100_000,
     recall: Callable[[], tuple[Recall, Type]] | None = None,
     folder: Path | None = None,
-    position: str = "here",
+    notice: str = "here",
     errors: list[str] | None = None,
     roots: Sequence[str] = (),
     **more: Any,
@@ -98,6 +99,6 @@ def briefing_of(
     """The project's briefing."""
     supply = Supply(view_of(vault), recall=recall)
     quoter = Quoter(redact_of(vault.settings.secrets), shortener(roots))
-    wish = Wish(PROJECT, NOW, budget, folder, lambda _: position, **more)
+    wish = Wish(PROJECT, NOW, budget, folder, notice, **more)
     told: list[str] = [] if errors is None else errors
     return brief(vault, wish, supply, quoter=quoter, counter=Estimate(), on_error=told.append)

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.briefing.budget import fit
 from crucible.briefing.model import Cut, Item, Rank, Section
-from crucible.briefing.telling import Frame, find_template
+from crucible.briefing.telling import Frame, find_template, fit
 from crucible.settings import VaultSettings
 from crucible.tokens import Estimate
 
@@ -25,19 +24,20 @@ items = st.builds(
     st.booleans(),
 )
 many = st.lists(
-    st.builds(Section, st.just("n"), st.just("Title"), st.lists(items, max_size=6).map(tuple)), max_size=4
+    st.builds(Section, st.just("n"), st.just("Title"), st.lists(items, max_size=6).map(tuple), st.just(0)),
+    max_size=4,
 )
 
 
 def frame(position: str = POSITION) -> Frame:
-    return Frame(
-        find_template(VaultSettings(), pytest.fail),
-        pytest.fail,
-        project="shop",
-        position=position,
-        explained="",
-        failed=(),
-    )
+    values = {"project": "shop", "position": position, "explained": "", "failed": ()}
+    return Frame(find_template(VaultSettings(), pytest.fail), pytest.fail, values)
+
+
+def test_what_a_section_could_have_shown_counts_as_left_out() -> None:
+    section = Section("n", "Title", (Item("one", Rank.DECISION), Item("two", Rank.DECISION)), 34)
+    assert fit([section], frame().render, COUNT, 10_000).left_out == (Cut("decisions", 34),)
+    assert fit([section], frame().render, COUNT, 1).left_out == (Cut("decisions", 36),)
 
 
 @settings(max_examples=40)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.briefing import digest as digest_module
-from crucible.briefing.digest import LINES, build_digest, conventions_in, digest_items, position_lines
+from crucible.briefing.digest import LINES, build_digest, conventions_in, digest_items
+from crucible.briefing.facts import Fact, Known
 from crucible.briefing.likeness import Leaning, aim_of, rank_alike
-from crucible.briefing.memory import Held, Position
 from crucible.briefing.model import Item, Rank
+from crucible.briefing.place import Position, position_lines
 from crucible.briefing.quoting import Quoter
-from crucible.history.memories import Memory, MemoryKind
 from crucible.note.source import Source
 from crucible.workflow.reading import read_workflow
 
@@ -40,8 +40,8 @@ def counted(kept: tuple[Item, ...]) -> dict[str, int]:
     return dict(Counter(one.rank.word for one in kept))
 
 
-def memory(text: str, kind: MemoryKind = MemoryKind.DECISION, **more: object) -> Memory:
-    return Memory("d-1", kind, text, "2026-11-21-x", NOW, **more)  # type: ignore[arg-type]
+def fact(text: str, kind: str = "decision", **more: object) -> Fact:
+    return Fact(kind, text, "2026-11-21-x", "2026-11-21", source="callout", **more)  # type: ignore[arg-type]
 
 
 # --- how many lines --------------------------------------------------------------------------------------------------
@@ -122,18 +122,21 @@ def test_the_position_is_told_by_phase_task_and_age() -> None:
 
 
 def test_each_kind_has_its_word_and_what_is_inferred_says_so() -> None:
-    held = Held(
-        (memory("Test it", MemoryKind.TODO),),
-        (memory("Redis", why="it is there"), memory("UTC", inferred=True)),
-        (memory("It ran backwards", MemoryKind.LESSON, why="use the monotonic one"),),
+    guess = fact("UTC for every time column", why="no surprises", confidence=80)._replace(source="model")
+    facts = (
+        fact("Redis", why="it is there"),
+        guess,
+        fact("It ran backwards", "failure", why="the wall clock"),
     )
-    digest = build_digest(["Where"], digest_items(held, ["No globals"], QUOTER))
+    digest = build_digest(
+        ["Where"], digest_items(Known(facts=facts), [fact("Test it", "task")], ["No globals"], QUOTER)
+    )
     assert digest.lines == (
         "Where",
         "To do: Test it",
         "Decided: Redis. Why: it is there",
-        "Decided (inferred): UTC",
-        "Learned: It ran backwards → use the monotonic one",
+        "Decided (inferred): UTC for every time column. Why: no surprises",
+        "Learned: It ran backwards → the wall clock",
         "Convention: No globals",
     )
 
@@ -153,9 +156,9 @@ _HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.s
 @settings(max_examples=60)
 @given(st.lists(_HOSTILE, max_size=4), _HOSTILE)
 def test_foreign_text_begins_no_line_and_steers_nothing(texts: list[str], name: str) -> None:
-    held = Held(decisions=tuple(memory(text, why=name) for text in texts))
+    known = Known(facts=tuple(fact(text, why=name) for text in texts))
     place = position_lines(PLACE._replace(phase_name=name, note=name, task_name=name), name, NOW, QUOTER)
-    digest = build_digest(place, digest_items(held, texts, QUOTER), 40)
+    digest = build_digest(place, digest_items(known, (), texts, QUOTER), 40)
     for line in digest.lines:
         assert line.startswith(("Where work stands: ", "Noted there: ", "Decided: ", "Convention: "))
         assert len(line.splitlines()) == 1
@@ -198,7 +201,7 @@ def test_what_has_to_do_with_the_workflow_comes_first_and_the_rest_stays_as_it_w
     texts = [
         "Token bucket for the limiter",
         "Wheels are published from CI alone",
-        "UTC for every time",
+        "UTC for every time column",
         "One changelog",
     ]
     assert [(texts[at], alike) for at, alike in rank_alike(texts, aim)][2:] == [

@@ -8,7 +8,8 @@ import pytest
 
 from crucible.bookmarks.keeping import append_bookmark
 from crucible.bookmarks.model import Bookmark, Why
-from crucible.briefing.memory import Position, find_position, load_held
+from crucible.briefing.facts import find_known, with_memory
+from crucible.briefing.place import Position, find_position
 from crucible.history.memories import Memory, MemoryKind, append_memories, memory_id
 from crucible.index.store import Index
 from crucible.vault.store import Vault
@@ -48,10 +49,8 @@ def note(vault: Vault, name: str, status: str = "paused", day: int = 21, project
     return name
 
 
-def position(vault: Vault, project: str = "shop", but: str = "") -> Position | None:
-    found, _ = Index(vault.root, vault.settings).ask(
-        lambda view: find_position(view, vault.root, project, but=but)
-    )
+def position(vault: Vault, project: str = "shop") -> Position | None:
+    found, _ = Index(vault.root, vault.settings).ask(lambda view: find_position(view, vault.root, project))
     return found
 
 
@@ -64,23 +63,15 @@ def decision(text: str, day: int = 0, *, done: bool = False, session: str = "202
 # --- what is held ----------------------------------------------------------------------------------------------------
 
 
-def test_what_holds_is_told_newest_first_and_what_two_sessions_say_once(vault: Vault) -> None:
-    append_memories(
-        vault.root,
-        [
-            decision("UTC"),
-            decision("Redis", 1),
-            decision("utc.", 2, session="2026-11-21-y"),
-            decision("Gone"),
-            decision("Gone", 3, done=True),
-        ],
-    )
-    assert [(one.text, one.session) for one in load_held(vault.root, "shop").decisions] == [
-        ("utc.", "2026-11-21-y"),
-        ("Redis", "2026-11-21-x"),
+def test_what_holds_of_sessions_whose_notes_are_gone_is_known_newest_first(vault: Vault) -> None:
+    lines = [decision("UTC"), decision("Redis", 1), decision("Gone"), decision("Gone", 3, done=True)]
+    append_memories(vault.root, lines)
+    assert [one.text for one in with_memory(vault, find_known(vault, None, "shop", NOW), "shop").facts] == [
+        "Redis",
+        "UTC",
     ]
-    assert not load_held(vault.root, "blog").decisions
-    assert len(load_held(vault.root).decisions) == 2
+    assert not with_memory(vault, find_known(vault, None, "blog", NOW), "blog").facts
+    assert len(with_memory(vault, find_known(vault, None, "", NOW), "").facts) == 2
 
 
 # --- where work stands -----------------------------------------------------------------------------------------------
@@ -115,10 +106,8 @@ def test_without_an_open_one_it_stands_where_the_newest_ended(vault: Vault) -> N
     assert whole.session == "2026-11-21-c"
 
 
-def test_a_vault_without_a_session_has_none_and_one_that_just_begins_may_be_left_out(vault: Vault) -> None:
+def test_a_vault_without_a_session_has_no_position(vault: Vault) -> None:
     assert position(vault) is None
-    note(vault, "2026-11-21-c", "active")
-    assert position(vault, but="2026-11-21-c") is None
 
 
 @pytest.mark.parametrize(

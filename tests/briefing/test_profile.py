@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.briefing.files import find_files, read_text
-from crucible.briefing.included import included_section
+from crucible.briefing.files import find_files, included_section, read_text
 from crucible.briefing.profile import conventions, load_profile, profile_path, profile_section, write_profile
 from crucible.briefing.proposing import propose
 from crucible.briefing.quoting import Quoter
@@ -57,7 +56,7 @@ def test_a_profile_is_proposed_from_readme_manifests_and_rules(tmp_path: Path) -
     )
     (tmp_path / "src").mkdir()
     (tmp_path / "node_modules").mkdir()
-    (tmp_path / "src" / "main.rs").write_text("")
+    (tmp_path / "Cargo.toml").write_text('[package]\ndescription = "Hats, fast."\n')
     text = proposed(tmp_path)
     found = find_frontmatter(Source(text)).values
     assert (found["type"], found["project"]) == ("project", "shop")
@@ -65,12 +64,16 @@ def test_a_profile_is_proposed_from_readme_manifests_and_rules(tmp_path: Path) -
         "README.md",
         "pyproject.toml",
         "package.json",
+        "Cargo.toml",
         "Makefile",
         "CONTRIBUTING.md",
     ]
     for line in (
         "Sells hats to people who like hats.",
-        "Python >=3.11, TypeScript, Rust",
+        "- Hats, fast.",
+        "- Python\n",
+        "- TypeScript",
+        "- Rust",
         "- shop (shop.cli:main)",
         "- npm run dev (vite)",
         "- make test",

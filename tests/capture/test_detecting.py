@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,16 +12,17 @@ from hypothesis import strategies as st
 
 from crucible.acts.evidence import evidence_of
 from crucible.capture.detecting import detect
+from crucible.capture.from_calls import api_calls_of
 from crucible.capture.model import PROPOSED, Candidate, Kind
-from crucible.capture.outside_apis import api_calls_of
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
-from crucible.capture.steps import steps_of
 from crucible.flight.reading import Record
+from crucible.knowledge.steps import steps_of
 from crucible.session.calls import call_line
-from crucible.session.findings import Source
+from crucible.session.findings import Source, findings_of
 from crucible.session.model import (
     AgentRef,
     Decision,
+    Entry,
     Failure,
     Grounds,
     Intervention,
@@ -31,6 +33,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
+from crucible.vault.store import Vault
 from tests.capture.telling import failed, found_in, kinds_of, passed, said, session_of, user, written
 
 FIX = Grounds(Source.FIX, 0.95, ("64403031",))
@@ -56,7 +59,8 @@ def test_a_decision_has_its_reason_and_what_was_not_chosen() -> None:
     found = _one(*found_in(decision))
     assert (found.kind, found.confidence, found.source) == (Kind.DECISION, 0.97, "answered question")
     assert found.summary == "Where shall the cache live? One SQLite file"
-    assert found.detail == "no server to run\n\nNot chosen: Redis; a file per user"
+    assert found.detail == "Why: no server to run\n\nInstead of: Redis; a file per user"
+    assert found.finding == "decision-3a77d35a"
     assert (found.phase, found.line) == ("phase-1", 1)
 
 
@@ -65,11 +69,9 @@ def test_a_decision_that_was_told_says_so() -> None:
     assert (found.source, found.confidence) == (Source.CALLOUT, 1.0)
 
 
-def test_a_title_of_several_lines_is_one_line_and_a_long_one_goes_on_in_the_detail() -> None:
+def test_a_title_is_the_summary_in_one_line() -> None:
     short = _one(*found_in(Decision("One\nSQLite file")))
     assert (short.summary, short.detail) == ("One SQLite file", "")
-    long = _one(*found_in(Decision("One SQLite file. " * 20, "no server")))
-    assert long.detail == "One SQLite file. " * 20 + "\n\nno server"
 
 
 def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
@@ -87,28 +89,57 @@ def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
     ]
 
 
+MESSAGE = "pytest: test_refund_rounds, 0.1 off / 1 failed"
+FAILURE = Failure(MESSAGE, "fixed in invoice.py", "the amount was rounded before the tax was added", FIX)
+RED, GREEN = failed("Bash pytest", "1 failed: test_refund_rounds, 0.1 off"), passed("Bash pytest", "1 passed")
+EDITED = passed("Edit invoice.py")
+
+
 def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cause_was_told() -> None:
-    fixed = "fixed in invoice.py, tax.py; passed after 2 runs"
-    failure = Failure("pytest: test_refund_rounds, 0.1 off / 1 failed", fixed, "rounded before the tax", FIX)
-    found = _one(*found_in(failure))
+    found = _one(*found_in(RED, EDITED, GREEN, FAILURE))
     assert (found.kind, found.confidence) == (Kind.SELF_CORRECTION, 0.95)
-    assert (found.summary, found.error) == ("pytest: test_refund_rounds, 0.1 off", failure.text)
-    assert (found.detail, found.resolution) == ("rounded before the tax", fixed)
-    assert found_in(Failure("pytest: test_refund_rounds", fixed, None, FIX)) == []
+    assert (found.summary, found.cause, found.fix) == (
+        MESSAGE,
+        "the amount was rounded before the tax was added",
+        "fixed in invoice.py",
+    )
+    assert (found.detail, found.finding) == ("Seen in: pytest", "failure-64403031")
+    assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause=None)) == []
+    assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause="Let me fix it.")) == []
 
 
 @pytest.mark.parametrize(
-    ("message", "fixed"),
+    "entries",
     [
-        ("ruff check: 3 errors", "fixed in a.py; passed after 2 runs"),
-        ("npm run build: failed", "fixed in a.py; passed after 2 runs"),
-        ("go test: cli/app.go:33:15: undefined: fmt", "fixed in app.go; passed after 2 runs"),
-        ("pytest: 1 failed", "fixed in a.py; passed after 3 runs"),
-        ("merge: CONFLICT (content): a.py", "fixed in a.py"),
+        (failed("Bash ruff check", "3 errors"), EDITED, passed("Bash ruff check")),
+        (failed("Bash npm run build", "failed"), EDITED, passed("Bash npm run build")),
+        (failed("Bash go test ./...", "app.go:33:15: undefined: fmt"), EDITED, passed("Bash go test ./...")),
+        (RED, EDITED, RED, EDITED, GREEN),
+        (RED, passed("Edit test_invoice.py"), GREEN),
+        (passed("Edit tax.py"), passed("Edit test_invoice.py"), RED, EDITED, GREEN),
+        (RED, user("It rounds too early."), EDITED, GREEN),
+        (),
+    ],
+    ids=[
+        "lint",
+        "build",
+        "compile",
+        "second fix",
+        "tests only",
+        "new test",
+        "user helped",
+        "not seen",
     ],
 )
-def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(message: str, fixed: str) -> None:
-    assert kinds_of(Failure(message, fixed, "the import was gone", FIX)) == [Kind.FAILURE]
+def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(entries: tuple[Entry, ...]) -> None:
+    assert kinds_of(*entries, FAILURE) == [Kind.FAILURE]
+
+
+def test_tests_that_had_to_fail_first_and_slips_in_fresh_lines_are_none() -> None:
+    assert kinds_of(passed("Write test_invoice.py"), RED, EDITED, GREEN, FAILURE) == []
+    unbuilt = failed("Bash go test ./...", "app.go:33:15: undefined: fmt")
+    slip = (passed("Edit app.go"), unbuilt, passed("Edit app.go"), passed("Bash go test ./..."))
+    assert kinds_of(*slip, FAILURE) == []
 
 
 def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
@@ -118,12 +149,17 @@ def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
 
 
 def test_a_user_refused_to_have_a_file_changed_that_the_fix_changed() -> None:
-    failure = Failure("pytest: 1 failed", "fixed in a.py; passed after 2 runs", "the other table", FIX)
-    refused = Intervention("use the other table", "refused: Edit src/a.py")
-    assert _one(*found_in(refused, failure)).corrected == "use the other table"
-    assert _one(*found_in(failure, refused)).corrected == ""
-    assert _one(*found_in(replace(refused, note="refused: Edit b.py"), failure)).corrected == ""
-    assert _one(*found_in(user("change a.py"), failure)).corrected == ""
+    refused = Intervention("use the other table", "refused: Edit src/invoice.py")
+
+    def told(*entries: Entry) -> str:
+        report = _one(*found_in(*entries)).report
+        assert report
+        return report.corrected
+
+    assert told(refused, RED, EDITED, GREEN, FAILURE) == "use the other table"
+    assert told(RED, EDITED, GREEN, FAILURE, refused) == ""
+    assert told(replace(refused, note="refused: Edit b.py"), RED, EDITED, GREEN, FAILURE) == ""
+    assert told(user("change invoice.py"), RED, EDITED, GREEN, FAILURE) == ""
 
 
 # --- records of decisions --------------------------------------------------------------------------------------------
@@ -166,6 +202,13 @@ def test_a_record_is_told_once_however_often_it_was_changed() -> None:
 )
 def test_a_record_put_there_by_any_program_counts(command: str) -> None:
     assert kinds_of(passed(f"Bash {command}")) == [Kind.ADR]
+
+
+def test_a_record_that_an_agent_wrote_is_told_in_its_own_words() -> None:
+    path = "docs/adr/0007-use-sqlite.md"
+    call, evidence = written(path, "# 7. Use SQLite\n\n## Context\n\nOne file.\n")
+    found = _one(*found_in(call, evidence=evidence))
+    assert (found.summary, found.detail) == ("7. Use SQLite", "**Context**\n\nOne file.")
 
 
 def test_a_record_that_is_looked_at_is_none() -> None:
@@ -357,3 +400,18 @@ def test_time_grows_with_the_session_alone() -> None:
 
     seconds(5)
     assert seconds(240) < 14 * seconds(40) + 0.2
+
+
+def test_every_candidate_of_the_example_is_a_finding_in_its_own_words_or_proved_by_a_call() -> None:
+    vault = Vault(Path(__file__).parents[2] / "vault-example")
+    named = 0
+    for path in sorted(vault.sessions.glob("*.md")):
+        session = vault.read(path).session
+        found = {one.id: one for one in findings_of(session)}
+        for one in detect(session):
+            if one.kind in (Kind.ADR, Kind.EVIDENCE, Kind.PATTERN):
+                assert not one.finding
+                continue
+            named += 1
+            assert one.summary == " ".join(found[one.finding].summary.split())
+    assert named

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from crucible.capture.asking import Answer, Offer
-from crucible.capture.ending import Ended, Helpers, end_session
+from crucible.capture.ending import Ended, Helpers, after_stop
 from crucible.capture.keeping import When, capture_session
 from crucible.history.keeping import load_entries, load_entry
+from crucible.history.memories import MemoryKind, load_memories
 from crucible.lifecycle_settings import CaptureSettings, HistorySettings
+from crucible.note.source import Edit, Span
 from crucible.settings import VaultSettings
 from crucible.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
 from crucible.tasks.model import Annotation, Choice, Ref
@@ -64,7 +66,7 @@ def place(tmp_path: Path) -> Vault:
 
 
 def end(vault: Vault, name: str = NAME, helpers: Helpers = Helpers()) -> Ended:  # noqa: B008  frozen
-    return end_session(vault, vault.find(name), now=NOW, helpers=helpers)
+    return after_stop(vault, vault.find(name), now=NOW, helpers=helpers)
 
 
 def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
@@ -72,11 +74,12 @@ def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
     assert ended.problems == ()
     assert ended.history
     assert ended.history.path == place.root / "history" / f"{NAME}.md"
-    assert [one.text for one in ended.remembered.added if one.kind == "decision"]
+    assert load_memories(place.root, MemoryKind.DECISION).found
     worker, _ = read_annotation(Shelf(place.root), Ref(NAME, "2"))
     assert worker
     assert [(one.from_task_id, one.decision) for one in worker.inherited] == [
-        ("1", "Use PostgreSQL for the queue")
+        ("1", "Use PostgreSQL for the queue"),
+        ("1", "Name the variable depth"),
     ]
     assert read_annotation(Shelf(place.root), Ref(NAME, "3"))[0] is None
 
@@ -97,7 +100,7 @@ def test_a_second_time_writes_nothing_anew(place: Vault) -> None:
     again = end(place)
     assert {path: path.read_bytes() for path in before} == before
     assert again.history
-    assert (again.history.is_new, again.remembered.added) == (False, ())
+    assert not again.history.is_new
 
 
 def test_a_human_s_mark_keeps_a_decision_from_the_tasks_behind(place: Vault) -> None:
@@ -106,10 +109,10 @@ def test_a_human_s_mark_keeps_a_decision_from_the_tasks_behind(place: Vault) -> 
     first, second = Ref(NAME, "1"), Ref(NAME, "2")
     change_annotation(
         shelf,
-        first,
+        Annotation(first, ""),
         lambda old: replace(old, choices=tuple(replace(one, propagate=False) for one in old.choices)),
     )
-    change_annotation(shelf, second, lambda old: replace(old, inherited=()))
+    change_annotation(shelf, Annotation(second, ""), lambda old: replace(old, inherited=()))
     end(place)
     known, _ = read_annotation(shelf, second)
     assert known
@@ -121,7 +124,7 @@ def test_a_history_folder_that_cannot_be_written_is_a_line_and_the_rest_is_done(
     ended = end(place)
     assert ended.history is None
     assert [line.partition(":")[0] for line in ended.problems] == ["history"]
-    assert ended.remembered.added
+    assert load_memories(place.root, MemoryKind.DECISION).found
     assert read_annotation(Shelf(place.root), Ref(NAME, "2"))[0]
 
 
@@ -139,7 +142,7 @@ def test_a_step_that_breaks_is_a_line(place: Vault, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_note_that_is_gone_is_a_line(place: Vault) -> None:
-    ended = end_session(place, place.sessions / "2026-11-21-none.md", now=NOW)
+    ended = after_stop(place, place.sessions / "2026-11-21-none.md", now=NOW)
     assert len(ended.problems) == 1
 
 
@@ -180,19 +183,19 @@ def test_two_ends_at_once_make_one_history(place: Vault) -> None:
     path = place.find(NAME)
     vaults = [Vault(place.root, place.settings) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        ended = list(pool.map(lambda vault: end_session(vault, path, now=NOW), vaults))
+        ended = list(pool.map(lambda vault: after_stop(vault, path, now=NOW), vaults))
     assert [one.problems for one in ended] == [()] * 4
     [one] = load_entries(place)
     assert one.entry
     assert len(one.entry.decisions) == 3
-    assert one.note.source.text.count("Use PostgreSQL for the queue (line") == 1
+    assert one.note.source.text.count("**Use PostgreSQL for the queue**") == 1
 
 
 _KILLED = """
 import os, sys, itertools
 from datetime import UTC, datetime
 from pathlib import Path
-from crucible.capture.ending import end_session
+from crucible.capture.ending import after_stop
 from crucible.vault import files
 from crucible.vault.store import Vault
 left = itertools.count(int(sys.argv[2]), -1)
@@ -205,7 +208,7 @@ def dying(real):
 for name in ("create_exclusive", "write_atomic"):
     setattr(files, name, dying(getattr(files, name)))
 vault = Vault(Path(sys.argv[1]))
-end_session(vault, vault.find("2026-11-21-queue"), now=datetime(2026, 11, 22, tzinfo=UTC))
+after_stop(vault, vault.find("2026-11-21-queue"), now=datetime(2026, 11, 22, tzinfo=UTC))
 """
 
 
@@ -230,7 +233,7 @@ def test_what_is_captured_later_is_listed_in_the_history_that_is_there(place: Va
     ended = end(place)
     assert ended.history
     path, before = ended.history.path, ended.history.entry.captures
-    text = path.read_text().replace("- Use Redis for the page cache", "- Use Redis for all pages, I say")
+    text = path.read_text().replace("- **Use Redis for the page cache**", "- Use Redis for all pages, I say")
     path.write_text(text)
 
     def one_of_them(offer: Offer) -> Answer:
@@ -290,3 +293,20 @@ def test_a_secret_that_a_human_wrote_into_an_annotation_goes_to_no_other_task(pl
     assert worker
     assert worker.inherited[0].decision == "Use [REDACTED:github-token]"
     assert secret not in worker.inherited[0].rationale
+
+
+def test_more_rows_update_a_history_and_make_none(place: Vault) -> None:
+    path = place.find(NAME)
+    assert after_stop(place, path, now=NOW, updates=True) == Ended()
+    assert not (place.root / "history").exists()
+    end(place)
+    place.update(
+        path,
+        lambda note: [
+            Edit(Span(len(note.source.text), len(note.source.text)), "\n> [!decision]\n> Ship it\n")
+        ],
+    )
+    ended = after_stop(place, path, now=NOW, updates=True)
+    assert (ended.problems, ended.captured) == ((), None)
+    assert ended.history
+    assert "- **Ship it**\n" in ended.history.path.read_text()

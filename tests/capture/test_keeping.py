@@ -12,16 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.capture import silent
 from crucible.capture.asking import Answer, Offer
 from crucible.capture.friction import MOST_PROMPTS
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.records import CAPTURES, State, captures_of, load_known
+from crucible.capture.saving import Saver
 from crucible.errors import VaultError
 from crucible.knowledge.items import Item, ItemType, Origin, Scope
 from crucible.knowledge.keeping import load_items
 from crucible.knowledge.model import Attribution, Category, FailureReport
+from crucible.session.findings import findings_of
 from crucible.settings import VaultSettings
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
@@ -72,13 +73,12 @@ FAILURE = Candidate(
     "The option was refused",
     "phase-1",
     22,
-    error="unknown option --fast",
-    resolution="--quick",
+    fix="--quick",
 )
 
 
 def judge(category: Category, confidence: float) -> Any:
-    return lambda _: Attribution(category, "it was not known", "read --help", confidence)
+    return lambda _: Attribution(category, "it was not known", "read --help", confidence, "tiny")
 
 
 ASKED = judge(Category.TOOL_MISUSE, 0.7)
@@ -220,9 +220,7 @@ def test_what_was_edited_and_approved_is_kept_after_a_kill_and_asked_once(
         return Answer((one._replace(candidate=one.candidate._replace(summary="In other words")),))
 
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "crucible.capture.keeping.keep_all", lambda _, proposals, silent: _kill_if(proposals, silent)
-        )
+        patch.setattr(Saver, "keep_all", lambda _, proposals, *__, **___: _kill_if(proposals))
         with pytest.raises(KeyboardInterrupt):
             run(vault, note, DECISION, ask=edits)
     human = Human()
@@ -232,10 +230,10 @@ def test_what_was_edited_and_approved_is_kept_after_a_kill_and_asked_once(
     assert (human.asked, titles(vault)) == ([], ["In other words"])
 
 
-def _kill_if(proposals: Any, silent_: bool) -> silent.Came:
+def _kill_if(proposals: Any) -> tuple[()]:
     if [*proposals]:
         raise KeyboardInterrupt
-    return silent.Came()
+    return ()
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -356,9 +354,6 @@ def test_two_decisions_of_a_task_are_worth_a_question(vault: Vault, note: Path) 
 
 def test_a_simple_implementation_is_not(vault: Vault, note: Path) -> None:
     assert at_task(vault, note, DECISION, LATER)[0].offers == []
-    fix = DECISION._replace(summary="Fixed the off-by-one in the loop")
-    assert at_task(vault, note, DECISION, fix)[0].offers == []
-    assert load_known(vault.root, ID).states == {}
 
 
 def test_a_failure_that_was_mended_is(vault: Vault, note: Path) -> None:
@@ -392,6 +387,27 @@ def test_a_human_may_put_it_off(vault: Vault, note: Path) -> None:
 def test_a_task_without_times_is_the_whole_session(vault: Vault, note: Path) -> None:
     human, _ = at_task(vault, note, DECISION, SECOND, LATER, task="7")
     assert len(human.asked) == 3
+
+
+def test_at_its_end_a_task_is_asked_about_its_own_findings_though_another_began_in_the_same_phase(
+    vault: Vault, note: Path
+) -> None:
+    decided = "> [!decision] Use a token bucket\n\n> [!decision] Count in the store\n"
+    text = (
+        note.read_text()
+        .replace("Words.\n", decided, 1)
+        .replace('"2026-11-21T20:10:00Z"', '"2026-11-21T20:05:00Z"')
+    )
+    note.write_text(text)
+    first, second = findings_of(vault.read(note).session)
+    ours = (DECISION._replace(finding=first.id), SECOND._replace(finding=second.id))
+    assert at_task(vault, note, *ours, task="2")[0].offers == []
+    assert at_task(vault, note, *ours, task="1")[0].asked == [DECISION.summary, SECOND.summary]
+
+
+def test_the_history_is_told_which_finding_was_kept(vault: Vault, note: Path) -> None:
+    run(vault, note, CORRECTION._replace(finding="failure-0a1b2c3d"))
+    assert [one.finding for one in captures_of(vault.root, ID).approved] == ["failure-0a1b2c3d"]
 
 
 # --- noise and room --------------------------------------------------------------------------------------------------
@@ -473,7 +489,7 @@ def test_a_secret_is_never_proposed_and_never_kept(vault: Vault, note: Path) -> 
         DECISION._replace(summary=f"Use the key {SECRET}"),
         DECISION._replace(summary="Use [REDACTED:github-token]"),
         DECISION._replace(detail=f"it was {SECRET}"),
-        FAILURE._replace(resolution="DB_PASSWORD=[REDACTED:assignment]"),
+        FAILURE._replace(fix="DB_PASSWORD=[REDACTED:assignment]"),
         CORRECTION._replace(source=SECRET),
     )
     assert (len(told.kept), told.suggested) == (1, ())
@@ -508,7 +524,6 @@ def test_foreign_text_becomes_plain_text(vault: Vault, note: Path) -> None:
     assert "\x1b" not in text
     assert "\n> [!user]" not in text
     assert [one.type for one in items(vault)] == [ItemType.FAILURE]
-    assert load_known(vault.root, ID).problems == ()
 
 
 def test_a_session_whose_id_is_none_goes_by_its_notes_name(vault: Vault) -> None:
@@ -585,3 +600,69 @@ def test_the_same_thing_twice_is_proposed_once(vault: Vault, note: Path) -> None
         vault, note, DECISION, DECISION._replace(line=40, confidence=0.7, summary="use the token bucket.")
     )
     assert [one.candidate.confidence for one in told.suggested] == [0.9]
+
+
+def test_one_thing_in_nearly_the_same_words_is_proposed_once(vault: Vault, note: Path) -> None:
+    told = run(
+        vault,
+        note,
+        DECISION._replace(summary="Keep every time in UTC, never in local time"),
+        DECISION._replace(
+            kind=Kind.CORRECTION, confidence=0.8, summary="keep every time in UTC, not local time"
+        ),
+    )
+    assert [one.candidate.kind for one in told.suggested] == [Kind.DECISION]
+
+
+def test_one_row_of_the_transcript_is_one_thing(vault: Vault, note: Path) -> None:
+    correction = DECISION._replace(
+        kind=Kind.CORRECTION, finding="correction-3a77d35a", summary="Split the types"
+    )
+    decision = DECISION._replace(confidence=0.7, finding="decision-3a77d35a", summary="Two types, then")
+    told = run(
+        vault,
+        note,
+        correction,
+        decision,
+        decision._replace(finding="decision-3a77d35a-2", summary="And so on"),
+    )
+    assert [one.candidate.summary for one in told.suggested] == ["Split the types", "And so on"]
+
+
+def test_what_waits_in_another_session_is_not_proposed_again(vault: Vault, note: Path) -> None:
+    other = vault.create("2026-11-20-y", NOTE.format(id="2026-11-20-y")).path
+    run(vault, other, DECISION)
+    assert run(vault, note, DECISION).suggested == ()
+    assert [one.candidate for one in run(vault, other, DECISION).suggested] == [DECISION]
+
+
+def test_what_is_known_is_shown_unticked_with_its_item(vault: Vault, note: Path) -> None:
+    run(vault, note, CORRECTION)
+    known = DECISION._replace(summary="The window slides; it is not fixed at all")
+    (one,) = run(vault, note, known).suggested
+    assert (one.preselected, one.repeats) == (False, "the-window-slides-it-is-not-fixed")
+
+
+def test_the_headings_of_a_decision_record_stay_readable(vault: Vault, note: Path, tmp_path: Path) -> None:
+    (tmp_path / "adr").mkdir()
+    record = f"{RECORD}\n## Consequences ##\n\nOne row a key.\n\n```sh\n# a comment\n```\n"
+    (tmp_path / "adr" / "7.md").write_text(record)
+    run(vault, note, adr("adr/7.md"), folder=tmp_path)
+    (item,) = items(vault)
+    assert item.text.startswith("It needs constant memory.\n\n**Consequences**\n\nOne row a key.")
+    assert "\n# a comment" in item.text
+    (path,) = (vault.root / "knowledge").glob("*.md")
+    assert "\\#" not in path.read_text()
+
+
+def test_a_failure_s_cause_and_fix_have_their_own_headings(vault: Vault, note: Path) -> None:
+    failure = FAILURE._replace(
+        kind=Kind.SELF_CORRECTION,
+        summary="charge() deprecated; use processPayment()",
+        cause="It was removed in 3.0.",
+        detail="Seen in: pytest",
+    )
+    run(vault, note, failure)
+    (item,) = items(vault)
+    assert (item.title, item.text) == ("charge() deprecated; use processPayment()", "Seen in: pytest")
+    assert (item.failure.root_cause, item.failure.resolution) == ("It was removed in 3.0.", "--quick")

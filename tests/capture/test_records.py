@@ -98,16 +98,21 @@ def test_what_was_skipped_in_a_project_is_not_asked_in_its_next_session(vault: V
     assert load_known(vault.root, "2026-11-23-z", "bank").refused == frozenset()
 
 
-def test_lines_that_are_none_are_named_and_passed_over(vault: Vault) -> None:
+def test_what_waits_in_another_session_of_the_project_is_known(vault: Vault) -> None:
+    keep(vault, said("c-1", State.SUGGESTED), said("c-2", State.SUGGESTED), said("c-2", State.KEPT))
+    assert load_known(vault.root, "2026-11-23-z", "shop").waiting == {"c-1"}
+    assert load_known(vault.root, ID, "shop").waiting == frozenset()
+    assert load_known(vault.root, "2026-11-23-z", "bank").waiting == frozenset()
+
+
+def test_lines_that_are_none_are_passed_over(vault: Vault) -> None:
     keep(vault, said("c-1", State.SKIPPED))
     with memory(vault).open("ab") as file:
         file.write(
             b'<<<<<<< HEAD\n{"session":"../x"}\n{"session":"2026-11-21-x","at":"2026-11-21T00:00:00Z","state":"great"}\n'
         )
         file.write(b'{"session":"2026-11-21-x","at":"2026-11-21T00:00:00Z","spent":["bribe"]}\n{"torn')
-    known = load_known(vault.root, ID)
-    assert [*known.states] == ["c-1"]
-    assert len(known.problems) == 2
+    assert [*load_known(vault.root, ID).states] == ["c-1"]
 
 
 def test_no_line_looks_like_a_secret(vault: Vault) -> None:

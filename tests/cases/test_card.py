@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given
 
-from crucible.cases.card import CARD_MARK, CardFile, Tally, render_card
+from crucible.cases.card import CARD_MARK, Tally, Written, render_card
 from crucible.cases.shapes import Provenance, Shape, metadata_of
 from tests.cases.made import PUZZLE, case_of, made_cases
 from tests.strategies_hostile import hostile_text
 
-FILES = [CardFile("train.jsonl", "train", 5), CardFile("test.jsonl", "test", 2)]
+FILES = [Written(Path("train.jsonl"), "train", 5, 0), Written(Path("test.jsonl"), "test", 2, 0)]
 
 
 MINE = Provenance("MIT", "vault", "train")

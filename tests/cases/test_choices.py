@@ -5,6 +5,7 @@ from __future__ import annotations
 from crucible.acts.evidence import Evidence
 from crucible.cases.choices import find_choices
 from crucible.cases.model import Choice
+from crucible.cases.teaching import is_teachable
 from crucible.cases.timeline import build_timeline
 from crucible.session.model import Decision, Entry, Grounds, Phase, Prose, Session
 from tests.cases.extracted import call, user
@@ -44,7 +45,14 @@ def test_a_decision_with_a_reason_alone_has_no_options() -> None:
 
 
 def test_a_decision_without_alternatives_and_reason_teaches_nothing() -> None:
-    assert found(Decision("Keys are UUIDs.")) == []
+    [one] = found(Decision("Keys are UUIDs."))
+    assert not is_teachable(one, told=True)
+
+
+def test_a_yes_to_an_offer_is_no_decision_that_teaches() -> None:
+    grounds = Grounds("reply", 0.9)
+    assert found(Decision("Shall I rename it? → yes please", "It is clearer.", grounds=grounds)) == []
+    assert found(Decision("Rename it → do it in all five of the files", "Clearer.", grounds=grounds)) == []
 
 
 def test_the_situation_does_not_tell_the_choice() -> None:

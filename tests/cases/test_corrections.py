@@ -78,7 +78,13 @@ def test_words_that_follow_a_refusal_are_of_the_refused_call() -> None:
 def test_the_goal_of_a_second_correction_is_what_was_asked_for() -> None:
     told = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
     phases = (START, (user("no, per user and per key"), "Yes.", call("Edit a.py")), (user("still wrong, the key comes first"), "Ah."))  # fmt: skip
-    assert [one.goal for one in found(*phases, findings=told)] == ["Add a limiter.", "Add a limiter."]
+    assert [one.goal for one in found(*phases, findings=told)] == ["Add a limiter."]
+
+
+def test_a_correction_that_the_user_had_to_repeat_is_none() -> None:
+    told = (corrected("no, per user and per key"), corrected("still wrong, the key comes first"))
+    phases = (START, (user("no, per user and per key"), "Yes.", call("Edit a.py")), (user("still wrong, the key comes first"), "Ah."))  # fmt: skip
+    assert [one.words for one in found(*phases, findings=told)] == ["still wrong, the key comes first"]
 
 
 def test_what_is_corrected_after_a_question_is_what_was_done_before_it() -> None:
@@ -94,6 +100,19 @@ def test_what_is_corrected_after_a_question_is_what_was_done_before_it() -> None
 
 
 def test_two_findings_of_the_same_words_are_two_places() -> None:
-    phases = (START, (user("no"), "So.", call("Edit a.py")), (user("no"), "So then.", call("Edit a.py")))
+    more = (user("Update the README."), "Yes.", call("Edit README.md"))
+    phases = (
+        START,
+        (user("no"), "So.", call("Edit a.py")),
+        more,
+        (user("no"), "So then.", call("Edit a.py")),
+    )
     told = (corrected("no"), corrected("no"))
     assert [one.then[0].text for one in found(*phases, findings=told)] == ["So.", "So then."]
+
+
+def test_a_call_that_failed_is_nothing_to_learn_from_a_correction() -> None:
+    words = "No, per user."
+    broken = call("exec_command sed -i s/a/b/ limiter.py", "sed: no such file", Outcome.FAILED)
+    [one] = found(START, (user(words), broken, call("Edit limiter.py")), findings=(corrected(words),))
+    assert [made.name for turn in one.then for made in turn.calls] == ["Edit"]

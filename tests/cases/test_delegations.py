@@ -55,18 +55,16 @@ def test_what_the_user_says_is_no_use_of_it() -> None:
     assert found(user("one of the three callers has no key"), "Fine.").used is None
 
 
-def test_nothing_that_came_back_was_not_used() -> None:
-    one = found("I do it.", given=replace(GIVEN, summary=None), known=False)
-    assert (one.result, one.used) == ("", False)
+def test_nothing_that_came_back_is_no_delegation() -> None:
+    given = replace(GIVEN, summary=None)
+    assert [*find_delegations(timeline_of((GOAL, given, "I do it.")), {})] == []
 
 
 def test_a_subagent_that_failed_brought_no_result_whatever_its_last_words_were() -> None:
     failed = replace(
         GIVEN, text="Find all callers of take.\nThe subagent failed.", summary="Agent stopped calling tools."
     )
-    one = found("I look myself.", given=failed, known=False)
-    assert (one.task, one.used) == ("Find all callers of take.", False)
-    assert one.evidence == "the subagent failed"
+    assert [*find_delegations(timeline_of((GOAL, failed, "I look myself.")), {})] == []
 
 
 def test_a_task_is_told_without_its_label() -> None:

@@ -11,17 +11,16 @@ from string import ascii_letters
 import pytest
 
 from benchmarks.vaults import session_texts
+from crucible.cases.exporting import Export, export_files
 from crucible.cases.gathering import Gatherer, Wanted
 from crucible.cases.keeping import keep_cases
 from crucible.cases.model import Case
-from crucible.cases.putting import put_puzzles
-from crucible.cases.rows import Export
+from crucible.cases.puzzle_files import put_puzzles
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.secrets.redacting import redact_of
 from crucible.vault.init import init_vault
 from crucible.vault.store import Vault
-from tests.cases.exported import export_files
 
 SECRETS = (
     "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx",

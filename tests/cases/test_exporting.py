@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,15 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.cases.exporting import target_of
+from crucible.cases.exporting import Export, export_files, export_stream, target_of
 from crucible.cases.model import Case
-from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.cases.splitting import Families, Kin, parse_splits
 from crucible.errors import UsageError, VaultError
 from crucible.secrets.scanner import Scanner
-from tests.cases.exported import export_files, export_stream
 from tests.cases.made import PUZZLE, WORKFLOW, any_case, case_of, made_cases, many_cases, said, used
 
 SPLITS = parse_splits("train=0.6,test=0.4")
@@ -85,24 +81,6 @@ def test_a_scanner_that_breaks_lets_nothing_out(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         export_files(made_cases(), Export(Shape.MESSAGES), Scrubber(broken), tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_killed_export_left_goes_when_it_is_repeated(tmp_path: Path) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    left = [tmp_path / f".{name}.{gone.pid}.part" for name in ("x.jsonl", "README.md")]
-    stays = [
-        tmp_path / f".x.jsonl.{os.getppid()}.part",  # whose process still runs
-        tmp_path / f".y.jsonl.{gone.pid}.part",
-        tmp_path / f".x.jsonl.{gone.pid}.part.bak",
-        tmp_path / ".x.jsonl.mine.part",
-    ]
-    for path in (*left, *stays):
-        path.write_text("{}\n")
-    export_files(made_cases(), Export(Shape.MESSAGES), _scrubber(), tmp_path / "x.jsonl")
-    assert {path.name for path in tmp_path.iterdir()} == {"x.jsonl", "README.md"} | {
-        path.name for path in stays
-    }
 
 
 def test_no_symlink_is_replaced(tmp_path: Path) -> None:
@@ -190,7 +168,7 @@ def test_a_place_that_cannot_be_is_told(tmp_path: Path) -> None:
 
 def test_a_stream_has_all_rows_and_they_say_their_split() -> None:
     out = io.BytesIO()
-    exported = export_stream(many_cases(5), Export(Shape.SHAREGPT, SPLITS), _scrubber(), out)
+    exported = export_stream(many_cases(5), Export(Shape.SHAREGPT, SPLITS), _scrubber(), out.writelines)
     rows = [orjson.loads(line) for line in out.getvalue().splitlines()]
     assert len(rows) == exported.tally.rows == 30
     assert {row["metadata"]["split"] for row in rows} == {"train", "test"}
@@ -199,7 +177,7 @@ def test_a_stream_has_all_rows_and_they_say_their_split() -> None:
 
 def test_without_metadata_rows_have_the_columns_alone() -> None:
     out = io.BytesIO()
-    export_stream(made_cases(), Export(Shape.TOOLS, metadata=False), _scrubber(), out)
+    export_stream(made_cases(), Export(Shape.TOOLS, metadata=False), _scrubber(), out.writelines)
     assert {frozenset(orjson.loads(line)) for line in out.getvalue().splitlines()} == {
         frozenset({"messages", "tools"})
     }
@@ -277,7 +255,7 @@ def test_a_scrubber_that_has_seen_a_case_cleans_the_next_alike(cases: list[Case]
 def test_half_a_pair_of_a_character_is_no_reason_to_stop() -> None:
     out = io.BytesIO()
     odd = case_of(replace(PUZZLE, goal="a\ud800b"), project="\udfff")
-    assert export_stream([odd], Export(Shape.MESSAGES), _scrubber(), out).tally.rows == 1
+    assert export_stream([odd], Export(Shape.MESSAGES), _scrubber(), out.writelines).tally.rows == 1
     out.getvalue().decode("utf-8")
 
 

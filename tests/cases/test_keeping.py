@@ -38,8 +38,8 @@ def test_cases_are_written_and_read_back(vault: Vault) -> None:
     cases = made_cases()
     kept = keep_cases(vault, cases)
     assert [path.name for path in kept.new] == [f"{case.id}.md" for case in cases]
-    assert sorted(one.case.id for one in load_cases(vault) if one.case) == sorted(case.id for case in cases)
-    assert {one.case.id: one.case for one in load_cases(vault) if one.case} == {
+    assert sorted(one.read.id for one in load_cases(vault)) == sorted(case.id for case in cases)
+    assert {one.read.case.id: one.read.case for one in load_cases(vault) if one.read.case} == {
         case.id: case for case in cases
     }
     assert vault.touched == set(kept.new)
@@ -154,8 +154,8 @@ def test_a_review_changes_its_own_line_only(vault: Vault) -> None:
     assert note(vault).read_bytes() == before.replace(b"status: proposed", b"status: rejected")
     assert not review_case(vault, note(vault), Review.REJECTED)
     (one,) = load_cases(vault)
-    assert one.case
-    assert one.case.review is Review.REJECTED
+    assert one.read.case
+    assert one.read.case.review is Review.REJECTED
 
 
 def test_a_note_that_is_no_case_is_not_reviewed(vault: Vault) -> None:
@@ -182,5 +182,5 @@ def test_what_cannot_be_read_is_told(vault: Vault) -> None:
     keep_cases(vault, [case_of(CHOICE)])
     (vault.root / "cases" / "dir.md").symlink_to(vault.root / "nowhere")
     told: list[CrucibleError] = []
-    assert [one.id for one in load_cases(vault, told.append)] == ["c1"]
+    assert [one.read.id for one in load_cases(vault, told.append)] == ["c1"]
     assert len(told) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -32,7 +33,17 @@ from crucible.cases.notes_reading import is_as_written, read_case
 from crucible.knowledge.model import Attribution, Category
 from crucible.note.source import Source
 from crucible.note.wikilinks import find_property_links
-from tests.cases.made import CHOICE, DELEGATION, PUZZLE, any_case, case_of, hostile_text, made_cases, said
+from tests.cases.made import (
+    CHOICE,
+    DELEGATION,
+    PUZZLE,
+    WORKFLOW,
+    any_case,
+    case_of,
+    hostile_text,
+    made_cases,
+    said,
+)
 
 
 def read(text: str) -> Case:
@@ -115,7 +126,9 @@ def test_line_ends_that_git_changed_change_nothing() -> None:
 
 
 def test_a_note_says_what_it_is_and_leads_to_where_it_comes_from() -> None:
-    text = render_case(case_of(CHOICE), heading="Make retries polite @claude-code@2.1 #dev")
+    text = render_case(
+        case_of(CHOICE, title="Backoff with jitter."), heading="Make retries polite @claude-code@2.1 #dev"
+    )
     values = yaml.safe_load(text.split("---\n")[1])
     assert (values["type"], values["case_type"], values["status"]) == ("case", "decision", "proposed")
     assert values["session"] == "[[2026-05-04-1000-retry]]"
@@ -172,7 +185,7 @@ def test_an_embed_a_query_and_a_comment_are_words_only() -> None:
             "Reset by peer",
         ),
         ("It tries again with backoff.", "One.\n\nTwo.", "expected", "One.\n\nTwo."),
-        ("### Hint 1\n\nLook at the error's class.", "- first\n- second", "hints", ("first", "second")),
+        ("- Look at the error's class.", "- first\n- second", "hints", ("first", "second")),
         ("## State\n\nRead app.py.\n\n", "", "state", ""),
     ],
 )
@@ -187,27 +200,54 @@ def test_a_part_is_read_as_it_was_edited(old: str, new: str, field: str, value: 
 
 def test_turns_are_read_as_they_were_edited() -> None:
     text = render_case(case_of(PUZZLE))
-    changed = text.replace("It tries again now.", "It tries again.\n\n### By the way\n\nIt waits, too.")
-    body = read(
-        changed.replace('"new": "retry(get, url)"', '"new": "again(get)"').replace(
-            "### Tool answers t1 failed", "### tool answers t1"
-        )
-    ).body
+    for old, new in [
+        ('"It tries again now."', '["It tries again.", "", "### By the way", "It waits, too."]'),
+        ('"new": "retry(get, url)"', '"new": "again(get)"'),
+        ('"failed": true,\n', ""),
+    ]:
+        assert old in text
+        text = re.sub(rf"\n *{re.escape(old)}|{re.escape(old)}", new, text)
+    body = read(text).body
     assert isinstance(body, Puzzle)
     assert body.solution[0].calls == (
         Call("t2", "Edit", {"path": "app.py", "old": "get(url)", "new": "again(get)"}),
     )
-    assert body.solution[2] == said("It tries again.\n\n### By the way\n\nIt waits, too.")
+    assert body.solution[2] == said("It tries again.\n\n### By the way\nIt waits, too.")
     assert body.tried[1].failed is False
 
 
 def test_a_turn_may_be_put_in() -> None:
-    text = render_case(case_of(PUZZLE)).replace(
-        "\n### Tool answers t2", "\n### User\n\nGo on.\n\n### Tool answers t2"
-    )
-    body = read(text).body
+    text = render_case(case_of(PUZZLE))
+    turn = '  {\n    "role": "tool",\n    "answers": "t2"'
+    assert turn in text
+    body = read(text.replace(turn, '  {"role": "user", "text": "Go on."},\n' + turn)).body
     assert isinstance(body, Puzzle)
     assert body.solution[1] == Turn(Role.USER, "Go on.")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"role": "tool"', '"role": "nobody"'),
+        ('"role": "assistant",', '"role": "assistant"'),
+        ("```json\n", "```text\n"),
+        ('"arguments": {', '"arguments": "{'),
+    ],
+)
+def test_turns_that_are_not_understood_keep_a_case_from_going_anywhere(old: str, new: str) -> None:
+    text = render_case(case_of(WORKFLOW))
+    assert old in text
+    found = read_case(Source(text.replace(old, new, 1)), "some")
+    assert found.case is None
+    assert [one.code for one in found.problems] == ["bad-turns"]
+    assert "list of turns" in found.problems[0].message
+
+
+@pytest.mark.parametrize("status", ["yes please", "[accepted]", '"rejected'])
+def test_a_review_that_is_not_understood_keeps_a_case_from_going_anywhere(status: str) -> None:
+    found = read_case(Source(render_case(case_of(CHOICE)).replace("proposed", status)), "some")
+    assert found.case is None
+    assert (found.id, found.session, found.says_case) == ("c1", "2026-05-04-1000-retry", True)
 
 
 def test_properties_are_read_as_they_were_edited() -> None:
@@ -241,7 +281,6 @@ def test_a_review_and_a_renamed_session_are_no_edits_of_the_content() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
-        ("status: proposed", "status: yes please", "bad-value"),
         ("\n## Rationale", "\n## Ideas\n\nmine\n\n## Rationale", "unknown-section"),
         ("\n## Outcome", "\n## Choice\n\nx\n\n## Outcome", "section-twice"),
         ("tokens: 120", "tokens: many", "bad-value"),
@@ -274,6 +313,7 @@ def test_a_note_by_hand_needs_little() -> None:
     assert (case.id, case.body.words, case.body.goal, case.body.did) == ("some", "No, per user.", "", ())
 
 
-def test_a_whole_session_stays_one() -> None:
-    case = case_of(Trajectory("g", (said("x"),), whole=True))
+def test_a_case_names_its_finding() -> None:
+    case = case_of(Trajectory("g", (said("x"),)), title="The flag is renamed.", finding="outcome-3a77d35a")
+    assert "# Workflow: The flag is renamed." in render_case(case)
     assert read(render_case(case)) == case

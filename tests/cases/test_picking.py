@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.cases.likeness import Dedupe
 from crucible.cases.model import Case
-from crucible.cases.picking import Picked
+from crucible.cases.picking import Dedupe, pick
 from tests.cases.made import WORKFLOW, case_of
 
 COUNTS = st.integers(min_value=0, max_value=30)
@@ -20,7 +20,7 @@ def many(count: int) -> list[Case]:
 
 
 def drawn(cases: list[Case], limit: int, seed: int) -> list[str]:
-    return [case.id for case in Picked(lambda: cases, limit=limit, seed=seed)]
+    return [case.id for case in pick(cases, limit=limit, seed=seed).cases]
 
 
 @given(COUNTS, st.integers(min_value=1, max_value=40), st.integers())
@@ -41,18 +41,18 @@ def test_what_joins_later_only_takes_places(count: int, more: int, seed: int) ->
 def test_without_a_seed_the_first_ones_go_out_and_no_more_are_looked_at(count: int, limit: int) -> None:
     looked: list[str] = []
 
-    def cases() -> list[Case]:
-        looked.append("")
-        return many(count)
+    def cases() -> Iterator[Case]:
+        for case in many(count):
+            looked.append(case.id)
+            yield case
 
-    assert [case.id for case in Picked(cases, limit=limit)] == [f"c{n}" for n in range(min(count, limit))]
-    assert len(looked) == 1
+    found = [case.id for case in pick(cases(), limit=limit).cases]
+    assert found == looked == [f"c{n}" for n in range(min(count, limit))]
 
 
 def test_duplicates_go_before_a_sample_is_drawn() -> None:
     twins = [replace(case, digest="same") for case in many(10)]
     other = case_of(WORKFLOW, "other", digest="another")
-    picked = Picked(lambda: [*twins, other], dedupe=Dedupe.EXACT, limit=2, seed=1)
-    assert [case.id for case in picked] == ["c0", "other"]
+    picked = pick([*twins, other], dedupe=Dedupe.EXACT, limit=2, seed=1)
+    assert [case.id for case in picked.cases] == ["c0", "other"]
     assert picked.dropped == 9
-    assert [case.id for case in picked] == ["c0", "other"]

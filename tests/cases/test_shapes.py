@@ -14,15 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.cases.chat import quoted, without_marks
+from crucible.cases.exporting import Export, export_stream
 from crucible.cases.model import Case, Delegation, Role, Turn, Verification
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import read_case
-from crucible.cases.rows import Export
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Provenance, Shape, row_of
 from crucible.cases.toolbox import with_tools
 from crucible.note.source import Source
-from tests.cases.exported import export_stream
 from tests.cases.made import (
     CHOICE,
     CORRECTION,
@@ -131,25 +130,6 @@ def test_calls_that_failed_are_not_to_be_learnt() -> None:
     messages = _row(case_of(replace(WORKFLOW, turns=turns)), Shape.MESSAGES)["messages"]
     weights = [one["weight"] for one in messages if one["role"] == "assistant"]
     assert weights == [0, 1, 1, 1]
-
-
-def test_an_error_that_an_agent_told_is_data_and_to_tell_it_was_no_mistake() -> None:
-    lone = replace(
-        PUZZLE, tried=(said("Hm.\n\nThe export wrote rows twice."),), failure="The export wrote rows twice."
-    )
-    messages = _row(case_of(lone), Shape.MESSAGES)["messages"]
-    assert [one["role"] for one in messages] == [
-        "user",
-        "assistant",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-    ]
-    assert messages[1]["content"] == "Hm."
-    assert messages[2]["content"] == "This failed:\n\n```text\nThe export wrote rows twice.\n```"
-    assert _row(case_of(lone), Shape.PROMPT_COMPLETION)["prompt"][-1]["role"] == "user"
-    assert _row(case_of(lone), Shape.PREFERENCE) is None
 
 
 def test_nobody_learns_the_mark_that_stands_for_what_was_withheld() -> None:
@@ -424,7 +404,7 @@ def test_calls_of_which_only_a_line_is_known_make_no_schema() -> None:
         one.id for one in made_cases() if row_of(one, Shape.MESSAGES)
     ]
     out = BytesIO()
-    exported = export_stream(cases, Export(Shape.TOOLS), Scrubber(lambda text: (text, {})), out)
+    exported = export_stream(cases, Export(Shape.TOOLS), Scrubber(lambda text: (text, {})), out.writelines)
     assert (out.getvalue(), exported.tally.left_out["workflow"]) == (b"", 1)
 
 

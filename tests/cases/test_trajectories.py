@@ -1,4 +1,4 @@
-"""Which phases and sessions are whole."""
+"""Which phases are workflows, and what of them is told."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from crucible.acts.evidence import Evidence
 from crucible.cases.model import Trajectory
 from crucible.cases.timeline import build_timeline
 from crucible.cases.trajectories import find_trajectories
-from crucible.session.model import (
-    Callout,
-    Entry,
-    Failure,
-    Intervention,
-    Outcome,
-    Phase,
-    Session,
-    Status,
-)
+from crucible.session.model import Callout, Entry, Failure, Grounds, Noted, Outcome, Status
 from tests.cases.extracted import call, session_of, user
 
-DONE: tuple[Entry | str, ...] = (user("Add it."), "On it.", call("Edit a.py"), "Done.")
-MORE: tuple[Entry | str, ...] = (user("Test it."), "Testing.", call("Bash make test"), "Tested.")
+DONE: tuple[Entry | str, ...] = (
+    user("Add it to the shop."),
+    "On it.",
+    call("Edit a.py"),
+    "Added it to a.py.",
+)
+MORE: tuple[Entry | str, ...] = (
+    user("Now test it."),
+    "Testing.",
+    call("Write test_a.py"),
+    "Tested with a new file.",
+)
+ADDED, TESTED = (
+    Noted("outcome", text, grounds=Grounds("closing text", 0.9))
+    for text in ("Added it to a.py.", "Tested with a new file.")
+)
 
 
-def found(*phases: tuple[Entry | str, ...], status: Status = Status.COMPLETED) -> list[tuple[str, bool]]:
-    timeline = build_timeline(session_of(*phases, status=status), Evidence())
-    cases = [(case.place.phase, case.body) for case in find_trajectories(timeline)]
-    return [(phase, body.whole) for phase, body in cases if isinstance(body, Trajectory)]
+def found(*phases: tuple[Entry | str, ...], status: Status = Status.COMPLETED) -> list[str]:
+    timeline = build_timeline(session_of(*phases, status=status, findings=(ADDED, TESTED)), Evidence())
+    return [case.place.phase for case in find_trajectories(timeline)]
 
 
-def test_each_whole_phase_is_one_and_so_is_the_session() -> None:
-    assert found(DONE, MORE) == [("phase-1", False), ("phase-2", False), ("phase-1", True)]
-
-
-def test_the_only_phase_is_the_session() -> None:
-    assert found(DONE) == [("phase-1", True)]
+def test_each_phase_that_came_to_an_outcome_is_one() -> None:
+    assert found(DONE, MORE) == ["phase-1", "phase-2"]
 
 
 def test_the_last_phase_of_a_session_that_goes_on_is_none() -> None:
-    assert found(DONE, MORE, status=Status.ACTIVE) == [("phase-1", False)]
+    assert found(DONE, MORE, status=Status.ACTIVE) == ["phase-1"]
 
 
 def test_what_failed_was_stopped_or_did_nothing_is_none() -> None:
@@ -47,19 +47,19 @@ def test_what_failed_was_stopped_or_did_nothing_is_none() -> None:
     refused = (*DONE, call("Bash rm x", "", Outcome.REJECTED))
     talk = (user("Why?"), "Because.")
     for part in (failed, last, stopped, refused, talk):
-        assert found(part, MORE) == [("phase-2", False)]
+        assert found(part, MORE) == ["phase-2"]
 
 
-def test_a_phase_that_comes_before_others_changes_the_id_of_none() -> None:
-    def ids(*phases: Phase) -> dict[str, str]:
-        session = Session("s", status=Status.COMPLETED, phases=phases)
-        found = find_trajectories(build_timeline(session, Evidence()))
-        return {case.place.phase_name: case.id for case in found if not getattr(case.body, "whole", False)}
+def test_a_workflow_tells_what_changed_or_proved_something_and_the_closing_words() -> None:
+    phase = (user("Add it to the shop."), "I look.", call("Read a.py"), "On it.", call("Edit a.py"), call("Bash make test"), DONE[-1])  # fmt: skip
+    timeline = build_timeline(session_of(phase, findings=(ADDED,)), Evidence())
+    [case] = find_trajectories(timeline)
+    assert isinstance(case.body, Trajectory)
+    assert [one.name for turn in case.body.turns for one in turn.calls] == ["Edit", "Bash"]
+    assert [turn.text for turn in case.body.turns] == ["On it.", "ok", "", "ok", DONE[-1]]
+    assert (case.title, case.finding.partition("-")[0]) == (DONE[-1], "outcome")
 
-    def phase(name: str) -> Phase:
-        return Phase(name, entries=(Intervention(name), call("Bash make")))
 
-    before = ids(phase("Add it"), phase("Test it"))
-    after = ids(phase("Look around"), phase("Add it"), phase("Test it"))
-    assert len(before) == 2
-    assert before.items() <= after.items()
+def test_a_phase_too_long_to_be_told_whole_is_none() -> None:
+    steps = tuple(call(f"Edit a{number}.py", "ok") for number in range(900))
+    assert found((user("Add it to the shop."), *steps, DONE[-1]), MORE) == ["phase-2"]

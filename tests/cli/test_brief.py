@@ -219,3 +219,12 @@ def _brief_lines(note: Path) -> list[bytes]:
         return []
     first = lines.index(b"> [!abstract] Brief")
     return lines[first : lines.index(b"", first)]
+
+
+def test_a_goal_reaches_the_model_and_makes_no_sense_without_one(cru: Cru, path: Path) -> None:
+    refused = cru("session", "brief", ID, "--goal", "Ship it")
+    assert (refused.exit_code, "agents.command" in refused.stderr) == (2, True)
+    assert path.read_text(encoding="utf-8") == NOTE
+    configure("print('yes' if 'GOAL: Ship it' in asked else 'no')")
+    assert cru("session", "brief", ID, "--goal", "Ship it").stdout == "yes\n"
+    assert cru("session", "brief", ID, "--print", "--goal", "Ship it").exit_code == 2

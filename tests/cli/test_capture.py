@@ -23,7 +23,8 @@ from crucible.capture import keeping
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.preferring import set_preference
 from crucible.capture.records import captures_of
-from crucible.cli.capturing import configured_judge
+from crucible.capture.sorting import judge_of
+from crucible.cli.capturing import configured_asker
 from crucible.knowledge.keeping import load_items
 from crucible.knowledge.model import FailureReport
 from crucible.settings import load_vault_settings
@@ -243,6 +244,52 @@ def test_the_real_detector_finds_what_the_note_marks(cru: Cru) -> None:
     assert [one["kind"] for one in told["would_keep"]] == ["decision", "decision"]
 
 
+SEED = """\
+
+> [!findings]
+> - Repositories hide the database behind an interface (model, 0.75, row 5ad1908e)
+>   Details: Abstracts database queries
+
+## Order
+
+> [!decision]
+> Chose event-driven architecture for OrderService
+> Rationale: Decouples order processing from payment confirmation
+> Alternatives: Synchronous calls
+> Source: reply, 0.85, rows 3a77d35a
+
+> [!error]
+> charge() deprecated; use processPayment()
+> Cause: The payments API removed charge() in its third version.
+> Resolution: pay.py calls processPayment()
+> Source: failing then passing call, 0.94, rows 64403031
+
+"""
+
+
+def test_the_example_of_the_specification_is_listed_as_it_shows_it(cru: Cru, vault: Vault) -> None:
+    name = "2026-11-22-orders"
+    head = NOTE.format(id=name, started="2026-11-22T20:00:00Z").partition("\n## Write")[0]
+    vault.create(name, head + SEED)
+    assert cru("capture", name, "--dry-run").stdout == (
+        "  1 ✓ [failure] charge() deprecated; use processPayment() (0.94)\n"
+        "      → The payments API removed charge() in its third version.\n"
+        "  2 ✓ [decision] Chose event-driven architecture for OrderService (0.85)\n"
+        "      → Decouples order processing from payment confirmation\n"
+        "  3 ? [observation] Repositories hide the database behind an interface (0.75)\n"
+        "      → Abstracts database queries\n"
+    )
+    cru("capture", name, "--accept", "all")
+    text = (vault.root / "knowledge" / "chose-event-driven-architecture-for-orderservice.md").read_text()
+    assert (
+        "Why: Decouples order processing from payment confirmation\n\nInstead of: Synchronous calls" in text
+    )
+    text = (vault.root / "knowledge" / "charge-deprecated-use-processpayment.md").read_text()
+    assert "category: knowledge_gap" in text
+    assert "## Root cause\n\nThe payments API removed charge() in its third version." in text
+    assert "## Resolution\n\npay.py calls processPayment()" in text
+
+
 def test_two_at_once_keep_one_item(vault: Vault, shop: Path) -> None:
     command = [sys.executable, "-m", "crucible", "--vault", str(vault.root), "capture", ID, "--accept", "all"]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
@@ -428,8 +475,7 @@ def test_a_model_that_judges_many_failures_has_one_time_out_for_all(
     config.write_text("[agents]\ncommand = 'model'\ntimeout_seconds = 50\n")
     monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
     monkeypatch.setattr(asking, "run_program", run)
-    judge = configured_judge(vault, lambda text: (text, {}))
-    assert judge
+    judge = judge_of(configured_asker(), vault.settings, lambda text: (text, {}))
     for error in ("one", "two"):
         judge(FailureReport(error))
     assert given[0] == 50

@@ -45,6 +45,7 @@ def test_commands_are_completed(cru_process: CruProcess) -> None:
         "start",
         "briefing",
         "history",
+        "report",
         "task",
         "inbox",
         "capture",

@@ -12,6 +12,7 @@ import pytest
 from crucible.history.keeping import keep_entry
 from crucible.history.model import Capture, Captures, Entry, Line
 from crucible.vault.store import Vault
+from tests.cli.notes import note
 from tests.running import Cru
 
 NOW = datetime.now(UTC)
@@ -33,7 +34,7 @@ def names(vault: Vault) -> list[str]:
             1,
             agent="coder@1",
             project="shop",
-            decisions=(Line("Token bucket", "Constant memory", 12),),
+            decisions=(Line("Token bucket", "Constant memory", ("See the ADR",)),),
         ),
         kept(
             vault,
@@ -109,7 +110,9 @@ def test_one_is_shown_as_it_is_and_as_facts(cru: Cru, vault: Vault, names: list[
         == (vault.root / "history" / f"{names[0]}.md").read_bytes()
     )
     told = json.loads(cru("history", "show", names[0], "--format", "json").stdout)
-    assert told["decisions_made"] == [{"text": "Token bucket", "why": "Constant memory", "line": 12}]
+    assert told["decisions_made"] == [
+        {"text": "Token bucket", "why": "Constant memory", "points": ["See the ADR"], "finding": None}
+    ]
     assert told["agent"] == "coder@1"
 
 
@@ -170,3 +173,27 @@ def test_what_nobody_could_bring_back_stays(
         in ran.stderr
     )
     assert len(list((vault.root / "history").iterdir())) == 3
+
+
+def test_a_session_without_a_history_is_composed_and_nothing_is_written(cru: Cru, vault: Vault) -> None:
+    vault.create("2026-11-21-queue", note("2026-11-21-queue", "## A\n\n> [!decision]\n> Use Postgres\n"))
+    shown = cru("history", "show", "2026-11-21-q")
+    assert (shown.exit_code, "- **Use Postgres**\n" in shown.stdout) == (0, True)
+    assert "%% crucible" not in shown.stdout
+    told = json.loads(cru("history", "show", "2026-11-21-queue", "--format", "json").stdout)
+    assert [one["text"] for one in told["decisions_made"]] == ["Use Postgres"]
+    assert not (vault.root / "history").exists()
+
+
+def test_a_history_of_edi_is_shown_listed_found_and_pruned(cru: Cru, vault: Vault, trash: Path) -> None:
+    path = vault.root / "history" / "2026-01-24-a1b2c3d4.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "---\nsession_id: a1b2c3d4\ndate: 2026-01-24\nstart_time: '09:15:00'\nagent: coder\n---\n\n"
+        "# Session Summary\n\n## What We Did\n\n1. **Implemented user profile API** (task-001)\n"
+    )
+    assert cru("history", "show", "a1b2c3d4").stdout_bytes == path.read_bytes()
+    assert listed(cru, "list", "--since", "2026-01-24", "--until", "2026-01-24") == ["a1b2c3d4"]
+    assert listed(cru, "search", "profile", "task-001") == ["a1b2c3d4"]
+    assert cru("history", "prune", "--yes", "--max-age-days", "1").exit_code == 0
+    assert not path.exists()

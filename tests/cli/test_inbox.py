@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ NOTE = """\
 type: session
 session_id: {id}
 started: {started}
-status: completed
+status: paused
 project: {project}
 ---
 
@@ -55,12 +56,35 @@ def filled(vault: Vault) -> Vault:
 
 def test_what_waits_over_all_sessions_is_listed_the_newest_first(filled: Vault, cru: Cru) -> None:
     lines = cru("inbox").stdout.splitlines()
-    assert [line.split(".")[0] for line in lines[::2]] == ["2026-11-22-blog", "2026-11-21-add"] + [
-        "2026-10-01-old"
-    ] * 2
-    assert lines[3] == "    Which store? - SQLite - Postgres"
+    assert [line.split(".")[0] for line in lines if line[0] != " "] == [
+        "2026-11-22-blog",
+        "2026-11-21-add",
+        "2026-10-01-old",
+        "2026-10-01-old",
+    ]
+    assert lines[3:6] == ["    Which store?", "    - SQLite", "    - Postgres"]
     assert cru("inbox", "list").stdout.splitlines() == lines
     assert [one["kind"] for one in told(cru, "-n", "2")] == ["task_complete", "decision_needed"]
+
+
+def test_what_a_session_left_that_ended_long_ago_is_listed_with_all(vault: Vault, cru: Cru) -> None:
+    for days in (2, 40):
+        day = f"{datetime.now(UTC) - timedelta(days=days):%Y-%m-%d}"
+        note(vault, f"{day}-over", f"> [!error]\n> No disk, {days} days ago.")
+        path = vault.find(f"{day}-over")
+        path.write_text(path.read_text().replace("status: paused", "status: completed"))
+    result = cru("inbox")
+    assert "2 days ago" in result.stdout
+    assert "40 days ago" not in result.stdout
+    assert "cru: 1 more in sessions that ended long ago: cru inbox --all" in result.stderr
+    assert "40 days ago" in cru("inbox", "--all").stdout
+
+
+def test_what_was_asked_again_is_listed_once(vault: Vault, cru: Cru) -> None:
+    note(vault, "2026-11-21-add", f"{ASKS}\n\n> [!milestone] Half way\n\n{ASKS}")
+    note(vault, "2026-11-22-again", ASKS)
+    assert [one["session"] for one in told(cru)] == ["2026-11-22-again", "2026-11-21-add"]
+    assert len(told(cru, "--all")) == 3
 
 
 def test_all_shows_what_is_answered_too(filled: Vault, cru: Cru) -> None:
@@ -142,19 +166,21 @@ def history_of(vault: Vault, name: str) -> str:
 
 def test_an_answer_is_told_in_the_history_at_once_and_a_humans_edits_stay(filled: Vault, cru: Cru) -> None:
     name = "2026-10-01-old"
+    kept = filled.find(name)
+    kept.write_text(kept.read_text().replace("status: paused", "status: completed"))
     assert cru("session", "end", name).exit_code == 0
     path = filled.root / "history" / f"{name}.md"
-    path.write_text(path.read_text().replace("## Next Session\n", "- Ask Ada\n\n## Next Session\n"))
-    assert "- Drop it? (line 15)" in path.read_text()
-    (approval,) = told(cru, "--kind", "approval_required")
+    path.write_text(path.read_text().replace("- Drop it?\n", "- Drop it?\n- Ask Ada\n"))
+    assert "- Drop it?\n" in path.read_text()
+    (approval,) = told(cru, "--all", "--kind", "approval_required")
     answered = cru("inbox", "answer", approval["id"], "--approve")
     assert (answered.exit_code, answered.stdout, answered.stderr) == (0, f"{approval['id']}\n", "")
     text = history_of(filled, name)
     assert "Drop it?" not in text
     assert "- Ask Ada\n" in text
-    assert "- Unresolved: No disk. (line 21)" in text
+    assert "- Unresolved: No disk.\n" in text
     assert cru("inbox", "answer", name, "A bigger one.").exit_code == 0
-    assert "- Fixed: No disk. → A bigger one. (line 21)" in history_of(filled, name)
+    assert "- No disk.\n  - Fix: A bigger one.\n" in history_of(filled, name)
 
 
 @pytest.mark.parametrize("ident", ["2026-11-22-blog", "../../blog"])

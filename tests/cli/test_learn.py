@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from crucible.cases import sharing
+from crucible.cli import learning
 from crucible.importing.importing import ImportOptions, import_transcripts
 from crucible.note.wikilinks import strip_heading_for_link
 from crucible.transcript.dialects import DIALECTS
@@ -23,7 +23,7 @@ from crucible.vault.store import Vault
 from tests.running import Cru, CruProcess
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "transcripts"
-ALL = 26
+ALL = 18
 """Cases of the sessions here.  Claude Code's limiter is paused with an open task, so its last phase is no workflow."""
 
 KEY = "sk-ant-api03-" + "Zx9" * 31 + "AA"
@@ -129,7 +129,7 @@ def kept(vault: Vault, type_: str) -> Path:
 
 def test_without_an_export_cases_are_counted_by_type(cru: Cru) -> None:
     found = counts(cru("session", "learn", "--all", "--format", "json"))
-    assert found == {"puzzle": 4, "correction": 4, "decision": 6, "delegation": 6, "workflow": 6, "all": ALL}
+    assert found == {"puzzle": 4, "correction": 3, "decision": 6, "delegation": 4, "workflow": 1, "all": ALL}
     table = cru("session", "learn", "--all")
     assert table.stdout.splitlines()[0].split()[:3] == ["type", "cases", "verified"]
     assert "10 sessions looked at" in table.stderr
@@ -144,9 +144,9 @@ def test_a_session_comes_with_its_subagents(cru: Cru, vault: Vault) -> None:
     name = one_of(vault, "2026-11-21-add-rate").stem
     rows = export(cru, name)
     sessions = {row["metadata"]["session"] for row in rows}
-    assert name in sessions
-    assert len(sessions) == 2
+    assert sessions == {name}
     assert [row["metadata"]["type"] for row in rows].count("puzzle") == 1
+    assert "3 sessions looked at" in cru("session", "learn", name).stderr
 
 
 def test_filters_choose_sessions(cru: Cru) -> None:
@@ -171,9 +171,8 @@ def test_filters_choose_sessions(cru: Cru) -> None:
         ("--all", "--export", "jsonl", "--split", "train=0.5"),
         ("--all", "--export", "jsonl", "--force"),
         ("--all", "--min-tokens", "5", "--max-tokens", "4"),
-        ("--all", "--refine"),
+        ("--all", "--judge"),
         ("--all", "--export", "jsonl", "--with", "cat"),
-        ("--all", "--export", "jsonl", "--refine"),
         ("--all", "--export", "jsonl", "-o", "rows.txt"),
         ("--all", "--seed", "3"),
         ("--all", "--export", "jsonl", "--seed", "3"),
@@ -351,9 +350,9 @@ def test_rows_made_by_many_processes_are_those_of_one(
     cru("cases", "reject", no)
     ways = (("--all",), ("--all", "--accepted"), ("--all", "--split", "a=0.5,b=0.5"))
     alone = [cru("session", "learn", *way, "--export", "jsonl") for way in ways]
-    monkeypatch.setattr(sharing, "_WORTH_PROCESSES", 1)
-    monkeypatch.setattr(sharing, "cores", lambda: 2)
-    monkeypatch.setattr(sharing, "_CHUNK", 3)
+    monkeypatch.setattr(learning, "_MANY", 1)
+    monkeypatch.setattr(learning, "cores", lambda: 2)
+    monkeypatch.setattr(learning, "_CHUNK", 3)
     shared = [cru("session", "learn", *way, "--export", "jsonl") for way in ways]
     assert [one.stdout for one in shared] == [one.stdout for one in alone]
     assert [one.stderr for one in shared] == [one.stderr for one in alone]
@@ -440,7 +439,7 @@ def test_a_note_that_got_another_name_still_counts(cru: Cru, vault: Vault) -> No
     path = kept(vault, "correction")
     cru("cases", "accept", path.stem)
     path.rename(path.with_name("The floor of the jitter.md"))
-    assert ids(export(cru, "--all", "--accepted")) == ["The floor of the jitter"]
+    assert ids(export(cru, "--all", "--accepted")) == [path.stem]
 
 
 @pytest.mark.parametrize("place", ["read/{}.md", "The floor of the jitter.md", "{}-2.md"])
@@ -809,39 +808,17 @@ def test_no_agent_is_asked_about_what_a_human_edited(cru: Cru, vault: Vault, tmp
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("## Goal\n", "## Goal\n\nMine.\n", 1), encoding="utf-8")
     asked = tmp_path / "asked"
-    agent = program(tmp_path, f"open({str(asked)!r}, 'a').write('x'); print('{{}}')")
-    told = cru(*args, "--refine", "--with", agent)
+    said = {"category": "external_dep", "root_cause": "It.", "preventable_with": "", "confidence": 0.8}
+    agent = program(tmp_path, f"open({str(asked)!r}, 'a').write('x'); print(json.dumps({said!r}))")
+    told = cru(*args, "--judge", "--with", agent)
     assert asked.read_text(encoding="utf-8") == "x"
     assert "3 left" in told.stderr
 
 
-def test_what_an_agent_made_up_is_refused_and_told(cru: Cru, vault: Vault, tmp_path: Path) -> None:
-    before = export(cru, "--all")
-    liar = program(tmp_path, 'print(json.dumps({"goal": "The log says \\"disk full at /dev/sdb\\"."}))')
-    result = cru("session", "learn", "--all", "--export", "jsonl", "--refine", "--with", liar)
-    assert result.exit_code == 3
-    assert "not refined" in result.stderr
-    assert [json.loads(line) for line in result.stdout.splitlines()] == before
-
-
-def test_a_case_is_refined_once_and_stays_so(cru: Cru, vault: Vault, tmp_path: Path) -> None:
-    goals = {"goal": "Fix the retry bug in app.py"}
-    script = f"open({str(tmp_path / 'asked')!r}, 'a').write('x'); print(json.dumps({goals!r} if 'Fix the retry' in said else {{}}))"
-    args = ("session", "learn", "--all", "--type", "workflow", "--export", "markdown")
-    assert cru(*args, "--refine", "--with", program(tmp_path, script)).exit_code == 0
-    asked = (tmp_path / "asked").read_text(encoding="utf-8")
-    assert "  - refined" in kept(vault, "workflow").read_text(encoding="utf-8")
-    cru(*args)
-    cru(*args, "--refine", "--with", program(tmp_path, script))
-    assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
-    assert "  - refined" in kept(vault, "workflow").read_text(encoding="utf-8")
-    assert all("refined" in row["metadata"]["tags"] for row in export(cru, "--all", "--type", "workflow"))
-
-
 def test_an_agent_that_never_answers_is_left_alone_soon(cru: Cru) -> None:
-    result = cru("session", "learn", "--all", "--export", "jsonl", "--refine", "--with", "/nowhere/agent")
+    result = cru("session", "learn", "--all", "--export", "jsonl", "--judge", "--with", "/nowhere/agent")
     assert result.exit_code == 3
-    assert result.stderr.count("not refined") == 2
+    assert "judged by rules" in result.stderr
     assert "not asked again" in result.stderr
     assert len(result.stdout.splitlines()) == ALL
 
@@ -856,6 +833,73 @@ def test_a_note_of_whole_events_outlives_them(cru: Cru, vault: Vault) -> None:
 
 
 def test_a_subagent_is_looked_for_when_that_is_asked_for(cru: Cru) -> None:
-    assert counts(cru("session", "learn", "--agent", "general-purpose", "--format", "json"))["all"] == 0
-    found = counts(cru("session", "learn", "--children", "--agent", "general-purpose", "--format", "json"))
-    assert found["all"] > 0
+    asked = ("session", "learn", "--agent", "general-purpose")
+    assert "0 sessions looked at" in cru(*asked).stderr
+    assert "3 sessions looked at" in cru(*asked, "--children").stderr
+
+
+# --- rules ---------------------------------------------------------------------------------------------------------
+
+
+def _corrected_again(vault: Vault) -> list[str]:
+    """Two sessions that were corrected in the same way, in words that try to be more than text."""
+    names = [path.stem for path in vault.session_paths() if "\nparent:" not in path.read_text()][:2]
+    for name in names:
+        path = vault.sessions / f"{name}.md"
+        head, mark, rest = path.read_text().partition("> [!findings]")
+        title, _, items = rest.partition("\n")
+        path.write_text(f'{head}{mark}{title}\n> - correction: "never push --> # to main {KEY}"\n{items}')
+    return names
+
+
+def test_a_correction_that_recurs_is_proposed_as_a_diff_and_not_written(
+    cru: Cru, vault: Vault, tmp_path: Path
+) -> None:
+    names = _corrected_again(vault)
+    place = tmp_path / "AGENTS.md"
+    place.write_text("# Shop\n\nUse tabs.\n")
+    result = cru("session", "learn", *names, "--rules", place)
+    assert result.exit_code == 0, result.stderr
+    added = [line for line in result.stdout.splitlines() if line.startswith("+") and "never push" in line]
+    assert len(added) == 1
+    assert added[0].endswith(f"<!-- {', '.join(sorted(names))} -->")
+    assert added[0].count("-->") == 1
+    assert KEY not in result.stdout
+    assert place.read_text() == "# Shop\n\nUse tabs.\n"
+
+
+def test_rules_are_written_when_that_is_asked_for_and_never_twice(
+    cru: Cru, vault: Vault, tmp_path: Path
+) -> None:
+    names = _corrected_again(vault)
+    place = tmp_path / "AGENTS.md"
+    assert cru("session", "learn", *names, "--rules", place, "--write").exit_code == 2
+    assert not place.exists()
+    assert cru("session", "learn", *names, "--rules", place, "--write", "--yes").exit_code == 0
+    written = place.read_text()
+    assert written.count("never push") == 1
+    assert cru("session", "learn", *names, "--rules", place, "--write", "--yes").stdout == ""
+    assert place.read_text() == written
+
+
+def test_what_was_corrected_once_is_no_rule_but_can_be_listed(cru: Cru, tmp_path: Path) -> None:
+    place = tmp_path / "CLAUDE.md"
+    assert "+-" not in cru("session", "learn", "--agent", "claude-code", "--rules", place).stdout
+    rows = json.loads(
+        cru("session", "learn", "--agent", "claude-code", "--rules", place, "--format", "json").stdout
+    )
+    assert rows
+    assert not any(row["recurs"] for row in rows)
+
+
+def test_rules_are_for_the_file_that_the_project_has(cru: Cru, vault: Vault, tmp_path: Path) -> None:
+    names = _corrected_again(vault)
+    (tmp_path / "CLAUDE.md").write_text("# Shop\n")
+    assert "+++ b/CLAUDE.md" in cru("session", "learn", *names, "--rules", tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    "options", [("--write",), ("--rules", ".", "--yes"), ("--rules", ".", "--export", "markdown")]
+)
+def test_options_of_rules_go_together(cru: Cru, options: tuple[str, ...]) -> None:
+    assert cru("session", "learn", "--all", *options).exit_code == 2

@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from crucible.acts.evidence import load_evidence
+from crucible.acts.files import Files
+from crucible.acts.model import Deed
+from crucible.acts.reading import acts_of
 from crucible.flight.reading import read_records
 from crucible.session.model import (
     AgentRef,
@@ -111,6 +115,21 @@ def test_options_that_are_not_ours_are_the_tool_s(agent: Agent) -> None:
     assert [call.call for call in agent.session().calls()] == [
         "ls -h --color=never -x",
         "cru --session x --help",
+    ]
+
+
+def test_a_file_s_path_is_kept_and_the_acts_see_it(agent: Agent) -> None:
+    agent("log", "tool", "file_write", "--file-path", "src/limiter.py", "--result", "45 lines")
+    agent("log", "tool", "Edit", "src/limiter.py", "2 lines", "--file-path", "src/limiter.py")
+    calls = list(agent.session().calls())
+    assert [call.call for call in calls] == ["file_write src/limiter.py", "Edit src/limiter.py 2 lines"]
+    kept = [r.values["path"] for r in read_records(agent.vault.root, agent.id) if r.type == "tool"]
+    assert kept == ["src/limiter.py"] * 2
+    evidence, files = load_evidence(agent.vault.root, agent.id), Files()
+    acts = [act for call in calls for act in acts_of(call, evidence, files)]
+    assert [(act.deed, act.what) for act in acts] == [
+        (Deed.WRITE, "src/limiter.py"),
+        (Deed.EDIT, "src/limiter.py"),
     ]
 
 

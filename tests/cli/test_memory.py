@@ -32,7 +32,7 @@ PLAN = "---\ntype: workflow\n---\n\n# Plan the storefront\n\n## Discuss the cach
 
 
 def memory(kind: MemoryKind, text: str, project: str = "shop", **more: object) -> Memory:
-    session = "2026-11-21-x"
+    session, more = "2026-11-21-gone", {"why": "so be it", **more}
     return Memory(memory_id(session, kind, text), kind, text, session, NOW, project=project, **more)  # type: ignore[arg-type]
 
 
@@ -74,6 +74,7 @@ def test_with_a_workflow_comes_first_what_has_to_do_with_it(cru: Cru) -> None:
         "text": "Pages are cached for a minute. Why: they are slow",
         "inferred": False,
         "related": True,
+        "finding": "",
     }
     assert len(told["conventions"]) == 3
     assert told["position"]["session"] == "2026-11-21-x"

@@ -150,7 +150,7 @@ def test_its_history_goes_along_with_what_a_human_wrote_there(vault: Vault, cru:
     cru("session", "end", "2026-11-21-limiter")
     history = vault.root / "history"
     old, new = history / "2026-11-21-limiter.md", history / "2026-11-21-bucket.md"
-    old.write_text(old.read_text().replace("## Next Session\n", "## Next Session\n\n- Mine\n"))
+    old.write_text(old.read_text().replace("\n%% crucible", "\n- Mine\n\n%% crucible"))
     other = vault.root / "shop.md"
     other.write_text("[[2026-11-21-limiter]] [[history/2026-11-21-limiter|h]]\n")
     assert cru("session", "rename", "2026-11-21-limiter", "2026-11-21-bucket").exit_code == 0

@@ -58,6 +58,11 @@ def test_without_a_terminal_the_context_is_printed_and_nothing_changes(
     assert not scene.log()
 
 
+def test_a_goal_stands_in_the_context(resume: Resume) -> None:
+    _, out, _ = resume(PAUSED, "--print", "--goal", "Make it pass on Windows")
+    assert "[goal of this resume]\n  Make it pass on Windows\n" in out
+
+
 def test_the_printed_context_can_be_json(scene: Scene, resume: Resume) -> None:
     code, out, _ = resume(PAUSED, "--print", "--format", "json", "--budget", "4000")
     told = json.loads(out)

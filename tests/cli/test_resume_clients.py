@@ -17,7 +17,7 @@ from crucible.agents.marks import find_resume_mark
 from crucible.bookmarks.keeping import latest
 from crucible.bookmarks.model import Why
 from crucible.bookmarks.tickets import find_ticket
-from crucible.brief.callout import find_brief
+from crucible.brief.covering import find_brief
 from crucible.session.model import Intervention, Session, Status
 from crucible.vault.store import Vault
 from tests.resume.resumed import PAUSED, Scene, make_scene, paused_note

@@ -48,22 +48,22 @@ def test_an_end_writes_the_history_and_prints_where_it_is(cru: Cru, vault: Vault
     done = cru("session", "end", session, "--summary", "It limits.")
     assert (done.exit_code, done.stdout) == (0, f"history/{session}.md\n")
     text = (vault.root / "history" / f"{session}.md").read_text()
-    assert "- Use a token bucket (line " in text
+    assert "- **Use a token bucket** (captured)\n" in text
     assert "  - Why: constant memory\n" in text
-    assert "- Unresolved: Red (line " in text
-    assert "- It limits. (line " in text
+    assert "- Unresolved: Red\n" in text
+    assert "1. **It limits.**\n" in text
     assert vault.load(session).session.status is Status.COMPLETED
 
 
 def test_an_end_again_keeps_what_a_human_wrote(cru: Cru, vault: Vault, session: str) -> None:
     cru("session", "end", session[:-3])
     path = vault.root / "history" / f"{session}.md"
-    path.write_text(path.read_text().replace("- Use a token bucket", "- Use a token bucket, says Ada"))
+    path.write_text(path.read_text().replace("- **Use a token bucket**", "- Use a token bucket, says Ada"))
     ended = vault.load(session).data
     again = cru("session", "end", session)
     assert again.exit_code == 0
     assert f"{session} has ended already; its history is brought up to date" in again.stderr
-    assert path.read_text().count("- Use a token bucket") == 1
+    assert path.read_text().count("- Use a token bucket, says Ada") == 1
     assert vault.load(session).data == ended
 
 
@@ -131,8 +131,8 @@ def test_a_model_that_is_configured_tells_it(cru: Cru, vault: Vault, session: st
     assert cru("session", "end", session).exit_code == 0
     text = (vault.root / "history" / f"{session}.md").read_text()
     assert "author: model\n" in text
-    assert "- Told by a model\n" in text
-    assert "- The token bucket (line " in text
+    assert "1. **Told by a model**\n" in text
+    assert "- **The token bucket**\n" in text
 
 
 def test_no_model_is_asked_where_that_is_not_wanted(

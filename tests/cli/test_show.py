@@ -58,9 +58,11 @@ status: completed
 
 # Found
 
-> [!findings]- 2 findings
+> [!findings]- 3 findings
+> - open_end: Asked, no answer: now? (last state, 0.95)
 > - outcome: It works (closing text, 0.89, rows 1dc3c44f ef368c1a)
 >   Details: since noon
+>   - in every room
 > - use tabs
 
 ## Work
@@ -86,7 +88,8 @@ def test_findings_alternatives_causes_and_plans_are_shown(vault: Vault, cru: Cru
     shown = re.sub(r"[ │\n]+", " ", cru("session", "show", "found").stdout)
     for part in (
         "outcome: It works (closing text, 0.89, rows 1dc3c44f ef368c1a)",
-        "since noon",
+        "since noon - in every room",
+        "open end: Asked, no answer: now?",
         "environment: use tabs",
         "Alternatives: Redis",
         "By: user",
@@ -97,8 +100,8 @@ def test_findings_alternatives_causes_and_plans_are_shown(vault: Vault, cru: Cru
     ):
         assert part in shown, part
     told = json.loads(cru("session", "show", "found", "--format", "json").stdout)
-    assert [item["kind"] for item in told["findings"]] == ["outcome", "environment"]
-    assert told["findings"][0]["rows"] == ["1dc3c44f", "ef368c1a"]
+    assert [item["kind"] for item in told["findings"]] == ["open_end", "outcome", "environment"]
+    assert told["findings"][1]["rows"] == ["1dc3c44f", "ef368c1a"]
 
 
 def test_callouts_are_panels_in_colours_of_their_own(two: Vault, bare_cru: Cru) -> None:

@@ -48,6 +48,7 @@ def test_findings_are_listed_as_json_with_what_they_stand_on(cru: Cru, vault: Va
     assert found["session"] == "2026-11-22-findings"
     assert [each["kind"] for each in found["findings"]] == ["decision", "failure", "open_end"]
     assert found["findings"][0] == {
+        "id": "decision-3a77d35a",
         "kind": "decision",
         "summary": "Where shall the cache live? One SQLite file",
         "details": "no server to run",
@@ -63,7 +64,7 @@ def test_findings_are_listed_as_json_with_what_they_stand_on(cru: Cru, vault: Va
 def test_findings_are_listed_to_be_read(cru: Cru, vault: Vault) -> None:
     shown = cru("session", "show", "2026-11-22-findings", "--findings").stdout
     assert "failure: pytest: 0.1 off\n    cause: rounded too early\n    fix: fixed in tax.py\n" in shown
-    assert shown.rstrip().endswith("source: last state, 0.9, row b5e2f9c1")
+    assert shown.rstrip().endswith("source: last state, 0.9, row b5e2f9c1\n    id: open_end-b5e2f9c1")
 
 
 def test_findings_of_one_phase_and_of_a_note_without_any(cru: Cru, vault: Vault) -> None:

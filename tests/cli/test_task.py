@@ -72,7 +72,8 @@ def test_a_task_goes_from_its_first_word_to_those_that_depend_on_it(
     )
     assert cru("task", "pick", "1").stdout.startswith(f"# Task {chain}.1\n")
     assert cru("task", "annotate", "1", "--decision", "Use Stripe", "--rationale", "webhooks").exit_code == 0
-    assert cru("task", "annotate", "1", "--decision", "Renamed a variable").exit_code == 0
+    detail = ("--decision", "Renamed a variable", "--type", "implementation_detail")
+    assert cru("task", "annotate", "1", *detail).exit_code == 0
     assert (
         cru("task", "annotate", "1", "--discovery", "429 has Retry-After", "--applies-to", "x").exit_code == 0
     )

@@ -53,7 +53,13 @@ def phase(name: str, *entries: Entry, subphases: Iterable[Phase] = ()) -> Phase:
 
 
 def session(*phases: Phase, name: str = "one", **more: object) -> Session:
-    return Session(id=name, title="A session", started=START, phases=phases, **more)  # type: ignore[arg-type]
+    numbered = (_numbered(one, f"phase-{at}") for at, one in enumerate(phases, 1))
+    return Session(id=name, title="A session", started=START, phases=tuple(numbered), **more)  # type: ignore[arg-type]
+
+
+def _numbered(one: Phase, name: str) -> Phase:
+    below = (_numbered(sub, f"{name}.{at}") for at, sub in enumerate(one.subphases, 1))
+    return replace(one, id=name, subphases=tuple(below))
 
 
 def corrected(one: Session, *words: str) -> Session:

@@ -8,7 +8,7 @@ import pytest
 
 from crucible.session.model import (
     AgentRef,
-    Callout,
+    Failure,
     Intervention,
     Outcome,
     Phase,
@@ -168,7 +168,7 @@ def test_a_subagent_whose_note_is_missing_is_a_step_with_what_its_parent_knows()
 @pytest.mark.parametrize(
     ("ending", "status", "grade"),
     [
-        ("The subagent failed.", "failed", Grade.PLAIN),
+        ("The subagent failed.", "failed", Grade.CRITICAL),
         ("The user rejected it.", "failed", Grade.CRITICAL),
         ("The subagent was stopped.", "failed", Grade.CRITICAL),
         ("The subagent did it.", "success", Grade.PLAIN),
@@ -261,14 +261,15 @@ def test_work_before_the_first_phase_counts() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.REJECTED, Outcome.INTERRUPTED])
-def test_what_a_user_stopped_is_critical(outcome: Outcome) -> None:
-    entries = (calls("Bash rm -rf build", outcome=outcome), calls("Write a.py"))
+def test_a_call_that_the_user_stopped_is_a_dead_end_and_makes_no_step_critical(outcome: Outcome) -> None:
+    entries = (calls("Bash git push --force", outcome=outcome), calls("Write a.py"))
+    step = codify_one(session(phase("Do", *entries))).steps[0]
+    assert (step.grade, step.prose) == (Grade.PLAIN, "")
+
+
+def test_an_unresolved_error_is_critical() -> None:
+    entries = (calls("Write a.py"), Failure("No network", None))
     assert codify_one(session(phase("Do", *entries))).steps[0].grade is Grade.CRITICAL
-
-
-def test_an_interruption_and_an_unresolved_error_are_critical() -> None:
-    stopped = Callout("observation", "Interrupted", "The user stopped the agent.")
-    assert codify_one(session(phase("Do", calls("Write a.py"), stopped))).steps[0].grade is Grade.CRITICAL
 
 
 @pytest.mark.parametrize("command", ["pytest", "ruff check .", "mypy .", "make"])
@@ -284,8 +285,9 @@ def test_a_command_that_failed_and_is_no_check_is_not() -> None:
     assert codify_one(session(one)).steps[0].grade is Grade.PLAIN
 
 
-def test_only_the_stretch_that_was_stopped_is_critical() -> None:
-    one = phase("Do", calls("Write a.py"), inline("Test it", failed("Bash pytest", "no")), calls("Edit a.py"))
+def test_only_the_stretch_whose_check_failed_is_critical() -> None:
+    broken = inline("Test it", calls("Write t.py"), failed("Bash pytest", "no"))
+    one = phase("Do", calls("Write a.py"), broken, calls("Edit a.py"))
     found = codify_one(session(one))
     assert [step.name for step in found.walk() if step.grade is Grade.CRITICAL] == ["Test it"]
 

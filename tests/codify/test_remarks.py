@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
+import pytest
 from hypothesis import given, settings
 
-from crucible.session.model import Decision, Failure, Intervention, Prose
+from crucible.acts.evidence import evidence_of
+from crucible.codify.codifying import Recorded, codify
+from crucible.flight.reading import Record
+from crucible.session.model import Decision, Failure, Grounds, Intervention, Noted, Outcome, Prose, Session
 from crucible.workflow.model import Step
 from tests.codify.sessions import (
     calls,
     codify_one,
     corrected,
     failed,
+    flow_of,
     inline,
+    no_secrets,
     phase,
     read_back,
     session,
@@ -33,32 +42,75 @@ def test_what_a_user_asked_stands_in_the_step_when_its_name_says_less() -> None:
     assert first_step(Intervention("Do it."), calls("Write a.py")).prose == ""
 
 
-def test_decisions_stand_with_their_reason() -> None:
-    step = first_step(Decision("Use a bucket.", "Constant memory."), calls("Write a.py"))
-    assert step.prose == "- Decided: Use a bucket (why: Constant memory)"
+def prose_of(step: Step) -> str:
+    """A step's prose without the ids of findings."""
+    return re.sub(r"; [a-z]+-[0-9a-f]+(?:-\d+)?\)| \([a-z]+-[0-9a-f]+(?:-\d+)?\)", _end, step.prose)
 
 
-def test_a_correction_stands_in_the_step_that_it_corrects_and_in_the_one_that_it_opens() -> None:
+def _end(found: re.Match[str]) -> str:
+    return ")" if found[0][0] == ";" else ""
+
+
+CONSTRAINT = "- Constraint: the user corrected this, so do it as these words say from the start:"
+
+
+def test_decisions_stand_with_their_reason_who_made_them_and_their_id() -> None:
+    step = first_step(Decision("Use a bucket", "Constant memory", by="user"), calls("Write a.py"))
+    assert re.fullmatch(
+        r"- Decided: Use a bucket \(why: Constant memory; by: user; decision-\w+\)", step.prose
+    )
+
+
+def test_outcomes_stand_with_their_points_where_they_were_said() -> None:
+    one = session(
+        phase("Write", Intervention("Write it"), calls("Write a.py"), Prose("The limiter counts per user.")),
+        phase("Docs", Intervention("Write the docs now"), calls("Write docs.md")),
+        findings=(Noted("outcome", "The limiter counts per user.", points=("one bucket each", "a → b")),),
+    )
+    found = codify_one(one)
+    assert prose_of(found.steps[0]).split("\n")[-3:] == [
+        "- Did: The limiter counts per user.",
+        "  - Part: one bucket each",
+        "  - Part: a → b",
+    ]
+    assert "limiter" not in found.steps[1].prose
+    assert read_back(written(found))[0] == found
+
+
+def test_a_correction_is_a_constraint_of_the_step_that_it_corrects_and_begins_none() -> None:
     first = phase("Add a limiter", Intervention("Add a limiter"), calls("Write limiter.py"))
-    words = "It must be per user, not global"
-    second = phase("It must be per user", Intervention(words), calls("Write per_user.py"))
-    found = codify_one(corrected(session(first, second), words))
-    assert found.steps[0].prose == '- Do not: repeat what was corrected: "It must be per user, not global"'
-    assert found.steps[1].prose == '- Asked: "It must be per user, not global"'
+    words = "Don't make it global"
+    second = phase("Don't make it global", Intervention(words), calls("Edit limiter.py"))
+    (step,) = codify_one(corrected(session(first, second), words)).steps
+    assert prose_of(step) == f'{CONSTRAINT} "{words}"'
 
 
-def test_a_correction_in_the_middle_of_a_phase_stands_in_its_step_once() -> None:
-    told = session(phase("Do it", calls("Write a.py"), Intervention("No, use B"), calls("Edit a.py")))
-    step = codify_one(corrected(told, "No, use B")).steps[0]
-    assert step.prose == '- Do not: repeat what was corrected: "No, use B"'
+def test_what_a_correction_took_back_is_no_outcome() -> None:
+    first = phase("Add it", Intervention("Add it"), calls("Write a.py"), Prose("It is one global bucket."))
+    second = phase("No", Intervention("No, per user"), calls("Edit a.py"), Prose("It is a bucket for each."))
+    told = corrected(session(first, second), "No, per user")
+    done = (Noted("outcome", "It is one global bucket."), Noted("outcome", "It is a bucket for each."))
+    (step,) = codify_one(replace(told, findings=(*told.findings, *done))).steps
+    assert prose_of(step) == f'{CONSTRAINT} "No, per user"\n- Did: It is a bucket for each.'
 
 
-def test_a_correction_is_said_of_the_phase_and_not_of_a_part_of_it() -> None:
-    first = phase("Do", calls("Write a.py"), inline("Test it", calls("Bash pytest")), calls("Edit a.py"))
-    told = session(first, phase("No", Intervention("Don't use threads."), calls("Edit a.py")))
-    found = codify_one(corrected(told, "Don't use threads."))
-    assert found.steps[0].prose == '- Do not: repeat what was corrected: "Don\'t use threads."'
-    assert all("threads" not in step.prose for step in found.steps[0].children)
+def test_three_sessions_with_one_correction_are_right_from_the_start() -> None:
+    def one(name: str) -> Session:
+        wrong = phase("Add a limiter", Intervention("Add a limiter"), calls("Write limiter.py"))
+        right = phase("No, per user", Intervention("No, per user, please"), calls("Edit limiter.py"))
+        return corrected(session(wrong, right, name=name), "No, per user, please")
+
+    found = codify([Recorded(one(name)) for name in ("a", "b", "c")], no_secrets)
+    (step,) = found.steps
+    assert prose_of(step) == f'{CONSTRAINT} "No, per user, please"'
+
+
+def test_a_correction_that_only_a_refused_call_holds_stands_in_the_phase_of_the_call() -> None:
+    words = "merge from the parent, not from main"
+    refused = calls("Bash git merge main", outcome=Outcome.REJECTED, result=words)
+    one = session(phase("Merge", refused, calls("Bash git merge parent")))
+    (step,) = codify_one(corrected(one, words)).steps
+    assert prose_of(step) == f'{CONSTRAINT} "{words}"\n- Run: `git merge parent`'
 
 
 def test_a_prohibition_that_corrects_nothing_is_part_of_the_wish() -> None:
@@ -69,34 +121,113 @@ def test_a_prohibition_that_corrects_nothing_is_part_of_the_wish() -> None:
     assert found.steps[1].prose == f'- Asked: "{wish}"'
 
 
-def test_a_correction_before_any_work_corrects_nothing() -> None:
-    told = session(phase("Do it", Intervention("No, do it per user, not global"), calls("Write a.py")))
-    step = codify_one(corrected(told, "No, do it per user, not global")).steps[0]
-    assert step.prose == '- Asked: "No, do it per user, not global"'
+def test_an_answer_goes_on_with_the_request_that_it_answers() -> None:
+    ask = phase("Make it faster", Intervention("Make it faster"), calls("Read a.py"))
+    answer = phase("Shall I cache it? yes do that", Intervention("yes do that"), calls("Edit a.py"))
+    (step,) = codify_one(session(ask, answer)).steps
+    assert (step.name, step.prose) == ("Make it faster", "")
 
 
-def test_a_correction_that_led_to_nothing_stays_with_what_it_corrects() -> None:
-    told = session(phase("Do", calls("Write a.py")), phase("No", Intervention("No, never zero")))
-    found = codify_one(corrected(told, "No, never zero"))
-    (step,) = found.steps
-    assert step.prose == '- Do not: repeat what was corrected: "No, never zero"'
+def test_a_question_between_a_proposal_and_its_answer_is_no_step() -> None:
+    ask = phase("Write the changes", Intervention("Write the changes"), calls("Bash git log v1..HEAD"))
+    why = phase("Why so few?", Intervention("Why so few?"), calls("Bash git log"))
+    yes = phase(
+        "Put them into the file",
+        Intervention("Put them into the file"),
+        Decision("Put them into the file", grounds=Grounds("reply", 0.9)),
+        calls("Edit CHANGELOG.md"),
+    )
+    assert [step.name for step in codify_one(session(ask, why, yes)).steps] == ["Write the changes"]
 
 
-def test_what_was_learned_stands_with_how_it_was_mended() -> None:
-    step = first_step(Failure("It was circular.", "Split the types."), calls("Write a.py"))
-    assert step.prose == "- Learned: It was circular; fixed by: Split the types"
+def test_what_was_learned_stands_with_how_it_was_fixed() -> None:
+    step = first_step(Failure("It was circular", "Split the types"), calls("Write a.py"))
+    assert prose_of(step) == "- Learned: It was circular (fixed by: Split the types)"
 
 
-def test_a_check_is_told_once_and_what_its_failure_taught() -> None:
+def test_a_check_stands_once_and_only_as_it_passed_after_the_last_change() -> None:
     step = first_step(failed("Bash pytest -q", "2 failed"), calls("Edit a.py", "Bash pytest -q"))
-    assert step.prose == "- Learned: pytest -q failed: 2 failed\n- Run: `pytest -q`"
+    assert step.prose == "- Check: `pytest -q`"
+    early = first_step(calls("Bash ruff check", "Edit a.py", "Bash pytest -q"))
+    assert early.prose == "- Check: `pytest -q`"
+
+
+def test_a_check_that_failed_before_anything_was_changed_is_where_to_look() -> None:
+    look = inline("Look", failed("Bash make lint", "3 issues"))
+    found = codify_one(session(phase("Do", look, calls("Edit a.py", "Bash make lint"))))
+    assert step_called(found, "Look").prose == "- Look up: `make lint` (failed)"
+    assert step_called(found, "Edit a.py and run the checks").prose == "- Check: `make lint`"
 
 
 def test_a_check_with_an_absolute_path_is_none_to_repeat() -> None:
     step = first_step(calls("Bash cd src && pytest x"), calls("Bash pytest /elsewhere/y.py"))
-    assert [line for line in step.prose.split("\n") if line.startswith("- Run")] == [
-        "- Run: `cd src && pytest x`"
+    assert [line for line in step.prose.split("\n") if line.startswith("- Check")] == [
+        "- Check: `cd src && pytest x`"
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("git push -u origin fix", "- Run: `git push -u origin fix`"),
+        ("gh pr create --fill", "- Run: `gh pr create --fill`"),
+        ("npm install left-pad", "- Run: `npm install left-pad`"),
+        ("mise run fmt", "- Run: `mise run fmt`"),
+        ("npm publish", "- Run: `npm publish`"),
+        ("gh pr view 12 --comments", "- Look up: `gh pr view {{pull_request}} --comments`"),
+        ("gh api -X POST repos/o/r/issues", "- Run: `gh api -X POST repos/o/r/issues`"),
+        ('git commit -m "Count each user in a bucket of their own"', "- Run: `git commit -m {{message}}`"),
+        ("git add a/1.py a/2.py a/3.py a/4.py a/5.py a/6.py", "- Run: `git add {{files}}`"),
+        ("git status", ""),
+        ("exot", ""),
+        ("./entire status", ""),
+        ("make check", "- Check: `make check`"),
+        ("just test", "- Check: `just test`"),
+    ],
+)
+def test_a_command_with_an_effect_is_kept(command: str, line: str) -> None:
+    assert first_step(calls(f"Bash {command}", "Write x.txt")).prose == line
+
+
+def test_a_command_is_a_check_if_its_output_is_a_verdict() -> None:
+    arguments = {"command": "./verify everything"}
+    records = [
+        Record(1, "ToolUsed", values={"call": "1", "name": "Bash", "arguments": arguments}),
+        Record(2, "ToolReturned", values={"call": "1", "text": "3 passed in 0.1s\n", "end": "ok"}),
+    ]
+    one = session(phase("Do", calls("Write a.py", "Bash ./verify everything")))
+    found = codify([Recorded(one, {}, lambda _: evidence_of(records))], no_secrets)
+    assert found.steps[0].prose == "- Check: `./verify everything` (passed: 3 passed in 0.1s)"
+
+
+def test_a_merge_that_stopped_at_conflicts_was_begun() -> None:
+    stopped = failed("Bash git merge parent", "CONFLICT (content): Merge conflict in a.py")
+    step = first_step(stopped, calls("Edit a.py", "Bash git commit --no-edit"))
+    assert step.prose == "- Run: `git merge parent`\n- Run: `git commit --no-edit`"
+
+
+def test_changes_that_were_taken_back_are_a_dead_end() -> None:
+    step = first_step(calls("Edit a.py", "Edit b.py", "Bash git checkout -- a.py"))
+    assert flow_of(step) == "b.py → b.py"
+
+
+def test_what_a_request_names_by_its_form_is_a_parameter() -> None:
+    words = "Write the changes from 0.4.3 to 0.4.4 for ENT-12"
+    step = first_step(Intervention(words), calls("Bash git log v0.4.3..HEAD --oneline", "Edit CHANGES.md"))
+    assert step.prose.split("\n") == [
+        '- Asked: "Write the changes from {{version}} to {{version_2}} for {{ticket}}"',
+        "- Look up: `git log v{{version}}..HEAD --oneline`",
+    ]
+    assert flow_of(step) == "CHANGES.md, version, version_2, ticket → CHANGES.md"
+
+
+def test_the_preamble_names_the_parameters_with_an_example() -> None:
+    one = session(phase("Do", Intervention("Do it for ENT-12, whatever it is"), calls("Write a.py")))
+    found = codify_one(one)
+    assert found.preamble.split("\n")[-1] == (
+        "- Parameter `ticket`: the ticket that the request names, such as `ENT-12`"
+    )
+    assert read_back(written(found))[0] == found
 
 
 def test_chatter_is_not_told() -> None:
@@ -109,7 +240,7 @@ def test_chatter_is_not_told() -> None:
 def test_what_a_stretch_of_noise_said_is_said_of_the_whole() -> None:
     one = phase("Do", Decision("Ask first"), inline("Ask", calls("Read a.py")), calls("Write b.py"))
     found = codify_one(session(one))
-    assert found.steps[0].prose == "- Decided: Ask first"
+    assert prose_of(found.steps[0]) == "- Decided: Ask first"
     assert step_called(found, "Write b.py").prose == ""
 
 

@@ -164,3 +164,46 @@ def test_a_readers_own_comment_stays() -> None:
 def test_a_tidy_workflow_has_no_problems() -> None:
     assert problems_of(GOOD) == ()
     assert problems_of(BAD)[0].code == "missing-step"
+
+
+ROWS = "execution[1]{phase,status,session}:\n  One,success,s\n"
+RENAMED = f"""\
+---
+type: workflow
+---
+
+# It
+
+## One
+
+a → b
+
+```session-toon
+{ROWS}```
+
+If it fails → proceed to Two
+
+## Two
+
+c → d
+
+```session-toon
+{ROWS.replace("One", "Two")}```
+"""
+
+
+def test_a_heading_that_is_renamed_renames_its_row_and_the_ways_to_it(vault: Vault) -> None:
+    path = place_draft(vault, "it", RENAMED)
+    text = RENAMED.replace("## One", "## Run the tests").replace("## Two", "## Mend it")
+    saved = revise(path, RENAMED, Desk([writes(text)], [Choice.SAVE]))
+    assert saved is not None
+    for old, new in (("  One,", "  RunTheTests,"), ("  Two,", "  MendIt,"), ("to Two", "to Mend it")):
+        text = text.replace(old, new)
+    assert saved == text
+    assert not [one for one in problems_of(saved) if one.code == "marker-without-step"]
+
+
+def test_a_row_of_a_step_that_was_taken_out_is_left_alone(vault: Vault) -> None:
+    path = place_draft(vault, "it", GOOD + f"\n```session-toon\n{ROWS}```\n")
+    text = GOOD + f"\n## More\n\n```session-toon\n{ROWS}```\n"
+    assert revise(path, GOOD, Desk([writes(text)], [Choice.SAVE])) == text

@@ -130,7 +130,7 @@ def test_claude_code_goes_on_natively(hooked: bool, programs: Programs, tmp_path
     told = user_texts(model.requests[asked])
     assert any(scenario.says[0] in text for text in told), "the old conversation"
     assert any("The first answer." in text for m in model.requests[asked] for text in m.texts)
-    assert not any("# Going on with session" in text for text in told), "no context"
+    assert not any("# Continue session" in text for text in told), "no context"
     main = check_whole(stage, model, first, before)
     assert main.sources == before.sources
 
@@ -155,7 +155,7 @@ def test_another_client_goes_on_with_the_context(
         stage.settle()
     told = user_texts(model.requests[asked])
     (context,) = [text for text in told if text.startswith(MARK)]
-    assert "# Going on with session" in context
+    assert "# Continue session" in context
     assert scenario.says[0] in context
     assert not any(
         "The first answer." in text
@@ -192,7 +192,7 @@ def test_the_other_clients_go_on_natively_too(client: str, programs: Programs, t
         stage.cru("session", "resume", before.id, "--with", client, "--native", "--", *more)
     told = [text for message in model.requests[asked] for text in message.texts]
     assert any("The first answer." in text for text in told), "the old conversation"
-    assert not any("# Going on with session" in text for text in told), "no context"
+    assert not any("# Continue session" in text for text in told), "no context"
     assert check_whole(stage, model, first, before).sources == before.sources
 
 

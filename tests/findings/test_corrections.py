@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crucible.session.findings import Kind, Source
-from crucible.transcript.events import At, CallEnd, PromptKind, ToolReturned
+from crucible.transcript.events import At, CallEnd, ContextSeen, PlanSettled, PromptKind, ToolReturned
 from tests.findings.played import Played
 
 
@@ -89,3 +89,37 @@ def test_words_in_mid_turn_are_one_where_the_agent_concedes() -> None:
     played = Played().you("go").edit().you("and a test", PromptKind.STEERING).agent("Adding one.")
     assert not played.corrections
     assert len(played.you("that is the old name", PromptKind.STEERING).agent("My mistake.").corrections) == 1
+
+
+def test_rephrasing_ones_own_prompt_corrects_nothing() -> None:
+    played = Played().you("rename the table orders to purchases").agent("I look.").stop()
+    assert not played.you("rename the table orders to purchases, and the column too").corrections
+
+
+def test_a_long_correction_is_cut_after_a_sentence() -> None:
+    words = (
+        "Build the data in the test, the fixtures are shared by both importers. "
+        + "They are read by the shop as well. " * 8
+    )
+    played = Played().you("go").edit("orders.json", CallEnd.REJECTED, words.strip())
+    (told,) = played.corrections
+    assert len(told) <= 200
+    assert told.endswith('."')
+
+
+def test_what_was_refused_is_shown_by_its_first_line_and_relative_path() -> None:
+    played = Played()
+    played.tell(ContextSeen(At(1), "native", "/home/me/shop")).you("go")
+    played.run(
+        "cat /home/me/shop/data/orders.json <<EOF\nsecond line\nEOF",
+        end=CallEnd.REJECTED,
+        feedback="leave it alone",
+    )
+    assert played.noted(Kind.CORRECTION)[0].details == "refused: Bash cat data/orders.json <<EOF"
+
+
+def test_words_that_send_a_plan_back_are_a_correction() -> None:
+    plan = PlanSettled(At(1, "row-of-the-plan"), "", "# Cache in Redis\n\nOne server.", approved=False)
+    played = Played().you("plan it").agent("Here it is.").tell(plan).you("no server, use a file")
+    (found,) = played.noted(Kind.CORRECTION)
+    assert (found.text, found.details) == ('"no server, use a file"', "refused: plan Cache in Redis")

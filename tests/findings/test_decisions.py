@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crucible.session.findings import Source
 from crucible.transcript.events import CallEnd, Choice, PromptKind
 from tests.findings.played import Played
@@ -21,7 +23,7 @@ def test_an_answered_question_is_a_decision_with_its_alternatives() -> None:
         ("One file",),
     )
     (found,) = Played().answer(choice, Choice("And the logs?")).decisions
-    assert found.text == "Where shall the cache live? One file"
+    assert found.text == "Where shall the cache live? → One file"
     assert (found.rationale, found.alternatives, found.by) == (
         "no server to run",
         "Redis: shared by machines",
@@ -53,8 +55,9 @@ def test_a_yes_settles_the_offer_in_the_words_of_the_agent() -> None:
     played = Played().you("make it faster").agent(f"{OFFER}Shall I do that?", final=True).you("yes please")
     assert not played.decisions, "nothing has followed yet"
     (found,) = played.agent("I keep the first pass.").edit().decisions
-    assert "keep the first pass in memory" in found.text
-    assert found.text.endswith('— "yes please"')
+    assert found.text.startswith("We could keep the first pass in memory")
+    assert found.text.endswith("Shall I do that? → yes please")
+    assert found.rationale == "The importer reads every file twice, once to count and once to parse."
     assert found.grounds
     assert found.grounds.rows[:2] == ("row00003", "row00002")
 
@@ -110,31 +113,86 @@ def test_a_question_back_settles_nothing() -> None:
     assert not Played().you("go").agent(f"{OFFER}Shall I?").you("what would it cost?").edit().decisions
 
 
-def test_a_later_instruction_counts_only_where_the_agent_says_how_it_goes_about_it() -> None:
+def test_a_request_for_work_is_no_decision() -> None:
     approach = "I keep the counts beside the rows rather than in a table of their own, since every reader needs both of them at once."
-    begun = "add a limit"
-    assert not Played().you(begun).agent(approach).edit().decisions, "the first prompt is the task"
-    played = Played().you(begun).edit().agent("Done.").you("store the counts too")
-    assert len(played.agent(approach).edit().decisions) == 1
-    silent = Played().you(begun).edit().agent("Done.").you("store the counts too").edit()
-    assert not silent.decisions
-    conceded = (
-        Played()
-        .you(begun)
-        .edit()
-        .agent("Done.")
-        .you("the counts are gone")
-        .agent(f"You're right. {approach}")
-        .edit()
+    played = (
+        Played().you("add a limit").edit().agent("Done.").you("store the counts too").agent(approach).edit()
     )
-    assert not conceded.decisions, "that is a correction"
+    assert not played.decisions
 
 
-def test_a_refusal_with_words_that_is_followed_by_edits_decides() -> None:
+def test_a_short_reply_to_an_analysis_is_told_with_what_the_user_wanted_to_know() -> None:
+    played = Played().you("how long would a limit for each user take?").agent(OFFER * 2).you("do it").edit()
+    assert [each.text for each in played.decisions] == ["how long would a limit for each user take? → do it"]
+
+
+def test_a_choice_in_a_word_needs_no_edit_and_another_topic_does() -> None:
+    offer = f"{OFFER}Shall the limit be kept at fifty or go back to twenty?"
+    (found,) = Played().you("go").agent(offer).you("make it 100").agent("Fine.", final=True).decisions
+    assert found.text == "Shall the limit be kept at fifty or go back to twenty? → make it 100"
+    other = Played().you("go").agent(offer).you("our nightly build has been failing since yesterday morning")
+    assert not other.agent("I look.", final=True).decisions
+    again = Played().you("go").agent(offer).you("twenty is enough for everybody who works here")
+    assert len(again.agent("Fine.", final=True).decisions) == 1
+
+
+def test_permission_in_other_words_decides_nothing() -> None:
+    played = Played().you("go").agent("All done. Shall I push it?").you("commit and push")
+    assert not played.run("git commit -m x && git push").agent("Pushed.", final=True).decisions
+
+
+def test_a_refusal_with_words_is_a_correction_and_no_decision() -> None:
     played = Played().you("go").edit("orders.json", CallEnd.REJECTED, "build the data in the test instead")
-    (found,) = played.edit("orders_test.py").decisions
-    assert found.text == "build the data in the test instead"
-    assert found.rationale == "instead of: Edit orders.json"
+    assert not played.edit("orders_test.py").decisions
+    assert played.corrections == ['"build the data in the test instead"']
+
+
+def test_a_question_that_names_its_subject_stands_alone() -> None:
+    offer = f"{OFFER}Want me to keep the first pass of importer.py in memory?"
+    (found,) = Played().you("go").agent(offer).you("yes").edit().decisions
+    assert found.text == "Want me to keep the first pass of importer.py in memory? → yes"
+
+
+def test_a_reply_that_says_more_than_yes_stands_beside_the_question() -> None:
+    played = (
+        Played()
+        .you("go")
+        .agent(f"{OFFER}Shall I keep it in memory.py?")
+        .you("yes, but only up to ten megabytes")
+    )
+    assert played.edit().decisions[0].text.endswith("memory.py? → yes, but only up to ten megabytes")
+
+
+def test_no_rationale_tells_what_was_asked_or_what_else_was_offered() -> None:
+    offer = "Two ways to store it:\n\nA. One file - no server to run\n\nB. Redis - shared\n\nWhich of the two do you want?"
+    (found,) = Played().you("go").agent(offer).you("A").edit().decisions
+    assert found.text == "Which of the two do you want? → One file"
+    assert (found.rationale, found.alternatives) == ("no server to run", "Redis")
+
+
+def test_a_question_among_the_options_is_none() -> None:
+    offer = "A. Tag it now\n\nB. Close the pull request\n\nC. Something else?\n\nWhat is next?"
+    (found,) = Played().you("go").agent(offer).you("C, merge the other branch first").edit().decisions
+    assert "merge the other branch first" in found.text
+
+
+@pytest.mark.parametrize(
+    "reply", ["yes", "B", "no, keep both files where they are for the time being, we need them in spring"]
+)
+def test_a_decision_is_one_line_of_at_most_two_hundred_characters(reply: str) -> None:
+    offer = f"# Store\n\n{OFFER * 4}\n\n**Option A** - {'one ' * 60}\n\n**Option B** - {'two ' * 60}\n\nShall I take {'a very long ' * 30}one?"
+    (found,) = Played().you("go").agent(offer).you(reply).edit().decisions
+    assert len(found.text) <= 200
+    assert "\n" not in found.text
+
+
+def test_a_long_answer_is_whole_in_the_rationale() -> None:
+    answer = "Neither of them. " + "We keep the old one until the spring release is out. " * 6
+    (found,) = Played().answer(Choice("Which one?", answer, (("A", ""), ("B", "")))).decisions
+    assert found.text.startswith("Which one? → Neither of them.")
+    assert len(found.text) <= 200
+    assert found.rationale
+    assert answer.strip() in found.rationale
 
 
 def test_a_command_between_offer_and_reply_changes_nothing() -> None:
@@ -149,5 +207,6 @@ def test_an_offer_in_several_paragraphs_loses_the_marks_of_its_headings() -> Non
         Played().you("How?").agent(f"## Design\n\n{OFFER}\n\n## Next\n\nDoes this look right?").you("yes")
     )
     (found,) = played.agent("On it.", final=True).decisions
-    assert found.text.startswith("Design The importer reads")
-    assert "#" not in found.text
+    assert found.text == "Design: Does this look right? → yes"
+    assert found.rationale
+    assert found.rationale.startswith("The importer reads")

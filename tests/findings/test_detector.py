@@ -114,7 +114,7 @@ def test_memory_does_not_grow_with_what_is_said() -> None:
         )
     kept = detector._failures._open
     assert len(kept) <= 40
-    assert sum(len(line) for run in kept for line in run.lines) < 40_000
+    assert sum(len(line) for run in kept for line in run.text) < 40_000
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,9 @@ def test_red_edit_green_is_a_failure_with_cause_and_fix(edits: str, shell: str, 
     )
     assert not played.edit("shop/tax.go").failures, "not yet green"
     (found,) = played.run("go test ./shop -count=1").failures
-    assert (
-        found.text
-        == "go test: --- FAIL: TestRefund (0.01s) / refund_test.go:41: total = 0.3, want 0.2 / FAIL"
-    )
+    assert found.text == "go test: 1 failed: TestRefund - refund_test.go:41 total = 0.3, want 0.2"
     assert found.cause == CAUSE
-    assert found.resolution == "fixed in tax.go; passed after 2 runs"
+    assert found.resolution == "fixed in tax.go; go test passed after 2 runs"
     assert found.grounds
     assert (found.grounds.source, found.grounds.rows) == (
         Source.FIX,
@@ -61,7 +58,7 @@ def test_runs_of_red_of_one_command_are_one_failure() -> None:
     for _ in range(3):
         played.run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE).edit()
     (found,) = played.run("go test ./...").failures
-    assert found.resolution == "fixed in cache.py; passed after 4 runs"
+    assert found.resolution == "fixed in cache.py; go test passed after 4 runs"
 
 
 def test_green_without_an_edit_fixed_nothing() -> None:
@@ -99,7 +96,7 @@ def test_a_task_runner_s_prefix_hides_nothing() -> None:
         .edit()
         .run("mise run lint | tail -5", "0 issues.")
     )
-    assert played.failures[0].text.startswith("mise run lint: shop/tax.go:4:2: unused variable")
+    assert played.failures[0].text == "mise run lint: 1 issue: tax.go:4 unused variable (unused)"
 
 
 def test_a_conflict_is_fixed_by_the_edits_that_follow() -> None:
@@ -119,3 +116,50 @@ def test_a_pasted_log_is_a_failure_once_files_are_edited() -> None:
     played = Played().you(log).agent("The migration is missing.")
     assert played.edit("migrate.py").failures[0].cause == "The migration is missing."
     assert not Played().you(log).agent("It is meant so.").you("ok, add a note").edit().failures
+
+
+def test_the_cause_leaves_out_what_the_agent_does_next() -> None:
+    told = f"I see the issue. {CAUSE} Let me fix this by rounding in add_tax():"
+    played = Played().you("fix it").run("go test ./...", RED, CallEnd.FAILED).agent(told).edit("shop/tax.go")
+    (found,) = played.run("go test ./...").failures
+    assert found.cause == CAUSE
+    assert (
+        found.resolution
+        == "fixed in tax.go; go test passed after 2 runs. Let me fix this by rounding in add_tax()"
+    )
+
+
+def test_temporary_folders_and_times_are_no_part_of_a_failure() -> None:
+    red = "panic: open /tmp/run-4711/data/orders.db: no such file (12.3s)"
+    played = Played().you("go").run("go run ./shop", red, CallEnd.FAILED).agent(CAUSE).edit()
+    (found,) = played.run("go run ./shop").failures
+    assert found.text == "go run: panic: open orders.db: no such file"
+
+
+def test_a_conflict_names_its_files_once() -> None:
+    text = "CONFLICT (content): Merge conflict in shop/tax.go\nCONFLICT (content): Merge conflict in shop/cart.go"
+    played = Played().you("go").run("git merge main", text, CallEnd.FAILED).edit("tax.go")
+    assert played.failures[0].text == "merge conflict in tax.go, cart.go"
+
+
+def test_a_pasted_log_is_told_by_the_user_s_words_and_its_first_error() -> None:
+    log = "The import stops since this morning:\n$ shop import\nreading orders\nError: no such table: orders\nbye"
+    played = Played().you(log).agent(CAUSE).edit("migrate.py")
+    assert played.failures[0].text == "The import stops since this morning: Error: no such table: orders"
+
+
+def test_a_quote_is_no_log() -> None:
+    assert not Played().you("You wrote:\n> the limit is ten\nMake it twenty.").agent(CAUSE).edit().failures
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(eval):cd:1: no such file or directory: shop",
+        "bash: line 1: gop: command not found",
+        "(eval):1: parse error near \u0060)",
+    ],
+)
+def test_a_command_that_the_shell_could_not_start_is_no_failure_of_it(said: str) -> None:
+    played = Played().you("go").run("cd shop && go test ./...", f"Exit code 1\n{said}", CallEnd.FAILED).edit()
+    assert not played.run("go test ./...").failures

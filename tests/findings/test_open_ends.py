@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from crucible.session.findings import Kind
 from crucible.transcript.events import At, PromptKind, Rewound
 from tests.findings.played import Played
 
 
 def test_a_last_question_is_open_until_it_is_answered() -> None:
     played = Played().you("go").agent("Done. Shall old exports keep their date format?", final=True)
-    assert played.open_ends == ["Asked, no answer: Done. Shall old exports keep their date format?"]
+    assert played.open_ends == ["Asked, no answer: Shall old exports keep their date format?"]
     assert not played.you("yes").agent("They do.", final=True).open_ends
 
 
@@ -34,7 +35,7 @@ def test_a_plan_is_open_until_something_is_edited() -> None:
 
 def test_tasks_of_the_last_list_that_are_not_ticked_are_one_open_end() -> None:
     played = Played().you("go").tasks(a="completed", b="pending", c="in_progress").agent("That is it.")
-    assert played.open_ends == ["Not ticked: b; c"]
+    assert played.open_ends == ["Open tasks: b; c"]
     assert not played.tasks(b="completed").agent("All done.").open_ends
 
 
@@ -49,3 +50,18 @@ def test_a_subagent_s_task_is_no_open_end() -> None:
 def test_words_that_were_taken_back_leave_nothing_open() -> None:
     assert not Played().you("go").agent("Shall I?").tell(Rewound(At(9))).open_ends
     assert not Played().you("go").run("ls").tell(Rewound(At(9))).open_ends
+
+
+def test_the_list_before_a_question_is_no_part_of_it() -> None:
+    text = "The export is done.\n\n- orders\n- refunds\n\nOld files keep their format. Want me to convert exports/2019.csv?"
+    (found,) = Played().you("go").agent(text).noted(Kind.OPEN_END)
+    assert found.text == "Asked, no answer: Want me to convert exports/2019.csv?"
+    assert found.details == "Old files keep their format."
+
+
+def test_many_open_tasks_are_one_short_line_and_the_rest_is_in_the_details() -> None:
+    tasks = {f"task_{number}_{'x' * 60}": "pending" for number in range(5)}
+    (found,) = Played().you("go").tasks(**tasks).agent("So far.").noted(Kind.OPEN_END)
+    assert len(found.text) <= 200
+    assert found.details
+    assert all((name in found.text) is not (name in found.details) for name in tasks)

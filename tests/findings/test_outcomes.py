@@ -19,9 +19,9 @@ All tests pass."""
 
 def test_the_text_after_the_last_edit_is_what_was_done() -> None:
     played = Played().you("go").agent("I look first.").edit().agent(CLOSING)
-    assert played.outcomes == [
-        "Done. The importer skips empty lines now. · parser: empty lines are skipped · report: names the bad row with its number"
-    ]
+    (found,) = played.noted(Kind.OUTCOME)
+    assert found.text == "The importer skips empty lines now."
+    assert found.points == ("parser: empty lines are skipped", "report: names the bad row")
 
 
 def test_a_turn_without_edits_has_no_outcome() -> None:
@@ -38,15 +38,17 @@ def test_a_text_that_leads_over_to_a_call_closes_nothing() -> None:
 
 
 def test_an_outcome_is_cut_at_the_bound_of_the_block() -> None:
-    text = "Done.\n\n" + "\n".join(f"- part {number} {'x' * 90}" for number in range(40))
-    (told,) = Played().you("go").edit().agent(text).outcomes
-    assert len(told) <= 650
+    text = "Done.\n\n" + "\n".join(f"- part{number} {'x' * 200}{number}" for number in range(40))
+    (found,) = Played().you("go").edit().agent(text).noted(Kind.OUTCOME)
+    assert 0 < len(found.points) <= 7
+    assert all(len(point) <= 160 for point in found.points)
 
 
 def test_a_commit_is_known_by_git_s_own_line() -> None:
     text = "[main 1a2b3c4] Skip empty lines\n 2 files changed"
     (found,) = Played().you("commit").run("git commit -m x", text).noted(Kind.OUTCOME)
-    assert found.text == "Skip empty lines (commit 1a2b3c4)"
+    assert found.text == "Skip empty lines"
+    assert found.details == "commit 1a2b3c4"
     assert found.grounds
     assert found.grounds.source == Source.COMMIT
 
@@ -66,7 +68,7 @@ def test_a_commit_that_says_the_same_as_the_closing_text_stands_with_it() -> Non
         .agent(CLOSING)
     )
     (found,) = played.noted(Kind.OUTCOME)
-    assert found.details == "importer skips empty lines (commit 1a2b3c4)"
+    assert (found.text, found.details) == ("importer skips empty lines", "commit 1a2b3c4")
 
 
 def test_a_pull_request_is_named_with_its_address() -> None:
@@ -75,4 +77,67 @@ def test_a_pull_request_is_named_with_its_address() -> None:
         .you("go")
         .run('gh pr create --title "Skip empty lines" --body x', "https://forge.example/a/b/pull/7")
     )
-    assert played.outcomes == ["PR opened: Skip empty lines https://forge.example/a/b/pull/7"]
+    (found,) = played.noted(Kind.OUTCOME)
+    assert (found.text, found.details) == ("Skip empty lines", "PR https://forge.example/a/b/pull/7")
+
+
+def test_a_turn_has_one_outcome_with_all_that_proves_it() -> None:
+    played = Played().you("skip empty lines").edit().run("pytest -q", "12 passed").run("ls")
+    for name, subject in (("1a2b3c4", "Skip empty lines"), ("5d6e7f8", "Test empty lines")):
+        played.run("git commit -m x", f"[main {name}] {subject}")
+    (found,) = played.agent(CLOSING).noted(Kind.OUTCOME)
+    assert found.text == "Skip empty lines"
+    assert found.details == "commit 1a2b3c4; commit 5d6e7f8 Test empty lines; passed: pytest"
+
+
+def test_what_passed_before_the_last_edit_proves_nothing() -> None:
+    played = Played().you("go").edit().run("pytest -q", "12 passed").edit().agent(CLOSING)
+    assert played.noted(Kind.OUTCOME)[0].details is None
+    red = Played().you("go").edit().run("pytest -q | tail", "FAILED tests/test_a.py::test_b").agent(CLOSING)
+    assert red.noted(Kind.OUTCOME)[0].details is None
+
+
+def test_a_commit_in_the_next_turn_belongs_to_the_outcome_that_it_records() -> None:
+    played = Played().you("skip empty lines").edit().agent(CLOSING).you("commit")
+    (found,) = played.run("git commit -m x", "[main 1a2b3c4] Importer skips empty lines").noted(Kind.OUTCOME)
+    assert (found.text, found.details) == ("Importer skips empty lines", "commit 1a2b3c4")
+    other = played.you("and the docs").edit("docs.md").agent("The page says it now.").you("commit all")
+    assert len(other.run("git commit -m x", "[main 5d6e7f8] Release 4").noted(Kind.OUTCOME)) == 3
+
+
+def test_a_text_that_says_nothing_is_told_by_the_request() -> None:
+    played = (
+        Played()
+        .you("Skip empty lines while importing orders")
+        .edit()
+        .agent("Done. Here is what we have:\n\n- one file")
+    )
+    (found,) = played.noted(Kind.OUTCOME)
+    assert (found.text, found.points) == ("Skip empty lines while importing orders", ("one file",))
+
+
+def test_a_summary_that_grows_repeats_no_point() -> None:
+    played = Played().you("go").edit().agent(CLOSING).you("more").edit("more.py")
+    played.agent(CLOSING.replace("- report", "- limit: ten rows\n- report"))
+    assert played.outcomes[1] == "The importer skips empty lines now: limit: ten rows"
+
+
+def test_rows_of_a_table_are_points() -> None:
+    text = (
+        "The tables hold what was asked for.\n\n| file | rows |\n|---|---|\n| orders | 12 |\n| refunds | 3 |"
+    )
+    (found,) = Played().you("make the tables that were asked for").edit().agent(text).noted(Kind.OUTCOME)
+    assert found.points == ("orders – 12", "refunds – 3")
+
+
+def test_a_yes_is_no_head() -> None:
+    offer = "Shall I skip empty lines of the import?"
+    played = (
+        Played()
+        .you("go")
+        .agent(offer)
+        .you("yes please do that for me")
+        .edit()
+        .agent("Done.\n\n- parser: empty lines are skipped")
+    )
+    assert played.outcomes == ["parser: empty lines are skipped"]

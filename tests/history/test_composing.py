@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 
-from crucible.history.composing import compose_entry
-from crucible.history.model import LONGEST, Capture, Captures, Entry, Line, tidy_entry, tidy_line
+from crucible.history.composing import MOST, compose_entry
+from crucible.history.model import LONGEST, Capture, Captures, Entry, Line, lines_of, tidy_entry, tidy_line
 from crucible.history.shortening import shortener
-from crucible.note.contain import normal_line
 from crucible.note.source import Source
+from crucible.session.findings import Kind, findings_of
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -42,13 +42,20 @@ def composed(*bodies: tuple[NoteEntry, ...], **more: object) -> Entry:
     return compose_entry(Session("2026-11-21-x", title="T", phases=told, **more))  # type: ignore[arg-type]
 
 
+def bare(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
 def texts(lines: tuple[Line, ...]) -> list[str]:
     return [line.text for line in lines]
 
 
-def noted(kind: str, text: str, details: str | None = None) -> Entry:
+def noted(
+    kind: str, text: str, details: str | None = None, points: tuple[str, ...] = (), **more: object
+) -> Entry:
     """The history of a session with one item in its findings block."""
-    return composed((), findings=(Noted(kind, text, details, Grounds("closing text", 0.89)),))
+    item = Noted(kind, text, details, Grounds("closing text", 0.89, ("1a2b3c4d",)), points)
+    return composed((), findings=(item,), **more)
 
 
 def test_our_own_news_of_the_task_list_are_no_results() -> None:
@@ -59,28 +66,79 @@ def test_our_own_news_of_the_task_list_are_no_results() -> None:
 # --- what was found ---------------------------------------------------------------------------------------------------
 
 
-def test_an_outcome_is_what_was_done() -> None:
-    assert texts(noted("outcome", "CSV import names the bad row").done) == ["CSV import names the bad row"]
+def test_an_outcome_is_what_was_done_with_its_points_and_its_proof() -> None:
+    entry = noted("outcome", "CSV import names the bad row", "commit 1a2b3c4", ("Row and column", "Tests"))
+    points = ("Row and column", "Tests", "commit 1a2b3c4")
+    assert entry.done == (Line("CSV import names the bad row", "", points, "outcome-1a2b3c4d"),)
 
 
-def test_a_correction_is_told_with_the_decisions() -> None:
+def test_an_outcome_has_the_ids_of_the_finished_tasks_that_it_covers() -> None:
+    tasks = (
+        Task("001", "Import names the bad row", "completed"),
+        Task("2", "Release version two", "completed"),
+    )
+    entry = noted("outcome", "CSV import names the bad row", tasks=tasks)
+    assert texts(entry.done) == ["CSV import names the bad row (task-001)", "Other finished tasks"]
+    assert entry.done[1].points == ("Release version two (task-2)",)
+
+
+def test_a_correction_has_a_section_and_says_what_followed() -> None:
     entry = noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
-    assert entry.decisions == (Line('Corrected: "Build the data in the test"', "refused: Edit orders.json"),)
+    assert entry.corrections == (
+        Line('"Build the data in the test"', "", ("refused: Edit orders.json",), "correction-1a2b3c4d"),
+    )
 
 
-def test_an_open_end_is_an_open_question() -> None:
-    assert texts(noted("open_end", "Asked, no answer: keep the format?").questions) == [
-        "Asked, no answer: keep the format?"
-    ]
+def test_an_open_end_that_asks_is_a_question_and_another_one_comes_next() -> None:
+    asked, planned = (
+        noted("open_end", "Keep the format?", "We talked of CSV."),
+        noted("open_end", "Plan: Retry"),
+    )
+    assert asked.questions == (Line("Keep the format?", "", ("We talked of CSV.",), "open_end-1a2b3c4d"),)
+    assert texts(planned.further) == ["Plan: Retry"]
 
 
-def test_a_fixed_failure_is_told_with_its_cause_and_a_report_with_its_agent() -> None:
-    fixed = Failure("test_refund, 0.1 off", "fixed in tax.py", "rounded too early")
+def test_a_fixed_failure_is_told_with_its_cause_and_fix() -> None:
+    entry = composed((Failure("test_refund, 0.1 off", "fixed in tax.py", "rounded too early"),))
+    [line] = entry.failures
+    assert line[:3] == ("test_refund, 0.1 off", "", ("Cause: rounded too early", "Fix: fixed in tax.py"))
+
+
+def test_a_report_is_listed_where_nothing_came_of_it() -> None:
     report = Subagent(AgentRef("explore", "1"), summary="Three callers.")
-    assert texts(composed((fixed, report)).done) == [
-        "Fixed: test_refund, 0.1 off (rounded too early) → fixed in tax.py",
-        "explore: Three callers.",
-    ]
+    assert texts(composed((report,)).done) == ["explore: Three callers."]
+    done = Noted("outcome", "Renamed all callers", None, Grounds("commit"))
+    assert texts(composed((report,), findings=(done,)).done) == ["Renamed all callers"]
+
+
+def test_a_summary_is_listed_unless_an_outcome_says_it() -> None:
+    done = Noted("outcome", "Renamed every caller of parse", None, Grounds("commit"))
+    assert texts(composed((), findings=(done,), summary="Renamed every caller.").done) == [done.text]
+    assert len(composed((), findings=(done,), summary="Coupons expire now.").done) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ((f"Fix the limiter.\n\nHere is a log:\n\n{'x ' * 60}",), "Fix the limiter."),
+        (("Run:\n\n> cru\n\nWhy does it hang?",), "Run: > cru Why does it hang?"),
+        (
+            (f"Implement the following plan:\n\n# Retry with jitter\n\n## Why\n\n{'x ' * 60}",),
+            "Implement the following plan: Retry with jitter",
+        ),
+        (("/review", "Only the tests"), "/review"),
+        (("/review",), "/review"),
+        ((), ""),
+    ],
+)
+def test_the_request_is_the_first_paragraph_that_the_user_wrote(words: tuple[str, ...], asked: str) -> None:
+    entry = composed(tuple(map(Intervention, words)))
+    assert texts(entry.request) == [asked] * bool(asked)
+
+
+def test_words_that_answer_an_offer_are_not_the_request() -> None:
+    answer = Decision("Write the tests, too? → yes", by="user")
+    assert texts(composed((Intervention("yes"), answer, Intervention("Ship it"))).request) == ["Ship it"]
 
 
 def test_what_is_merely_said_is_neither_done_nor_decided_nor_asked() -> None:
@@ -93,7 +151,19 @@ def test_what_is_merely_said_is_neither_done_nor_decided_nor_asked() -> None:
 
 def test_a_decision_is_told_with_its_rationale() -> None:
     entry = composed((Decision("Token bucket.", "Constant memory."),))
-    assert entry.decisions == (Line("Token bucket.", "Constant memory."),)
+    assert [line[:2] for line in entry.decisions] == [("Token bucket.", "Constant memory.")]
+
+
+def test_a_decision_says_who_made_it_what_was_not_chosen_and_that_it_was_kept() -> None:
+    decision = Decision(
+        "Token bucket", None, "leaky bucket", "user", Grounds("picked option", 0.8, ("1a2b",))
+    )
+    kept = Captures(approved=(Capture("decision", "token-bucket", "Token bucket"),))
+    phase = Phase("One", entries=(decision,))
+    [line] = compose_entry(Session("s", phases=(phase,)), captures=kept).decisions
+    assert line == Line(
+        "Token bucket (by user, captured)", "", ("Not chosen: leaky bucket",), "decision-1a2b"
+    )
 
 
 def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_are_told() -> None:
@@ -105,22 +175,33 @@ def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_
 
 
 def test_a_decision_told_twice_is_told_once() -> None:
-    entry = composed((Decision("A", "b"),), (Decision("A", "b"), Decision("A", "c")))
-    assert entry.decisions == (Line("A", "b"), Line("A", "c"))
+    longer = Decision("Use Postgres for the queue, with one table")
+    entry = composed(
+        (Decision("Use Postgres for the queue"),), (Decision("A", "b"), longer, Decision("A", "b"))
+    )
+    assert texts(entry.decisions) == ["A", longer.text]
 
 
-def test_lines_are_those_of_the_note() -> None:
+def test_a_question_is_not_listed_again_as_the_reason_of_the_pause() -> None:
+    entry = noted("open_end", "Asked, no answer: shall I go on?", pause_reason="asked: shall I go on?")
+    assert (len(entry.questions), entry.further) == (1, ())
+    left = composed((), tasks=(Task("1", "Ship"),), pause_reason="1 open task: Ship")
+    assert texts(left.further) == ["To do: Ship (task-1)"]
+
+
+def test_a_line_has_the_id_of_the_item_that_waits() -> None:
     text = "---\ntype: session\nsession_id: s\n---\n\n# T\n\n## One\n\n> [!decision]\n> Go.\n\n> [!error]\n> Red.\n"
     entry = compose_entry(read_session(Source(text), "s"))
-    assert entry.decisions == (Line("Go.", line=10),)
-    assert entry.questions == (Line("Unresolved: Red.", line=13),)
+    assert texts(entry.decisions) == ["Go."]
+    [line] = entry.questions
+    assert (line.text, line.finding[:6]) == ("Unresolved: Red.", "inbox-")
 
 
 def test_subagents_decisions_are_told_and_what_they_say_to_their_parent_is_not() -> None:
     asked = Intervention("Is the clock safe?")
     child = Session("c", title="Clock", phases=(Phase("A", entries=(Decision("Monotonic", "safe"), asked)),))
     told = compose_entry(Session("s"), children=[child])
-    assert told.decisions == (Line("Monotonic (subagent Clock)", "safe"),)
+    assert [line[:2] for line in told.decisions] == [("Monotonic (subagent Clock)", "safe")]
     assert told.questions == ()
 
 
@@ -166,7 +247,7 @@ def test_an_answer_in_the_callout_itself_counts() -> None:
 def test_an_error_is_open_until_it_is_mended() -> None:
     entry = composed((Failure("Red"), Failure("Blue")), (Failure("Red", "Painted"),))
     assert texts(entry.questions) == ["Unresolved: Blue"]
-    assert "Fixed: Red → Painted" in texts(entry.done)
+    assert [line[:3] for line in entry.failures] == [("Red", "", ("Fix: Painted",))]
 
 
 # --- tasks and blockers ----------------------------------------------------------------------------------------------
@@ -182,11 +263,11 @@ def test_unfinished_tasks_come_next_those_in_progress_first_with_what_they_wait_
     )
     entry = composed((), tasks=tasks)
     assert texts(entry.further) == [
-        "Continue: Test (task 3)",
-        "To do: Ship (task 2; waits for task 3)",
-        "To do (waiting): Odd (task 4)",
+        "Continue: Test (task-3)",
+        "To do: Ship (task-2; waits for task-3)",
+        "To do (waiting): Odd (task-4)",
     ]
-    assert texts(entry.done) == ["Write (task 1)"]
+    assert texts(entry.done) == ["Write (task-1)", "Started: Test (task-3)"]
     assert (entry.tasks_completed, entry.tasks_started) == (("1",), ("3",))
 
 
@@ -228,10 +309,14 @@ def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
     assert entry.skills == ("testing",)
 
 
-def test_results_are_limited_and_their_number_is_told() -> None:
-    entry = composed(*((Callout("milestone", f"M{n}"),) for n in range(100)))
-    assert len(entry.done) == 41
-    assert entry.done[0].text == "… 60 earlier results"
+def test_a_section_lists_the_surest_and_then_the_latest_and_counts_the_rest() -> None:
+    sure = [Noted("outcome", f"Sure {n}", None, Grounds("commit", 0.97)) for n in range(3)]
+    less = [Noted("outcome", f"Less {n}", None, Grounds("closing text", 0.9)) for n in range(20)]
+    done = texts(composed((), findings=(*sure, *less)).done)
+    assert done == [
+        *(one.text for one in (*sure, *less[-(MOST["done"] - 3) :])),
+        "… 11 more in `cru session show 2026-11-21-x --findings`",
+    ]
 
 
 def test_an_empty_session_has_an_entry() -> None:
@@ -240,7 +325,7 @@ def test_an_empty_session_has_an_entry() -> None:
 
 
 def test_a_line_is_one_line_and_not_too_long() -> None:
-    assert tidy_line(Line("a\n\nb", "c\td", -1)) == Line("a b", "c d", 0)
+    assert tidy_line(Line("a\n\nb", "c\td", ("\n", "e\nf"))) == Line("a b", "c d", ("e f",))
     assert len(tidy_line(Line("x" * 5000)).text) == LONGEST
 
 
@@ -252,25 +337,20 @@ def test_captures_without_a_type_are_left_out() -> None:
 # --- any session -----------------------------------------------------------------------------------------------------
 
 
-def all_of(kind: type, session: Session) -> list[NoteEntry]:
-    todo, found = [*reversed((*session.preamble, *session.all_entries()))], []
-    while todo:
-        entry = todo.pop()
-        found.append(entry)
-        todo += [*reversed(entry.entries)] if isinstance(entry, Subagent) else []
-    return [entry for entry in found if isinstance(entry, kind)]
-
-
 @settings(max_examples=60, deadline=None)
 @given(sessions())
 def test_every_decision_and_every_unfinished_task_of_any_session_is_there(session: Session) -> None:
     entry = compose_entry(session)
     assert entry == tidy_entry(entry)
-    told = set(texts(entry.decisions))
-    for decision in all_of(Decision, session):
-        assert isinstance(decision, Decision)
-        assert not normal_line(shorten(decision.text)) or tidy_line(Line(shorten(decision.text))).text in told
+    assert all(len(lines_of(entry, part)) <= most + 1 for part, most in MOST.items())
+    told = texts(entry.decisions)
+    for one in findings_of(session) if len(told) <= MOST["decisions"] else ():
+        if one.kind == Kind.DECISION and bare(one.summary):
+            wanted = tidy_line(Line(shorten(one.summary))).text
+            assert any(bare(wanted) in bare(text) for text in told)
     open_tasks = [task for task in session.tasks if task.status not in {"completed", "cancelled", "deleted"}]
     for task in open_tasks:
-        wanted = tidy_line(Line(shorten(f": {task.content} (task"))).text
-        assert any(wanted in line.text for line in entry.further)
+        wanted = bare(tidy_line(Line(shorten(f": {task.content}"))).text)
+        assert len(entry.further) > MOST["further"] or any(
+            wanted in bare(text) for text in texts(entry.further)
+        )

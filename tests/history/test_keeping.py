@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from crucible.errors import BadSessionId, CrucibleError, EditRefused
+from crucible.history.discarding import prune, too_many
 from crucible.history.keeping import (
-    Limits,
     Wish,
     keep_entry,
     list_entries,
     load_entries,
-    prune,
     search_entries,
-    too_many,
 )
 from crucible.history.model import Capture, Captures, Entry, Line
 from crucible.vault.store import Vault
@@ -43,7 +41,7 @@ def names(vault: Vault, wish: Wish) -> list[str]:
 def test_an_entry_is_a_note_and_then_brought_up_to_date(place: Vault) -> None:
     path = keep_entry(place, entry(1, tokens=7))
     assert path == place.root / "history" / "2026-11-21-s1.md"
-    path.write_text(path.read_text().replace("## Open Questions\n", "## Open Questions\n\n- Mine\n"))
+    path.write_text(path.read_text().replace("%% crucible", "## Open Questions\n\n- Mine\n\n%% crucible"))
     keep_entry(place, entry(1, tokens=9, questions=(Line("Retry?"),)))
     [one] = load_entries(place)
     assert one.entry == entry(1, tokens=9, questions=(Line("Mine"), Line("Retry?")))
@@ -100,22 +98,27 @@ def test_beyond_the_limits_are_those_too_old_and_those_too_many_the_oldest_first
         keep_entry(place, entry(day))
     (place.root / "history" / "2020-01-01-odd.md").write_text("# Mine\n")
 
-    def beyond(limits: Limits) -> list[str]:
-        return [one.note.name[-4:].rpartition("-")[2] for one in too_many(load_entries(place), NOW, limits)]
+    def beyond(*limits: int) -> list[str]:
+        return [one.note.name[-4:].rpartition("-")[2] for one in too_many(load_entries(place), NOW, *limits)]
 
-    assert beyond(Limits()) == ["s400"]
-    assert beyond(Limits(entries=2)) == ["s400", "s3"]
-    assert beyond(Limits(0, 0)) == []
+    assert beyond(100, 365) == ["s400"]
+    assert beyond(2, 365) == ["s400", "s3"]
+    assert beyond(0, 0) == []
 
 
-def test_pruning_hands_on_what_nobody_changed_meanwhile(place: Vault) -> None:
+def test_pruning_puts_away_what_nobody_changed_meanwhile(
+    place: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("send2trash.send2trash", lambda path: Path(path).unlink())
     for day in (1, 2):
         keep_entry(place, entry(day))
     notes = [*load_entries(place)]
     changed = notes[0].note.path
     changed.write_text(changed.read_text() + "\nMine.\n")
-    gone: list[Path] = []
-    assert prune(place, notes, gone.append) == gone == [notes[1].note.path]
+    gone, wrong = list[Path](), list[CrucibleError]()
+    prune(place, notes, lambda path, _: gone.append(path), wrong.append)
+    assert (gone, wrong) == ([notes[1].note.path], [])
+    assert (changed.exists(), notes[1].note.path.exists()) == (True, False)
 
 
 def test_no_number_of_days_is_too_large_and_what_tells_no_time_is_not_old(place: Vault) -> None:
@@ -124,7 +127,7 @@ def test_no_number_of_days_is_too_large_and_what_tells_no_time_is_not_old(place:
     keep_entry(place, Entry("limiter"))
 
     def beyond(days: int) -> list[str]:
-        return [one.note.name for one in too_many(load_entries(place), NOW, Limits(0, days))]
+        return [one.note.name for one in too_many(load_entries(place), NOW, 0, days)]
 
     assert beyond(10**12) == beyond(800_000) == []
     assert beyond(365) == ["2025-10-18-s400"]

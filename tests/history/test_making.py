@@ -15,9 +15,8 @@ from crucible.bookmarks.model import Bookmark, Why
 from crucible.errors import AgentFailed
 from crucible.flight.reading import read_records
 from crucible.history.keeping import add_captures
-from crucible.history.making import Made, make_history
+from crucible.history.making import Made, make_history, refresh_history
 from crucible.history.model import Capture, Captures
-from crucible.history.refreshing import refresh_history
 from crucible.note.source import Edit, Span
 from crucible.secrets import scanner
 from crucible.settings import SecretSettings, VaultSettings
@@ -94,9 +93,9 @@ def test_it_is_composed_without_a_model(make: Make) -> None:
     made = make()
     assert (made.is_new, made.problems, made.entry.author) == (True, (), "")
     text = made.path.read_text()
-    assert "- Chose Stripe over Paddle, see docs/adr.md (line 16)\n  - Why: its docs\n" in text
-    assert "- Retry failed payments? (line " in text
-    assert "- Continue: Types (task 1) (line " in text
+    assert "- **Chose Stripe over Paddle, see docs/adr.md**\n  - Why: its docs\n" in text
+    assert "- Retry failed payments?\n" in text
+    assert "- Continue: Types (task-1)\n" in text
 
 
 def test_a_model_tells_it_and_what_that_left_out_is_there(make: Make) -> None:
@@ -104,9 +103,9 @@ def test_a_model_tells_it_and_what_that_left_out_is_there(make: Make) -> None:
     text = made.path.read_text()
     assert (made.entry.author, made.problems) == ("big-model", ())
     assert "author: big-model\n" in text
-    assert "- Stripe, not Paddle (line 16)\n  - Why: its docs\n" in text
+    assert "- **Stripe, not Paddle**\n  - Why: its docs\n" in text
     assert "- Retry failed payments?" in text
-    assert "- Continue: Types (task 1)" in text
+    assert "- Continue: Types (task-1)" in text
 
 
 def test_an_answer_is_refused_once_and_asked_for_again_with_the_reason(place: Vault) -> None:
@@ -137,8 +136,8 @@ def test_what_a_model_told_stays_without_one_until_the_session_changes(place: Va
     made = make()
     assert made.entry.author == ""
     text = made.path.read_text()
-    assert "- No refunds (line " in text
-    assert "- Chose Stripe over Paddle, see docs/adr.md (line 16)" in text
+    assert "- **No refunds**\n" in text
+    assert "- **Chose Stripe over Paddle, see docs/adr.md**\n" in text
     assert "Stripe, not Paddle" not in text
     assert "author" not in text.partition("%%")[0]
 
@@ -148,9 +147,8 @@ def test_an_answer_takes_from_what_a_model_told_only_what_it_settles(place: Vaul
     path.write_text(
         path.read_text().replace("> Retry failed", "> Retry or forgive the failed") + "\n> [!error]\n> Red\n"
     )
-    story = f"{TOLD}\n## Open Questions\n\n- Retry or forgive failed payments?\n- Who pays Ada?\n"
-    assert "- Unresolved: Red (line 25)" in make(story).path.read_text()
-    before = place.load(NAME).session
+    story = f"{TOLD}\n## Open Questions\n\n- Retry or forgive failed payments? [Q1]\n- Who pays Ada?\n"
+    assert "- Unresolved: Red\n" in make(story).path.read_text()
     place.update(
         path,
         lambda note: [
@@ -160,14 +158,14 @@ def test_an_answer_takes_from_what_a_model_told_only_what_it_settles(place: Vaul
             )
         ],
     )
-    history = refresh_history(place, path, before, now=NOW, redact=redact, roots=("/home/dev/shop",))
+    history = refresh_history(place, path, now=NOW, redact=redact, roots=("/home/dev/shop",))
     assert history
     text = history.read_text()
-    assert "- Began src/billing.ts (task 1)" in text
+    assert "1. **Began src/billing.ts** (task 1)\n" in text
     assert "author: big-model" in text
     assert "forgive" not in text
     assert "- Who pays Ada?" in text
-    assert "- Unresolved: Red (line 28)" in text
+    assert "- Unresolved: Red\n" in text
     assert make().path.read_text() == text
 
 
@@ -208,10 +206,12 @@ def test_what_was_captured_is_listed_once_and_without_absolute_paths(place: Vaul
 
 def test_a_human_s_edits_outlive_a_model(make: Make) -> None:
     path = make(TOLD).path
-    path.write_text(path.read_text().replace("- Began src/billing.ts (task 1)\n", "- Began it, with Ada\n"))
+    path.write_text(
+        path.read_text().replace("1. **Began src/billing.ts** (task 1)\n", "1. Began it, with Ada\n")
+    )
     for answers in ((), (TOLD,), (AgentFailed("x", ""),)):
         text = make(*answers).path.read_text()
-        assert text.count("- Began it, with Ada\n") == 1
+        assert text.count("1. Began it, with Ada\n") == 1
         assert "Began src/billing.ts" not in text
 
 
@@ -279,4 +279,4 @@ def test_what_subagents_decided_is_told_with_their_parent(place: Vault, make: Ma
         path.read_text().replace("---\n\n#", "subagents:\n  - session: 2026-11-21-clock\n---\n\n#", 1)
     )
     place.create("2026-11-21-clock", note("2026-11-21-clock", "## A\n\n> [!decision]\n> Monotonic time\n"))
-    assert "- Monotonic time (subagent 2026-11-21-clock)\n" in make().path.read_text()
+    assert "- **Monotonic time** (subagent 2026-11-21-clock)\n" in make().path.read_text()

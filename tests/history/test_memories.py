@@ -39,7 +39,6 @@ memories = st.builds(
     phase=_texts,
     project=_texts,
     source=_texts,
-    inferred=st.booleans(),
     done=st.booleans(),
 )
 

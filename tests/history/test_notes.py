@@ -28,10 +28,11 @@ ENTRY = Entry(
     files_modified=("src/billing.ts",),
     captures=Captures(approved=(Capture("decision", "stripe-over-paddle", "Stripe over Paddle"),)),
     tokens=1944,
-    done=(Line("User profiles (task 1)", line=21),),
-    decisions=(Line("Stripe over Paddle.", "Better documentation.", 40),),
-    questions=(Line("Do we need webhook retries?", line=50),),
-    further=(Line("Continue: billing (task 2)", line=21), Line("Blocked: no API keys")),
+    request=(Line("Bill our users"),),
+    done=(Line("User profiles (task-1)", points=("Added GET", "Wrote tests")), Line("Dates")),
+    decisions=(Line("Stripe over Paddle.", "Better documentation.", ("See ADR-003",)),),
+    questions=(Line("Do we need webhook retries?"),),
+    further=(Line("Continue: billing (task-2)"), Line("Blocked: no API keys")),
 )
 NOTE = """\
 ---
@@ -64,24 +65,38 @@ format: 2
 
 From [[sessions/2026-11-21-billing]].
 
+## Request
+
+- Bill our users
+
 ## What We Did
 
-- User profiles (task 1) (line 21)
+1. **User profiles** (task-1)
+   - Added GET
+   - Wrote tests
+2. **Dates**
 
 ## Decisions Made
 
-- Stripe over Paddle. (line 40)
+- **Stripe over Paddle.**
   - Why: Better documentation.
+  - See ADR-003
 
 ## Open Questions
 
-- Do we need webhook retries? (line 50)
+- Do we need webhook retries?
 
 ## Next Session
 
-- Continue: billing (task 2) (line 21)
+- Continue: billing (task-2)
 - Blocked: no API keys
 """
+
+
+def test_a_point_that_reads_as_a_reason_is_one() -> None:
+    entry = Entry("s", further=(Line("Ship", "", ("Why: it is late", "Ask Ada")),))
+    assert tidy_entry(entry).further == (Line("Ship", "it is late", ("Ask Ada",)),)
+    assert read_entry(Source(render_entry(entry))).entry == tidy_entry(entry)
 
 
 def test_a_note_looks_as_people_expect() -> None:
@@ -119,28 +134,33 @@ of two lines.
 - not read
 
 ## Decisions Made
-- Chosen (line 3)
+- **Chosen** (captured)
   - Why: so
     and so
+  - More
 """
     read = read_entry(Source(text), "x")
     assert read.entry is not None
     assert read.entry.session_id == "x"
-    assert [one.text for one in read.entry.done] == [
-        "First goes on and below",
-        "Second",
-        "A paragraph of two lines.",
-    ]
-    assert read.entry.decisions == (Line("Chosen", "so and so", 3),)
+    assert read.entry.done == (
+        Line("First goes on", points=("and below",)),
+        Line("Second"),
+        Line("A paragraph of two lines."),
+    )
+    assert read.entry.decisions == (Line("Chosen (captured)", "so and so", ("More",)),)
     assert read.entry.captures == Captures(approved=(Capture("pattern", "p"),))
     assert [one.code for one in read.problems] == ["bad-field", "bad-field"]
 
 
 def _lines() -> st.SearchStrategy[tuple[Line, ...]]:
     texts = st.one_of(
-        hostile_text(), hostile_line(), st.sampled_from(["x (line 3)", "(line 3)", "Why: x", "x \\(line 3)"])
+        hostile_text(),
+        hostile_line(),
+        st.sampled_from(["**x** (y)", "(y)", "Why: x", "x** (y)", "**", "`x (y)"]),
     )
-    return st.lists(st.builds(Line, texts, texts, st.integers(0, 9999)), max_size=3).map(tuple)
+    return st.lists(
+        st.builds(Line, texts, texts, st.lists(texts, max_size=2).map(tuple), st.just("")), max_size=3
+    ).map(tuple)
 
 
 def _values() -> st.SearchStrategy[tuple[str, ...]]:
@@ -148,7 +168,9 @@ def _values() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 def _captures() -> st.SearchStrategy[tuple[Capture, ...]]:
-    return st.lists(st.builds(Capture, hostile_line(), hostile_line(), hostile_line()), max_size=2).map(tuple)
+    return st.lists(
+        st.builds(Capture, hostile_line(), hostile_line(), hostile_line(), st.just("")), max_size=2
+    ).map(tuple)
 
 
 ENTRIES = st.builds(
@@ -162,8 +184,9 @@ ENTRIES = st.builds(
     agent=hostile_line(),
     skills=_values(),
     files_modified=_values(),
-    captures=st.builds(Captures, _captures(), _captures()),
+    captures=st.builds(Captures, _captures(), _captures(), st.just(())),
     tokens=st.none() | st.integers(0, 10**9),
+    request=_lines(),
     done=_lines(),
     further=_lines(),
 )
@@ -180,11 +203,9 @@ def test_any_entry_reads_back_and_leads_nowhere(entry: Entry) -> None:
     wiki = {link.target for link in find_links(source) if link.kind == "wiki"}
     assert wiki <= {f"sessions/{tidy.session_id}"}
     assert not find_property_links(source)
+    told = {"## Request": tidy.request, "## What We Did": tidy.done, "## Next Session": tidy.further}
     assert [line for line in source.lines if line.startswith("## ")] == [
-        "## What We Did",
-        "## Decisions Made",
-        "## Open Questions",
-        "## Next Session",
+        heading for heading, lines in told.items() if lines
     ]
 
 
@@ -199,3 +220,62 @@ def test_whatever_stands_in_a_section_is_read_without_an_error(text: str) -> Non
 def test_marks_of_a_merge_that_nobody_settled_are_no_items() -> None:
     lines = ["## Next Session", "", "<<<<<<< HEAD", "- One", "||||||| a", "=======", "- Two", ">>>>>>> b"]
     assert [item.line.text for item in read_items(lines)] == ["One", "Two"]
+
+
+SEED = """\
+---
+session_id: a1b2c3d4
+date: 2026-01-24
+start_time: "09:15:00"
+end_time: "11:30:00"
+duration_minutes: 135
+agent: coder
+tasks_completed:
+  - task-001
+captures:
+  - type: decision
+    id: dec-789
+    summary: "Chose Stripe over Paddle"
+---
+
+# Session Summary: January 24, 2026
+
+## What We Did
+
+1. **Implemented user profile API** (task-001)
+   - Added GET /api/users/:id endpoint
+
+2. **Started billing integration** (task-004)
+   - Blocked: Need API keys from finance team
+
+## Decisions Made
+
+- **Chose Stripe over Paddle** (captured → RECALL)
+  - Better API documentation
+"""
+
+
+def test_a_history_of_edi_is_read() -> None:
+    entry = read_entry(Source(SEED), "2026-01-24-a1b2c3d4").entry
+    assert entry is not None
+    assert (entry.session_id, entry.started, entry.ended) == (
+        "a1b2c3d4",
+        datetime(2026, 1, 24, 9, 15, tzinfo=UTC),
+        datetime(2026, 1, 24, 11, 30, tzinfo=UTC),
+    )
+    assert entry.done == (
+        Line("Implemented user profile API (task-001)", points=("Added GET /api/users/:id endpoint",)),
+        Line("Started billing integration (task-004)", points=("Blocked: Need API keys from finance team",)),
+    )
+    assert entry.decisions == (
+        Line("Chose Stripe over Paddle (captured → RECALL)", points=("Better API documentation",)),
+    )
+    assert entry.captures.approved == (Capture("decision", "dec-789", "Chose Stripe over Paddle"),)
+
+
+def test_a_note_lists_five_captures_at_most_first_what_was_kept() -> None:
+    group = [Capture("decision", "", f"D{number}") for number in range(9)]
+    captures = Captures(tuple(group[:4]), tuple(group[4:7]), tuple(group[7:]))
+    read = read_entry(Source(render_entry(Entry("s", captures=captures)))).entry
+    assert read is not None
+    assert read.captures == Captures(tuple(group[:2]), tuple(group[4:7]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -10,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from crucible.errors import VaultError
-from crucible.history.gleaning import glean
-from crucible.history.memories import FILES, Memory, MemoryKind, key_of, load_memories, move_memories
-from crucible.history.model import Capture, Captures, Entry, Line
-from crucible.history.remembering import Remembered, completes_milestone, remember
+from crucible.history.memories import FILES, Memory, MemoryKind, append_memories, load_memories, move_memories
+from crucible.history.remembering import completes_milestone, remember
 from crucible.secrets.redacting import redact_of
+from crucible.session.findings import findings_of
 from crucible.session.model import (
     AgentRef,
     Callout,
@@ -45,9 +43,9 @@ def session(*entries: NoteEntry, **more: object) -> Session:
     return Session("2026-11-21-x", **{"phases": (phase,), "project": "shop", **more})  # type: ignore[arg-type]
 
 
-def remembered(vault: Vault, told: Session, hours: int = 0, entry: Entry | None = None) -> Remembered:
+def remembered(vault: Vault, told: Session, hours: int = 0) -> tuple[Memory, ...]:
     redact = redact_of(vault.settings.secrets)
-    return remember(vault, told, now=NOW + timedelta(hours=hours), redact=redact, entry=entry)
+    return remember(vault, told, now=NOW + timedelta(hours=hours), redact=redact)
 
 
 def held(vault: Vault, kind: MemoryKind) -> list[Memory]:
@@ -62,17 +60,39 @@ def texts(vault: Vault, kind: MemoryKind) -> list[str]:
 
 
 def test_a_decision_is_kept_with_its_reason_phase_time_and_project(vault: Vault) -> None:
-    remembered(vault, session(Decision("Token bucket", "constant memory")))
-    (one,) = held(vault, DECISION)
-    assert (one.text, one.why, one.phase, one.at, one.project, one.source, one.inferred) == (
+    told = session(Decision("Token bucket", "constant memory", by="user"))
+    remembered(vault, told)
+    (one,), (finding,) = held(vault, DECISION), findings_of(told)
+    assert (one.text, one.why, one.by, one.phase, one.at, one.project, one.source, one.finding) == (
         "Token bucket",
         "constant memory",
+        "user",
         "phase-1",
         THEN,
         "shop",
         "callout",
-        False,
+        finding.id,
     )
+
+
+def test_every_line_of_a_finding_has_its_id_and_its_summary(vault: Vault) -> None:
+    told = session(
+        Decision("Redis", grounds=Grounds("reply", 0.8, ("3a77d35a",))),
+        Failure("It ran backwards", "use the monotonic one", cause="the wall clock"),
+        findings=(Noted("correction", "Build the data in the test"), Noted("open_end", "Who pays for it")),
+    )
+    remembered(vault, told)
+    found = {one.id: one.summary for one in findings_of(told)}
+    assert {one.finding: one.text for kind in MemoryKind for one in held(vault, kind)} == found
+    (lesson,) = (one for one in held(vault, LESSON) if one.why)
+    assert lesson.why == "the wall clock → use the monotonic one"
+
+
+def test_several_sessions_are_remembered_in_one_go(vault: Vault) -> None:
+    told = [replace(session(Decision(f"Part {n}")), id=f"2026-11-21-{n}") for n in range(3)]
+    redact = redact_of(vault.settings.secrets)
+    assert len(remember(vault, *told, now=NOW, redact=redact)) == 3
+    assert remember(vault, *told, now=NOW, redact=redact) == ()
 
 
 def test_what_is_merely_said_is_no_decision(vault: Vault) -> None:
@@ -84,7 +104,7 @@ def test_what_is_merely_said_is_no_decision(vault: Vault) -> None:
 
 def test_what_a_model_found_is_inferred(vault: Vault) -> None:
     remembered(vault, session(Decision("UTC for every time", grounds=Grounds("model", 0.7, ("5ad1908e",)))))
-    assert [(one.source, one.inferred) for one in held(vault, DECISION)] == [("model", True)]
+    assert [one.source for one in held(vault, DECISION)] == ["model"]
 
 
 def test_a_fixed_error_a_correction_and_a_fact_are_lessons(vault: Vault) -> None:
@@ -100,10 +120,10 @@ def test_a_fixed_error_a_correction_and_a_fact_are_lessons(vault: Vault) -> None
             ),
         ),
     )
-    assert {(one.text, one.why, one.source, one.inferred) for one in held(vault, LESSON)} == {
-        ("The clock ran backwards", "use the monotonic one", "error", False),
-        ("Build the data in the test", "refused: Edit orders.json", "correction", False),
-        ("make test needs a running Postgres", "", "environment", False),
+    assert {(one.text, one.why, one.finding.partition("-")[0]) for one in held(vault, LESSON)} == {
+        ("The clock ran backwards", "use the monotonic one", "failure"),
+        ("Build the data in the test", "refused: Edit orders.json", "correction"),
+        ("make test needs a running Postgres", "", "environment"),
     }
 
 
@@ -127,45 +147,6 @@ def test_an_inline_subagents_decision_is_kept(vault: Vault) -> None:
     assert texts(vault, DECISION) == ["Inner"]
 
 
-def test_a_history_adds_what_a_human_wrote_there_and_accepted_knowledge(vault: Vault) -> None:
-    captures = Captures(
-        approved=(Capture("failure", "k-1", "Flush first"), Capture("adr", "k-2", "No")),
-        skipped=(Capture("pattern", "", "Never"),),
-    )
-    entry = Entry(
-        "2026-11-21-x",
-        decisions=(Line("Token bucket"), Line("Written by hand", "it is so")),
-        further=(Line("To do: Test it (task 2)"), Line("Blocked: no key"), Line("Ask Ada")),
-        captures=captures,
-    )
-    remembered(vault, session(Decision("Token bucket"), tasks=(Task("2", "Test it"),)), entry=entry)
-    assert {(one.text, one.source, one.inferred) for one in held(vault, DECISION)} == {
-        ("Token bucket", "callout", False),
-        ("Written by hand", "history", False),
-    }
-    assert set(texts(vault, TODO)) == {"Test it", "Ask Ada"}
-    assert [(one.text, one.source) for one in held(vault, LESSON)] == [("Flush first", "knowledge")]
-
-
-def test_what_a_model_told_is_inferred(vault: Vault) -> None:
-    told = (Line("Rate limits live at the edge"),)
-    entry = Entry("2026-11-21-x", author="some-model", decisions=told, further=told)
-    remembered(vault, session(), entry=entry)
-    assert [one.inferred for kind in (DECISION, TODO) for one in held(vault, kind)] == [True, True]
-
-
-def test_thousands_of_decisions_are_not_held_against_each_other() -> None:
-    said = tuple(
-        entry
-        for n in range(1500)
-        for entry in (Decision(f"Keep part{n} in box{n}"), Prose(f"We decided to keep part{n} in box{n}."))
-    )
-    begun = time.process_time()
-    found = glean(session(*said))
-    assert len(found) == 1500
-    assert time.process_time() - begun < 1.5
-
-
 # --- again and again -------------------------------------------------------------------------------------------------
 
 
@@ -180,38 +161,17 @@ def test_remembering_twice_writes_nothing_twice(
     first = remember(vault, told, now=NOW, redact=redact)
     folder = vault.root / ".crucible" / "memory"
     data = {path.name: path.read_bytes() for path in folder.glob("*")} if folder.exists() else {}
-    assert remember(vault, told, now=NOW + timedelta(days=1), redact=redact) == Remembered()
-    assert len({one.id for one in first.added}) == len(first.added)
+    assert remember(vault, told, now=NOW + timedelta(days=1), redact=redact) == ()
+    assert len({one.id for one in first}) == len(first)
     assert data == ({path.name: path.read_bytes() for path in folder.glob("*")} if folder.exists() else {})
-
-
-@settings(max_examples=25)
-@given(told=sessions())
-def test_every_decision_and_open_task_of_a_session_is_gleaned(told: Session) -> None:
-    found = {(one.kind, key_of(one.text)) for one in glean(told)}
-    for entry in told.all_entries():
-        if isinstance(entry, Decision) and entry.text.strip():
-            assert (DECISION, key_of(entry.text)) in found
-    for task in told.tasks:
-        if task.status not in ("completed", "cancelled", "deleted") and task.content.strip():
-            assert (TODO, key_of(task.content)) in found
 
 
 def test_a_task_that_is_done_closes_its_todo_and_opens_it_again(vault: Vault) -> None:
     remembered(vault, session(tasks=(Task("1", "Test it"),)))
     done = remembered(vault, session(tasks=(Task("1", "Test it", "completed"),)), 1)
-    assert ([one.text for one in done.closed], texts(vault, TODO)) == (["Test it"], [])
+    assert ([one.text for one in done if one.done], texts(vault, TODO)) == (["Test it"], [])
     remembered(vault, session(tasks=(Task("1", "Test it"),)), -5)
     assert texts(vault, TODO) == ["Test it"]
-
-
-def test_another_session_of_the_project_may_do_it_in_the_same_words(vault: Vault) -> None:
-    remembered(vault, session(tasks=(Task("1", "Test it"), Task("2", "Ship it"))))
-    later = replace(session(tasks=(Task("9", "test it.", "completed"),)), id="2026-11-22-y")
-    remembered(vault, replace(later, id="2026-11-22-z", project="blog"))
-    assert set(texts(vault, TODO)) == {"Test it", "Ship it"}
-    remembered(vault, later)
-    assert texts(vault, TODO) == ["Ship it"]
 
 
 def test_a_decision_that_its_note_says_no_more_holds_no_more_and_its_line_stays(vault: Vault) -> None:
@@ -222,18 +182,17 @@ def test_a_decision_that_its_note_says_no_more_holds_no_more_and_its_line_stays(
     assert (vault.root / ".crucible" / "memory" / FILES[DECISION]).read_bytes().startswith(before)
 
 
-def test_without_a_history_what_came_from_one_stays(vault: Vault) -> None:
-    entry = Entry("2026-11-21-x", decisions=(Line("Written by hand"),))
-    remembered(vault, session(), entry=entry)
-    assert remembered(vault, session(), 1) == Remembered()
-    assert remembered(vault, session(), 2, Entry("2026-11-21-x")).closed
+def test_lines_of_older_versions_from_a_history_stay(vault: Vault) -> None:
+    old = Memory("d-1", DECISION, "Written by hand", "2026-11-21-x", THEN, source="history")
+    append_memories(vault.root, [old])
+    assert remembered(vault, session(), 1) == ()
 
 
 def test_a_renamed_session_is_not_told_twice(vault: Vault) -> None:
     told = session(Decision("UTC"), tasks=(Task("1", "Test it"),))
     remembered(vault, told)
     move_memories(vault.root, told.id, "2026-11-21-z")
-    assert remembered(vault, replace(told, id="2026-11-21-z"), 1) == Remembered()
+    assert remembered(vault, replace(told, id="2026-11-21-z"), 1) == ()
     remembered(vault, replace(session(tasks=(Task("1", "Test it", "completed"),)), id="2026-11-21-z"), 2)
     assert texts(vault, TODO) == []
 

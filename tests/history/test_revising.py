@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
 from crucible.errors import EditRefused
 from crucible.history.model import Entry, Line
-from crucible.history.notes import read_entry, render_entry
-from crucible.history.revising import revised
+from crucible.history.notes import render_entry
+from crucible.history.revising import own_entry, revised
 from crucible.note.source import Source
 
 ENTRY = Entry(
@@ -17,7 +18,10 @@ ENTRY = Entry(
     title="T",
     agent="claude-code",
     tokens=7,
-    decisions=(Line("Token bucket", "Constant memory", 12), Line("Redis", line=30)),
+    decisions=(
+        Line("Token bucket", "Constant memory", finding="decision-1"),
+        Line("Redis", finding="decision-2"),
+    ),
     further=(Line("To do: ship"),),
 )
 NOTE = render_entry(ENTRY)
@@ -37,11 +41,14 @@ def test_an_untouched_note_becomes_what_a_new_one_would_be() -> None:
         tokens=9,
         agent="",
         project="shop",
-        decisions=(Line("Token bucket", "Constant memory", 14), Line("Postgres", line=40)),
-        questions=(Line("Retry?", line=50),),
-        further=(Line("Continue: ship"),),
+        decisions=(
+            Line("Token bucket", "Constant memory", finding="decision-1"),
+            Line("Postgres", finding="decision-3"),
+        ),
+        questions=(Line("Retry?", finding="inbox-1"),),
+        further=(Line("Continue: ship", finding="task-1"),),
     )
-    assert read_entry(Source(again(NOTE, entry))).entry == entry
+    assert own_entry(Source(again(NOTE, entry))) == entry
 
 
 def test_line_ends_stay_as_they_are() -> None:
@@ -51,14 +58,15 @@ def test_line_ends_stay_as_they_are() -> None:
 
 
 def test_what_a_human_changed_stays_and_does_not_come_twice() -> None:
-    text = NOTE.replace("- Redis (line 30)", "- Redis, in one region (line 30)")
+    text = NOTE.replace("- **Redis**", "- **Redis, in one region**")
     assert again(text, ENTRY) == text
-    assert "- Redis, in one region" in again(text, replace(ENTRY, decisions=()))
+    assert "- **Redis, in one region**" in again(text, replace(ENTRY, decisions=()))
 
 
 def test_what_a_human_added_stays_where_it_is() -> None:
     text = NOTE.replace(
-        "## Open Questions\n", "Mine.\n\n## Open Questions\n\n- My own?\n\n> [!note]\n> Words\n"
+        "## Next Session\n",
+        "Mine.\n\n## Open Questions\n\n- My own?\n\n> [!note]\n> Words\n\n## Next Session\n",
     )
     changed = again(text, replace(ENTRY, questions=(Line("Retry?"),)))
     for line in ("Mine.", "- My own?", "> [!note]", "> Words", "- Retry?"):
@@ -66,7 +74,7 @@ def test_what_a_human_added_stays_where_it_is() -> None:
 
 
 def test_what_a_human_took_out_stays_out() -> None:
-    text = NOTE.replace("- Redis (line 30)\n", "").replace("tokens: 7\n", "")
+    text = NOTE.replace("- **Redis**\n", "").replace("tokens: 7\n", "")
     once = again(text, replace(ENTRY, tokens=9, questions=(Line("Retry?"),)))
     assert "Redis" not in once
     assert "tokens:" not in once.partition("%% crucible")[0]
@@ -78,11 +86,47 @@ def test_a_property_that_a_human_changed_is_his() -> None:
     assert "\nagent: me\n" in again(text, replace(ENTRY, agent="codex"))
 
 
-def test_a_section_that_is_gone_is_made_for_what_is_new() -> None:
-    text = NOTE.replace("## Open Questions\n\n", "")
-    assert read_entry(Source(again(text, replace(ENTRY, questions=(Line("Retry?"),))))).entry == replace(
-        ENTRY, questions=(Line("Retry?"),)
-    )
+def test_a_section_for_something_new_is_made_in_its_place() -> None:
+    entry = replace(ENTRY, questions=(Line("Retry?"),), request=(Line("Limit requests"),))
+    text = again(NOTE, entry)
+    assert [line for line in text.split("\n") if line.startswith("## ")] == [
+        "## Request",
+        "## Decisions Made",
+        "## Open Questions",
+        "## Next Session",
+    ]
+    assert text.replace("\n\n\n", "\n\n") == render_entry(entry)
+
+
+def test_a_section_with_nothing_left_in_it_goes() -> None:
+    assert "## Next Session" not in again(NOTE, replace(ENTRY, further=()))
+    mine = NOTE.replace("- To do: ship\n", "- To do: ship\n\n> [!note]\n> Mine\n")
+    assert "## Next Session\n" in again(mine, replace(ENTRY, further=()))
+
+
+def test_a_finding_in_other_words_replaces_its_line() -> None:
+    entry = replace(ENTRY, decisions=(Line("Token buckets", finding="decision-1"), ENTRY.decisions[1]))
+    assert again(NOTE, entry) == render_entry(entry)
+
+
+def test_a_line_that_a_human_edited_does_not_come_again_when_its_finding_changes() -> None:
+    text = NOTE.replace("- **Redis**", "- **Redis, in one region**")
+    entry = replace(ENTRY, decisions=(ENTRY.decisions[0], Line("Redis cluster", finding="decision-2")))
+    assert again(text, entry).count("Redis") == 1
+
+
+def test_numbers_follow_when_an_item_goes_and_a_humans_item_keeps_its_own() -> None:
+    entry = replace(ENTRY, done=tuple(Line(name, finding=f"outcome-{name}") for name in "abc"))
+    text = render_entry(entry).replace("2. **b**", "2. **b**\n7. Mine")
+    assert "\n1. **b**\n7. Mine\n3. **c**\n" in again(text, replace(entry, done=entry.done[1:]))
+
+
+def test_items_of_an_older_version_are_replaced() -> None:
+    old = sha256(b"decisions\0Redis\0").hexdigest()[:8]
+    text = "---\ntype: history\nsession_id: 2026-11-21-x\n---\n\n# T\n\n## Decisions Made\n\n- Redis (line 30)\n- Mine (line 3)\n\n"
+    changed = again(f"{text}%% crucible wrote: {old} %%\n", replace(ENTRY, decisions=ENTRY.decisions[1:]))
+    assert "- Mine (line 3)\n- **Redis**\n" in changed
+    assert "(line 30)" not in changed
 
 
 def test_a_note_that_does_not_tell_what_was_written_is_a_humans() -> None:

@@ -62,7 +62,7 @@ def test_a_real_hook_prints_one_block_with_the_paused_session_first(
     assert (done.returncode, done.stderr) == (0, b"")
     text = done.stdout.decode()
     assert (text.count(BRIEFED), text.count(PAUSED)) == (1, 1)
-    assert text.index(PAUSED) < text.index("## Current tasks") < text.index("Decided: Token bucket")
+    assert text.index(PAUSED) < text.index("Choose Token bucket") < text.index("## Current tasks")
     assert "goes on with: cru session resume 2026-11-21-clock" in text
     assert log_of(vault.root) == ""
     after = sorted(path for path in vault.root.rglob("*") if ".crucible/spool" not in str(path))
@@ -81,7 +81,7 @@ def test_a_client_that_cru_briefed_is_not_briefed_again(
 def test_without_a_paused_session_the_rest_is_told(vault: Vault, project: Path) -> None:
     session(vault)
     text = told(vault, project)
-    assert "last session: 2026-11-21-clock" in text
+    assert "Where work stands: 2026-11-21-clock" in text
     assert PAUSED not in text
 
 
@@ -112,7 +112,7 @@ def test_off_says_nothing_of_the_paused_session_but_what_the_rest_does(vault: Va
     text = told(vault, project)
     assert text.startswith("# Briefing")
     assert "cru session resume" not in text
-    assert "last session" not in text
+    assert "Where work stands" not in text
 
 
 @pytest.mark.parametrize("briefs", ["true", "false"])
@@ -137,7 +137,7 @@ def test_context_is_in_the_block(vault: Vault, project: Path) -> None:
     session(vault, words="Token bucket", status=Status.PAUSED)
     configure(vault, '[resume]\nat_start = "context"\n')
     text = told(vault, project)
-    assert "# Going on with session 2026-11-21-clock" in text
+    assert "# Continue session 2026-11-21-clock" in text
     assert "## Current tasks" in text
 
 
@@ -152,7 +152,7 @@ def test_the_block_keeps_to_the_clients_room(vault: Vault, project: Path, letter
         history(vault, f"2026-11-20-{number:02}", f"{number} {words}")
     text = told(vault, project)
     assert ROOM // 2 < len(text.encode("utf-16-le")) // 2 <= ROOM
-    assert "Left out, since the budget is tight: " in text
+    assert "Left out: " in text
     assert "goes on with: cru session resume" in text
 
 
@@ -162,7 +162,9 @@ def test_recall_is_asked_only_where_its_index_is_there(vault: Vault, project: Pa
     assert "## Relevant knowledge" not in told(vault, project)
     assert not (vault.root / ".crucible" / "cache" / "recall").exists()
     open_embedded(vault.root, vault.settings).refresh()
-    assert "- decision: Token bucket long ago (2026-01-01-long-ago#" in told(vault, project)
+    assert "- decision: Choose Token bucket long ago Rationale: it is so (2026-01-01-long-ago#" in told(
+        vault, project
+    )
 
 
 def test_a_broken_index_leaves_what_can_be_told(vault: Vault, project: Path) -> None:
@@ -170,7 +172,7 @@ def test_a_broken_index_leaves_what_can_be_told(vault: Vault, project: Path) -> 
     Index(vault.root, vault.settings).refresh()
     for path in (vault.root / ".crucible" / "index").rglob("callouts*.toon"):
         path.write_bytes(path.read_bytes()[:-9] + b"\xff\x00 broken")
-    assert "Decided: Ticks" in told(vault, project)
+    assert "Choose Ticks" in told(vault, project)
 
 
 _SLOW = """
@@ -195,7 +197,7 @@ def test_what_was_made_in_time_is_printed_when_recall_is_slow(vault: Vault, proj
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"Decided: Ticks" in done.stdout
+    assert b"Choose Ticks" in done.stdout
     assert time.monotonic() - begin < 20
     assert "greeting: TimeoutError" in log_of(vault.root)
 
@@ -204,7 +206,7 @@ def test_a_template_with_an_error_is_noted_in_the_log(vault: Vault, project: Pat
     session(vault)
     (vault.root / ".crucible" / "templates" / "briefing.md.j2").write_text("{{ x }}")
     trust(vault.root)
-    assert "Decided: Ticks" in told(vault, project)
+    assert "Choose Ticks" in told(vault, project)
     assert "briefing.md.j2:1: " in log_of(vault.root)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.brief.callout import find_brief
+from crucible.brief.covering import find_brief
 from crucible.brief.model import Brief
 from crucible.hooks.syncing import sync_vault
 from crucible.session.model import Session

@@ -33,7 +33,7 @@ def place(tmp_path: Path) -> Vault:
 def test_its_history_is_written_without_absolute_paths(place: Vault) -> None:
     path = place.find(NAME)
     end_all(place, UserSettings(), [Stopped(path, "/home/dev/shop"), Stopped(path, "/home/dev/shop")])
-    assert "- In a.py (line " in (place.root / "history" / f"{NAME}.md").read_text()
+    assert "- **In a.py** (captured)\n" in (place.root / "history" / f"{NAME}.md").read_text()
     assert not (place.root / LOG).exists()
 
 

@@ -32,11 +32,15 @@ from crucible.index.schema import (
     split_list,
 )
 from crucible.note.source import Problem, Source
+from crucible.session.findings import findings_of
+from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
     Decision,
     Failure,
+    Grounds,
     Intervention,
+    Noted,
     Outcome,
     Phase,
     Prose,
@@ -47,7 +51,7 @@ from crucible.session.model import (
     ToolCalls,
 )
 from crucible.vault.files import Stamp
-from crucible.vault.store import Note
+from crucible.vault.store import Note, Vault
 from tests.conftest import ROOT
 from tests.index.tables import new_vault, refreshed, write
 from tests.strategies_hostile import hostile_text
@@ -538,3 +542,27 @@ def test_too_little_memory_is_no_fault_of_the_note(root: Path, monkeypatch: pyte
     monkeypatch.setattr("crucible.index.deriving._callouts", fail)
     with pytest.raises(MemoryError):
         read_for_index(str(root), "sessions/a.md", "")
+
+
+def test_a_callout_row_carries_its_finding_and_the_reason(tmp_path: Path) -> None:
+    decided = Decision(
+        "Token bucket", "constant memory", by="user", grounds=Grounds("reply", 0.62, ("3a77d35a",))
+    )
+    failed = Failure("Port in use", cause="an old server", resolution="killed it")
+    came = Noted("outcome", "Limiter works", grounds=Grounds("commit", 0.97, ("0a0b0c0d",)))
+    session = Session(
+        "2026-11-21-x",
+        phases=(Phase("Work", entries=(decided, failed, Failure("Still broken"))),),
+        findings=(came,),
+    )
+    root = new_vault(tmp_path)
+    path = write(root, "sessions/2026-11-21-x.md", render_session(session))
+    ids = [one.id for one in findings_of(Vault(root).read(path).session)]
+    rows = refreshed(root).view.rows("callouts")
+    columns = ("text", "finding", "why", "by", "source", "confidence")
+    assert [tuple(row[name] for name in columns) for row in rows] == [
+        ("Token bucket", "decision-3a77d35a", "constant memory", "user", "reply", 62),
+        ("Port in use", ids[1], "an old server → killed it", None, "callout", 100),
+        ("Still broken", None, None, None, None, None),
+        ("Limiter works", "outcome-0a0b0c0d", None, None, "commit", 97),
+    ]

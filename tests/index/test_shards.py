@@ -147,8 +147,8 @@ def test_the_newest_session_comes_first_and_equal_times_go_by_id() -> None:
 
 
 def test_lines_of_one_note_stay_in_the_notes_order() -> None:
-    lines = [line for n in "93712" for line in encode_rows("callouts", [("p", n, None, "z", None, "")])]
-    others = encode_rows("callouts", [("q", 1, None, "a", None, ""), ("o", 1, None, "b", None, "")])
+    lines = [line for n in "93712" for line in encode_rows("callouts", [("p", n, None, "z", *[None] * 7)])]
+    others = encode_rows("callouts", [("q", 1, None, "a", *[None] * 7), ("o", 1, None, "b", *[None] * 7)])
     merged = list(merged_lines("callouts", b"\n".join(lines), 5, set(), others).lines)
     assert merged[1:-1] == lines
 

@@ -114,9 +114,27 @@ def test_a_session_counts_once_for_each_of_its_agents_and_once_in_total() -> Non
         session("c"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
-    assert groups(stats.groups) == {"codex": 2, "claude-code": 1, None: 1}
-    assert tokens(stats.groups) == {"codex": 15, "claude-code": 10, None: 0}
+    assert groups(stats.groups) == {"codex": 2, "claude-code": 1, None: 2}
+    assert tokens(stats.groups) == {"codex": 5, "claude-code": 0, None: 10}
     assert (stats.total.sessions, stats.total.tokens_used) == (3, 15)
+
+
+def test_of_several_agents_each_has_the_tokens_of_its_phases_and_its_notes() -> None:
+    rows = [
+        session("a", agents="codex@1, opencode", tokens_used=100),
+        session("child", parent="a", agents="Explore@2".lower(), tokens_used=7),
+        session("edited", agents="codex, opencode", tokens_used=1),
+    ]
+    phases = [
+        phase("One", "a", agent="Codex@1", tokens_used=30),
+        phase("Part", "a", "1.1", agent="codex", tokens_used=30),
+        phase("Two", "a", "2", agent="opencode", tokens_used=50),
+        phase("Three", "a", "3", tokens_used=5),
+        phase("One", "edited", agent="codex", tokens_used=40),
+    ]
+    stats = aggregate(view(rows, [listed("a", 3, "gone")], phases), EVERY, "agent")
+    assert tokens(stats.groups) == {"codex": 30, "opencode": 50, "explore": 7, "x": 3, None: 21}
+    assert groups(stats.groups) == {"codex": 2, "opencode": 2, "explore": 1, "x": 1, None: 2}
 
 
 def test_a_session_counts_once_for_each_of_its_channels() -> None:
@@ -153,7 +171,10 @@ def test_a_subagents_tokens_count_for_its_root_through_every_generation() -> Non
         session("grandchild", tokens_used=100, parent="child", started="2026-12-01T00:00:00Z"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
-    assert (groups(stats.groups), tokens(stats.groups)) == ({"a": 1}, {"a": 111})
+    assert (groups(stats.groups), tokens(stats.groups)) == (
+        {"a": 1, "b": 1, None: 1},
+        {"a": 1, "b": 10, None: 100},
+    )
 
 
 def test_with_children_every_note_is_a_session_with_its_own_tokens() -> None:
@@ -179,7 +200,7 @@ def test_a_listed_subagent_counts_only_where_no_note_has_its_tokens() -> None:
 def test_a_subagent_listed_by_a_subagent_counts_for_the_root() -> None:
     rows = [session("root", agents="a"), session("child", parent="root")]
     stats = aggregate(view(rows, [listed("child", 7, "gone")]), EVERY, "agent")
-    assert tokens(stats.groups) == {"a": 7}
+    assert tokens(stats.groups) == {"a": 0, "x": 7}
 
 
 def test_a_subagent_that_a_session_lists_twice_counts_once() -> None:
@@ -198,7 +219,10 @@ def test_a_child_whose_parent_is_gone_is_a_session_of_its_own() -> None:
         session("grandchild", tokens_used=5, parent="orphan", agents="c"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
-    assert (groups(stats.groups), tokens(stats.groups)) == ({"b": 1}, {"b": 15})
+    assert (groups(stats.groups), tokens(stats.groups)) == (
+        {"b": 1, "c": 1},
+        {"b": 10, "c": 5},
+    )
 
 
 def test_a_parents_id_is_compared_with_its_case() -> None:
@@ -226,7 +250,7 @@ def test_a_cycle_of_parents_ends_and_is_the_session_of_its_first_note() -> None:
         session("self", tokens_used=5, parent="self", agents="self"),
     ]
     stats = aggregate(view(rows), EVERY, "agent")
-    assert tokens(stats.groups) == {"a": 1111, "self": 5}
+    assert tokens(stats.groups) == {"a": 1000, "b": 100, "c": 10, None: 1, "self": 5}
 
 
 def test_a_chain_of_ten_thousand_parents_ends() -> None:
@@ -310,7 +334,7 @@ _SESSIONS = st.lists(
 def test_no_token_is_lost_or_counted_twice(rows: list[dict[str, object]]) -> None:
     used = sum(row["tokens_used"] or 0 for row in rows)  # type: ignore[misc]
     for query in (EVERY, CHILDREN):
-        for by in (None, "month", "status"):
+        for by in (None, "month", "status", "agent"):
             stats = aggregate(view(rows), query, by)
             assert stats.total.tokens_used == used
             assert by is None or sum(group.tokens_used for group in stats.groups) == used
@@ -326,4 +350,4 @@ def test_every_session_without_a_parent_counts_and_none_that_is_below_another(
     found = aggregate(view(rows), EVERY, "agent")
     assert tops <= found.total.sessions <= len(rows)
     assert (found.total.sessions > 0) == bool(rows)
-    assert all(group.sessions <= found.total.sessions for group in found.groups)
+    assert all(0 < group.sessions <= found.total.sessions for group in found.groups)

@@ -229,11 +229,11 @@ class Index:
 def test_what_the_index_finds_alike_is_offered_too(add: Callable[..., Added]) -> None:
     first = add(BACKOFF)
     index = Index((first.id, 0.85), ("gone", 0.99))
-    offered = add(item_of("Wait a random time", "before asking again"), similar=index)
+    offered = add(item_of("Wait a random time", "before asking again"), similar=index.similar)
     assert offered.outcome is Outcome.ALIKE
     assert (offered.alike[0].id, offered.alike[0].why) == (first.id, "85% alike by its text")
     assert index.asked == ["Wait a random time\nbefore asking again"]
-    assert add(item_of("Wait a random time"), similar=Index((first.id, 0.7))).outcome is Outcome.ADDED
+    assert add(item_of("Wait a random time"), similar=Index((first.id, 0.7)).similar).outcome is Outcome.ADDED
 
 
 def test_only_what_is_seen_from_there_is_compared(add: Callable[..., Added]) -> None:

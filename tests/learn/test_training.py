@@ -12,12 +12,10 @@ from typing import Any
 
 import pytest
 
-from crucible.cases.exporting import Exported
-from crucible.cases.rows import Export
+from crucible.cases.exporting import Export, Exported, export_files
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.cases.splitting import parse_splits
-from tests.cases.exported import export_files
 from tests.cases.made import made_cases, many_cases
 
 pytestmark = [pytest.mark.learn, pytest.mark.filterwarnings("default")]

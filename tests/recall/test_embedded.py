@@ -26,6 +26,7 @@ from crucible.session.model import (
     Failure,
     Intervention,
     Mode,
+    Noted,
     Phase,
     Prose,
     Subagent,
@@ -526,3 +527,14 @@ def test_items_are_found_beside_sessions_and_weighed(root: Path) -> None:
     assert not only.sessions
     items.texts.clear()
     assert not one.ask(Question("quokka"), NOW).hits
+
+
+def test_a_listed_finding_has_no_neighbours(tmp_path: Path) -> None:
+    listed = (
+        Noted("outcome", "The backoff is capped"),
+        Noted("correction", "never sleep in a test"),
+        Noted("open_end", "Asked, no answer: which clock?"),
+    )
+    root = vault_of(tmp_path / "v", replace(RETRY, findings=listed))
+    hit = next(one for one in ask(root, "never sleep").hits if one.event.kind is Kind.CORRECTION)
+    assert (hit.before, hit.after) == ((), ())

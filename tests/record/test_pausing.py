@@ -13,7 +13,7 @@ from crucible import record
 from crucible.agents.asking import Answer
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Bookmark, Why
-from crucible.brief.callout import find_brief
+from crucible.brief.covering import find_brief
 from crucible.errors import AgentFailed, EditRefused, UsageError, VaultError
 from crucible.record import bookmarking
 from crucible.vault.store import Vault

@@ -346,8 +346,21 @@ def test_tokens_add_up_in_the_session_and_its_phase(vault: Vault) -> None:
     found = read(s, vault)
     assert (found.tokens_used, found.tokens_cached, found.model) == (125, 1000, "m-1")
     assert found.phases[0].tokens == 120
-    with pytest.raises(UsageError):
-        s.tokens(-1)
+    for used, output in ((-1, 0), (1, 2)):
+        with pytest.raises(UsageError):
+            s.tokens(used, output=output)
+
+
+def test_tokens_are_told_by_day_and_model(vault: Vault) -> None:
+    s = begin(vault, model="m-1")
+    s.tokens(5)
+    s.phase("A", tokens=7)
+    s.tokens(100, cached=1000, output=40, model="m-2")
+    s.tokens(20, output=20)
+    assert read(s, vault).usage == (
+        "2026-11-22 m-1: input 12, output 20",
+        "2026-11-22 m-2: input 60, output 40, cache_read 1000",
+    )
 
 
 def test_tasks_are_set_added_begun_and_done(vault: Vault) -> None:
@@ -368,6 +381,25 @@ def test_tasks_are_set_added_begun_and_done(vault: Vault) -> None:
     assert tasks["x"].status == "in_progress"
     assert tasks["3"] == Task("3", "Tell", depends_on=("x",))
     assert read(s, vault).phases[0].entries == (Callout("task_complete", "Task 1", "It is written"),)
+
+
+def test_a_task_that_is_opened_again_or_dropped_has_no_end(vault: Vault) -> None:
+    s = begin(vault)
+    s.add_tasks("One", "Two")
+    s.finish_task("1"), s.finish_task("2")
+    s.start_task("1")
+    s.tasks(
+        [
+            {"id": "1", "content": "One", "status": "in_progress"},
+            {"id": "2", "content": "Two", "status": "cancelled"},
+        ]
+    )
+    assert [task.completed for task in read(s, vault).tasks] == [None, None]
+    s.finish_task("1")
+    again = read(s, vault).tasks[0]
+    assert again.completed is not None
+    assert again.started is not None
+    assert again.completed > again.started
 
 
 def test_a_task_that_is_none_is_refused_whole(vault: Vault) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 from crucible.note.source import Source
 from crucible.resume.context import build_context
 from crucible.resume.model import Context, Material
-from crucible.resume.tokens import Estimate
 from crucible.session.markup import render_session
 from crucible.session.model import AgentRef, Entry, Intervention, Phase, Prose, Session
 from crucible.session.reading import read_session
 from crucible.templates import OwnTemplate
+from crucible.tokens import Estimate
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NOW = START + timedelta(days=1)

@@ -16,7 +16,6 @@ from crucible.errors import UsageError
 from crucible.note.source import Source
 from crucible.resume.context import build_context
 from crucible.resume.model import Drift, FileChange, Material
-from crucible.resume.tokens import Estimate
 from crucible.session.markup import render_session
 from crucible.session.model import (
     AgentRef,
@@ -25,12 +24,14 @@ from crucible.session.model import (
     Failure,
     Intervention,
     Mode,
+    Noted,
     Prose,
     Session,
     Subagent,
     Task,
 )
 from crucible.session.reading import read_session
+from crucible.tokens import Estimate
 from tests.resume.contexts import NOW, OURS, START, context, parts, phase, session, turn
 
 TASKS = (Task("1", "write it", "completed"), Task("2", "test it", "in_progress"), Task("3", "ship it"))
@@ -60,12 +61,71 @@ def test_a_title_that_is_the_first_words_is_not_told_twice() -> None:
     assert parts(context(made).text)["Goal"].count("Add a limiter") == 1
 
 
+def test_what_a_session_is_resumed_for_comes_first() -> None:
+    goal = parts(context(session(phase("A", *turn(1))), goal="Make it pass on Windows").text)["Goal"]
+    assert goal.startswith("\n```text\n[goal of this resume]\n  Make it pass on Windows\n[title]")
+
+
+def test_nothing_is_shown_twice() -> None:
+    words = "Build the orders in the test itself, never in a file"
+    asked = Callout("decision_needed", "", "Shall the limiter be a setting of the vault?")
+    made = session(
+        phase("Build the orders in the test itself…", Intervention(words), Decision(words, by="user")),
+        phase("B", Prose("Half of it is done."), Failure("The import of the orders breaks"), asked),
+        title="Build the orders in the test itself…",
+        pause_reason="asked: Shall the limiter be a setting of the vault?",
+        tasks=(Task("1", "Write the parser of the orders"),),
+        preamble=(
+            Callout(
+                "abstract", "Brief", f'Covers: phase-1 "x"\n\n**Decisions**\n- {words} (user)\n- Mine alone.'
+            ),
+        ),
+    )
+    listed = (
+        Noted("correction", f'"{words}"'),
+        Noted("open_end", "Not ticked: Write the parser of the orders"),
+    )
+    text = context(replace(made, findings=listed)).text
+    for once in ("breaks", "a setting of the vault", "Write the parser"):
+        assert text.count(once) == 1 + (once == "a setting of the vault"), once  # and in the window
+    found = parts(text)
+    assert found["Decisions"].count(words) == 1
+    assert found["Goal"].count("Build the orders") == 1
+    assert "[phase-1 user: see Goal]\n[phase-1 decision: see Decisions]" in found["The newest entries"]
+    assert "Where it stopped" not in found or "paused because" not in found["Where it stopped"]
+    assert "Mine alone." in found["What came before"]
+    assert words not in found["What came before"]
+
+
+def test_a_fixed_failure_is_told_as_fixed_with_its_cause() -> None:
+    made = session(
+        phase("A", Intervention("go"), Failure("two tests fail", "count from 0", cause="off by one"))
+    )
+    assert (
+        "[phase-1 fixed]\n  two tests fail\n  cause: off by one\n  resolution: count from 0\n"
+        in context(made).text
+    )
+
+
+def test_an_error_that_was_fixed_under_the_same_words_is_not_open() -> None:
+    made = session(phase("A", Failure("No disk.")), phase("B", Failure("No disk.", "a bigger one")))
+    assert "Unresolved errors" not in parts(context(made).text)
+
+
 def test_decisions_stand_with_their_rationale_and_phase() -> None:
     made = session(phase("A", Decision("use a bucket", "it is small")))
     assert (
         "[phase-1 decision]\n  use a bucket\n[rationale]\n  it is small\n"
         in parts(context(made).text)["Decisions"]
     )
+
+
+def test_a_long_decision_is_shown_whole_and_once() -> None:
+    text = "Keep one bucket for each user. " + "It drops those that were quiet for an hour. " * 9 + "The end."
+    found = parts(context(session(phase("A", Decision(text, "it is small")))).text)["Decisions"]
+    assert found.count("Keep one bucket") == 1
+    assert "The end." in found
+    assert "it is small" in found
 
 
 def test_decisions_are_cut_to_a_line_each_when_it_is_tight_and_the_context_says_so() -> None:
@@ -113,9 +173,9 @@ def test_open_work_stands_with_its_phase() -> None:
     assert "[phase-1 error]\n  it broke\n" in found["Unresolved errors"]
     assert "- phase-1: Which store?\n" in found["Unanswered questions"]
     assert "- phase-1: no key\n" in found["Blockers"]
-    assert "- 2 of 3, in progress, medium: test it\n- 3 of 3, open, medium: ship it\n" in found["Open tasks"]
+    assert "- 2 of 3, in progress: test it\n- 3 of 3, open: ship it\n" in found["Open tasks"]
     assert (
-        "[task 2 of 3]\n  test it\n[paused because]\n  lunch\n[note left for you]\n  look at the clock\n"
+        "[phase-1]\n  A @codex\n[paused because]\n  lunch\n[note left for you]\n  look at the clock\n"
         in found["Where it stopped"]
     )
 
@@ -124,9 +184,7 @@ def test_a_task_whose_start_is_known_is_told_with_its_phase() -> None:
     first, second = phase("A"), replace(phase("B"), started=START + timedelta(hours=1))
     tasks = (Task("a", "write it", started="2026-11-21T10:30:00Z"), Task("2", "test it", started="nonsense"))
     part = parts(context(session(first, second, tasks=tasks)).text)["Open tasks"]
-    assert (
-        "- 1 of 2, begun in phase-2, open, medium, id a: write it\n- 2 of 2, open, medium: test it\n" in part
-    )
+    assert "- 1 of 2, begun in phase-2, open, id a: write it\n- 2 of 2, open: test it\n" in part
 
 
 def test_the_summary_of_a_session_that_had_ended_is_told_unless_phases_are_left_out() -> None:
@@ -142,7 +200,9 @@ def test_the_line_of_position_is_the_last() -> None:
 
 def test_how_to_look_up_more_is_told() -> None:
     text = context(session(phase("A")), recall="Or `cru recall WORDS`.").text
-    assert "`cru session show 2026-11-21-it --phase N` (N as in phase-N). Or `cru recall WORDS`.\n" in text
+    assert "`cru session show 2026-11-21-it --phase N` shows a phase (N as in phase-N)" in text
+    assert '`cru recall "WORDS" --session 2026-11-21-it` finds' in text
+    assert " Or `cru recall WORDS`.\n" in text
 
 
 def test_the_notes_own_brief_is_told_as_a_human_corrected_it() -> None:
@@ -186,7 +246,7 @@ def test_what_its_callout_does_not_say_comes_from_its_note() -> None:
     child = Session(id="child-1", model="haiku", summary="Use a monotonic clock.")
     made = session(phase("A", delegated(1, model=None, summary=None)))
     assert (
-        "- phase-1: @clock [[child-1]] (haiku) Use a monotonic clock."
+        "- phase-1: @clock (haiku) [[child-1]] Use a monotonic clock."
         in context(made, children={"child-1": child}).text
     )
 
@@ -271,13 +331,13 @@ def test_an_edit_by_hand_shows(old: str, new: str, shows: Callable[[str], bool])
 def test_phases_behind_the_resume_point_are_left_out_and_told() -> None:
     told = context(session(phase("A", *turn(1)), phase("B", *turn(2)), resume_point="phase-1"))
     assert "answer 2" not in told.text
-    assert "- phases behind the one it is picked up in: 1, about " in told.text
+    assert "- phases after the one it is resumed in: 1, about " in told.text
     assert "You are in phase-1 of 2" in told.text
 
 
 def test_a_brief_that_tells_of_phases_behind_the_resume_point_is_made_anew_up_to_there() -> None:
     made = session(
-        *(phase(f"P{n}", *turn(n), Decision(f"Choice {n}")) for n in range(1, 9)),
+        *(phase(f"P{n}", *turn(n), Callout("milestone", "", f"Choice {n}")) for n in range(1, 9)),
         preamble=(Callout("abstract", "Brief", 'Covers: phase-7 "P7"\n\nAll of it to Choice 7.'),),
     )
     assert "Choice 7." in context(made, window=3).text
@@ -289,7 +349,7 @@ def test_a_brief_that_tells_of_phases_behind_the_resume_point_is_made_anew_up_to
 def test_a_resume_point_that_names_no_phase_tells_everything_and_the_problem() -> None:
     told = context(session(phase("A", *turn(1)), resume_point="phase-7"))
     assert "answer 1" in told.text
-    assert "resume_point 'phase-7' names no phase of the note, so all of the session is told" in told.text
+    assert "resume_point 'phase-7' names no phase of the note, so all of the session is shown" in told.text
 
 
 def test_a_note_without_phases_has_a_context() -> None:
@@ -384,7 +444,7 @@ def test_a_task_that_is_done_leaves_everything_before_the_open_work_as_it_was() 
     phases = [phase(f"P{n}", *turn(n), Decision(f"choice {n}"), delegated(n)) for n in range(20)]
     done = tuple(replace(task, status="completed") for task in TASKS[:2]) + TASKS[2:]
     old, new = context(session(*phases, tasks=TASKS)).text, context(session(*phases, tasks=done)).text
-    assert "What came before" in common_prefix(old, new)
+    assert "choice 19\n" in common_prefix(old, new)
 
 
 def test_a_session_ten_times_as_long_costs_at_most_a_tenth_more() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.resume.folders import folder_of
+from crucible.resume.continuing import folder_of
 from crucible.session.model import Session
 
 
@@ -38,8 +38,8 @@ def test_a_folder_that_is_gone_gives_way_to_the_one_that_the_settings_name(
     assert found == shop
 
 
-def test_a_session_without_a_project_belongs_to_no_working_directory(shop: Path) -> None:
-    assert folder_of(Session("s"), cwd=shop, projects={}) is None
+def test_a_session_without_a_project_is_of_the_working_directory(shop: Path) -> None:
+    assert folder_of(Session("s"), cwd=shop, projects={}) == shop
     assert folder_of(Session("s"), cwd=shop, projects={}, native_cwd=shop) == shop
 
 

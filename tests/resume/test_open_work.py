@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from crucible.bookmarks.model import Bookmark, Why
+from crucible.bookmarks.model import Bookmark, Why, task_at_work
 from crucible.resume.extent import find_extent
-from crucible.resume.open_work import OpenWork, Said, find_open_work, task_at_work
+from crucible.resume.open_work import OpenWork, Said, find_open_work
 from crucible.session.model import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
 from tests.resume.contexts import START, phase, session
+
+CORRECTION = Noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
+OPEN = Noted("open_end", "Asked, no answer: keep the format?")
 
 
 def work(made: Session, bookmark: Bookmark | None = None) -> OpenWork:
@@ -57,8 +60,18 @@ def test_what_waits_for_a_human_is_open_until_a_human_says_anything(kind: str) -
     assert len(work(session(phase("A", Intervention("go"), asked))).questions) == 1
 
 
-CORRECTION = Noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
-OPEN = Noted("open_end", "Asked, no answer: keep the format?")
+def test_a_question_that_the_user_passed_over_is_open_only_in_a_recorded_session() -> None:
+    asked, words = Callout("decision_needed", "Which store?", "Redis or memory"), Intervention("Rename it.")
+    made = session(phase("A", asked, Prose("I wait.")), phase("B", words))
+    assert len(work(made).questions) == 1
+    assert not work(replace(made, sources=("claude-code:1",))).questions
+
+
+def test_an_open_end_that_lists_the_open_tasks_is_no_question() -> None:
+    tasks = (Task("1", "Write the parser"), Task("2", "Test the parser on Windows"))
+    listed = Noted("open_end", "Not ticked: Write the parser; Test the parser on Windows")
+    made = replace(session(phase("A", Prose("x")), tasks=tasks), findings=(listed, OPEN))
+    assert [one.text for one in work(made).questions] == [OPEN.text]
 
 
 def test_corrections_stand_behind_the_decisions_in_the_phase_of_their_words() -> None:

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from crucible.bookmarks.model import Bookmark, Why
+from crucible.index.moments import age_words
 from crucible.resume.extent import find_extent
-from crucible.resume.position import age_words, last_active, position_line
+from crucible.resume.position import last_active, position_line
 from crucible.session.model import Task
 from tests.resume.contexts import NOW, START, phase, session
 

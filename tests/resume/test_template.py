@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from crucible.errors import VaultError
-from crucible.resume.context import VARIABLES, build_context
+from crucible.resume.context import VARIABLES, build_context, find_template
 from crucible.resume.model import Material
-from crucible.resume.template import find_template
-from crucible.resume.tokens import Estimate
 from crucible.session.model import Decision
 from crucible.templates import OwnTemplate, VaultTemplate, template_folder
+from crucible.tokens import Estimate
 from tests.resume.contexts import NOW, context, phase, session, turn
 from tests.trusting import trusted
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.errors import CrucibleError, UsageError
-from crucible.resume.tokens import Estimate, counter_of
+from crucible.tokens import Estimate, counter_of
 
 count = Estimate().count
 

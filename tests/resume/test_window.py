@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.resume.extent import find_extent
-from crucible.resume.tokens import Estimate
 from crucible.resume.window import Window, choose_window
 from crucible.session.model import Callout, Entry, Intervention, Outcome, Prose, Session, ToolCall, ToolCalls
+from crucible.tokens import Estimate
 from tests.resume.contexts import phase, session, turn
 
 

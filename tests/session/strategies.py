@@ -122,8 +122,11 @@ grounds = st.none() | st.builds(
 ).map(normal_grounds)
 """What a finding stands on, in the form in which a note keeps it."""
 
+_points = st.lists(full_lines, max_size=3).map(tuple)
 findings = st.lists(
-    st.builds(Noted, st.sampled_from(list(map(str, Kind))), full_lines, st.none() | full_lines, grounds),
+    st.builds(
+        Noted, st.sampled_from(list(map(str, Kind))), full_lines, st.none() | full_lines, grounds, _points
+    ),
     max_size=4,
 ).map(tuple)
 _linked = st.one_of(

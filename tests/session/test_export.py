@@ -69,7 +69,11 @@ def test_a_full_session_is_exported_whole() -> None:
         title="A",
         preamble=(Prose("before"),),
         tasks=(Task("1", "do", "pending", "high", ("0",), "s", "c", {"owner": "me"}),),
-        findings=(Noted("outcome", "It works", "since noon", Grounds("reply", 1.0, ("a",)), Lines(2, 4)),),
+        findings=(
+            Noted(
+                "outcome", "It works", "since noon", Grounds("reply", 1.0, ("a",)), ("at last",), Lines(2, 4)
+            ),
+        ),
         phases=(Phase("One"),),
         summary="done",
         properties={"type": "session", "n": 1},
@@ -121,6 +125,7 @@ def test_a_full_session_is_exported_whole() -> None:
                 "kind": "outcome",
                 "text": "It works",
                 "details": "since noon",
+                "points": ["at last"],
                 "source": "reply",
                 "confidence": 1.0,
                 "rows": ["a"],

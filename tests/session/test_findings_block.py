@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crucible.note.contain import normal, normal_line
 from crucible.note.source import Source
 from crucible.session.entries import CALLOUT_KINDS
+from crucible.session.findings import findings_of
 from crucible.session.markup import render_entry, render_session
 from crucible.session.model import Callout, Decision, Entry, Failure, Grounds, Noted, Phase, Session
 from crucible.session.noted import normal_noted, render_findings
@@ -214,3 +215,72 @@ def test_any_item_is_read_back_in_its_normal_form(item: Noted) -> None:
     note = render_session(Session("s", title="T", findings=(item,)))
     told = normal_noted(item)
     assert read_session(Source(note), "s").findings == ((told,) if told.text else ())
+
+
+# --- ids -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_human_s_callout_keeps_its_id_when_others_are_added() -> None:
+    mine = "> [!decision]\n> One file, no server\n"
+    (alone,) = findings_of(read(f"{BLOCK}\n## B\n\n{mine}"))[:1]
+    among = findings_of(
+        read(
+            f"{BLOCK}\n## B\n\n> [!decision]\n> Ship on Friday\n\n{mine}\n> [!error]\n> red\n> Resolution: fixed\n"
+        )
+    )
+    assert alone.id in {one.id for one in among if one.summary == "One file, no server"}
+    assert alone.id.startswith("decision-")
+
+
+def test_ids_are_unique_in_a_note() -> None:
+    same = "> [!decision]\n> One file\n> Source: reply, 0.9, row a1\n"
+    found = findings_of(read(f"## B\n\n{same}\n{same}"))
+    assert [one.id for one in found] == ["decision-a1", "decision-a1-2"]
+
+
+def test_a_long_text_of_a_human_is_short_in_the_summary_and_whole_in_the_details() -> None:
+    text = "We keep one file. " + "It has no server, and nobody has to run one for it. " * 8
+    (found,) = findings_of(read(f"## B\n\n> [!decision]\n> {text}\n> Rationale: simple\n"))
+    assert len(found.summary) <= 200
+    assert found.details.startswith(text.strip())
+    assert found.details.endswith("simple")
+
+
+# --- points ----------------------------------------------------------------------------------------------------------
+
+
+POINTS = Noted(
+    "outcome",
+    "Tax is right",
+    "commit 1a2b3c4",
+    Grounds("commit", 0.97, ("a1",)),
+    ("rounds late", "- has # marks"),
+)
+
+
+def test_points_are_a_nested_list_below_the_details() -> None:
+    lines = render_findings([POINTS])
+    assert lines[1:4] == [
+        "> - outcome: Tax is right (commit, 0.97, row a1)",
+        ">   Details: commit 1a2b3c4",
+        ">   - rounds late",
+    ]
+    assert read("\n".join(lines) + "\n").findings == (POINTS,)
+    assert findings_of(read("\n".join(lines) + "\n"))[0].points == POINTS.points
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> [!findings]\n> - outcome: a\n>   - b\n>     and c\n>   - d\n",
+        "> [!findings]\n> * Outcome: a\n>\t* b and c\n>\t* d\n",
+        ">[!findings]\n>- outcome: a\n>    + b\n> and c\n>    + d\n",
+    ],
+)
+def test_a_human_may_write_points(text: str) -> None:
+    (item,) = read(text).findings
+    assert (item.text, item.points) == ("a", ("b and c", "d"))
+
+
+def test_indented_items_without_one_above_them_are_items() -> None:
+    assert [item[1] for item in found("> [!findings]\n>   - outcome: a\n>   - outcome: b\n")] == ["a", "b"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.note.source import Source, apply_edits
+from crucible.session.appending import Addition, append
 from crucible.session.drafts import ChildNote, session_of
 from crucible.session.markup import render_session
 from crucible.session.merging import merge
-from crucible.session.model import Intervention, Prose, Session, Status, Subagent, Task, ToolCalls
+from crucible.session.model import Decision, Intervention, Prose, Session, Status, Subagent, Task, ToolCalls
 from crucible.session.reading import read_session
 from crucible.session.recording import Recorder
 from crucible.transcript.events import (
@@ -173,6 +174,47 @@ def test_new_calls_join_the_list_and_new_prose_the_prose() -> None:
     assert [type(entry) for entry in told.phases[0].entries] == [Intervention, Prose, ToolCalls, Prose]
     assert [call.call for call in told.calls()] == ["Bash make", "Bash test"]
     assert told.phases[0].entries[-1] == Prose("- a list\n- of things")
+
+
+LOGGED = {"type": "decision", "content": "Use a token bucket", "rationale": "constant memory"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("mcp__crucible__flight_recorder_log", LOGGED),
+        ("Bash", {"command": "cru log decision 'Use a token bucket' --rationale 'constant memory'"}),
+    ],
+)
+def test_a_decision_that_was_recorded_before_the_transcript_was_written_follows_its_call(
+    call: tuple[str, Mapping[str, object]],
+) -> None:
+    events: list[Event] = [
+        *begin(),
+        Replied(at(4), "- A bucket, I decide."),
+        ToolUsed(at(5), "c2", call[0], call[1]),
+        ToolReturned(at(6), "c2", "Logged"),
+        ToolUsed(at(7), "c3", "Bash", {"command": "cat b.txt"}),
+        Replied(at(8), "Then."),
+    ]
+    base, now = parts(events, 3)
+    bucket = Decision("Use a token bucket", "constant memory")
+    source = Source(render_session(base))
+    plan = append(source, "s", lambda _: Addition(steps=(bucket,)), None)
+    text = merged(apply_edits(source, plan.edits).text, base, now)
+    entries = read(text).phases[0].entries
+    kinds = [Intervention, Prose, ToolCalls, Prose, ToolCalls, Decision, ToolCalls, Prose]
+    assert [type(entry) for entry in entries] == kinds
+    assert entries[3] == Prose("- A bucket, I decide.")
+    assert [one.call for one in read(text).calls()][0::2] == ["Bash make", "Bash cat b.txt"]
+    assert merged(text, now, now) == text
+
+
+def test_a_decision_that_no_call_recorded_stays_where_it_is() -> None:
+    base, now = parts([*begin(), Replied(at(4), "Then."), ToolUsed(at(5), "c2", "X", LOGGED)], 3)
+    text = render_session(base) + "\n> [!decision]\n> Use a token bucket\n"
+    kinds = [type(entry) for entry in read(merged(text, base, now)).phases[0].entries]
+    assert kinds == [Intervention, Prose, ToolCalls, Decision, Prose, ToolCalls]
 
 
 def test_new_entries_go_where_the_human_moved_the_phase() -> None:

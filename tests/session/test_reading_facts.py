@@ -404,15 +404,21 @@ def test_an_unclosed_tasks_block_is_read() -> None:
 
 
 TASK = (
-    '{"id": 7, "content": "x", "status": "in_progress", "priority": "low", "depends_on": [1, "2"],'
+    '{"id": 7, "content": "x", "status": "completed", "priority": "low", "depends_on": [1, "2"],'
     ' "started": 3, "completed": "c", "owner": "me"}'
 )
 
 
 def test_every_key_of_a_task_is_read() -> None:
     (task,), problems = read_tasks(f"[{TASK}]", 4)
-    assert task == Task("7", "x", "in_progress", "low", ("1", "2"), "3", "c", {"owner": "me"})
+    assert task == Task("7", "x", "completed", "low", ("1", "2"), "3", "c", {"owner": "me"})
     assert problems == []
+
+
+@pytest.mark.parametrize("status", ["pending", "in_progress", "cancelled"])
+def test_a_task_that_is_not_completed_has_no_time_of_that(status: str) -> None:
+    (task,), _ = read_tasks(f'[{{"id": 1, "content": "x", "status": "{status}", "completed": "c"}}]', 0)
+    assert task == Task("1", "x", status)
 
 
 def test_a_task_needs_only_an_id_and_its_content() -> None:
@@ -532,7 +538,16 @@ def test_an_item_that_is_no_call_ends_the_calls_and_is_prose() -> None:
     assert session.phases[0].body_end == 12
 
 
-@pytest.mark.parametrize("item", ["- text", "- `a` = b", "- `a`", "- `a → b", "1. `a` → b"])
+@pytest.mark.parametrize("item", ["- `a` => b", "- `a`", "- `a → b"])
+def test_a_call_without_an_arrow_is_said_and_kept_as_text(item: str) -> None:
+    session = read(f"## P\n\n**Tool calls:**\n{item}\n- `b` → 2\n")
+    assert session.phases[0].entries == (Prose(f"**Tool calls:**\n{item}\n- `b` → 2"),)
+    assert [(code, line) for code, line, _ in said(session)] == [("broken-call", 10)]
+    later = read(f"## P\n\n**Tool calls:**\n- `b` → 2\n{item}\n")
+    assert [(code, line) for code, line, _ in said(later)] == [("broken-call", 11)]
+
+
+@pytest.mark.parametrize("item", ["- text", "1. `a` → b"])
 def test_a_list_without_any_call_is_prose_with_its_heading_line(item: str) -> None:
     assert one(f"**Tool calls:**\n{item}\n") == Prose(f"**Tool calls:**\n{item}")
 

@@ -285,6 +285,27 @@ def test_a_new_list_erases_nothing_of_the_earlier_one() -> None:
     assert told.tasks[3].started
 
 
+def test_a_task_in_other_words_stays_one_task() -> None:
+    told = session(
+        Prompted(at(), "Go"),
+        TasksListed(
+            at(), (TaskState("1", "Describe the limit in the README"), TaskState("2", "Add tests for orders"))
+        ),
+        TasksListed(
+            at(),
+            (
+                TaskState("1", "Describe the limit and its default in the README"),
+                TaskState("2", "Add tests for refunds"),
+            ),
+        ),
+    )
+    assert [(task.id, task.content, task.status) for task in told.tasks] == [
+        ("2", "Add tests for orders", "cancelled"),
+        ("1", "Describe the limit and its default in the README", "pending"),
+        ("3", "Add tests for refunds", "pending"),
+    ]
+
+
 def test_nothing_waits_for_what_a_later_list_left_out() -> None:
     told = session(
         Prompted(at(), "Go"),
@@ -309,6 +330,17 @@ def test_a_task_that_nobody_wants_any_more_is_no_task_and_opens_nothing(status: 
         told = session(Prompted(at(), "Go"), *events, Replied(at(), "Done."))
         assert [(task.id, task.content) for task in told.tasks] == [("2", "B")]
         assert names(told) == ["Go"]
+
+
+@pytest.mark.parametrize("status", ["in_progress", "pending"])
+def test_a_task_that_is_opened_again_has_no_end(status: str) -> None:
+    told = session(
+        Prompted(at(), "Go"),
+        TaskChanged(at(1), "1", "A", "in_progress"),
+        TaskChanged(at(2), "1", None, "completed"),
+        TaskChanged(at(3), "1", None, status),
+    )
+    assert told.tasks == (Task("1", "A", status, started="2026-01-02T03:04:06Z"),)
 
 
 def test_tasks_keep_times_dependencies_and_lose_what_is_deleted() -> None:
@@ -343,7 +375,7 @@ def test_delegated_work_is_a_callout_and_no_call() -> None:
     child = ChildNote("s-look", Mode.EMBED, "Explore", "m-1", 7)
     told = session(*events, children={"abc": child})
     assert told.phases[0].entries[1:] == (
-        Subagent(AgentRef("Explore"), "m-1", Mode.EMBED, "s-look", "", "all **well**."),
+        Subagent(AgentRef("Explore"), "m-1", Mode.EMBED, "s-look", "", "all well."),
     )
     assert told.subagents == (SubagentRef("s-look", "Explore", "m-1", 7),)
     assert not list(told.calls())

@@ -61,3 +61,7 @@ def test_thinking_aloud_with_code_is_left_out_when_a_rule_parts_it_from_a_long_r
 def test_a_verdict_with_a_list_above_the_first_heading_stays() -> None:
     report = "Two faults:\n\n- the key\n- the lock\n\n## Details\n\nThey are old."
     assert summary_of(report) == "the key; the lock; They are old."
+
+
+def test_marks_of_markdown_are_no_part_of_a_summary() -> None:
+    assert summary_of("The **limiter** lives in `limit.py`.") == "The limiter lives in `limit.py`."

@@ -36,7 +36,7 @@ def settled(*events: Event, judge: Judge | None = None) -> list[Entry]:
 def test_an_answered_question_is_a_decision_and_one_without_an_answer_waits() -> None:
     answered = Choice(ASKED.question, "One file", OPTIONS, ("One file",))
     assert settled(QuestionsAnswered(at(), "c1", (answered, ASKED))) == [
-        Decision("Where shall the cache live? One file", "no server to run", "Redis: fast; Memory", "user"),
+        Decision("Where shall the cache live? → One file", "no server to run", "Redis: fast; Memory", "user"),
         Callout(
             "decision_needed",
             "",
@@ -48,7 +48,10 @@ def test_an_answered_question_is_a_decision_and_one_without_an_answer_waits() ->
 def test_an_answer_in_words_of_the_user_s_own_is_whole() -> None:
     words = "Neither.\n\nKeep it in the browser: " + "nobody else reads it. " * 40
     (entry,) = settled(QuestionsAnswered(at(), "c1", (Choice("Where?", words.strip(), (("A", ""),)),)))
-    assert entry == Decision(f"Where?\n{words.strip()}", None, "A", "user")
+    assert isinstance(entry, Decision)
+    assert entry.text.startswith("Where? → Neither. Keep it in the browser")
+    assert entry.rationale == " ".join(words.split())
+    assert (entry.alternatives, entry.by) == ("A", "user")
 
 
 class Quiet(Scribe):
@@ -102,3 +105,9 @@ def test_a_judge_s_callout_marks_its_row_as_told() -> None:
     events: list[Event] = [Prompted(at(), "Go"), Injected(at(row="abcdefgh-1"), "note")]
     assert fold(events, judge=Scribe()).draft().mark == "abcdefgh"
     assert fold(events).draft().mark != "abcdefgh"
+
+
+def test_a_plan_that_the_agent_said_is_not_told_again() -> None:
+    assert settled(PlanSettled(at(), "", "# One file\n\nOpen it.", True)) == [
+        Callout("plan", "approved: One file", fold="-")
+    ]

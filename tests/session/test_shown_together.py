@@ -82,7 +82,7 @@ def test_the_texts_of_an_item_of_the_findings_count_together(item: Noted) -> Non
 
 
 def test_the_texts_of_a_history_s_item_count_together() -> None:
-    assert split("\n".join(render_item(Line("eleven (", VALUE))))
+    assert split("\n".join(render_item("further", Line("eleven (", VALUE), 1)))
 
 
 def test_a_call_and_its_result_count_together_in_an_old_note() -> None:

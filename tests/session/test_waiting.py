@@ -76,3 +76,14 @@ def test_a_session_tells_by_lines() -> None:
     assert waiting_of(Session("a", preamble=(DROP,), phases=(Phase("A", entries=(Prose("x"),)),))) == {
         -1: True
     }
+
+
+def test_in_a_logged_conversation_a_user_who_goes_on_has_dismissed_the_question() -> None:
+    entries: list[Entry] = [
+        Callout("decision_needed", "", "Which store?"),
+        Prose("I wait."),
+        Intervention("Rename it."),
+    ]
+    assert not Answers(entries).settles(0)
+    assert Answers(entries, logged=True).settles(0)
+    assert not Answers(entries[:2], logged=True).settles(0)

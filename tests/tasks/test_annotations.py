@@ -25,6 +25,7 @@ from crucible.tasks.model import Annotation, Choice, ChoiceKind, Inherited, Reca
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
 REF = Ref("2026-01-25-payments", "task-004")
+NEW = Annotation(REF, "d")
 SEED = """\
 task_id: task-004
 description: "Implement payment retry logic"
@@ -101,7 +102,7 @@ def test_the_file_reads_back_as_written_and_as_changed(
     annotation_path(Shelf(tmp_path), REF).unlink(missing_ok=True)
     annotate(Shelf(tmp_path), one, fsync=False)
     assert read_annotation(Shelf(tmp_path), REF) == (one, [])
-    change_annotation(Shelf(tmp_path), REF, lambda _: other, fsync=False)
+    change_annotation(Shelf(tmp_path), NEW, lambda _: other, fsync=False)
     assert read_annotation(Shelf(tmp_path), REF) == (other, [])
 
 
@@ -123,7 +124,7 @@ def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening
     path = written(tmp_path, opening + SEED)
     change_annotation(
         Shelf(tmp_path),
-        REF,
+        NEW,
         lambda old: replace(
             old,
             discoveries=("429 has Retry-After",),
@@ -145,7 +146,7 @@ def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening
 def test_a_change_of_nothing_leaves_the_file_alone(tmp_path: Path) -> None:
     path = written(tmp_path, SEED.rstrip("\n"))
     before = path.stat().st_ino
-    change_annotation(Shelf(tmp_path), REF, lambda old: old)
+    change_annotation(Shelf(tmp_path), NEW, lambda old: old)
     assert path.read_text(encoding="utf-8") == SEED.rstrip("\n")
     assert path.stat().st_ino == before
 
@@ -154,7 +155,7 @@ def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
     path = written(tmp_path, "")
     path.write_bytes(SEED.replace("\n", "\r\n").encode())
     change_annotation(
-        Shelf(tmp_path), REF, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",))
+        Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",))
     )
     data = path.read_bytes()
     assert data.count(b"\n") == data.count(b"\r\n")
@@ -166,7 +167,7 @@ def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
 def test_what_is_broken_is_not_written_over(tmp_path: Path) -> None:
     path = written(tmp_path, "description: d\n]: [\n")
     with pytest.raises(EditRefused):
-        change_annotation(Shelf(tmp_path), REF, lambda old: replace(old, discoveries=("x",)))
+        change_annotation(Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",)))
     assert path.read_text() == "description: d\n]: [\n"
 
 
@@ -179,10 +180,11 @@ def test_an_annotation_is_made_once(tmp_path: Path) -> None:
     assert found.description == "first"
 
 
-def test_a_task_without_an_annotation_has_none_and_cannot_be_changed(tmp_path: Path) -> None:
+def test_a_task_without_an_annotation_gets_one_by_its_first_change(tmp_path: Path) -> None:
     assert read_annotation(Shelf(tmp_path), REF) == (None, [])
-    with pytest.raises(VaultError, match="no annotation"):
-        change_annotation(Shelf(tmp_path), REF, lambda old: old)
+    changed = change_annotation(Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",)))
+    assert changed == replace(NEW, discoveries=("x",))
+    assert read_annotation(Shelf(tmp_path), REF) == (changed, [])
 
 
 @pytest.mark.parametrize(
@@ -258,7 +260,7 @@ def test_a_symlink_is_never_followed(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.symlink_to(note)
     with pytest.raises(OutsideVault):
-        change_annotation(Shelf(note.parent), REF, lambda old: replace(old, description="x"))
+        change_annotation(Shelf(note.parent), NEW, lambda old: replace(old, description="x"))
     path.unlink()
     path.parent.rmdir()
     path.parent.symlink_to(outside)
@@ -308,5 +310,5 @@ def test_what_would_be_too_large_to_be_read_again_is_refused_and_what_is_there_s
     path = annotate(shelf, Annotation(REF, "a", NOW))
     before = path.read_bytes()
     with pytest.raises(VaultError, match="too large"):
-        change_annotation(shelf, REF, lambda old: replace(old, choices=(huge,)))
+        change_annotation(shelf, NEW, lambda old: replace(old, choices=(huge,)))
     assert path.read_bytes() == before

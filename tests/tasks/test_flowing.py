@@ -5,21 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.errors import VaultError
 from crucible.tasks.annotations import Shelf, annotate, annotation_path, read_annotation
-from crucible.tasks.flowing import (
-    MOST_TOLD,
-    Flowed,
-    dependents_of,
-    flow_down,
-    flows,
-    kind_of,
-    note_choice,
-)
+from crucible.tasks.flowing import MOST_TOLD, dependents_of, flow_down, flows
 from crucible.tasks.model import Annotation, Choice, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
 from crucible.tasks.picking import pick_up
 
@@ -30,30 +20,9 @@ def task(ident: str, *needs: str, stage: Stage = Stage.PENDING) -> OpenTask:
     return OpenTask(Ref("s", ident), f"do {ident}", stage, needs=needs)
 
 
-@pytest.mark.parametrize(
-    ("summary", "kind"),
-    [
-        ("Using Stripe for payments", ChoiceKind.TECHNOLOGY),
-        ("Idempotency keys use UUIDv7", ChoiceKind.TECHNOLOGY),
-        ("Switched to pnpm and Postgres", ChoiceKind.TECHNOLOGY),
-        ("We chose the fast SQLite store", ChoiceKind.TECHNOLOGY),
-        ("POST /payments returns 202 Accepted", ChoiceKind.API),
-        ("The endpoint answers with a cursor", ChoiceKind.API),
-        ("Event sourcing for payment state", ChoiceKind.ARCHITECTURE),
-        ("Split billing into a separate service", ChoiceKind.ARCHITECTURE),
-        ("Used mutex instead of channel", ChoiceKind.DETAIL),
-        ("Renamed the loop variable", ChoiceKind.DETAIL),
-        ("Fixed nil pointer in handler", ChoiceKind.BUG_FIX),
-        ("Fix the POST /payments crash", ChoiceKind.BUG_FIX),
-    ],
-)
-def test_a_decisions_kind_is_told_by_its_words(summary: str, kind: ChoiceKind) -> None:
-    assert kind_of(Choice(summary)) is kind
-
-
 @given(st.text(), st.sampled_from(ChoiceKind))
-def test_a_kind_that_was_written_counts_and_a_mark_wins_over_it(text: str, kind: ChoiceKind) -> None:
-    assert kind_of(Choice(text, kind=kind)) is kind
+def test_a_decision_flows_unless_its_type_stays_and_a_mark_wins(text: str, kind: ChoiceKind) -> None:
+    assert flows(Choice(text))
     assert flows(Choice(text, kind=kind)) is (kind not in {ChoiceKind.DETAIL, ChoiceKind.BUG_FIX})
     assert flows(Choice(text, kind=kind, propagate=True))
     assert not flows(Choice(text, kind=kind, propagate=False))
@@ -80,41 +49,47 @@ def test_other_lists_depend_on_nothing_here() -> None:
 
 def test_decisions_flow_down_once(tmp_path: Path) -> None:
     tasks = [task("1", stage=Stage.COMPLETED), task("2", "1"), task("3", "2"), task("4")]
-    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "do 1"))
     recalled = Recalled(("P-1",), query="q")
     annotate(Shelf(tmp_path), Annotation(Ref("s", "2"), "do 2", recalled=recalled))
-    note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("Using Stripe for payments", "webhooks"))
-    note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("Using Stripe for payments", "webhooks"))
-    note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("Used mutex instead of channel"))
-    flowed = flow_down(Shelf(tmp_path), Ref("s", "1"), tasks, NOW)
-    assert flowed == Flowed((Ref("s", "2"), Ref("s", "3")))
-    inherited = (Inherited("1", "Using Stripe for payments", "webhooks"),)
-    assert read_annotation(Shelf(tmp_path), Ref("s", "2"))[0] == Annotation(
-        Ref("s", "2"), "do 2", recalled=recalled, inherited=inherited
+    choices = (
+        Choice("Use Stripe", "webhooks", finding="decision-1"),
+        Choice("A mutex", kind=ChoiceKind.DETAIL),
     )
-    assert read_annotation(Shelf(tmp_path), Ref("s", "3"))[0] == Annotation(
-        Ref("s", "3"), "do 3", NOW, inherited=inherited
-    )
+    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "do 1", choices=choices))
+    inherited = (Inherited("1", "Use Stripe", "webhooks", "decision-1"),)
+    for _ in range(2):
+        assert list(flow_down(Shelf(tmp_path), Ref("s", "1"), tasks, NOW)) == []
+        assert read_annotation(Shelf(tmp_path), Ref("s", "2"))[0] == Annotation(
+            Ref("s", "2"), "do 2", recalled=recalled, inherited=inherited
+        )
+        assert read_annotation(Shelf(tmp_path), Ref("s", "3"))[0] == Annotation(
+            Ref("s", "3"), "do 3", NOW, inherited=inherited
+        )
     assert read_annotation(Shelf(tmp_path), Ref("s", "4"))[0] is None
-    assert flow_down(Shelf(tmp_path), Ref("s", "1"), tasks, NOW) == Flowed()
+
+
+def test_a_decision_in_other_words_is_inherited_once(tmp_path: Path) -> None:
+    shelf, tasks = Shelf(tmp_path), [task("1", stage=Stage.COMPLETED), task("2", "1")]
+    annotate(shelf, Annotation(Ref("s", "1"), "do 1", choices=(Choice("Use Stripe", finding="decision-1"),)))
+    mine = Inherited("1", "Stripe, as agreed", finding="decision-1")
+    annotate(shelf, Annotation(Ref("s", "2"), "do 2", inherited=(mine,)))
+    assert list(flow_down(shelf, Ref("s", "1"), tasks, NOW)) == []
+    note, _ = read_annotation(shelf, Ref("s", "2"))
+    assert note
+    assert note.inherited == pick_up(shelf, tasks[1], tasks).inherited == (mine,)
 
 
 def test_a_task_without_decisions_writes_nothing(tmp_path: Path) -> None:
-    assert flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1")], NOW) == Flowed()
+    assert list(flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1")], NOW)) == []
     assert not list(tmp_path.iterdir())
-
-
-def test_a_decision_needs_an_annotation(tmp_path: Path) -> None:
-    with pytest.raises(VaultError):
-        note_choice(Shelf(tmp_path), Ref("s", "1"), Choice("x"))
 
 
 def test_a_dependent_that_cannot_be_told_is_named_and_the_others_are_told(tmp_path: Path) -> None:
     annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "d", choices=(Choice("x", propagate=True),)))
     annotation_path(Shelf(tmp_path), Ref("s", "2")).mkdir()
-    flowed = flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW)
-    assert flowed.told == (Ref("s", "3"),)
-    assert [ref for ref, _ in flowed.failed] == [Ref("s", "2")]
+    failed = list(flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW))
+    assert [ref for ref, _ in failed] == [Ref("s", "2")]
+    assert read_annotation(Shelf(tmp_path), Ref("s", "3"))[0]
 
 
 def test_of_very_many_dependents_the_nearest_are_told_and_the_others_when_they_are_picked_up(
@@ -123,6 +98,7 @@ def test_of_very_many_dependents_the_nearest_are_told_and_the_others_when_they_a
     shelf, first = Shelf(tmp_path), Ref("s", "0")
     chain = [task("0", stage=Stage.COMPLETED), *(task(str(n), str(n - 1)) for n in range(1, MOST_TOLD + 50))]
     annotate(shelf, Annotation(first, "a", NOW, choices=(Choice("Use Stripe", propagate=True),)))
-    told = flow_down(shelf, first, chain, NOW).told
-    assert told == tuple(Ref("s", str(n)) for n in range(1, MOST_TOLD + 1))
+    assert list(flow_down(shelf, first, chain, NOW)) == []
+    told = [one for one in chain[1:] if read_annotation(shelf, one.ref)[0]]
+    assert told == chain[1 : MOST_TOLD + 1]
     assert pick_up(shelf, chain[-1], chain).inherited == (Inherited("0", "Use Stripe"),)

@@ -18,7 +18,7 @@ from crucible.tasks.gathering import EVERYTHING, Found, Scope, gather, tasks_cal
 from crucible.tasks.model import Annotation, OpenTask, Recalled, Ref, Stage
 from crucible.tasks.overview import Client, overview, tasks_now
 from crucible.tasks.picking import RecallCounts
-from crucible.tasks.stores import StoreList, lists_in, with_stores
+from crucible.tasks.stores import lists_in, with_stores
 from crucible.vault.store import Vault
 from tests.conftest import ROOT
 
@@ -150,13 +150,12 @@ def test_broken_files_are_named_and_links_are_no_lists(vault: Vault, client: Pat
     (client / "tasks" / "a b").mkdir()
     (client / "tasks" / "file").write_text("x")
     os.utime(client / "tasks" / NATIVE, (1, 1))
-    assert [one.id for one in lists_in(client)] == [NATIVE]
+    assert [*lists_in(client)] == [NATIVE]
     assert not lists_in(client, NOW)
     found, troubles = tasks_now(view_of(vault), EVERYTHING, vault.root, Client(client))
     assert (len(found.tasks), troubles) == (3, ("3.json: no JSON",))
-    assert with_stores(found, [], tmp_path, list, lambda _: True) == (found, ())
-    gone = with_stores(Found(), [StoreList("x", tmp_path / "gone")], tmp_path, list, lambda _: True)
-    assert gone == (Found(), ())
+    none = with_stores(view_of(vault), found, vault.root, tmp_path / "gone", is_wanted=lambda _: True)
+    assert none == (found, ())
 
 
 def test_an_overview_counts_all_and_shows_some(two: Vault) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from crucible.flight.reading import Record
 from crucible.tasks.annotations import Shelf, annotate, annotation_path
 from crucible.tasks.discoveries import TAG
+from crucible.tasks.flowing import sources_of
 from crucible.tasks.model import Annotation, Choice, Inherited, OpenTask, Recalled, Ref, Stage
-from crucible.tasks.picking import RecallCounts, pick_up, recall_counts, sources_of
+from crucible.tasks.picking import RecallCounts, pick_up, recall_counts
 
 
 def task(ident: str, *needs: str, stage: Stage = Stage.PENDING) -> OpenTask:

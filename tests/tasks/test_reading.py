@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crucible.session.model import Session, Task
 from crucible.tasks.model import OpenTask, Ref, Stage
-from crucible.tasks.reading import LARGEST_TASK, join_lists, read_store, store_folder, tasks_of
+from crucible.tasks.reading import LARGEST_TASK, join_lists, read_store, tasks_of
 
 REF = Ref("s", "1")
 
@@ -79,15 +79,6 @@ def test_a_store_that_is_a_symlink_is_not_ours(tmp_path: Path) -> None:
     put(tmp_path / "real", "1.json", {"subject": "x"})
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert read_store(tmp_path / "link", "s") == ((), [])
-
-
-@pytest.mark.parametrize("ident", ["", "..", "../x", "a/b", "/etc", "a\0"])
-def test_a_list_that_can_be_no_folder_has_no_place(tmp_path: Path, ident: str) -> None:
-    assert store_folder(tmp_path, ident) is None
-
-
-def test_a_list_lies_under_the_clients_folder(tmp_path: Path) -> None:
-    assert store_folder(tmp_path, "dc14014e-7082") == tmp_path / "tasks" / "dc14014e-7082"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)

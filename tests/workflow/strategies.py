@@ -48,7 +48,7 @@ _BLOCKS = (
     "> [!gate]\n> Ask first.", "| a | b |\n|---|---|\n| x → y | z |", "<!-- c → d -->", "1. Do this.\n2. Then that.",
     "````md\n```\n## no step\n```\n````", "- [ ] open\n- [x] done", "Underlined\n==========",
 )  # fmt: skip
-_LABELS = ("Decided", "Do not", "Learned")
+_LABELS = ("Decided", "Constraint", "Learned")
 _COLUMNS = (
     "agent",
     "channel",
@@ -107,7 +107,7 @@ def _item(random: Random) -> str:
     if kind == 0:
         return f'- Asked: "{contain_line(text)}"'
     if kind == 1:
-        return f"- Run: {code_span(text)}"
+        return f"- Check: {code_span(text)}"
     return f"- {random.choice(_LABELS)}: {contain_line(text)}"
 
 

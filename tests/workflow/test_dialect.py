@@ -304,7 +304,7 @@ def test_open_tasks_are_goals_and_else_what_was_asked() -> None:
 
 
 def test_commands_are_checks_and_part_of_a_command_is_never_one() -> None:
-    prose = "- Run: `pytest -q`\n- Run: `` echo `date` ``\n- Run: `pytest -q`\n- Run: nothing"
+    prose = "- Check: `pytest -q`\n- Check: `` echo `date` ``\n- Check: `pytest -q`\n- Run: `nothing`"
     assert _read(workflow(Step("A", prose=prose))).validations == [
         ("succeeds", "pytest -q"),
         ("By hand: echo 'date'", None),
@@ -315,10 +315,10 @@ def test_commands_are_checks_and_part_of_a_command_is_never_one() -> None:
 @given(workflows())
 def test_no_command_is_forged(made: Workflow) -> None:
     told = {
-        line[7:].strip("` ")
+        line[9:].strip("` ")
         for one in made.walk()
         for line in one.prose.split("\n")
-        if line.startswith("- Run: ")
+        if line.startswith("- Check: ")
     }
     for words, command in _read(made).validations:
         assert command is None or (words == "succeeds" and _bare(command) in {_bare(one) for one in told})

@@ -1,0 +1,143 @@
+"""Where the work stands: the session to go on with, its phase, its task, and what its last bookmark says.  No note is read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.bookmarks.keeping import latest
+from crucible.bookmarks.model import Bookmark
+from crucible.briefing.quoting import Quoter
+from crucible.index.moments import age_words, begun, last_active
+from crucible.index.query import SessionQuery, matching
+from crucible.index.schema import Row, shard_of
+from crucible.index.view import View
+
+__all__ = ["Position", "find_position", "position_lines"]
+
+_OPEN = ("active", "paused")
+_MOST_OPEN = 30
+_CLOSED = frozenset(("completed", "cancelled", "deleted"))
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_TEXT, _WHY = 200, 120
+
+
+class Position(NamedTuple):
+    """Where a session stands.
+
+    `at` is when somebody last worked, None if unknown.  `phase` is the id of one of `phases`; `task_number` counts from 1, 0 for none, of
+    `task_count`.  `note` and `blockers` are those of its last bookmark.
+    """
+
+    session: str
+    title: str = ""
+    status: str = ""
+    at: datetime | None = None
+    phase: str = ""
+    phase_name: str = ""
+    phases: int = 0
+    task_number: int = 0
+    task_count: int = 0
+    task_name: str = ""
+    note: str = ""
+    blockers: tuple[str, ...] = ()
+
+
+def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
+    """The position in a project, or in the whole vault: of the open session that somebody worked on last, else of the newest one.
+
+    Without `paused` paused sessions are passed over.
+    """
+
+    def rows(status: str | None, most: int) -> list[Row]:
+        found = matching(view, SessionQuery(status=status, project=project or None))
+        return [*islice((row for row in found if paused or row["status"] != "paused"), most)]
+
+    found = [row for status in _OPEN for row in rows(status, _MOST_OPEN) if row["phases"]] or rows(None, 1)
+    row = max(found, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None)
+    return _position(view, row, latest(root, str(row["id"]))) if row else None
+
+
+def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
+    last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=None)
+    phase, name = (str(last["phase_id"] or ""), str(last["phase"] or "")) if last else ("", "")
+    if mark and mark.phase and row["status"] == "paused":
+        phase, name = mark.phase, mark.phase_name
+    number, count, task = _task(view, row, mark)
+    return Position(
+        session=str(row["id"]),
+        title=str(row["title"] or ""),
+        status=str(row["status"] or ""),
+        at=last_active(row, mark.at, mark.why) if mark else last_active(row),
+        phase=phase,
+        phase_name=name,
+        phases=int(row["phases"] or 0),
+        task_number=number,
+        task_count=count,
+        task_name=task,
+        note=mark.note if mark else "",
+        blockers=mark.blockers if mark else (),
+    )
+
+
+def _task(view: View, row: Row, bookmark: Bookmark | None) -> tuple[int, int, str]:
+    """Number, count and words of the task in progress, else of the first open one; number 0 if all are done.
+
+    The bookmark knows a task's place in its list, if it is about the same task.
+    """
+    tasks = sorted(_rows(view, "tasks", row), key=_place)
+    if not tasks:
+        return (bookmark.task_number, bookmark.task_count, bookmark.task_name) if bookmark else (0, 0, "")
+    left = [(n, one) for n, one in enumerate(tasks, 1) if one["status"] not in _CLOSED]
+    if not left:
+        return 0, len(tasks), ""
+    number, task = next((pair for pair in left if pair[1]["status"] == "in_progress"), left[0])
+    if bookmark and bookmark.task == task["task_id"] and bookmark.task_count == len(tasks):
+        number = bookmark.task_number
+    return number, len(tasks), str(task["content"] or "")
+
+
+def _place(task: Row) -> tuple[int, str]:
+    """The index keeps no order of tasks, so it is that of their ids: numbers by size, others last."""
+    ident = str(task["task_id"])
+    return (len(ident) if ident.isdecimal() else 1 << 30, ident)
+
+
+def _rows(view: View, table: str, session: Row) -> list[Row]:
+    """The table's rows of one session."""
+    rows = view.rows(table, [shard_of(str(session["started"] or ""))], [str(session["id"])])
+    return [row for row in rows if row["path"] == session["path"]]
+
+
+def position_lines(position: Position | None, project: str, now: datetime, quoter: Quoter) -> tuple[str, ...]:
+    """Where the work stands, what was noted there, and what blocks it; there is always a first line."""
+    if position is None:
+        of = quoter.line(project, 80)
+        return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
+    told = [f"Where work stands: {_words(position, now, quoter)}"]
+    if note := quoter.line(position.note, _TEXT):
+        told.append(f"Noted there: {note}")
+    if blockers := "; ".join(filter(None, (quoter.line(one, _WHY) for one in position.blockers[:3]))):
+        told.append(f"In the way: {blockers}")
+    return tuple(told)
+
+
+def _words(one: Position, now: datetime, quoter: Quoter) -> str:
+    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+
+    def named(text: str, name: str) -> str:
+        shown = quoter.line(name, 80)
+        return f"{text} ({shown})" if shown else text
+
+    parts = [quoter.line(one.session, 120)]
+    if one.phase:
+        number = quoter.line(one.phase.removeprefix("phase-"), 20)
+        parts.append(named(f"phase {number}{f' of {one.phases}' if one.phases else ''}", one.phase_name))
+    if one.task_number:
+        parts.append(named(f"task {one.task_number} of {one.task_count}", one.task_name))
+    elif one.task_count:
+        parts.append(f"all {one.task_count} tasks done" if one.task_count > 1 else "its task is done")
+    age = f"last active {age_words(now - one.at)}" if one.at else "when it was last active is unknown"
+    return f"{', '.join(parts)}; {quoter.line(one.status, 20) or 'of unknown status'}, {age}"

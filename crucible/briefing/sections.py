@@ -1,0 +1,280 @@
+"""The sections of a briefing: which facts each shows, and in which words.
+
+Which facts are shown at all follows one rule, `is_useful`: a finding must be sure enough and must make sense outside its session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from crucible.brief.digest import Known as Shown
+from crucible.briefing.facts import Fact, Known
+from crucible.briefing.likeness import stems
+from crucible.briefing.model import Item, Rank, Section
+from crucible.briefing.quoting import Quoter, whole_words
+from crucible.inbox.model import Item as Waiting
+from crucible.index.moments import begun, time_of
+from crucible.index.schema import Row
+from crucible.patterns import late_pattern
+from crucible.session.findings import Kind, Source
+from crucible.tasks.model import OpenTask, Ref
+from crucible.tasks.overview import Overview, shown_tasks
+from crucible.tasks.picking import RecallCounts
+from crucible.tasks.readiness import Standing, Status
+
+__all__ = ["Told", "conventions_of", "decisions_of", "is_new", "is_useful", "open_ends_of"]
+
+_CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
+_OF_ONE, _COMPLETED = 2, 3
+"""Decisions of one session, and completed tasks, that are shown."""
+_TITLE, _OUTCOME, _WHY, _NAME = 100, 160, 160, 160
+_SUREST = 65
+"""Percent of confidence that a finding needs."""
+_FEWEST_WORDS = 5
+_SHARED = 3
+"""Words that an open end shares with what was done later, at least, and two thirds of its words: then it is not open."""
+_WORD = late_pattern(r"[^\W_]+")
+_CUT = ("…", "...")
+_POINTS = late_pattern(
+    r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
+)
+"""Words that point at something that only the session shows."""
+_SPEAKS = late_pattern(r"(?i)\b(?:i|i['’]\w+|me|my|we|we['’]\w+|us|our|lets|let['’]s)\b")
+"""A speaker who tells of a wish or a step of that moment."""
+_RULES = late_pattern(
+    r"(?i)\b(?:do not|don['’]?t|never|no|without|avoid|instead|rather|prefer|always|only|every|each|must)\b"
+)
+"""Words of a rule: it forbids, prefers, or holds for every case.  Any other imperative asks for one thing once."""
+
+
+# --- the rule --------------------------------------------------------------------------------------------------------
+
+
+def is_useful(one: Fact) -> bool:
+    """True if a finding makes sense to somebody who does not know its session.
+
+    It is sure enough, is no fragment, and points at nothing that only the session shows.  A decision also needs a reason.  What a person wrote is
+    always useful.
+    """
+    text = one.text.strip().strip("\"'“”")
+    if one.source in _WRITTEN:
+        return bool(text)
+    return (
+        one.confidence >= _SUREST
+        and len(_WORD.findall(text)) >= _FEWEST_WORDS
+        and not text.startswith(_CUT)
+        and not text.endswith(":")
+        and not _POINTS.search(text)
+        and (one.kind != Kind.DECISION or bool(one.why))
+    )
+
+
+_WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
+"""Sources of what a person or an agent recorded in so many words."""
+
+
+def _is_standing(one: Fact) -> bool:
+    """True for a fact of the project, and for a correction that is a rule, not a wish, a question or a step of that moment."""
+    text = one.text.strip().strip("\"'“”")
+    return is_useful(one) and (
+        one.kind == Kind.ENVIRONMENT
+        or one.source in _WRITTEN
+        or (bool(_RULES.search(text)) and not _SPEAKS.search(text) and not text.endswith("?"))
+    )
+
+
+def conventions_of(known: Known) -> list[tuple[Fact, int]]:
+    """Standing corrections and facts of the project, each once with the number of sessions that say it; what recurs first, then the newest."""
+    groups: list[tuple[Fact, frozenset[str], set[str]]] = []
+    for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
+        if _is_standing(one):
+            words = stems(one.text)
+            same = next((group for group in groups if _are_alike(words, group[1])), None)
+            if same:
+                same[2].add(one.session)
+            else:
+                groups.append((one, words, {one.session}))
+    found = [(one, len(names)) for one, _, names in groups]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if one says most of what the other says."""
+    least = min(len(one), len(other))
+    return least > 1 and 3 * len(one & other) >= 2 * least
+
+
+def decisions_of(known: Known) -> list[Fact]:
+    """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before a reply to an offer, then the others; the newest first."""
+    count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
+    for one in filter(is_useful, known.of(Kind.DECISION)):
+        count[one.session] += 1
+        found.append((count[one.session] > _OF_ONE, one.source == Source.REPLY, one))
+    return [one for *_, one in sorted(found, key=lambda each: each[:2])]
+
+
+def open_ends_of(known: Known) -> list[Fact]:
+    """What sessions that are alive left open, without what one later session did or decided in most of the same words."""
+    later: dict[tuple[str, str], frozenset[str]] = {}
+    for one in known.of(Kind.DECISION, Kind.OUTCOME):
+        key = one.at, one.session
+        later[key] = later.get(key, frozenset()) | stems(f"{one.text} {one.why}")
+
+    def is_over(one: Fact) -> bool:
+        words = stems(one.text)
+        wanted = max(_SHARED, -(-len(words) * 2 // 3))
+        return any(at > one.at and len(words & said) >= wanted for (at, _), said in later.items())
+
+    found = known.of(Kind.OPEN_END)
+    return [one for one in found if one.session in known.alive and is_useful(one) and not is_over(one)]
+
+
+def is_new(once: Shown, text: str) -> bool:
+    """True if nothing was shown that says the same; it is shown then."""
+    return not once.is_in(text) and once.add(text)
+
+
+# --- the sections ----------------------------------------------------------------------------------------------------
+
+
+class Told:
+    """Makes the sections, in order; what one has shown the next ones leave out."""
+
+    def __init__(self, known: Known, quoter: Quoter, now: datetime) -> None:
+        self._known, self._quoter, self._now = known, quoter, now
+        self._once = Shown()
+
+    def conventions(self) -> Section:
+        """How things are done here, in the user's words."""
+        items = list[Item]()
+        for one, count in conventions_of(self._known):
+            often = f", and {count - 1} more" if count > 1 else ""
+            items += self._item(one, Rank.LESSON, f"{one.session}{often}")
+        return _cut("conventions", "Conventions of this project", items, _CONVENTIONS)
+
+    def decisions(self) -> Section:
+        """What was decided and still holds, with the reason."""
+        found = decisions_of(self._known)
+        items = [item for one in found for item in self._item(one, Rank.DECISION, one.session, one.why)]
+        return _cut("decisions", "Decisions", items, _DECISIONS)
+
+    def open_ends(self) -> Section:
+        """What was left open."""
+        found = open_ends_of(self._known)
+        items = [item for one in found for item in self._item(one, Rank.TODO, one.session)]
+        return _cut("open", "Left open at the end of a session", items, _OPEN)
+
+    def sessions(self, depth: int) -> Section:
+        """The newest sessions from which something came, or that somebody may go on with, a line each: title and last outcome."""
+        outcomes: dict[str, Fact] = {}
+        for one in self._known.of(Kind.OUTCOME):
+            old = outcomes.get(one.session)
+            if is_useful(one) and (old is None or old.source != Source.COMMIT == one.source):
+                outcomes[one.session] = one
+        rows = [
+            row for row in self._known.sessions if row["id"] in outcomes or row["id"] in self._known.alive
+        ]
+        most = max(depth, _SESSIONS)
+        items = [self._session(row, outcomes.get(str(row["id"]))) for row in rows[:most]]
+        return Section("sessions", "Recent sessions", tuple(items))
+
+    def _session(self, row: Row, outcome: Fact | None) -> Item:
+        line, said = self._quoter.line, whole_words(row["title"])
+        about = ", ".join(filter(None, (_day(time_of(begun(row)), self._now), str(row["status"] or ""))))
+        text = f"{line(str(row['id']), 130)} ({line(about, 60)})"
+        if title := line(said, _TITLE):
+            text = f"{text}: {title}"
+        if outcome and not _are_alike(stems(said), stems(outcome.text)):
+            text = f"{text} → {line(outcome.text, _OUTCOME)}"
+        return Item(text, Rank.LESSON, finding=outcome.finding if outcome else "")
+
+    def tasks(self, found: Overview | None, *, counts: bool) -> Section:
+        """The tasks that the overview shows: counts, at work, ready, blocked, done; with what is annotated where `counts` are wanted."""
+        title = "Current tasks"
+        if found is None:
+            return Section("tasks", title)
+        status = found.status
+        items = [*_counts(status), *self._tasks(status, found.recall if counts else {})]
+        for more, where in (
+            (status.left_out, ": cru task list"),
+            (found.older, " in older sessions: cru task list --all"),
+        ):
+            if more:
+                items.append(Item(f"{more} more open task{'' if more == 1 else 's'}{where}", Rank.TODO))
+        for circle in status.circles[:3]:
+            names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
+            items.append(Item(f"these wait for each other: {names}", Rank.TODO))
+        for task in shown_tasks(status):
+            self._once.add(task.content)
+        return Section("tasks", title, tuple(items))
+
+    def waiting(self, items: Sequence[Waiting]) -> Section:
+        """What waits for a human."""
+        told = []
+        for one in items[:_WAITING]:
+            said = ": ".join(filter(None, (one.title, one.text)))
+            self._once.add(said)
+            name = self._quoter.line(one.id, 150)
+            told.append(
+                Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({name})", Rank.TODO)
+            )
+        return Section("inbox", "Waits for a human", tuple(told), max(0, len(items) - _WAITING))
+
+    def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
+        """One line, unless its words were shown before."""
+        shown = self._quoter.line(one.text)
+        if shown and is_new(self._once, one.text):
+            reason = self._quoter.line(why, _WHY)
+            because = f" (why: {reason})" if reason else ""
+            yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
+
+    def _tasks(self, status: Status, counts: Mapping[Ref, RecallCounts]) -> Iterator[Item]:
+        for label, standings in (
+            ("in progress", status.in_progress),
+            ("ready to start", status.ready),
+            ("blocked", status.blocked),
+        ):
+            yield from (Item(self._standing(one, counts), Rank.TODO, label) for one in standings)
+        newest = str(self._known.sessions[0]["id"]) if self._known.sessions else ""
+        recent = [task for task in status.recent if task.ref.session == newest]
+        yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in recent[:_COMPLETED])
+
+    def _standing(self, one: Standing, counts: Mapping[Ref, RecallCounts]) -> str:
+        told = [self._task(one.task)]
+        if one.waits_for:
+            ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]
+            more = len(one.waits_for) - len(ids)
+            told.append(f"waits for {', '.join(ids)}{f' and {more} more' if more > 0 else ''}")
+        found = counts.get(one.task.ref, RecallCounts())
+        named = found._asdict().items()
+        recalled = [f"{number} {what if number > 1 else what[:-1]}" for what, number in named if number]
+        if recalled:
+            told.append(f"recall: {', '.join(recalled)}; `cru task pick` loads them")
+        return "; ".join(told)
+
+    def _task(self, task: OpenTask) -> str:
+        return (
+            f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _NAME)}"
+        )
+
+
+def _cut(name: str, title: str, items: Sequence[Item], most: int) -> Section:
+    return Section(name, title, tuple(items[:most]), max(0, len(items) - most))
+
+
+def _day(time: datetime | None, now: datetime) -> str:
+    if time is None:
+        return ""
+    days = (now.date() - time.date()).days
+    if days <= 0:
+        return "today"
+    return "yesterday" if days == 1 else f"{days} days ago"
+
+
+def _counts(status: Status) -> Iterator[Item]:
+    """How many tasks there are; nothing if all of them are of other sessions."""
+    counts = (status.completed, status.in_progress_count, status.pending)
+    if any(counts):
+        yield Item("{} completed, {} in progress, {} pending".format(*counts), Rank.TODO)

@@ -1,0 +1,103 @@
+"""`cru report`: what sessions came to since a day, across projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import click
+
+from crucible.cli.door import Door
+from crucible.cli.indexed import asked, open_index
+from crucible.cli.opening import open_vault
+from crucible.cli.options import BEGIN, END, format_option
+from crucible.cli.output import PROBLEMS_FOUND, say, write_document, write_json
+from crucible.cli.project_folders import folders_of
+from crucible.errors import CrucibleError
+from crucible.history.making import told_of
+from crucible.history.report import KINDS, Reported, is_within, render_report, reported
+from crucible.index.moments import utc
+from crucible.index.query import SessionQuery, select
+from crucible.index.schema import Row, path_of_cell
+from crucible.secrets.redacting import redact_of, remembering
+from crucible.vault.store import Vault
+
+__all__ = ["report"]
+
+
+@click.command
+@click.option(
+    "--since",
+    type=BEGIN,
+    metavar="WHEN",
+    default="yesterday",
+    show_default=True,
+    help="Worked on then or later.",
+)
+@click.option("--until", type=END, metavar="WHEN", help="Begun then or earlier.")
+@click.option("--project", metavar="NAME", default=None, help="Only sessions of this project.")
+@format_option("text", "markdown", "json")
+@click.pass_context
+def report(
+    ctx: click.Context, /, since: datetime, until: datetime | None, project: str | None, format_: str
+) -> None:
+    """Report outcomes, decisions and open ends since a day, by project, ready for a stand-up.
+
+    Lists at most four outcomes, two decisions and two open ends of each session, the last ones, and counts the rest; `cru history show` has
+    all of them. Phases that ended before the report begins do not count. Days are those of this machine.
+
+    \b
+      cru report --since yesterday
+      cru report --since 7d --project shop --format markdown
+      cru report --since 2026-11-01 --until 2026-11-30 --format json
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    query = SessionQuery(project=project, until=until)
+    rows, now = asked(open_index(door), lambda view: select(view, query))
+    wrong: list[CrucibleError] = []
+    found = [*_reported(vault, rows, since, until, wrong)]
+    for error in wrong:
+        say(f"cru: {error}", style="yellow")
+    if format_ == "json":
+        write_json([_facts(one) for one in found])
+    elif found:
+        write_document(render_report(found, datetime.astimezone, markdown=format_ == "markdown"), door)
+    else:
+        say("nothing to report; `cru session list` shows which sessions there are")
+    ctx.exit(PROBLEMS_FOUND if wrong or now.unwalked else 0)
+
+
+def _reported(
+    vault: Vault, rows: list[Row], since: datetime, until: datetime | None, wrong: list[CrucibleError]
+) -> Iterator[Reported]:
+    """What the sessions came to, oldest first; a note is only opened if the session may have been worked on in this time."""
+    redact, begin = remembering(redact_of(vault.settings.secrets)), utc(since)
+    for row in reversed(rows):
+        ended = str(row["ended"] or "")
+        if ended and ended < begin:
+            continue
+        try:
+            note = vault.read(vault.root / path_of_cell(str(row["path"])))
+            session = note.session
+            if is_within(session, since, until):
+                _, roots = folders_of(session.project or "")
+                one = reported(session, told_of(vault, note, redact=redact, roots=roots), since)
+                yield from [one] if one else []
+        except CrucibleError as error:
+            wrong.append(error)
+
+
+def _facts(one: Reported) -> dict[str, object]:
+    return {
+        "project": one.entry.project or None,
+        "session": one.entry.session_id,
+        "title": one.entry.title or one.entry.session_id,
+        "status": one.status or None,
+        "at": utc(one.at),
+        **{
+            kind: [{"text": line.text, "finding": line.finding or None} for line in one.last(kind)]
+            for kind in KINDS
+        },
+        "left_out": {kind: one.left_out(kind) for kind in KINDS},
+    }

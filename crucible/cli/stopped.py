@@ -1,0 +1,59 @@
+"""What commands do once a session has stopped: `after_stop` with what this machine knows, and memory kept small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crucible.agents.asking import Asker
+from crucible.capture.asking import Ask
+from crucible.capture.ending import Ended, Helpers, after_stop
+from crucible.cli.compacting import compact_at_end
+from crucible.cli.output import say
+from crucible.cli.project_folders import folders_of
+from crucible.errors import CrucibleError
+from crucible.history.keeping import entry_path
+from crucible.vault.store import Vault
+
+__all__ = ["finish", "follow", "say_problems_of", "update_histories"]
+
+
+def finish(
+    vault: Vault,
+    path: Path,
+    *,
+    asker: Asker | None = None,
+    ask: Ask | None = None,
+    updates: bool = False,
+) -> Ended:
+    """What follows the stop of the session whose note is at `path`, as `after_stop`; `asker` is a model, `ask` a person."""
+    project = ""
+    # The session has ended; what is wrong with its note is told by the first step.
+    with suppress(CrucibleError):
+        project = vault.read(path).session.project or ""
+    folder, roots = folders_of(project)
+    helpers = Helpers(asker=asker, ask=ask, folder=folder, roots=roots)
+    ended = after_stop(vault, path, now=datetime.now(UTC), helpers=helpers, updates=updates)
+    compact_at_end(vault, path)
+    return ended
+
+
+def follow(vault: Vault, path: Path) -> None:
+    """The same where nobody is asked, and only problems are printed."""
+    say_problems_of(finish(vault, path))
+
+
+def update_histories(vault: Vault, sessions: Iterable[str]) -> None:
+    """Update the histories of sessions that have one, after more rows of these were imported."""
+    for name in sessions:
+        with suppress(CrucibleError):
+            if entry_path(vault, name).is_file():
+                say_problems_of(finish(vault, vault.find(name), updates=True))
+
+
+def say_problems_of(ended: Ended) -> None:
+    """What could not be done, a line each."""
+    for line in ended.problems:
+        say(f"cru: {line}", style="yellow")

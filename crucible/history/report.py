@@ -1,0 +1,113 @@
+"""What sessions came to since a day, for a stand-up: outcomes, decisions and open ends, by project.
+
+The lines are those of the sessions' histories.  One rule says what is left out: a session lists a few lines of each kind (`KINDS`), the last ones, and
+none about phases that ended before the report begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
+
+from crucible.history.model import Entry, Line
+from crucible.session.findings import findings_by_phase
+from crucible.session.model import Phase, Session
+
+__all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
+
+KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
+"""The kinds of lines, how each is labelled, and how many a session lists at most."""
+_NO_PROJECT = "No project"
+
+
+class Reported(NamedTuple):
+    """What one session came to: its history, when it was last at work, and its lines by kind."""
+
+    entry: Entry
+    status: str
+    at: datetime
+    lines: dict[str, tuple[Line, ...]]
+
+    def last(self, kind: str) -> tuple[Line, ...]:
+        """The lines that are listed; the others are counted."""
+        return self.lines[kind][-KINDS[kind][1] :]
+
+    def left_out(self, kind: str) -> int:
+        """How many are not listed."""
+        return len(self.lines[kind]) - len(self.last(kind))
+
+
+def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
+    """True if somebody was at work on the session in this time."""
+    begun, last = session.started or _last(session), _last(session)
+    return bool(begun and last and last >= since and (until is None or begun < until))
+
+
+def reported(session: Session, entry: Entry, since: datetime) -> Reported | None:
+    """What a session came to since then, by its history; None if there is nothing to say."""
+    old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
+    found = {
+        "outcomes": entry.done,
+        "decisions": entry.decisions,
+        "open": (*entry.questions, *entry.further),
+    }
+    lines = {
+        kind: tuple(one for one in told if one.finding not in old and one.finding != "more")
+        for kind, told in found.items()
+    }
+    at = _last(session)
+    if at is None or not any(lines.values()):
+        return None
+    return Reported(entry, str(session.status or ""), at, lines)
+
+
+def _times(phases: Iterable[Phase]) -> Iterator[datetime]:
+    for phase in phases:
+        yield from filter(None, (phase.started, phase.ended))
+
+
+def _last(session: Session) -> datetime | None:
+    return max((*filter(None, (session.started, session.ended)), *_times(session.all_phases())), default=None)
+
+
+def _over(session: Session, since: datetime) -> Iterator[Phase]:
+    """The phases that ended before then, by their own end or by the start of the next one."""
+    phases = [*session.all_phases()]
+    for phase, following in zip(phases, [*phases[1:], None], strict=False):
+        end = phase.ended or (following.started if following else None)
+        if end and end < since:
+            yield phase
+
+
+# --- showing ---------------------------------------------------------------------------------------------------------
+
+
+def render_report(
+    found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False
+) -> str:
+    """The report as text or Markdown, grouped by project, oldest session first; `local` gives a time in the reader's zone."""
+    rows: list[str] = []
+    ordered = sorted(found, key=_place)
+    for project, group in groupby(ordered, key=lambda one: one.entry.project):
+        rows += [f"## {project or _NO_PROJECT}" if markdown else project or _NO_PROJECT, ""]
+        for one in group:
+            head = f"{one.entry.title or one.entry.session_id} ({local(one.at):%a %Y-%m-%d}, {one.status or 'unknown'})"
+            rows += [f"### {head}", ""] if markdown else [f"  {head}"]
+            rows += [f"{'- ' if markdown else '    '}{row}" for row in _lines(one)]
+            rows.append("")
+    return "\n".join(rows)
+
+
+def _place(one: Reported) -> tuple[bool, str, datetime, str]:
+    project = one.entry.project
+    return not project, project.casefold(), one.at, one.entry.session_id
+
+
+def _lines(one: Reported) -> Iterator[str]:
+    for kind, (label, _) in KINDS.items():
+        told = [f"{label}: {line.text}" for line in one.last(kind)]
+        if left := one.left_out(kind):
+            told[-1] += f" (and {left} more)"
+        yield from told
