@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crucible.findings.calls import Call, read_call
+from crucible.findings.calls import Call, is_red, read_call
 from crucible.findings.corrections import Corrections
 from crucible.findings.decisions import Decisions
 from crucible.findings.failures import Failures
@@ -149,6 +149,8 @@ class Detector:
         settled: list[Decision | Failure] = []
         if call and call.is_shell:
             settled += self._failures.returned(call, event)
+            if event.end is CallEnd.FAILED or is_red(event.text):
+                self._outcomes.failed(call, event.text)
             if event.end is CallEnd.OK:
                 self._outcomes.returned(call, event.text, event.at.row, self._story.now)
         if call and call.files and event.end is CallEnd.OK:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from crucible.findings.calls import Call, checks_in, is_red
+from crucible.findings.calls import Call, checks_in, is_red, red_in
 from crucible.findings.sources import Pattern
 from crucible.findings.story import NOTHING, Said, Turn
 from crucible.findings.texts import filled, line, points, told, words_in
@@ -97,6 +97,11 @@ class Outcomes:
             opened = _Proof(line(title[2], SUMMARY) if title else "", address[0].strip(), row)
             now = replace(now, requests=(*now.requests, opened)[:_MOST])
         self._now = now
+
+    def failed(self, call: Call, text: str) -> None:
+        """A command failed: it does not count that it passed before."""
+        red, _ = red_in(call, text)
+        self._now = replace(self._now, checks=tuple(check for check in self._now.checks if check != red))
 
     def noted(self, turn: Turn) -> list[Noted]:
         """The outcomes so far, including that of the current turn."""

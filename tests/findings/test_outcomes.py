@@ -97,6 +97,14 @@ def test_what_passed_before_the_last_edit_proves_nothing() -> None:
     assert red.noted(Kind.OUTCOME)[0].details is None
 
 
+def test_what_failed_at_last_did_not_pass() -> None:
+    played = (
+        Played().you("go").edit().run("pytest -q tests/test_walrus.py", "1 passed").run("ruff check .", "ok")
+    )
+    played.run("pytest -q | tail", "FAILED tests/test_a.py::test_b").agent(CLOSING)
+    assert played.noted(Kind.OUTCOME)[0].details == "passed: ruff check"
+
+
 def test_a_commit_in_the_next_turn_belongs_to_the_outcome_that_it_records() -> None:
     played = Played().you("skip empty lines").edit().agent(CLOSING).you("commit")
     (found,) = played.run("git commit -m x", "[main 1a2b3c4] Importer skips empty lines").noted(Kind.OUTCOME)
