@@ -103,18 +103,26 @@ class Asked(NamedTuple):
     context: str = ""
 
 
-def question(text: str, limit: int) -> Asked:
-    """The last sentence of a text.  One that cannot be understood alone takes along what it is about."""
+def question(text: str, limit: int, *, is_yes: bool = False) -> Asked:
+    """The last sentence of a text.  One that cannot be understood alone takes along what it is about.
+
+    A bare yes (`is_yes`) to two questions in a row answers the first: the second offers something else.
+    """
     blocks = blocks_of(text)
     at = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
-    *near, asked = sentences(blocks[at].text if at >= 0 else last_line(text)) or [""]
+    is_item = at >= 0 and blocks[at].kind is Part.ITEM  # the lines before the last one are about that item
+    *near, asked = sentences(
+        blocks[at].text if at >= 0 and not is_item else _BULLET.sub("", last_line(text))
+    ) or [""]
     above = blocks[at - 1] if at > 0 else None
     if not near and above and above.kind is Part.PROSE:
         near = sentences(above.text)
     near = [one for one in near if not leads_on(one) and one.count(" ") > 2]
     headings = [plain(block.text) for block in blocks[: max(at, 0)] if block.kind is Part.HEADING]
     far = [one for one in meaningful(prose(text)) if not leads_on(one) and one != asked and one not in near]
-    others = [one for one in (*far, *near) if one.endswith("?")]
+    others = [one for one in (*far, *near) if asks(one)]
+    if is_yes and near and asks(near[-1]):
+        asked, *near = near[-1], *near[:-1]
     two = bool(near) and near[-1].endswith("?")  # Shall I do this?  Or that?
     if (two or not _stands_alone(asked)) and len(asked) < limit // 2 and (near or headings or far):
         if others:
