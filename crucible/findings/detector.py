@@ -11,8 +11,9 @@ from crucible.findings.calls import Call, is_red, read_call
 from crucible.findings.corrections import Corrections
 from crucible.findings.decisions import Decisions
 from crucible.findings.failures import Failures
+from crucible.findings.instructions import Instructions
 from crucible.findings.open_ends import OpenEnds
-from crucible.findings.outcomes import Outcomes
+from crucible.findings.outcomes import Outcomes, commits_in
 from crucible.findings.story import Said, Story
 from crucible.session.model import Decision, Failure, Noted
 from crucible.transcript.events import (
@@ -48,12 +49,18 @@ class Detector:
         self._decisions = Decisions(self._story)
         self._corrections = Corrections(self._story)
         self._failures = Failures(self._story)
+        self._instructions = Instructions(self._story)
         self._outcomes = Outcomes()
         self._open_ends = OpenEnds(self._story)
 
     def noted(self) -> tuple[Noted, ...]:
         """The items of the findings block so far."""
-        return (*self._corrections.noted(), *self._outcomes.noted(self._story.now), *self._open_ends.noted())
+        return (
+            *self._corrections.noted(),
+            *self._instructions.noted(),
+            *self._outcomes.noted(self._story.now),
+            *self._open_ends.noted(),
+        )
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
         """Take the next event; return the callouts that it completes."""
@@ -152,12 +159,15 @@ class Detector:
             if event.end is CallEnd.FAILED or is_red(event.text):
                 self._outcomes.failed(call, event.text)
             if event.end is CallEnd.OK:
+                self._story.now.is_recorded |= bool(commits_in(event.text))
                 self._outcomes.returned(call, event.text, event.at.row, self._story.now)
         if call and call.files and event.end is CallEnd.OK:
             self._story.edited_by(call)
             self._open_ends.edited()
             self._outcomes.edited()
-            settled += self._decisions.edited()
+            decided = self._decisions.edited()
+            self._instructions.edited(bool(decided))
+            settled += decided
             settled += self._failures.edited(call)
         return settled
 

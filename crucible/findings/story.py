@@ -52,6 +52,8 @@ class Turn:
     worked: bool = False
     """True if anything came after the last text."""
     last_was_edit: bool = False
+    is_recorded: bool = False
+    """True if a commit holds what was edited."""
 
 
 class Story:
@@ -107,6 +109,7 @@ class Story:
         """Record that a call changed files."""
         turn = self.now
         turn.edits += 1
+        turn.is_recorded = False
         turn.edit_row = call.row
         turn.closing = turn.longest = NOTHING
         for files in (turn.files, self.edited):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.session.findings import Source
+from crucible.session.findings import Kind, Source
 from crucible.transcript.events import CallEnd, Choice, PromptKind
 from tests.findings.played import Played
 
@@ -119,6 +119,10 @@ def test_a_request_for_work_is_no_decision() -> None:
         Played().you("add a limit").edit().agent("Done.").you("store the counts too").agent(approach).edit()
     )
     assert not played.decisions
+    (found,) = played.noted(Kind.INSTRUCTION)
+    assert (found.text, found.details) == ("store the counts too", approach)
+    asked = Played().you("go").edit().agent("Done.").you("are the counts stored too?").agent(approach).edit()
+    assert not asked.noted(Kind.INSTRUCTION)
 
 
 def test_a_short_reply_to_an_analysis_is_told_with_what_the_user_wanted_to_know() -> None:
