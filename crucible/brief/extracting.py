@@ -81,6 +81,8 @@ def _placed(session: Session) -> dict[str, list[Finding]]:
     after: dict[str, str] = {}
     placed: dict[str, list[Finding]] = {}
     for one in reversed(findings_of(session)):
+        if one.kind == Kind.INSTRUCTION:  # the prompts say them
+            continue
         after[one.kind] = phases[one.id] or after.get(one.kind) or session.phases[-1].id
         placed.setdefault(after[one.kind], []).insert(0, one)
     return placed

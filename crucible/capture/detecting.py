@@ -28,6 +28,7 @@ NO = Evidence()
 """For a session without an event log."""
 _KINDS: dict[str, Kind] = {
     findings.Kind.DECISION: Kind.DECISION,
+    findings.Kind.INSTRUCTION: Kind.DECISION,
     findings.Kind.CORRECTION: Kind.CORRECTION,
     findings.Kind.ENVIRONMENT: Kind.OBSERVATION,
     findings.Kind.FAILURE: Kind.FAILURE,
@@ -73,7 +74,8 @@ def _candidate(kind: Kind, one: Finding, report: FailureReport | None) -> Candid
     }
     return Candidate(
         Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
-        one.confidence,
+        # Half of the instructions are no decisions: they are proposed, and never ticked.
+        PROPOSED if one.kind == findings.Kind.INSTRUCTION else one.confidence,
         " ".join(one.summary.split()),
         one.phase,
         one.lines.first + 1,

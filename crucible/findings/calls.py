@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
+from crucible.acts.model import Deed
 from crucible.acts.shell import Part, take_apart
 from crucible.patterns import late_pattern
 
@@ -25,6 +26,7 @@ __all__ = [
     "keys_of",
     "log_lines",
     "read_call",
+    "red_in",
     "red_lines",
     "signature",
     "words_of",
@@ -176,6 +178,24 @@ def keys_of(call: Call) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for part in take_apart(call.script) if (key := _key(part))))[-_MOST:]
 
 
+_TESTED = late_pattern(
+    r"^[ \t]*(?:--- FAIL|FAIL\b|FAILED |\u2715|not ok\b|test result: FAILED|Tests:[ \t]+[1-9])", re.MULTILINE
+)
+"""Lines that only tests print."""
+
+
+def red_in(call: Call, text: str) -> tuple[str, tuple[str, ...]]:
+    """The key of the command of a failed call whose output it is, and the keys of those that passed before it.
+
+    Of `lint && test`, a line that only tests print says that the tests failed; what follows them did not run.
+    """
+    keys = keys_of(call)
+    are_tests = bool(_TESTED.search(text[-_LOOKED_AT:]))
+    likely = [key for key in keys if ((kind := kind_of(key.split())) and kind.deed is Deed.TEST) is are_tests]
+    red = (likely or list(keys) or [""])[-1]
+    return red, keys[: keys.index(red)] if red and "&&" in call.script else ()
+
+
 def checks_in(call: Call) -> tuple[str, ...]:
     """The keys of the commands that test, check or build."""
     parts = (part for part in take_apart(call.script) if kind_of(plain_words(part.words)) is not None)
@@ -256,5 +276,9 @@ def red_lines(text: str, most: int = 5) -> list[str]:
 
 
 def signature(lines: list[str]) -> frozenset[str]:
-    """The lines of a failure without times and positions; two failures with a common line are the same."""
-    return frozenset(_VARIES.sub("", each)[:200] for each in lines)
+    """The lines of a failure without times and positions; two failures with a common line are the same.
+
+    Lines of one or two words, such as `FAIL shop`, end every failed run: they count only if there are no others.
+    """
+    told = [_VARIES.sub("", each)[:200] for each in lines]
+    return frozenset([each for each in told if len(each.split()) > 2] or told)

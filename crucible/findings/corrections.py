@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crucible.findings.calls import Call
+from crucible.findings.calls import Call, keys_of
 from crucible.findings.replies import concedes
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Said, Story
@@ -41,6 +41,8 @@ class _Found:
     rows: list[str]
     what: str
     then: str = ""
+    is_certain: bool = True
+    """False for a prompt after a stop that does not name what was stopped, until the agent changes course: it may be the next request."""
 
 
 class Corrections:
@@ -50,6 +52,10 @@ class Corrections:
         self._story = story
         self._found: list[_Found] = []
         self._stopped: tuple[Pattern, str, str] | None = None
+        self._refused: Call | None = None
+        self._undecided: _Found | None = None
+        self._known: frozenset[str] = frozenset()
+        """The files that were edited before the prompt."""
         self._unanswered: _Found | None = None
         self._doubt: tuple[str, str, str] | None = None
         """Words that are a correction only if the agent admits a mistake, what they refer to, and their row."""
@@ -66,7 +72,7 @@ class Corrections:
         elif words:
             self._add(REFUSED, words, what, row)
         elif call:
-            self._stopped = (WORDLESS, what, row)
+            self._stopped, self._refused = (WORDLESS, what, row), call
 
     def sent_back(self, plan: str, row: str) -> None:
         """The next prompt sends a plan back that no call handed over."""
@@ -77,7 +83,7 @@ class Corrections:
         turn = self._story.now
         if self._stopped is None and (turn.calls or turn.first.text):
             doing = line(turn.last.text, _THEN) if turn.last.text else "a call"
-            self._stopped = (STOPPED, f"interrupted: {doing}", row)
+            self._stopped, self._refused = (STOPPED, f"interrupted: {doing}", row), None
 
     def steered(self, text: str, row: str) -> None:
         """The user said something while the agent worked."""
@@ -87,12 +93,15 @@ class Corrections:
     def prompted(self) -> None:
         """Take the prompt after a stop as the correction, unless it is a plan, a long text, or the stopped prompt again."""
         turn, stopped = self._story.now, self._stopped
-        self._stopped = self._unanswered = self._doubt = None
+        self._stopped = self._unanswered = self._doubt = self._undecided = None
+        self._known = frozenset(self._story.edited)
         text = turn.prompt.text
         if turn.kind is not PromptKind.TYPED or not _is_short(text) or text == self._story.before.prompt.text:
             return
         if stopped and not asks(text) and not self._is_rephrased(text):
             self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
+            if stopped[0] is not REFUSED and not words_in(text) & words_in(stopped[1].replace("_", " ")):
+                self._found[-1].is_certain, self._undecided = False, self._found[-1]
         elif self._story.edited:
             self._doubt = (text, "", turn.prompt.row)
 
@@ -102,9 +111,18 @@ class Corrections:
         words = words_in(before)
         return text == before or bool(words and len(words & words_in(text)) >= _SAME * len(words))
 
-    def went_on(self) -> None:
-        """The agent goes on without a new prompt, so nobody explains the stop."""
+    def went_on(self, call: Call) -> None:
+        """The agent goes on: without a new prompt nobody explains the stop, after one it may do what was stopped in another way."""
         self._stopped = None
+        if self._undecided and (self._known.intersection(call.files) or self._is_again(call)):
+            self._undecided.is_certain = True
+
+    def _is_again(self, call: Call) -> bool:
+        """True if a call does what the refused one did, otherwise."""
+        refused = self._refused
+        if refused is None or refused.told == call.told:
+            return False
+        return bool(set(refused.files) & set(call.files) or set(keys_of(refused)) & set(keys_of(call)))
 
     def replied(self, reply: Said) -> None:
         """The agent's reaction."""
@@ -115,6 +133,7 @@ class Corrections:
         if self._unanswered:
             self._unanswered.then = said(reply.text, _THEN)
             self._unanswered.rows.append(reply.row)
+            self._unanswered.is_certain |= concedes(reply.text)
             self._unanswered = None
 
     def noted(self) -> list[Noted]:
@@ -127,6 +146,7 @@ class Corrections:
                 found.pattern.on(*found.rows),
             )
             for found in self._found
+            if found.is_certain
         ]
 
 

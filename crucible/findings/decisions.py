@@ -38,8 +38,8 @@ LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)
 ANSWERED = Pattern("answered question", Source.QUESTION, 6, 7)
 PICKED = Pattern("picked option", Source.OPTION, 15, 19)
 GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 45, 52)
-LONGER = Pattern("answer to a question, then edits", Source.REPLY, 5, 6)
 IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 17, 20)
+LONGER = Pattern("answer to a question, then edits", Source.REPLY, 5, 6)
 ONWARD = Pattern("short reply to a proposal", Source.REPLY, 14, 16)
 
 _USER = "user"
@@ -48,6 +48,7 @@ _REPLY = 80
 _REASON = 300
 _TO = " → "
 _TWO, _FEW, _ENOUGH = 2, 4, 100
+_LONG_WORD = 5
 _SUBSTANCE = 200
 """Code points of a text of the agent that proposes something or says how it goes about it."""
 
@@ -119,8 +120,9 @@ class Decisions:
             return _answered(GO_AHEAD, text, offered.text, rows)
         if asked and len(text) <= LONG and not asks(text):
             about = words_in((prose(offered.text) or [""])[-1])
-            is_choice = len(words_in(text)) <= _TWO or bool(words_in(text) & about)
-            if is_choice or not short:
+            is_choice = len(words_in(text)) <= _TWO or any(map(_is_long, words_in(text) & about))
+            is_about = is_go_ahead(text) or any(map(_is_long, words_in(text) & words_in(offered.text)))
+            if is_choice or (is_about and not short):
                 return _answered(IN_ITS_WORDS if is_choice else LONGER, text, offered.text, rows)
         if short and not asked and len(offered.text) >= _SUBSTANCE and not self._story.before.edits:
             reason = " ".join(one for one in prose(offered.text) if not asks(one))
@@ -161,6 +163,11 @@ class Decisions:
         self._waiting = None
 
 
+def _is_long(word: str) -> bool:
+    """True for a word that is hardly one that any text has."""
+    return len(word) > _LONG_WORD
+
+
 def _picked(text: str, offered: str, rows: tuple[str, ...], *, asked: bool) -> _Waiting | None:
     """The options that a reply names."""
     offers = options(offered) if len(text) <= LONG else {}
@@ -184,7 +191,8 @@ def _answered(pattern: Pattern, text: str, offered: str, rows: tuple[str, ...]) 
     """A reply to the question at the end of an offer."""
     short = pattern is GO_AHEAD
     room = SUMMARY - len(_TO) - (_REPLY if short else min(len(text), SUMMARY - _REPLY))
-    asked = question(offered, max(room, _REPLY))
+    is_yes = short and len(text.split()) <= _TWO
+    asked = question(offered, max(room, _REPLY), is_yes=is_yes)
     return _Waiting(pattern, _pair(asked.question, text), rows, asked.context, needs_edit=pattern is LONGER)
 
 

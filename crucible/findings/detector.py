@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crucible.findings.calls import Call, read_call
+from crucible.findings.calls import Call, is_red, read_call
 from crucible.findings.corrections import Corrections
 from crucible.findings.decisions import Decisions
 from crucible.findings.failures import Failures
+from crucible.findings.instructions import Instructions
 from crucible.findings.open_ends import OpenEnds
-from crucible.findings.outcomes import Outcomes
+from crucible.findings.outcomes import Outcomes, commits_in
 from crucible.findings.story import Said, Story
 from crucible.session.model import Decision, Failure, Noted
 from crucible.transcript.events import (
@@ -48,12 +49,18 @@ class Detector:
         self._decisions = Decisions(self._story)
         self._corrections = Corrections(self._story)
         self._failures = Failures(self._story)
+        self._instructions = Instructions(self._story)
         self._outcomes = Outcomes()
         self._open_ends = OpenEnds(self._story)
 
     def noted(self) -> tuple[Noted, ...]:
         """The items of the findings block so far."""
-        return (*self._corrections.noted(), *self._outcomes.noted(self._story.now), *self._open_ends.noted())
+        return (
+            *self._corrections.noted(),
+            *self._instructions.noted(),
+            *self._outcomes.noted(self._story.now),
+            *self._open_ends.noted(),
+        )
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
         """Take the next event; return the callouts that it completes."""
@@ -136,7 +143,7 @@ class Detector:
     def _used(self, event: ToolUsed) -> None:
         call = read_call(event.at.row, event.name, event.arguments, self._story.roots)
         self._story.used(event.call, call)
-        self._corrections.went_on()
+        self._corrections.went_on(call)
         if call.commits and not call.files:
             self._decisions.committed()
 
@@ -149,13 +156,18 @@ class Detector:
         settled: list[Decision | Failure] = []
         if call and call.is_shell:
             settled += self._failures.returned(call, event)
+            if event.end is CallEnd.FAILED or is_red(event.text):
+                self._outcomes.failed(call, event.text)
             if event.end is CallEnd.OK:
+                self._story.now.is_recorded |= bool(commits_in(event.text))
                 self._outcomes.returned(call, event.text, event.at.row, self._story.now)
         if call and call.files and event.end is CallEnd.OK:
             self._story.edited_by(call)
             self._open_ends.edited()
             self._outcomes.edited()
-            settled += self._decisions.edited()
+            decided = self._decisions.edited()
+            self._instructions.edited(bool(decided))
+            settled += decided
             settled += self._failures.edited(call)
         return settled
 

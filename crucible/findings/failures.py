@@ -6,6 +6,7 @@ All failed runs of a command are one failure, until the command passes.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from crucible.findings.calls import (
@@ -16,6 +17,7 @@ from crucible.findings.calls import (
     is_wrong,
     keys_of,
     log_lines,
+    red_in,
     red_lines,
     signature,
 )
@@ -50,10 +52,9 @@ class _Run:
     """A command that failed: its first output, and what was said and edited since."""
 
     pattern: Pattern
+    key: str
     text: str
     row: str
-    keys: tuple[str, ...]
-    """Those of its command; without any, edits alone are the fix."""
     signature: frozenset[str]
     turn: int
     runs: int = 1
@@ -62,6 +63,8 @@ class _Run:
     change: str = ""
     """What the agent said right before its first edit."""
     files: dict[str, None] = field(default_factory=dict)
+    is_over: bool = False
+    """True if the command failed in another way after the edits: what is said and edited from then on is about that."""
 
 
 class Failures:
@@ -74,30 +77,36 @@ class Failures:
     def replied(self, said: Said) -> None:
         """The agent's longest text before the first edit is the cause."""
         for run in self._open:
-            fresh = not run.files and run.turn == self._story.now.number
-            if not run.cause.text or (fresh and len(said.text) >= len(run.cause.text)):
+            if self._is_open(run) and len(said.text) >= len(run.cause.text):
                 run.cause = said
+
+    def _is_open(self, run: _Run) -> bool:
+        """True if what the agent says now may be the cause."""
+        return not run.files and run.turn == self._story.now.number
 
     def reasoned(self, text: str, row: str) -> None:
         """Keep the first thought about a failure."""
         for run in self._open:
-            if not run.files and not run.thought.text:
+            if self._is_open(run) and not run.thought.text:
                 run.thought = Said(text[:4000], row)
 
     def edited(self, call: Call) -> list[Failure]:
         """Files changed; this fixes the failures that have no command to rerun."""
         for run in self._open:
+            if run.is_over:
+                continue
             run.change = run.change or (call.approach if not run.files else "")
             if len(run.files) < _MOST:
                 run.files.update(dict.fromkeys(base_name(path) for path in call.files))
-        return self._settle([run for run in self._open if not run.keys])
+        return self._settle([run for run in self._open if run.pattern in (CONFLICT, REMOTE, PASTED)])
 
     def prompted(self) -> None:
         """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
-        self._open = [run for run in self._open if run.keys]
+        self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
         turn = self._story.now
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
-            self._add(PASTED, _pasted(turn.prompt.text), turn.prompt.row)
+            text = _pasted(turn.prompt.text)
+            self._add(_Run(PASTED, "", text, turn.prompt.row, frozenset(), turn.number))
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """Take the result of a shell command."""
@@ -106,13 +115,19 @@ class Failures:
         red = failed or is_red(result.text)
         if result.end not in (CallEnd.OK, CallEnd.FAILED) or not (red or self._open):
             return []
-        keys = keys_of(call)
-        same = [run for run in self._open if set(run.keys) & set(keys)]
-        if keys and red:
-            self._red(call, keys, same, result)
-        return self._settle([] if red else same)
+        if not red:
+            return self._settle(self._of(keys_of(call)))
+        key, passed = red_in(call, result.text)
+        settled = self._settle(self._of(passed))
+        if key:
+            self._red(call, key, result)
+        return settled
 
-    def _red(self, call: Call, keys: tuple[str, ...], same: list[_Run], result: ToolReturned) -> None:
+    def _of(self, keys: Sequence[str]) -> list[_Run]:
+        return [run for run in self._open if run.key in keys]
+
+    def _red(self, call: Call, key: str, result: ToolReturned) -> None:
+        same = self._of([key])
         said = signature(red_lines(result.text))
         pattern = FIXED if result.end is CallEnd.FAILED else PIPED
         if not self._story.now.edits:
@@ -123,26 +138,23 @@ class Failures:
             return
         if _BY_SHELL.match(result.text) and not is_red(result.text):
             return  # the command did not even start
-        self._add(pattern, f"{keys[-1]}: {_verdict(call, result.text)}", result.at.row, keys, said)
+        for run in same:
+            run.is_over = True
+        text = f"{key}: {_verdict(call, result.text)}"
+        self._add(_Run(pattern, key, text, result.at.row, said, self._story.now.number))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
-            files = ", ".join(dict.fromkeys(map(_conflicting, found[:6])))
-            self._add(CONFLICT, f"merge conflict in {files}", result.at.row)
+            text = f"merge conflict in {', '.join(dict.fromkeys(map(_conflicting, found[:6])))}"
+            self._add(_Run(CONFLICT, "merge", text, result.at.row, frozenset(), self._story.now.number))
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
-            self._add(REMOTE, f"remote run: {_tidy(found[0])}", result.at.row)
+            text = f"remote run: {_tidy(found[0])}"
+            self._add(_Run(REMOTE, "remote run", text, result.at.row, frozenset(), self._story.now.number))
 
-    def _add(
-        self,
-        pattern: Pattern,
-        text: str,
-        row: str,
-        keys: tuple[str, ...] = (),
-        said: frozenset[str] = frozenset(),
-    ) -> None:
-        self._open.append(_Run(pattern, text, row, keys, said, self._story.now.number))
+    def _add(self, run: _Run) -> None:
+        self._open.append(run)
         del self._open[:-_MOST]
 
     def _settle(self, runs: list[_Run]) -> list[Failure]:
@@ -162,7 +174,8 @@ _PATH = late_pattern(r"\S+[/.]\S+")
 def _verdict(call: Call, text: str) -> str:
     """What the call's line in the note says, without what differs from run to run."""
     told = _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
-    named = next((one for one in red_lines(text) if " " in one and ":" in one), "")
+    lines = [one for one in red_lines(text) if " " in one]
+    named = next((one for one in lines if ":" in one), next(iter(lines), ""))
     return told if ": " in told or not named else f"{told}: {_tidy(named)}"
 
 
@@ -190,8 +203,9 @@ def _pasted(prompt: str) -> str:
 def _told(run: _Run) -> Failure:
     cause = run.cause if len(run.cause.text) >= 40 or not run.thought.text else run.thought
     files = ", ".join(list(run.files)[:6])
-    passed = f"; {run.keys[-1]} passed after {run.runs + 1} runs" if run.keys else ""
+    passed = f"; {run.key} passed after {run.runs + 1} runs" if run.pattern in (FIXED, PIPED) else ""
     why = _why(cause.text)
+    why = why if _is_about(why, run) else ""
     said = [one for one in prose(run.change)[-1:] if _NAMED.search(one) and one not in why]
     change = f". {said[0].rstrip(':')}" if said else ""
     return Failure(
@@ -209,6 +223,20 @@ def _why(text: str) -> str:
     return clipped(" ".join(told), _CAUSE).rstrip(":")
 
 
+def _is_about(why: str, run: _Run) -> bool:
+    """True if a cause names something in the code, or has a word in common with the failure or the files: `I fix both issues` has not."""
+    return bool(_NAMED.search(why)) or bool(
+        _stems(why) & _stems(" ".join((run.text, *run.signature, *run.files)))
+    )
+
+
+def _stems(text: str) -> set[str]:
+    """The beginnings of a text's words, and of the parts of its names."""
+    return {one[:_STEM].casefold() for one in _PARTS.findall(text)}
+
+
+_STEM = 5
+_PARTS = late_pattern(r"[A-Z]?[^\W\d_A-Z]{3,}|[A-Z]{4,}|\d{2,}|(?<!\S)[^\w\s]{2,}(?!\S)")
 _CAUSE = 300
 _NAMED = late_pattern(r"\w[._/]\w|[a-z][A-Z]|\w\(")
 """What a sentence says only if it names something in the code."""

@@ -97,4 +97,5 @@ class OpenEnds:
             and turn.kind is not PromptKind.COMMAND
             and stops
             and not turn.last_was_edit
+            and not turn.is_recorded
         )

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from crucible.findings.calls import Call, checks_in, is_red
-from crucible.findings.replies import is_go_ahead
+from crucible.findings.calls import Call, checks_in, is_red, red_in
 from crucible.findings.sources import Pattern
 from crucible.findings.story import NOTHING, Said, Turn
 from crucible.findings.texts import filled, line, points, told, words_in
@@ -19,8 +18,6 @@ from crucible.patterns import late_pattern
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
 from crucible.session.sentences import SUMMARY, plain
-from crucible.session.titles import has_content, prompt_name
-from crucible.transcript.events import PromptKind
 
 __all__ = ["Outcomes", "commits_in"]
 
@@ -101,6 +98,11 @@ class Outcomes:
             now = replace(now, requests=(*now.requests, opened)[:_MOST])
         self._now = now
 
+    def failed(self, call: Call, text: str) -> None:
+        """A command failed: it does not count that it passed before."""
+        red, _ = red_in(call, text)
+        self._now = replace(self._now, checks=tuple(check for check in self._now.checks if check != red))
+
     def noted(self, turn: Turn) -> list[Noted]:
         """The outcomes so far, including that of the current turn."""
         return [_noted(each) for each in self._with(turn)]
@@ -132,25 +134,15 @@ class Outcomes:
 def _about(turn: Turn, said: Sequence[str], listed: Sequence[str]) -> tuple[str, Sequence[str]]:
     """The head, which is as many sentences or items as fit in one line, and the items or sentences that are left.
 
-    It begins with the first sentence that is about the request, the files or the list.  If there is none, the first sentence takes
-    items along, since it says only that all is done and passes.
+    A first sentence that is about neither the files nor the list takes items along, since it says only that all is done and passes.
     """
-    about = words_in(" ".join((turn.prompt.text, *sorted(turn.files), *listed)))
-    first = next((at for at, one in enumerate(said) if len(words_in(one) & about) > 1), -1)
-    asked = _asked(turn)
-    if not said and asked:
-        return asked, listed
-    if first >= 0 or not listed:
-        head, left = filled(" ", said[max(first, 0) :])
-        return head, listed or (*said[: max(first, 0)], *left)
-    return filled("; ", (f"{said[0].rstrip('.')}: {listed[0]}", *listed[1:]) if said else listed)
-
-
-def _asked(turn: Turn) -> str:
-    """What the turn was asked to do, for a closing text without a sentence."""
-    name = prompt_name(turn.prompt.text, SUMMARY)
-    is_request = turn.kind is not PromptKind.COMMAND and not is_go_ahead(turn.prompt.text)
-    return name if is_request and has_content(name) else ""
+    if not said:
+        return filled("; ", listed)
+    about = words_in(" ".join((*sorted(turn.files), *listed)))
+    if listed and not words_in(" ".join(said)) & about:
+        return filled("; ", (f"{said[0].rstrip('.')}: {listed[0]}", *listed[1:]))
+    head, left = filled(" ", said)
+    return head, listed or left
 
 
 def _records(now: _Found, last: _Found) -> bool:

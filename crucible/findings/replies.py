@@ -27,6 +27,7 @@ _CONCEDES = late_pattern(
 """How an agent begins its answer to a correction."""
 _ALL = frozenset({"all", "both", "alle", "beide", "beides", "tous", "todos", "ambos"})
 _WORD = late_pattern(r"\w+")
+_RANGE = late_pattern(r"\b(\d)\s*(?:[-\u2013\u2026]|\.\.|to|bis|through)\s*(\d)\b")
 SHORT, LONG = 60, 200
 """Maximum code points of a short reply, and of a reply that may name an option."""
 
@@ -47,11 +48,16 @@ def concedes(text: str) -> bool:
     return bool(_CONCEDES.match(text))
 
 
+def _whole(found: re.Match[str]) -> str:
+    """All numbers of a range such as `1-4`."""
+    return " ".join(str(number) for number in range(int(found[1]), int(found[2]) + 1)) or found[0]
+
+
 def picked(text: str, marks: list[str]) -> list[str]:
     """The options (`A`, `2`) that a reply names; a lone `a` in a sentence is an article."""
     if len(text) > LONG or text.rstrip().endswith("?"):
         return []
-    words = _WORD.findall(text)
+    words = _WORD.findall(_RANGE.sub(_whole, text))
     if len(text) <= SHORT and _ALL & {word.casefold() for word in words}:
         return marks
     named = (word.upper() for word in words if word != "a" or len(words) == 1)

@@ -44,12 +44,16 @@ class Turn:
     longest: Said = NOTHING
     files: set[str] = field(default_factory=set)
     edits: int = 0
+    edit_row: str = ""
     calls: int = 0
     red: bool = False
     interrupted: bool = False
+    is_over: bool = False
     worked: bool = False
     """True if anything came after the last text."""
     last_was_edit: bool = False
+    is_recorded: bool = False
+    """True if a commit holds what was edited."""
 
 
 class Story:
@@ -105,6 +109,8 @@ class Story:
         """Record that a call changed files."""
         turn = self.now
         turn.edits += 1
+        turn.is_recorded = False
+        turn.edit_row = call.row
         turn.closing = turn.longest = NOTHING
         for files in (turn.files, self.edited):
             if len(files) < _MOST_FILES:

@@ -103,18 +103,26 @@ class Asked(NamedTuple):
     context: str = ""
 
 
-def question(text: str, limit: int) -> Asked:
-    """The last sentence of a text.  One that cannot be understood alone takes along what it is about."""
+def question(text: str, limit: int, *, is_yes: bool = False) -> Asked:
+    """The last sentence of a text.  One that cannot be understood alone takes along what it is about.
+
+    A bare yes (`is_yes`) to two questions in a row answers the first: the second offers something else.
+    """
     blocks = blocks_of(text)
     at = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
-    *near, asked = sentences(blocks[at].text if at >= 0 else last_line(text)) or [""]
+    is_item = at >= 0 and blocks[at].kind is Part.ITEM  # the lines before the last one are about that item
+    *near, asked = sentences(
+        blocks[at].text if at >= 0 and not is_item else _BULLET.sub("", last_line(text))
+    ) or [""]
     above = blocks[at - 1] if at > 0 else None
     if not near and above and above.kind is Part.PROSE:
         near = sentences(above.text)
     near = [one for one in near if not leads_on(one) and one.count(" ") > 2]
     headings = [plain(block.text) for block in blocks[: max(at, 0)] if block.kind is Part.HEADING]
     far = [one for one in meaningful(prose(text)) if not leads_on(one) and one != asked and one not in near]
-    others = [one for one in (*far, *near) if one.endswith("?")]
+    others = [one for one in (*far, *near) if asks(one)]
+    if is_yes and near and asks(near[-1]):
+        asked, *near = near[-1], *near[:-1]
     two = bool(near) and near[-1].endswith("?")  # Shall I do this?  Or that?
     if (two or not _stands_alone(asked)) and len(asked) < limit // 2 and (near or headings or far):
         if others:
@@ -190,18 +198,67 @@ def _is_closed(text: str) -> bool:
 
 
 class Told(NamedTuple):
-    """What a closing text says was done: its sentences, and its list, table or further sentences."""
+    """What a closing text says was done: the sentences of its first paragraph that says something, and its first list or table."""
 
     heads: Sequence[str]
     points: Sequence[str]
 
 
+_BOLD = late_pattern(r"\*\*[^*\n]+\*\*:?\Z")
+"""A paragraph that is a heading by its looks."""
+
+
 def told(text: str) -> Told:
-    """What a closing text says was done, without its questions."""
+    """What a closing text says was done, without its questions.
+
+    The list belongs to it if no other paragraph introduces it.  Any other list is not told: it may be what is left to do, or where
+    something was found.
+    """
     blocks = blocks_of(text)
-    parts = [one for block in blocks if block.kind is Part.PROSE for one in sentences(block.text)]
-    heads = [one for one in parts if not leads_on(one) and not one.endswith("?") and one.count(" ") > 2]
-    return Told(heads, list(_items(blocks)) or list(_rows(blocks)))
+    listed = next(
+        (at for at, block in enumerate(blocks) if block.kind in (Part.ITEM, Part.TABLE)), len(blocks)
+    )
+    saying = [(at, heads) for at, block in enumerate(blocks) if (heads := _heads(block))]
+    first, heads = saying[0] if saying and (saying[0][0] < listed or listed == len(blocks)) else (0, [])
+    if any(first < at < listed for at, _ in saying):
+        return Told([*heads, *(one for at, more in saying for one in more if first < at < listed)], ())
+    if (
+        first < listed - 1
+        and heads
+        and leads_on(blocks[listed - 1].text)
+        and blocks[listed - 1].kind is Part.PROSE
+    ):
+        return Told(heads, ())
+    own = list(_one_list(blocks[listed:]))
+    return Told(heads, list(_items(own)) or list(_rows(own)))
+
+
+def _heads(block: Block) -> list[str]:
+    """The sentences of a paragraph that say something."""
+    if block.kind is not Part.PROSE or _BOLD.match(block.text):
+        return []
+    return [
+        one
+        for one in sentences(block.text)
+        if not leads_on(one) and not one.endswith("?") and one.count(" ") > 2
+    ]
+
+
+def _one_list(blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks of the list or table that these begin with; a paragraph may stand in or under a numbered item."""
+    for at, block in enumerate(blocks):
+        if block.kind is blocks[0].kind:
+            yield block
+        elif block.kind is not Part.PROSE or not (block.indent or _goes_on(blocks[at + 1 :], blocks[0])):
+            return
+
+
+def _goes_on(blocks: Sequence[Block], first: Block) -> bool:
+    """True if the next item but paragraphs has a number, like the first one."""
+    following = next((block for block in blocks if block.kind is not Part.PROSE), None)
+    return bool(
+        following and first.is_numbered and following.is_numbered and following.indent == first.indent
+    )
 
 
 def filled(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
@@ -224,7 +281,7 @@ def _items(blocks: Sequence[Block]) -> Iterator[str]:
     top = min((item.indent for item in items), default=0)
     parts: list[str] = []
     for item in items:
-        if item.indent <= top + 1 and parts:
+        if item.indent <= top + 1 and parts and item.is_numbered is items[0].is_numbered:
             yield _joined(parts)
             parts = []
         parts.append(plain(item.text))
@@ -239,7 +296,7 @@ def _joined(parts: Sequence[str]) -> str:
 def _rows(blocks: Sequence[Block]) -> Iterator[str]:
     """The rows of tables without their heads."""
     rows = [block.text if block.kind is Part.TABLE else "" for block in blocks]
-    for row, below in zip(rows, [*rows[1:], ""], strict=True):
+    for row, below in zip(rows, [*rows, ""][1:], strict=True):
         if row and not _RULER.match(row) and not (below and _RULER.match(below)):
             yield " \u2013 ".join(cell for part in row.strip("|").split("|") if (cell := plain(part)))
 

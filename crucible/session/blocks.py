@@ -34,11 +34,12 @@ _MARKS = (
 
 
 class Block(NamedTuple):
-    """A block without its mark; `indent` are the blanks before it."""
+    """A block without its mark; `indent` are the blanks before it, `is_numbered` is about the mark of an item."""
 
     kind: Part
     text: str
     indent: int = 0
+    is_numbered: bool = False
 
     @property
     def is_said(self) -> bool:
@@ -63,6 +64,6 @@ def blocks_of(text: str) -> list[Block]:
         elif goes_on and kind is Part.RULE and blocks[-1].kind is Part.PROSE:
             blocks[-1] = Block(Part.HEADING, blocks[-1].text)
         else:
-            blocks.append(Block(kind, rest, len(line) - len(line.lstrip())))
+            blocks.append(Block(kind, rest, len(line) - len(line.lstrip()), said[0].isdecimal()))
         goes_on = blocks[-1].is_said
     return blocks

@@ -40,6 +40,8 @@ class Kind(StrEnum):
     """What a finding is about."""
 
     DECISION = "decision"
+    INSTRUCTION = "instruction"
+    """What the user asked for later in a session, which the agent carried out as it says; about half of them decide something."""
     CORRECTION = "correction"
     """The user said that something was wrong or unwanted, and what to do instead."""
     FAILURE = "failure"

@@ -49,14 +49,21 @@ def test_a_plan_after_a_refusal_is_no_correction() -> None:
 
 
 def test_an_interruption_after_work_is_explained_by_the_next_prompt() -> None:
-    played = Played().you("go").agent("I filter the edits as well.").stop().you("no, take that back")
+    played = (
+        Played()
+        .you("go")
+        .edit("fin.py")
+        .agent("I filter the edits as well.")
+        .stop()
+        .you("no, take those edits back")
+    )
     (found,) = played.noted(Kind.CORRECTION)
     assert found.details == "interrupted: I filter the edits as well."
 
 
 @pytest.mark.parametrize("said", ["I filter the edits", "I filter the edits.", "I filter the edits:"])
 def test_what_was_interrupted_ends_in_one_full_stop(said: str) -> None:
-    played = Played().you("go").agent(said).stop().you("no, take that back").agent("Taken back.")
+    played = Played().you("go").agent(said).stop().you("no, take those edits back").agent("Taken back.")
     (found,) = played.noted(Kind.CORRECTION)
     assert found.details == "interrupted: I filter the edits. Then: Taken back."
 
@@ -123,3 +130,26 @@ def test_words_that_send_a_plan_back_are_a_correction() -> None:
     played = Played().you("plan it").agent("Here it is.").tell(plan).you("no server, use a file")
     (found,) = played.noted(Kind.CORRECTION)
     assert (found.text, found.details) == ('"no server, use a file"', "refused: plan Cache in Redis")
+
+
+def test_a_prompt_after_a_stop_corrects_only_what_it_names_or_changes() -> None:
+    played = (
+        Played()
+        .you("go")
+        .run("make walrus", end=CallEnd.REJECTED)
+        .stop()
+        .you("whoops, the network went away")
+    )
+    assert not played.agent("Fine.").run("ls").corrections
+    assert played.run("make walrus TUSKS=2").corrections
+    stopped = Played().you("go").edit("fin.py").agent("I go on.").stop().you("no, take that back")
+    assert not stopped.agent("Fine.").edit("new.py").corrections
+    assert stopped.edit("fin.py").corrections
+    assert (
+        Played()
+        .you("go")
+        .run("git stash", end=CallEnd.REJECTED)
+        .stop()
+        .you("never stash anything")
+        .corrections
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.session.findings import Source
+from crucible.session.findings import Kind, Source
 from crucible.transcript.events import CallEnd, Choice, PromptKind
 from tests.findings.played import Played
 
@@ -96,7 +96,7 @@ def test_the_option_that_is_named_is_the_decision_and_the_others_are_not() -> No
 
 
 def test_an_article_names_no_option() -> None:
-    offer = "A. one file\n\nB. two files\n\nWhich one?"
+    offer = "Where the importer looks:\n\nA. one file\n\nB. two files\n\nWhich one?"
     (found,) = (
         Played()
         .you("go")
@@ -119,6 +119,10 @@ def test_a_request_for_work_is_no_decision() -> None:
         Played().you("add a limit").edit().agent("Done.").you("store the counts too").agent(approach).edit()
     )
     assert not played.decisions
+    (found,) = played.noted(Kind.INSTRUCTION)
+    assert (found.text, found.details) == ("store the counts too", approach)
+    asked = Played().you("go").edit().agent("Done.").you("are the counts stored too?").agent(approach).edit()
+    assert not asked.noted(Kind.INSTRUCTION)
 
 
 def test_a_short_reply_to_an_analysis_is_told_with_what_the_user_wanted_to_know() -> None:
@@ -210,3 +214,30 @@ def test_an_offer_in_several_paragraphs_loses_the_marks_of_its_headings() -> Non
     assert found.text == "Design: Does this look right? → yes"
     assert found.rationale
     assert found.rationale.startswith("The importer reads")
+
+
+def test_a_range_picks_all_of_it() -> None:
+    offer = "1. tusks\n\n2. fins\n\n3. whiskers\n\n4. flippers\n\nWhich of them shall I draw?"
+    for reply in ("1-3", "1 to 3 please"):
+        (found,) = Played().you("go").agent(offer).you(reply).agent("Fine.", final=True).decisions
+        assert found.text == "Which of them shall I draw? → tusks + fins + whiskers"
+
+
+def test_a_bare_yes_answers_the_first_of_two_questions() -> None:
+    offer = (
+        f"{OFFER}Shall I draw the walrus with tusks? Or would you prefer to leave the picture as it is today?"
+    )
+    (found,) = Played().you("go").agent(offer).you("yes").edit().decisions
+    assert found.text.endswith("Shall I draw the walrus with tusks? → yes")
+
+
+def test_a_new_request_is_no_answer() -> None:
+    offer = "The linter warns about walrus.go, which is not mine. Shall I fix that as well?"
+    reply = "add another command which throws away everything that previous sessions left behind"
+    assert not Played().you("go").agent(offer).you(reply).edit().agent("Done.", final=True).decisions
+
+
+def test_an_item_of_a_list_is_no_part_of_the_question() -> None:
+    offer = f"## Review\n\n{OFFER}\n\n- tusks: two of them grow in any order (fine for a walrus)\nWant me to fix these?"
+    (found,) = Played().you("go").agent(offer).you("yes").edit().decisions
+    assert "tusks" not in found.text

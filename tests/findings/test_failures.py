@@ -163,3 +163,66 @@ def test_a_quote_is_no_log() -> None:
 def test_a_command_that_the_shell_could_not_start_is_no_failure_of_it(said: str) -> None:
     played = Played().you("go").run("cd shop && go test ./...", f"Exit code 1\n{said}", CallEnd.FAILED).edit()
     assert not played.run("go test ./...").failures
+
+
+LINT = "Exit code 1\nwalrus.go:4: unused variable\n1 issues:"
+
+
+def test_a_call_s_failure_belongs_to_the_command_that_printed_it() -> None:
+    played = (
+        Played()
+        .you("go")
+        .run("go test ./... && golangci-lint run", RED, CallEnd.FAILED)
+        .agent(CAUSE)
+        .edit("tax.go")
+    )
+    assert not played.run("golangci-lint run").failures, "the linter did not run before"
+    (found,) = played.run("go test ./...").failures
+    assert found.text.startswith("go test: 1 failed: TestRefund")
+    assert found.resolution == "fixed in tax.go; go test passed after 2 runs"
+
+
+def test_what_ran_before_the_command_that_failed_passed() -> None:
+    played = Played().you("go").run("golangci-lint run", LINT, CallEnd.FAILED).agent(CAUSE).edit("walrus.go")
+    (found,) = played.run("golangci-lint run && go test ./...", RED, CallEnd.FAILED).failures
+    assert found.text.startswith("golangci-lint run: ")
+
+
+def test_another_message_of_the_same_command_is_a_failure_of_its_own() -> None:
+    other = "Exit code 1\n--- FAIL: TestWalrus (0.01s)\n    walrus_test.go:9: tusks = 1, want 2\nFAIL"
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE).edit("tax.go")
+    played.run("go test ./...", other, CallEnd.FAILED).agent(
+        "A walrus counts its tusks from zero, and loses one."
+    ).edit("walrus.go")
+    one, two = played.run("go test ./...").failures
+    assert (one.cause, two.cause) == (CAUSE, "A walrus counts its tusks from zero, and loses one.")
+    assert one.resolution
+    assert two.resolution
+    assert ("tax.go" in one.resolution, "walrus.go" in one.resolution) == (True, False)
+    assert ("tax.go" in two.resolution, "walrus.go" in two.resolution) == (False, True)
+
+
+def test_a_cause_is_told_in_the_turn_and_before_the_edit() -> None:
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).edit("tax.go")
+    (found,) = played.agent("The totals of a walrus are whole now.").run("go test ./...").failures
+    assert found.cause is None
+    later = (
+        Played()
+        .you("go")
+        .run("go test ./...", RED, CallEnd.FAILED)
+        .you("and the totals?")
+        .agent(CAUSE)
+        .edit("tax.go")
+    )
+    assert later.run("go test ./...").failures[0].cause is None
+
+
+def test_narration_is_no_cause() -> None:
+    played = (
+        Played()
+        .you("go")
+        .run("go test ./...", RED, CallEnd.FAILED)
+        .agent("I'll look at both of these issues now.")
+        .edit()
+    )
+    assert played.run("go test ./...").failures[0].cause is None

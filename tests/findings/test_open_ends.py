@@ -65,3 +65,10 @@ def test_many_open_tasks_are_one_short_line_and_the_rest_is_in_the_details() -> 
     assert len(found.text) <= 200
     assert found.details
     assert all((name in found.text) is not (name in found.details) for name in tasks)
+
+
+def test_a_commit_finishes_what_was_begun() -> None:
+    played = Played().you("draw the walrus and commit").edit("walrus.py").run("git add walrus.py")
+    assert played.open_ends
+    played.run("git commit -m x", "[main 1a2b3c4] Draw the walrus").run("git status")
+    assert not played.open_ends

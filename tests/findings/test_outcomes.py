@@ -97,6 +97,14 @@ def test_what_passed_before_the_last_edit_proves_nothing() -> None:
     assert red.noted(Kind.OUTCOME)[0].details is None
 
 
+def test_what_failed_at_last_did_not_pass() -> None:
+    played = (
+        Played().you("go").edit().run("pytest -q tests/test_walrus.py", "1 passed").run("ruff check .", "ok")
+    )
+    played.run("pytest -q | tail", "FAILED tests/test_a.py::test_b").agent(CLOSING)
+    assert played.noted(Kind.OUTCOME)[0].details == "passed: ruff check"
+
+
 def test_a_commit_in_the_next_turn_belongs_to_the_outcome_that_it_records() -> None:
     played = Played().you("skip empty lines").edit().agent(CLOSING).you("commit")
     (found,) = played.run("git commit -m x", "[main 1a2b3c4] Importer skips empty lines").noted(Kind.OUTCOME)
@@ -105,15 +113,32 @@ def test_a_commit_in_the_next_turn_belongs_to_the_outcome_that_it_records() -> N
     assert len(other.run("git commit -m x", "[main 5d6e7f8] Release 4").noted(Kind.OUTCOME)) == 3
 
 
-def test_a_text_that_says_nothing_is_told_by_the_request() -> None:
-    played = (
-        Played()
-        .you("Skip empty lines while importing orders")
-        .edit()
-        .agent("Done. Here is what we have:\n\n- one file")
+def _told(text: str) -> tuple[str, tuple[str, ...]]:
+    (found,) = Played().you("Skip empty lines while importing orders").edit().agent(text).noted(Kind.OUTCOME)
+    return found.text, found.points
+
+
+def test_the_users_words_are_no_outcome() -> None:
+    assert _told("Done. Here is what we have:\n\n- one file") == ("one file", ())
+
+
+def test_the_head_is_the_first_sentence_that_says_something() -> None:
+    text = "Wrote `walrus.txt` for them.\n\nYou can skip empty lines of orders later by importing it."
+    assert _told(text)[0].startswith("Wrote walrus.txt for them.")
+    assert _told(f"# Summary\n\n**Orders of today**\n\nAll good.\n\n{text}")[0].startswith("Wrote walrus.txt")
+
+
+def test_points_are_those_of_one_list() -> None:
+    text = (
+        "The importer skips empty lines.\n\n## Changes\n\n1. parser\n\n- blanks\n- tabs\n\n2. report:\n   - lines\n\n"
+        "## Required setup\n\n- buy a walrus\n"
     )
-    (found,) = played.noted(Kind.OUTCOME)
-    assert (found.text, found.points) == ("Skip empty lines while importing orders", ("one file",))
+    assert _told(text) == ("The importer skips empty lines.", ("parser", "report: lines"))
+
+
+def test_a_list_after_another_paragraph_is_about_that() -> None:
+    text = "The importer skips empty lines. It counts each of them.\n\nTo try it you need two things:\n\n- a walrus\n- a fish"
+    assert _told(text) == ("The importer skips empty lines. It counts each of them.", ())
 
 
 def test_a_summary_that_grows_repeats_no_point() -> None:
@@ -123,11 +148,9 @@ def test_a_summary_that_grows_repeats_no_point() -> None:
 
 
 def test_rows_of_a_table_are_points() -> None:
-    text = (
-        "The tables hold what was asked for.\n\n| file | rows |\n|---|---|\n| orders | 12 |\n| refunds | 3 |"
-    )
+    text = "The tables hold what was asked for.\n\n| table | rows |\n|---|---|\n| tables of orders | 12 |\n| refunds | 3 |"
     (found,) = Played().you("make the tables that were asked for").edit().agent(text).noted(Kind.OUTCOME)
-    assert found.points == ("orders – 12", "refunds – 3")
+    assert found.points == ("tables of orders – 12", "refunds – 3")
 
 
 def test_a_yes_is_no_head() -> None:
