@@ -108,7 +108,9 @@ def learn(
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
     _check_place(vault, ways.output)
-    chosen = choose(vault, sessions, given, every=every)
+    # A rule is what several sessions say, so without a choice all are read.
+    unchosen = ways.rules is not None and not sessions and not any(given.values())
+    chosen = choose(vault, sessions, given, every=every or unchosen)
     redact = remembering(redact_of(vault.settings.secrets))
     if ways.rules is not None:
         target = Target(ways.rules, ways.write, ways.yes)

@@ -87,8 +87,8 @@ def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
     for case in cases:
         told = {
             "cases": 1,
-            "verified": case.verification.verified,
-            "open": isinstance(case.body, Puzzle) and case.body.is_open,
+            "verified": int(case.verification.verified),
+            "open": int(isinstance(case.body, Puzzle) and case.body.is_open),
             case.review: 1,
             "tokens": case.tokens,
         }

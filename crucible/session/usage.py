@@ -38,6 +38,8 @@ class Usage:
     def __init__(self) -> None:
         self.used = 0
         self.cached = 0
+        # Named once and for all, though later rows may give the same message to another model.
+        self.first_model: str | None = None
         self._messages: dict[str, _Message] = {}
         self._models: dict[str, str] = {}
 
@@ -45,11 +47,6 @@ class Usage:
     def model(self) -> str | None:
         """The model of most messages."""
         return Counter(self._models.values()).most_common(1)[0][0] if self._models else None
-
-    @property
-    def first_model(self) -> str | None:
-        """The model of the first message."""
-        return next(iter(self._models.values()), None)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -75,6 +72,7 @@ class Usage:
         name = normal_line(model)[:100]
         if name and not name.startswith("<"):
             self._models[message or f"#{len(self._models)}"] = name
+            self.first_model = self.first_model or name
 
 
 def _tokens(event: UsageCounted) -> dict[str, int]:

@@ -136,6 +136,13 @@ def test_without_an_export_cases_are_counted_by_type(cru: Cru) -> None:
     assert not (cru.vault.root / "cases").exists()  # type: ignore[union-attr]
 
 
+def test_one_sessions_cases_are_counted_in_numbers(cru: Cru, vault: Vault) -> None:
+    for path in vault.session_paths():
+        result = cru("session", "learn", path.stem, "--format", "json")
+        for row in json.loads(result.stdout or "[]"):
+            assert {type(row[key]) for key in ("cases", "verified", "open", "tokens")} == {int}, row
+
+
 def test_toon_is_a_format_too(cru: Cru) -> None:
     assert cru("session", "learn", "--all", "--format", "toon").stdout.startswith("cases[6]{type,")
 
@@ -890,6 +897,15 @@ def test_what_was_corrected_once_is_no_rule_but_can_be_listed(cru: Cru, tmp_path
     )
     assert rows
     assert not any(row["recurs"] for row in rows)
+
+
+def test_rules_are_looked_for_in_all_sessions_when_none_is_named(
+    cru: Cru, vault: Vault, tmp_path: Path
+) -> None:
+    _corrected_again(vault)
+    result = cru("session", "learn", "--rules", tmp_path / "AGENTS.md")
+    assert result.exit_code == 0, result.stderr
+    assert "never push" in result.stdout
 
 
 def test_rules_are_for_the_file_that_the_project_has(cru: Cru, vault: Vault, tmp_path: Path) -> None:

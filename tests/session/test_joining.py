@@ -91,6 +91,13 @@ def test_in_two_parts_it_comes_to_the_same_as_in_one(events: list[Event], data: 
     assert put(in_one, guest(told, guest(told).draft().mark)) == in_one
 
 
+def test_a_guests_model_stays_though_a_later_row_gives_its_message_to_another() -> None:
+    told = later([UsageCounted(at(1), "u1", "m", 1, 1, 1), UsageCounted(at(2), "u1", "m-2", 1, 1, 1)])
+    part = guest(told[:2], joins=True)
+    in_two = put(put(first_note(), part), guest(told, part.draft().mark))
+    assert read(in_two).model == read(put(first_note(), guest(told, joins=True))).model == "m"
+
+
 def _but_order(session: Session) -> Session:
     """A frontmatter key that was taken out and came back stands at the end."""
     return replace(session, properties={})
