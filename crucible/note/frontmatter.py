@@ -276,9 +276,12 @@ class _Entry(NamedTuple):
         added = "".join(f"{line}{self.newline}" for line in render_items(new[head : len(new) - tail], indent))
         removed = places[head : len(old) - tail]
         starts = self.composed.starts
+        if not removed and head:
+            # Behind the last word, not before the next key: a new key may be put in there by the same change.
+            at = len(self.text[: starts[places[head - 1].end]].rstrip("\r\n"))
+            return [self._edit(at, at, self.newline + added.removesuffix(self.newline))]
         if not removed:
-            at = starts[places[head - 1].end] if head else starts[places[0].first]
-            return [self._edit(at, at, added)]
+            return [self._edit(starts[places[0].first], starts[places[0].first], added)]
         texts = (added, *[""] * (len(removed) - 1))
         return [self._edit(starts[p.first], starts[p.end], t) for p, t in zip(removed, texts, strict=True)]
 

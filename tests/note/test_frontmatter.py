@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crucible.errors import EditRefused
@@ -533,6 +533,25 @@ def test_setting_any_key_touches_its_lines_only_and_reads_back_here_and_in_pyyam
     if edits and not any(p.code == "broken-yaml" for p in again.problems):
         inside = changed.text[: changed.starts[again.lines.end - 1]].replace("\u2028", " ")
         assert same_value(yaml.safe_load(inside)[key], value)
+
+
+@given(notes(), st.permutations(["a", "b", "tags", "x y", "Ü"]), VALUES, VALUES)
+def test_two_keys_set_in_one_go_both_read_back(
+    text: str, keys: list[str], first: Value, second: Value
+) -> None:
+    source = Source(text)
+    fm = find_frontmatter(source)
+    assume(fm.present and not fm.problems)
+    old = fm.values.get(keys[0])
+    wanted: dict[str, Value] = {keys[0]: [*old, "more"] if isinstance(old, list) else first, keys[1]: second}
+    for order in (keys[:2], keys[1::-1]):
+        try:
+            edits = [edit for key in order for edit in set_key(source, fm, key, wanted[key])]
+        except EditRefused:
+            return
+        again = find_frontmatter(apply_edits(source, edits))
+        assert same_value(again.values, {**fm.values, **wanted})
+        assert not again.problems
 
 
 @given(notes(), KEYS)
