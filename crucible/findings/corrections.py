@@ -28,6 +28,7 @@ STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 7, 10)
 CONCEDED = Pattern("the agent concedes", Source.REPLY, 20, 23)
 
 _THEN = 160
+_MARKS = ".,:;!?'\"`()"
 _SAME = 0.6
 """The share of a prompt's words that the next one repeats if the user only rephrased it."""
 _LONGEST = 400
@@ -100,7 +101,8 @@ class Corrections:
             return
         if stopped and not asks(text) and not self._is_rephrased(text):
             self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
-            if stopped[0] is not REFUSED and not words_in(text) & words_in(stopped[1].replace("_", " ")):
+            named = {word.strip(_MARKS) for word in stopped[1].casefold().replace("_", " ").split()}
+            if stopped[0] is not REFUSED and not words_in(text) & named:
                 self._found[-1].is_certain, self._undecided = False, self._found[-1]
         elif self._story.edited:
             self._doubt = (text, "", turn.prompt.row)

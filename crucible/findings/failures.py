@@ -21,15 +21,16 @@ from crucible.findings.calls import (
     red_lines,
     signature,
 )
+from crucible.findings.replies import announced, narrates
 from crucible.findings.sources import Pattern
 from crucible.findings.story import NOTHING, Said, Story
-from crucible.findings.texts import line, prose
+from crucible.findings.texts import asks, line, prose
 from crucible.patterns import late_pattern
 from crucible.session.calls import one_line
 from crucible.session.findings import Source
 from crucible.session.model import Failure, Outcome
 from crucible.session.results import result_line
-from crucible.session.sentences import SUMMARY, clipped, meaningful
+from crucible.session.sentences import SUMMARY, clipped, leads_on
 from crucible.session.titles import shortened
 from crucible.transcript.events import CallEnd, PromptKind, ToolReturned
 
@@ -57,9 +58,13 @@ class _Run:
     row: str
     signature: frozenset[str]
     turn: int
+    is_named: bool = True
+    """False if the output names neither a test nor a message."""
+    tests: frozenset[str] = frozenset()
     runs: int = 1
     cause: Said = NOTHING
     thought: Said = NOTHING
+    """The cause in the agent's words, and in its first thought."""
     change: str = ""
     """What the agent said right before its first edit."""
     files: dict[str, None] = field(default_factory=dict)
@@ -75,10 +80,10 @@ class Failures:
         self._open: list[_Run] = []
 
     def replied(self, said: Said) -> None:
-        """The agent's longest text before the first edit is the cause."""
+        """What the agent says before the first edit may tell the cause; the longest one counts."""
         for run in self._open:
-            if self._is_open(run) and len(said.text) >= len(run.cause.text):
-                run.cause = said
+            if self._is_open(run) and len(why := _why(said.text, run)) >= max(len(run.cause.text), 1):
+                run.cause = Said(why, said.row)
 
     def _is_open(self, run: _Run) -> bool:
         """True if what the agent says now may be the cause."""
@@ -87,15 +92,15 @@ class Failures:
     def reasoned(self, text: str, row: str) -> None:
         """Keep the first thought about a failure."""
         for run in self._open:
-            if self._is_open(run) and not run.thought.text:
-                run.thought = Said(text[:4000], row)
+            if self._is_open(run) and not run.thought.row:
+                run.thought = Said(_why(text[:4000], run), row)
 
     def edited(self, call: Call) -> list[Failure]:
         """Files changed; this fixes the failures that have no command to rerun."""
         for run in self._open:
             if run.is_over:
                 continue
-            run.change = run.change or (call.approach if not run.files else "")
+            run.change = run.change if run.files else call.approach
             if len(run.files) < _MOST:
                 run.files.update(dict.fromkeys(base_name(path) for path in call.files))
         return self._settle([run for run in self._open if run.pattern in (CONFLICT, REMOTE, PASTED)])
@@ -104,6 +109,9 @@ class Failures:
         """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
         self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
         turn = self._story.now
+        for run in self._open:
+            if not run.files and not turn.answers.text.endswith("?"):  # it came to nothing in the turn before
+                run.cause = NOTHING
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
             text = _pasted(turn.prompt.text)
             self._add(_Run(PASTED, "", text, turn.prompt.row, frozenset(), turn.number))
@@ -127,21 +135,29 @@ class Failures:
         return [run for run in self._open if run.key in keys]
 
     def _red(self, call: Call, key: str, result: ToolReturned) -> None:
-        same = self._of([key])
-        said = signature(red_lines(result.text))
-        pattern = FIXED if result.end is CallEnd.FAILED else PIPED
+        same, lines = self._of([key]), red_lines(result.text)
+        said, is_named = signature(lines), not all(map(_SUMS_UP.match, lines))
         if not self._story.now.edits:
             self._story.now.red = True
         for run in same:
             run.runs += 1
-        if any(run.signature & said for run in self._open) or (same and not same[-1].files):
+        if is_named:  # the same failure, told in full
+            self._open = [run for run in self._open if run.is_named or run.files]
+        tests = frozenset(_TEST.findall(result.text))
+        if any(run.signature & said or (run.tests & tests and not run.files) for run in self._open):
+            return
+        if same and not (is_named or same[-1].files):
             return
         if _BY_SHELL.match(result.text) and not is_red(result.text):
             return  # the command did not even start
+        self._open = [
+            run for run in self._open if run not in same or run.files
+        ]  # nothing was done: it is another failure
         for run in same:
             run.is_over = True
+        pattern = FIXED if result.end is CallEnd.FAILED else PIPED
         text = f"{key}: {_verdict(call, result.text)}"
-        self._add(_Run(pattern, key, text, result.at.row, said, self._story.now.number))
+        self._add(_Run(pattern, key, text, result.at.row, said, self._story.now.number, is_named, tests))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
@@ -159,9 +175,11 @@ class Failures:
 
     def _settle(self, runs: list[_Run]) -> list[Failure]:
         self._open = [run for run in self._open if run not in runs]
-        return [_told(run) for run in runs if run.files]
+        return [_told(run) for run in runs if run.files and run.is_named]
 
 
+_SUMS_UP = late_pattern(r"(?:FAIL|ok|exit status|\d+ issues:|\* \w+: \d+)(?=\s|\Z)")
+"""A line that says that something failed, but not what."""
 _BY_SHELL = late_pattern(
     r"\s*(?:Error: )?(?:Exit code:? -?\d+\s+)?(?:\(eval\)|(?:\S*/)?(?:ba|z|da|k)?sh)(?::[\w-]*)?:(?: line)? ?\d+: "
 )
@@ -172,11 +190,17 @@ _PATH = late_pattern(r"\S+[/.]\S+")
 
 
 def _verdict(call: Call, text: str) -> str:
-    """What the call's line in the note says, without what differs from run to run."""
+    """What the call's line in the note says, without what differs from run to run; with the first message if it names nothing of the output."""
     told = _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
-    lines = [one for one in red_lines(text) if " " in one]
-    named = next((one for one in lines if ":" in one), next(iter(lines), ""))
-    return told if ": " in told or not named else f"{told}: {_tidy(named)}"
+    lines = [one for one in red_lines(text) if " " in one and not _SUMS_UP.match(one)]
+    message = next((one for one in lines if ":" in one), next(iter(lines), ""))
+    names = {base_name(name) for one in (*lines, *_TEST.findall(text)) for name in _NAME.findall(one)}
+    return told if not message or any(name in told for name in names or told) else f"{told}: {_tidy(message)}"
+
+
+_TEST = late_pattern(r"^[ \t]*(?:--- FAIL:|FAILED|\u2715)[ \t]+(\S+)", re.MULTILINE)
+_NAME = late_pattern(r"[\w./\\]*\w\.\w+|\w+[_A-Z]\w+")
+"""A file, or a name in the code such as that of a test."""
 
 
 def _tidy(text: str) -> str:
@@ -201,33 +225,45 @@ def _pasted(prompt: str) -> str:
 
 
 def _told(run: _Run) -> Failure:
-    cause = run.cause if len(run.cause.text) >= 40 or not run.thought.text else run.thought
+    cause = run.cause if run.cause.text else run.thought
     files = ", ".join(list(run.files)[:6])
     passed = f"; {run.key} passed after {run.runs + 1} runs" if run.pattern in (FIXED, PIPED) else ""
-    why = _why(cause.text)
-    why = why if _is_about(why, run) else ""
-    said = [one for one in prose(run.change)[-1:] if _NAMED.search(one) and one not in why]
-    change = f". {said[0].rstrip(':')}" if said else ""
+    change = next(
+        (
+            what
+            for one in prose(run.change)
+            if not asks(one) and (what := _CLAUSE.split(announced(one), 1)[0]) and _is_about(what, run)
+        ),
+        "",
+    )
     return Failure(
         shortened(run.text, SUMMARY),
-        f"fixed in {files}{passed}{change}",
-        why or None,
-        run.pattern.on(run.row, cause.row),
+        f"{change + '; ' if change else ''}fixed in {files}{passed}",
+        cause.text or None,
+        run.pattern.on(run.row, cause.row if cause.text else ""),
     )
 
 
-def _why(text: str) -> str:
-    """The cause that a text tells: without its last sentence, which says what the agent does next."""
-    told = prose(text)
-    told = meaningful(told[:-1] if len(told) > 1 else told, few=4)
-    return clipped(" ".join(told), _CAUSE).rstrip(":")
+def _why(text: str, run: _Run) -> str:
+    """What a text tells about a failure: without what the agent does next, and nothing if none of it is about the failure."""
+    told = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
+    told = [
+        one for one in told if one.count(" ") >= _FEW and not (leads_on(one) or asks(one) or announced(one))
+    ]
+    told = [one for one in told if _known(one, run) or not narrates(one)]
+    return clipped(" ".join(told), _CAUSE) if any(_is_about(one, run) for one in told) else ""
 
 
-def _is_about(why: str, run: _Run) -> bool:
-    """True if a cause names something in the code, or has a word in common with the failure or the files: `I fix both issues` has not."""
-    return bool(_NAMED.search(why)) or bool(
-        _stems(why) & _stems(" ".join((run.text, *run.signature, *run.files)))
-    )
+def _is_about(told: str, run: _Run) -> bool:
+    """True if a sentence says something and names something in the code or of the failure: `I fix both issues` does not."""
+    known = _known(told, run)
+    return bool(known or _NAMED.search(told)) and bool(_stems(told) - known - _VERDICTS)
+
+
+def _known(told: str, run: _Run) -> set[str]:
+    """What a sentence has in common with the failure or its files."""
+    about = " ".join((run.text.removeprefix(f"{run.key}: "), *run.signature, *run.files))
+    return _stems(told) & _stems(about) - _VERDICTS
 
 
 def _stems(text: str) -> set[str]:
@@ -236,7 +272,10 @@ def _stems(text: str) -> set[str]:
 
 
 _STEM = 5
-_PARTS = late_pattern(r"[A-Z]?[^\W\d_A-Z]{3,}|[A-Z]{4,}|\d{2,}|(?<!\S)[^\w\s]{2,}(?!\S)")
-_CAUSE = 300
+_PARTS = late_pattern(r"[A-Z]?[^\W\d_A-Z]{4,}|[A-Z]{3,}|\d{2,}|(?<!\S)[^\w\s]{2,}(?!\S)")
+_CAUSE, _FEW = 300, 3
+_VERDICTS = frozenset({"error", "fail", "faile", "issue", "lint", "test", "tests", "build", "merge", "confl"})
+"""The beginnings of words that any verdict has."""
+_CLAUSE = late_pattern(r"(?: [-\u2013\u2014]|:) ")
 _NAMED = late_pattern(r"\w[._/]\w|[a-z][A-Z]|\w\(")
 """What a sentence says only if it names something in the code."""

@@ -13,13 +13,11 @@ from crucible.session.titles import shortened
 
 __all__ = [
     "Asked",
-    "Option",
     "Told",
     "asks",
     "filled",
     "last_line",
     "line",
-    "options",
     "plan_text",
     "plan_title",
     "points",
@@ -42,7 +40,6 @@ _FENCED = late_pattern(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _BULLET = late_pattern(r"(?:\A|[ \t,;:.]*\n)\s*[-*+•][ \t]+")
-_GAP = late_pattern(r"\n[ \t]*\n")
 _RULER = late_pattern(r"[\s|:-]+\Z")
 _NAMING = late_pattern(r"\w[./_:\-]\w|[a-z][A-Z]|[^\W\d_]\d")
 _WORD = late_pattern(r"\w{4,}")
@@ -103,11 +100,8 @@ class Asked(NamedTuple):
     context: str = ""
 
 
-def question(text: str, limit: int, *, is_yes: bool = False) -> Asked:
-    """The last sentence of a text.  One that cannot be understood alone takes along what it is about.
-
-    A bare yes (`is_yes`) to two questions in a row answers the first: the second offers something else.
-    """
+def question(text: str, limit: int) -> Asked:
+    """The last sentence of a text.  One that cannot be understood alone takes along what it is about."""
     blocks = blocks_of(text)
     at = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
     is_item = at >= 0 and blocks[at].kind is Part.ITEM  # the lines before the last one are about that item
@@ -121,8 +115,6 @@ def question(text: str, limit: int, *, is_yes: bool = False) -> Asked:
     headings = [plain(block.text) for block in blocks[: max(at, 0)] if block.kind is Part.HEADING]
     far = [one for one in meaningful(prose(text)) if not leads_on(one) and one != asked and one not in near]
     others = [one for one in (*far, *near) if asks(one)]
-    if is_yes and near and asks(near[-1]):
-        asked, *near = near[-1], *near[:-1]
     two = bool(near) and near[-1].endswith("?")  # Shall I do this?  Or that?
     if (two or not _stands_alone(asked)) and len(asked) < limit // 2 and (near or headings or far):
         if others:
@@ -151,50 +143,7 @@ def _last_of(told: Sequence[str]) -> str:
     return kept or clipped(told[-1] if told else "", _REASON)
 
 
-# --- lists -----------------------------------------------------------------------------------------------------------
-
-_OPTIONS = tuple(
-    late_pattern(pattern, re.MULTILINE)
-    for pattern in (
-        r"^[ \t]*(?:#+[ \t]*|[-*][ \t]+)?\**(?:Option|Approach|Variant|Alternative)[ \t]+(?P<mark>[A-F]|\d)\b",
-        r"^[ \t]*(?:#+[ \t]*|[-*][ \t]+)?\**\(?(?P<mark>[A-F])[.):]\**[ \t]",
-        r"^[ \t]*(?:#+[ \t]*)?\**(?P<mark>\d)[.)]\**[ \t]",
-    )
-)
-_LABEL = late_pattern(r"(.{3,100}?)(?:\s+[-\u2013\u2014]+\s+|:\s+|\.\s+|[.:]?\Z)")
-
-
-class Option(NamedTuple):
-    """An option that a text lists: its label, and what is said about it."""
-
-    label: str
-    said: str
-
-
-def options(text: str) -> dict[str, Option]:
-    """The options that a text lists, by letter or number; empty if there are fewer than two."""
-    for pattern in _OPTIONS:
-        found = list(pattern.finditer(text))
-        if len(found) >= 2:
-            ends = [*(each.start() for each in found[1:]), len(text)]
-            return {
-                each["mark"]: _option(_GAP.split(text[each.end() : end])[0])
-                for each, end in zip(found, ends, strict=True)
-            }
-    return {}
-
-
-def _option(text: str) -> Option:
-    whole = plain(text).lstrip(" .:)-\u2013\u2014*").rstrip(" .:")
-    found = _LABEL.match(whole)
-    label = found[1] if found and _is_closed(found[1]) else clipped(whole, 100)
-    more = whole[len(label) :].lstrip(" .:-\u2013\u2014") if whole.startswith(label) else whole
-    return Option(label, clipped(more, _REASON))
-
-
-def _is_closed(text: str) -> bool:
-    """True if a text closes all its parentheses and quotes."""
-    return text.count("(") == text.count(")") and text.count('"') % 2 == 0
+# --- what was done ---------------------------------------------------------------------------------------------------
 
 
 class Told(NamedTuple):

@@ -113,8 +113,8 @@ def test_a_conflict_is_fixed_by_the_edits_that_follow() -> None:
 
 def test_a_pasted_log_is_a_failure_once_files_are_edited() -> None:
     log = "I got this:\n$ shop import\nError: no such table: orders"
-    played = Played().you(log).agent("The migration is missing.")
-    assert played.edit("migrate.py").failures[0].cause == "The migration is missing."
+    played = Played().you(log).agent("The migration of the orders is missing.")
+    assert played.edit("migrate.py").failures[0].cause == "The migration of the orders is missing."
     assert not Played().you(log).agent("It is meant so.").you("ok, add a note").edit().failures
 
 
@@ -124,8 +124,7 @@ def test_the_cause_leaves_out_what_the_agent_does_next() -> None:
     (found,) = played.run("go test ./...").failures
     assert found.cause == CAUSE
     assert (
-        found.resolution
-        == "fixed in tax.go; go test passed after 2 runs. Let me fix this by rounding in add_tax()"
+        found.resolution == "Fix this by rounding in add_tax(); fixed in tax.go; go test passed after 2 runs"
     )
 
 
@@ -225,4 +224,71 @@ def test_narration_is_no_cause() -> None:
         .agent("I'll look at both of these issues now.")
         .edit()
     )
+    assert played.run("go test ./...").failures[0].cause is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I see the failing tests now. Let me look at them one by one:",
+        "I'll fix both issues",
+        "There are two failing tests.",
+        "Ah, I need to read the totals in tax.go first.",
+        "The linter of the other project is quite slow today.",
+        "Shall the totals be rounded in tax.go?",
+    ],
+)
+def test_what_says_nothing_of_the_failure_is_no_cause(said: str) -> None:
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(said).edit("tax.go")
+    assert played.run("go test ./...").failures[0].cause is None
+
+
+def test_what_follows_a_narration_is_the_cause() -> None:
+    said = "I see the problem - the totals are rounded before the tax is added."
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(said).edit("tax.go")
+    assert played.run("go test ./...").failures[0].cause == "the totals are rounded before the tax is added."
+
+
+def test_a_slip_that_the_agent_names_is_a_cause() -> None:
+    said = "Ah, I rounded the totals too early in the loop."
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(said).edit("total.go")
+    assert played.run("go test ./...").failures[0].cause == said
+
+
+def test_a_verdict_without_names_waits_for_the_run_that_tells_them() -> None:
+    short = "FAIL\tshop/tax\t0.3s\nFAIL"
+    played = Played().you("go").run("make test | tail -2", short).run("go test ./tax", RED, CallEnd.FAILED)
+    played.agent(CAUSE).edit("tax.go").run("go test ./tax")
+    (found,) = played.run("make test").failures
+    assert found.text.startswith("go test: 1 failed: TestRefund")
+    alone = Played().you("go").run("make test | tail -2", short).edit("tax.go").run("make test").failures
+    assert not alone, "it names nothing"
+
+
+def test_red_in_another_way_before_any_edit_is_another_failure() -> None:
+    played = (
+        Played().you("go").run("go test ./...", "Exit code 1\ngo: updates to go.mod needed", CallEnd.FAILED)
+    )
+    played.run("go mod tidy").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE).edit("tax.go")
+    (found,) = played.run("go test ./...").failures
+    assert "TestRefund" in found.text
+
+
+def test_one_test_that_two_commands_run_is_one_failure() -> None:
+    played = (
+        Played().you("go").run("make test", RED, CallEnd.FAILED).run("go test ./tax -v", RED, CallEnd.FAILED)
+    )
+    played.agent(CAUSE).edit("tax.go").run("go test ./tax -v")
+    assert len(played.run("make test").failures) == 1
+
+
+def test_what_a_go_test_logs_is_not_its_message() -> None:
+    red = "--- FAIL: TestRefund (0.01s)\n    refund_test.go:9: begin\n    refund_test.go:41: total = 0.3, want 0.2\nFAIL"
+    played = Played().you("go").run("go test ./...", red, CallEnd.FAILED).edit("tax.go").run("go test ./...")
+    assert played.failures[0].text.endswith("TestRefund - refund_test.go:41 total = 0.3, want 0.2")
+
+
+def test_a_turn_that_came_to_nothing_tells_no_cause() -> None:
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE)
+    played.you("leave it, and add a walrus to tax.go").edit("tax.go")
     assert played.run("go test ./...").failures[0].cause is None
