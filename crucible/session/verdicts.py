@@ -338,18 +338,20 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
 
 
 def _why(text: str) -> str:
-    """The last message of a failed Go test, since what it logs stands before it; messages before the `--- FAIL` line count only if there is just one."""
+    """The last message of a failed Go test, since what it logs stands before it; a message before the `--- FAIL` line only if it is right there."""
     fails = text.find("--- FAIL")
-    ends = _GO_ENDS.search(text, fails + 8)
-    after = list(_GO_SAID.finditer(text, fails, ends.start() if ends else len(text))) if fails >= 0 else []
-    said = after[-1] if after else None
-    if fails >= 0 and not said:
-        before = [one for one in _GO_SAID.finditer(text, 0, fails) if "_test.go:" in one[1]]
-        said = before[0] if len(before) == 1 else None
-    if not said:
+    if fails < 0:
         return ""
-    lines = [line.strip().removeprefix("Error:").strip() for line in said[2].split("\n")]
-    return f"{said[1]} " + next((line for line in lines if line and not line.startswith("Error Trace")), "")
+    ends = _GO_ENDS.search(text, fails + 8)
+    told = list(_GO_SAID.finditer(text, fails, ends.start() if ends else len(text)))
+    before = [one for one in _GO_SAID.finditer(text, 0, fails) if "_test.go:" in one[1]]
+    told = told or [one for one in before[-1:] if not text[one.end() : fails].strip()]
+    if not told:
+        return ""
+    lines = [line.strip().removeprefix("Error:").strip() for line in told[-1][2].split("\n")]
+    return f"{told[-1][1]} " + next(
+        (line for line in lines if line and not line.startswith("Error Trace")), ""
+    )
 
 
 def _tally(tests: Counter[str]) -> str:
