@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crucible.findings.calls import Call, keys_of
+from crucible.findings.calls import Call
 from crucible.findings.replies import concedes
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Said, Story
@@ -43,7 +43,7 @@ class _Found:
     what: str
     then: str = ""
     is_certain: bool = True
-    """False for a prompt after a stop that does not name what was stopped, until the agent changes course: it may be the next request."""
+    """False for a prompt after a stop that does not name what was stopped, until the agent admits a mistake: it may be the next request."""
 
 
 class Corrections:
@@ -53,10 +53,6 @@ class Corrections:
         self._story = story
         self._found: list[_Found] = []
         self._stopped: tuple[Pattern, str, str] | None = None
-        self._refused: Call | None = None
-        self._undecided: _Found | None = None
-        self._known: frozenset[str] = frozenset()
-        """The files that were edited before the prompt."""
         self._unanswered: _Found | None = None
         self._doubt: tuple[str, str, str] | None = None
         """Words that are a correction only if the agent admits a mistake, what they refer to, and their row."""
@@ -73,7 +69,7 @@ class Corrections:
         elif words:
             self._add(REFUSED, words, what, row)
         elif call:
-            self._stopped, self._refused = (WORDLESS, what, row), call
+            self._stopped = (WORDLESS, what, row)
 
     def sent_back(self, plan: str, row: str) -> None:
         """The next prompt sends a plan back that no call handed over."""
@@ -84,7 +80,7 @@ class Corrections:
         turn = self._story.now
         if self._stopped is None and (turn.calls or turn.first.text):
             doing = line(turn.last.text, _THEN) if turn.last.text else "a call"
-            self._stopped, self._refused = (STOPPED, f"interrupted: {doing}", row), None
+            self._stopped = (STOPPED, f"interrupted: {doing}", row)
 
     def steered(self, text: str, row: str) -> None:
         """The user said something while the agent worked."""
@@ -94,16 +90,14 @@ class Corrections:
     def prompted(self) -> None:
         """Take the prompt after a stop as the correction, unless it is a plan, a long text, or the stopped prompt again."""
         turn, stopped = self._story.now, self._stopped
-        self._stopped = self._unanswered = self._doubt = self._undecided = None
-        self._known = frozenset(self._story.edited)
+        self._stopped = self._unanswered = self._doubt = None
         text = turn.prompt.text
         if turn.kind is not PromptKind.TYPED or not _is_short(text) or text == self._story.before.prompt.text:
             return
         if stopped and not asks(text) and not self._is_rephrased(text):
             self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
             named = {word.strip(_MARKS) for word in stopped[1].casefold().replace("_", " ").split()}
-            if stopped[0] is not REFUSED and not words_in(text) & named:
-                self._found[-1].is_certain, self._undecided = False, self._found[-1]
+            self._found[-1].is_certain = stopped[0] is REFUSED or bool(words_in(text) & named)
         elif self._story.edited:
             self._doubt = (text, "", turn.prompt.row)
 
@@ -113,18 +107,9 @@ class Corrections:
         words = words_in(before)
         return text == before or bool(words and len(words & words_in(text)) >= _SAME * len(words))
 
-    def went_on(self, call: Call) -> None:
-        """The agent goes on: without a new prompt nobody explains the stop, after one it may do what was stopped in another way."""
+    def went_on(self) -> None:
+        """The agent goes on: without a new prompt nobody explains the stop."""
         self._stopped = None
-        if self._undecided and (self._known.intersection(call.files) or self._is_again(call)):
-            self._undecided.is_certain = True
-
-    def _is_again(self, call: Call) -> bool:
-        """True if a call does what the refused one did, otherwise."""
-        refused = self._refused
-        if refused is None or refused.told == call.told:
-            return False
-        return bool(set(refused.files) & set(call.files) or set(keys_of(refused)) & set(keys_of(call)))
 
     def replied(self, reply: Said) -> None:
         """The agent's reaction."""

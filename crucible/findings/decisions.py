@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from crucible.findings.offers import Asked, Option, asked_in, options, plan_choice, says_what
 from crucible.findings.replies import (
     LONG,
+    beyond_yes,
     concedes,
     has_alternatives,
     is_bare,
@@ -51,7 +52,7 @@ _REPLY = 80
 """Code points of a reply beside the question that it answers."""
 _TO = " → "
 _TWO, _FEW = 2, 4
-_LONG_WORD = 5
+_LONG_WORD, _LONGER_WORD = 5, 8
 _LISTS = 8
 """How many lists of options are kept for later replies."""
 
@@ -204,11 +205,12 @@ def _answered(text: str, offered: str, asked: Asked, rows: tuple[str, ...]) -> I
         if says_what(question) and not has_alternatives(question) and (what or not asked.first):
             told = what if what and not is_no(text) else _pair(question, text)
             yield _Waiting(GO_AHEAD, line(told, SUMMARY), rows, asked.context, needs_edit=False)
+    elif is_go_ahead(text):
+        if says_what(beyond_yes(text), _LONG_WORD) or says_what(whole, LONG if is_open else _LONGER_WORD):
+            yield _Waiting(GO_AHEAD, _pair(whole, text), rows, asked.context, needs_edit=False)
     elif says_what(f"{whole} {text}" if is_open else text, _LONG_WORD) or says_what(whole):
         is_about = (is_open or not offered_in(whole)) and _shares(text, offered)
-        if is_go_ahead(text):
-            yield _Waiting(GO_AHEAD, _pair(whole, text), rows, asked.context, needs_edit=False)
-        elif len(words_in(text)) <= _TWO or _shares(text, whole):
+        if len(words_in(text)) <= _TWO or _shares(text, whole):
             yield _Waiting(IN_ITS_WORDS, _pair(whole, text), rows, asked.context, needs_edit=False)
         elif not is_short(text) and (is_about or any(said in offered for said in _QUOTED.findall(text))):
             yield _Waiting(LONGER, _pair(whole, text), rows, asked.context)

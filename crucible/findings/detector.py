@@ -143,7 +143,7 @@ class Detector:
     def _used(self, event: ToolUsed) -> None:
         call = read_call(event.at.row, event.name, event.arguments, self._story.roots)
         self._story.used(event.call, call)
-        self._corrections.went_on(call)
+        self._corrections.went_on()
         if call.commits and not call.files:
             self._decisions.committed()
 

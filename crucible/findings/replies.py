@@ -14,6 +14,7 @@ from crucible.patterns import late_pattern
 __all__ = [
     "LONG",
     "announced",
+    "beyond_yes",
     "concedes",
     "has_alternatives",
     "is_bare",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 _TWO, _FEW = 2, 3
+_MARKS = ".,:;!"
 
 _YES = "yes y yeah yep yup ok okay sure please go do agreed correct right exactly  ja jawohl klar gerne bitte mach  oui vas  si sí  sim  да  はい  好 是"
 _NO = frozenset(["no", "n", "nope", "nein", "non", "não", "нет", "いいえ", "不"])
@@ -60,7 +62,7 @@ _OR = late_pattern(r"(?i)(?<!and)[^\w](?:or|oder|ou|o|или|または|还是)\b
 _ALL = frozenset({"all", "both", "alle", "beide", "beides", "tous", "todos", "ambos"})
 _WORD = late_pattern(r"\w+")
 _RANGE = late_pattern(r"\b(\d{1,2})\s*(?:[-\u2013\u2026]|\.\.|to|bis|through)\s*(\d{1,2})\b")
-_MARK = late_pattern(r"(?<![\w/.`-])#?([A-H]|\d{1,2})(?![\w/`:]|[.-]\w)")
+_MARK = late_pattern(r"(?<![\w/.`(-])#?([A-H]|\d{1,2})(?![\w/`:]|[.-]\w)")
 _ARTICLE = late_pattern(r"A\s+[a-z]")
 _POINT = late_pattern(r"(?m)^[ \t]*\(?([A-Ha-h]|\d{1,2})[.):][ \t]*(.*)$")
 _BEGINS, _ENDS = late_pattern(r"\s*(?:[^\w\s.]|\.(?!\s+[a-z])|\Z)"), late_pattern(r"(?:[^\w\s']|\A)\s*\Z")
@@ -87,9 +89,14 @@ def is_no(text: str) -> bool:
     return found is not None and found[0].casefold() in _NO
 
 
+def beyond_yes(text: str) -> str:
+    """The words of a reply that do not accept or reject."""
+    return " ".join(word for word in text.split() if word.strip(_MARKS).casefold() not in _GO_AHEAD)
+
+
 def is_bare(text: str) -> bool:
     """True if a reply says hardly more than yes or no."""
-    return sum(len(word) > _FEW and word.casefold() not in _GO_AHEAD for word in _WORD.findall(text)) < _TWO
+    return sum(len(word) > _FEW for word in _WORD.findall(beyond_yes(text))) < _TWO
 
 
 def offered_in(question: str) -> str:

@@ -48,7 +48,6 @@ class Turn:
     calls: int = 0
     red: bool = False
     interrupted: bool = False
-    is_over: bool = False
     worked: bool = False
     """True if anything came after the last text."""
     last_was_edit: bool = False

@@ -132,24 +132,26 @@ def test_words_that_send_a_plan_back_are_a_correction() -> None:
     assert (found.text, found.details) == ('"no server, use a file"', "refused: plan Cache in Redis")
 
 
-def test_a_prompt_after_a_stop_corrects_only_what_it_names_or_changes() -> None:
-    played = (
-        Played()
-        .you("go")
-        .run("make walrus", end=CallEnd.REJECTED)
-        .stop()
-        .you("whoops, the network went away")
-    )
-    assert not played.agent("Fine.").run("ls").corrections
-    assert played.run("make walrus TUSKS=2").corrections
-    stopped = Played().you("go").edit("fin.py").agent("I go on.").stop().you("no, take that back")
-    assert not stopped.agent("Fine.").edit("new.py").corrections
-    assert stopped.edit("fin.py").corrections
-    assert (
-        Played()
-        .you("go")
-        .run("git stash", end=CallEnd.REJECTED)
-        .stop()
-        .you("never stash anything")
-        .corrections
-    )
+def test_a_prompt_after_a_stop_corrects_only_what_it_names() -> None:
+    for words in (
+        "whoops, the network went away",
+        "merge conflicts...",
+        "great, now the next change for walruses",
+    ):
+        played = (
+            Played()
+            .you("go")
+            .run("make fins && cat zoo/walruses/fin.py merge-base", end=CallEnd.REJECTED)
+            .stop()
+        )
+        assert not played.you(words).agent("Fine.").run("make fins").edit("fin.py").corrections
+    never = Played().you("go").run("git stash", end=CallEnd.REJECTED).stop().you("never stash anything")
+    assert never.corrections == ['"never stash anything"']
+    tool = Played().you("go").call("issues__add_comment", {"to": "7"}, "", CallEnd.REJECTED).stop()
+    assert tool.you("not as a comment, but as a document").corrections
+
+
+def test_a_prompt_after_a_stop_is_a_correction_where_the_agent_concedes() -> None:
+    played = Played().you("go").edit("fin.py").agent("I filter the fins.").stop().you("no, take that back")
+    assert not played.corrections
+    assert played.agent("You're right, I take it back.").corrections
