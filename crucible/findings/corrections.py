@@ -23,9 +23,9 @@ from crucible.transcript.events import PromptKind
 __all__ = ["Corrections"]
 
 REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
-WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 10, 14)
-STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 7, 10)
-CONCEDED = Pattern("the agent concedes", Source.REPLY, 20, 23)
+WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 4, 5)
+STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 3, 4)
+CONCEDED = Pattern("the agent concedes", Source.REPLY, 21, 23)
 
 _THEN = 160
 _MARKS = ".,:;!?'\"`()"

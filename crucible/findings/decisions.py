@@ -37,15 +37,15 @@ from crucible.transcript.events import PlanSettled, PromptKind, QuestionsAnswere
 
 __all__ = ["Decisions"]
 
-HANDED_OVER = Pattern("plan handed over", Source.PLAN, 20, 20)
+HANDED_OVER = Pattern("plan handed over", Source.PLAN, 19, 20)
 APPROVED = Pattern("approved plan", Source.PLAN, 3, 3)
 LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)
 ANSWERED = Pattern("answered question", Source.QUESTION, 6, 7)
-PICKED = Pattern("picked option", Source.OPTION, 15, 19)
-EACH = Pattern("reply to each item of a list", Source.OPTION, 5, 6)
-GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 45, 52)
-IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 17, 20)
-LONGER = Pattern("answer to a question, then edits", Source.REPLY, 5, 6)
+PICKED = Pattern("picked option", Source.OPTION, 30, 32)
+EACH = Pattern("reply to each item of a list", Source.OPTION, 14, 15)
+GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 14, 18)
+IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 4, 5)
+LONGER = Pattern("answer to a question, then edits", Source.REPLY, 4, 4)
 
 _USER = "user"
 _REPLY = 80

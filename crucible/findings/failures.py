@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crucible.findings.calls import (
     Call,
@@ -36,11 +36,12 @@ from crucible.transcript.events import CallEnd, PromptKind, ToolReturned
 
 __all__ = ["Failures"]
 
-FIXED = Pattern("red, edit, green", Source.FIX, 28, 29)
-PIPED = Pattern("red by its lines, edit, green", Source.FIX, 22, 24)
-CONFLICT = Pattern("conflict, then edits", Source.EDITS, 8, 8)
+FIXED = Pattern("red, edit, green", Source.FIX, 38, 40)
+PIPED = Pattern("red by its lines, edit, green", Source.FIX, 24, 25)
+CONFLICT = Pattern("conflict, then edits", Source.EDITS, 7, 7)
 REMOTE = Pattern("red run elsewhere, then edits", Source.EDITS, 2, 2)
-PASTED = Pattern("pasted log, then edits", Source.EDITS, 16, 20)
+PASTED = Pattern("pasted log, then edits", Source.EDITS, 14, 19)
+_NO_RERUN = (CONFLICT, REMOTE, PASTED)
 
 _MOST = 40
 """The most failures that are kept while they wait for a fix."""
@@ -60,7 +61,8 @@ class _Run:
     turn: int
     is_named: bool = True
     """False if the output names neither a test nor a message."""
-    tests: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
+    """The tests that failed, or the files with a conflict."""
     runs: int = 1
     cause: Said = NOTHING
     thought: Said = NOTHING
@@ -101,13 +103,15 @@ class Failures:
             if run.is_over:
                 continue
             run.change = run.change if run.files else call.approach
-            if len(run.files) < _MOST:
-                run.files.update(dict.fromkeys(base_name(path) for path in call.files))
-        return self._settle([run for run in self._open if run.pattern in (CONFLICT, REMOTE, PASTED)])
+            names = dict.fromkeys(map(base_name, call.files[: _MOST - len(run.files)]))
+            run.files |= {name: None for name in names if run.pattern is not CONFLICT or name in run.parts}
+        return self._settle(
+            [run for run in self._open if run.pattern in _NO_RERUN and run.parts <= run.files.keys()]
+        )
 
     def prompted(self) -> None:
         """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
-        self._open = [run for run in self._open if run.pattern not in (CONFLICT, REMOTE, PASTED)]
+        self._open = [run for run in self._open if run.pattern not in _NO_RERUN]
         turn = self._story.now
         for run in self._open:
             if not run.files and not turn.answers.text.endswith("?"):  # it came to nothing in the turn before
@@ -118,15 +122,16 @@ class Failures:
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """Take the result of a shell command."""
+        settled = self._settle([run for run in self._open if run.pattern is CONFLICT]) if call.commits else []
         self._look_elsewhere(call, result)
         failed = result.end is CallEnd.FAILED
         red = failed or is_red(result.text)
         if result.end not in (CallEnd.OK, CallEnd.FAILED) or not (red or self._open):
-            return []
+            return settled
         if not red:
-            return self._settle(self._of(keys_of(call)))
+            return settled + self._settle(self._of(keys_of(call)))
         key, passed = red_in(call, result.text)
-        settled = self._settle(self._of(passed))
+        settled += self._settle(self._of(passed))
         if key:
             self._red(call, key, result)
         return settled
@@ -144,7 +149,7 @@ class Failures:
         if is_named:  # the same failure, told in full
             self._open = [run for run in self._open if run.is_named or run.files]
         tests = frozenset(_TEST.findall(result.text))
-        if any(run.signature & said or (run.tests & tests and not run.files) for run in self._open):
+        if any(run.signature & said or (run.parts & tests and not run.files) for run in self._open):
             return
         if same and not (is_named or same[-1].files):
             return
@@ -163,8 +168,10 @@ class Failures:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
-            text = f"merge conflict in {', '.join(dict.fromkeys(map(_conflicting, found[:6])))}"
-            self._add(_Run(CONFLICT, "merge", text, result.at.row, frozenset(), self._story.now.number))
+            files = dict.fromkeys(map(_conflicting, found))
+            text = f"merge conflict in {', '.join(files)}"
+            run = _Run(CONFLICT, "merge", text, result.at.row, frozenset(), self._story.now.number)
+            self._add(replace(run, parts=frozenset(files)))
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
             text = f"remote run: {_tidy(found[0])}"
             self._add(_Run(REMOTE, "remote run", text, result.at.row, frozenset(), self._story.now.number))

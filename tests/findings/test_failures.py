@@ -137,8 +137,22 @@ def test_temporary_folders_and_times_are_no_part_of_a_failure() -> None:
 
 def test_a_conflict_names_its_files_once() -> None:
     text = "CONFLICT (content): Merge conflict in shop/tax.go\nCONFLICT (content): Merge conflict in shop/cart.go"
+    played = Played().you("go").run("git merge main", text, CallEnd.FAILED).edit("tax.go").edit("walrus.go")
+    assert not played.failures, "one is left"
+    (found,) = played.edit("cart.go").failures
+    assert (found.text, found.resolution) == (
+        "merge conflict in tax.go, cart.go",
+        "fixed in tax.go, cart.go",
+    )
+
+
+def test_a_conflict_is_over_once_it_is_committed() -> None:
+    text = "CONFLICT (content): Merge conflict in shop/tax.go\nCONFLICT (content): Merge conflict in shop/cart.go"
     played = Played().you("go").run("git merge main", text, CallEnd.FAILED).edit("tax.go")
-    assert played.failures[0].text == "merge conflict in tax.go, cart.go"
+    (found,) = played.run("git checkout --ours cart.go").run("git add -A && git commit -m Merge").failures
+    assert found.resolution == "fixed in tax.go"
+    other = Played().you("go").run("git merge main", text, CallEnd.FAILED).edit("walrus.go")
+    assert not other.run("git add -A && git commit -m Merge").failures
 
 
 def test_a_pasted_log_is_told_by_the_user_s_words_and_its_first_error() -> None:
