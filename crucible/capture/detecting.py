@@ -1,26 +1,30 @@
 """What of a session may be worth keeping: its findings, and what acts prove, in the order of its note.
 
-Findings are the only judgement here: a candidate's title is the finding's summary.  Outcomes, open ends, reports, and failures without a cause
-are no candidates.
+Findings are the only judgement here: a candidate says what a finding says, and its title is the part that reads alone.  Outcomes, open ends, reports,
+and failures without a cause are no candidates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.kinds import is_test_file, kind_of, plain_words
 from crucible.acts.model import Deed
 from crucible.capture.from_calls import api_calls_of, proofs_in
-from crucible.capture.model import PROPOSED, Candidate, Kind
+from crucible.capture.model import PRESELECTED, PROPOSED, Candidate, Kind
 from crucible.capture.records_of_decisions import read_record, records_of, subject_of
 from crucible.knowledge.classifying import does_not_compile, says_nothing
 from crucible.knowledge.model import FailureReport
 from crucible.knowledge.reporting import FailedRun, reports_of
 from crucible.knowledge.steps import Step, steps_of
+from crucible.patterns import late_pattern
 from crucible.session import findings
-from crucible.session.findings import Finding, Source, findings_of
+from crucible.session.findings import Finding, Source, findings_by_phase
 from crucible.session.model import Session
+from crucible.session.sentences import leads_on, sentences
+from crucible.session.waiting import words_of
 
 __all__ = ["NO", "detect"]
 
@@ -35,8 +39,15 @@ _KINDS: dict[str, Kind] = {
 }
 _SHORTEST = 40
 """Characters of a cause; a shorter one says nothing that the failure does not."""
+_ARROW, _FEW = " → ", 5
+"""Between a question and its reply; a reply of fewer words decides nothing, even with its question."""
+_TELLING = 3
+"""Words that tell something, for a text to be understood alone."""
 _RUNS = (Deed.TEST, None)
 """What a run is: tests, or a program that checks and builds nothing."""
+_NARRATION = late_pattern(r"(?:\w+,? )?(?:I|We|Let|Ich|Wir|Lass|Je|Nous|Yo)\b")
+"""How a sentence begins in which the speaker tells what they do or saw."""
+_ASIDE = late_pattern(r"(?s)[^.:]{0,40}? [-–—] (.+)")
 
 
 def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
@@ -55,51 +66,112 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 
 def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
-    for one in findings_of(session):
-        kind, report = _KINDS.get(one.kind), reports.get(one.id)
-        if kind and one.summary.strip() and (report is None or _teaches(one, report)):
-            yield _candidate(kind, one, report)
+    for phase, found in findings_by_phase(session).items():
+        outcomes = (one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME)
+        done = next((one for one in outcomes if not leads_on(one)), "")
+        for one in found:
+            kind = _KINDS.get(one.kind)
+            told = replace(one, summary=" ".join(one.summary.split()), phase=phase)
+            candidate = _candidate(kind, told, reports.get(one.id), done) if kind else None
+            if candidate and candidate.summary:
+                yield candidate
 
 
-def _teaches(one: Finding, report: FailureReport) -> bool:
-    """True for a failure that somebody recorded, or whose cause was stated; not for a slip in fresh lines, or tests that had to fail first."""
-    return one.source == Source.CALLOUT or (len(one.cause) >= _SHORTEST and not says_nothing(report))
+def _candidate(kind: Kind, one: Finding, report: FailureReport | None, done: str) -> Candidate | None:
+    if report:
+        return _failure(one, report)
+    if kind is Kind.CORRECTION:
+        return _correction(one)
+    if one.source == Source.REPLY:
+        return _reply(one, done)
+    return _made(kind, one, one.summary, {"Why" if kind is Kind.DECISION else "": one.details})
 
 
-def _candidate(kind: Kind, one: Finding, report: FailureReport | None) -> Candidate:
-    parts = {
-        "Why" if kind is Kind.DECISION else "": one.details,
-        "Instead of": one.alternatives,
-        "Seen in": report.call if report else "",
-    }
+def _made(kind: Kind, one: Finding, title: str, parts: Mapping[str, str], sure: float = 1.0) -> Candidate:
+    """A candidate with that title, and the labelled parts as its body."""
+    told = {**parts, "Instead of": one.alternatives}
     return Candidate(
-        Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
-        # Half of the instructions are no decisions: they are proposed, and never ticked.
-        PROPOSED if one.kind == findings.Kind.INSTRUCTION else one.confidence,
-        " ".join(one.summary.split()),
+        kind,
+        min(one.confidence, sure),
+        title,
         one.phase,
         one.lines.first + 1,
-        "\n\n".join(f"{label}: {text}" if label else text for label, text in parts.items() if text),
+        "\n\n".join(f"{label}: {text}" if label else text for label, text in told.items() if text),
         one.source,
-        cause=one.cause,
-        fix=one.resolution,
         finding=one.id,
-        report=report,
     )
+
+
+def _reply(one: Finding, done: str) -> Candidate | None:
+    """What a reply decided: in its own words if they tell enough, else what was done then, else with its question.
+
+    What the agent had said before is no reason of the user's.
+    """
+    asked, _, reply = one.summary.rpartition(_ARROW)
+    if one.kind == findings.Kind.INSTRUCTION:
+        # Half of them are no decisions: they are proposed, and never ticked.
+        sure = replace(one, confidence=PROPOSED)
+        return (
+            _made(Kind.DECISION, sure, reply, {"How": one.details, "Done": done}) if _tells(reply) else None
+        )
+    before = " ".join(_stated(one.details))
+    if _tells(reply):
+        return _made(Kind.DECISION, one, reply, {"Asked": asked, "Before": before, "Done": done})
+    title = done or (one.summary if len(reply.split()) >= _FEW else "")
+    return _made(Kind.DECISION, one, title, {"Asked": one.summary if done else "", "Before": before})
+
+
+def _tells(text: str) -> bool:
+    """True for a text with enough words to be understood alone."""
+    return len(words_of(text)) >= _TELLING
+
+
+def _correction(one: Finding) -> Candidate | None:
+    """Nothing for words that name nothing; after a stop it is ticked only if they name something of what was stopped or done then."""
+    if one.source != Source.CALLOUT and not _tells(one.summary):
+        return None
+    is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
+    sure = PRESELECTED if is_stop and not words_of(one.summary) & words_of(one.details) else 1.0
+    return _made(Kind.CORRECTION, one, one.summary, {"": one.details}, sure)
+
+
+def _failure(one: Finding, report: FailureReport) -> Candidate | None:
+    """A failure that somebody recorded, else one whose cause was stated: the longest sentence of it says the most, and is the title.
+
+    Nothing for a slip in fresh lines, or tests that had to fail first.
+    """
+    is_told = one.source == Source.CALLOUT
+    causes = [one.cause] if is_told else _stated(one.cause)
+    if not is_told and (len(" ".join(causes)) < _SHORTEST or says_nothing(report)):
+        return None
+    title, seen = (one.summary, "") if is_told else (max(causes, key=len), one.summary)
+    kind = Kind.SELF_CORRECTION if _is_self_correction(report) else Kind.FAILURE
+    made = _made(kind, one, title, {"": one.details, "What failed": seen, "Seen in": report.call})
+    return made._replace(cause=" ".join(causes), fix=one.resolution, report=report)
+
+
+def _stated(text: str) -> list[str]:
+    """The sentences of a text, without those in which the agent tells what it does or introduces what follows."""
+    told = (
+        (found[1] if _NARRATION.match(one) and (found := _ASIDE.match(one)) else one)
+        for one in sentences(text)
+    )
+    return [one for one in told if not _NARRATION.match(one) and not leads_on(one)]
 
 
 def _is_self_correction(report: FailureReport) -> bool:
     """True if a test or a program failed, and passed after the first fix, without a word of the user in between.
 
-    The fix changed code, not only tests, and the failure was neither a slip in fresh lines nor a new test that had to fail first.
+    It was no new test, and the fix changed more than tests and than what the agent had changed since the last pass: a mistake in fresh lines teaches nobody else.
     """
     if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
         return False
     checked = kind_of(plain_words(report.call.split()))
-    fixed = report.files.split("\n")
-    is_new_test = is_test_file(report.latest) and report.latest not in fixed
+    fixed = {file for file in report.files.split("\n") if not is_test_file(file)}
     is_run = (checked.deed if checked else None) in _RUNS
-    return is_run and not is_new_test and not all(map(is_test_file, fixed)) and not does_not_compile(report)
+    is_new_test = is_test_file(report.latest) and report.latest not in report.files.split("\n")
+    is_fresh = is_new_test or fixed <= {*report.before.split("\n")}
+    return is_run and not is_fresh and not does_not_compile(report)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
