@@ -39,13 +39,13 @@ _KINDS: dict[str, Kind] = {
 }
 _SHORTEST = 40
 """Characters of a cause; a shorter one says nothing that the failure does not."""
-_ARROW, _FEW = " → ", 5
-"""Between a question and its reply; a reply of fewer words decides nothing, even with its question."""
-_TELLING = 3
-"""Words that tell something, for a text to be understood alone."""
+_ARROW = " → "
+"""Between a question and its reply."""
+_TELLING, _FEW = 3, 2
+"""Words that tell something, for a text to be understood alone, and for a reply to be understood with its question."""
 _RUNS = (Deed.TEST, None)
 """What a run is: tests, or a program that checks and builds nothing."""
-_NARRATION = late_pattern(r"(?:\w+,? )?(?:I|We|Let|Ich|Wir|Lass|Je|Nous|Yo)\b")
+_NARRATION = late_pattern(r"(?:\w+,? )?(?:I|[Ww]e|[Ll]et|[Ii]ch|[Ww]ir|[Ll]ass|[Jj]e|[Nn]ous|[Yy]o)\b")
 """How a sentence begins in which the speaker tells what they do or saw."""
 _ASIDE = late_pattern(r"(?s)[^.:]{0,40}? [-–—] (.+)")
 
@@ -68,7 +68,7 @@ def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
     for phase, found in findings_by_phase(session).items():
         outcomes = (one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME)
-        done = next((one for one in outcomes if not leads_on(one)), "")
+        done = " ".join(next(filter(None, map(_stated, outcomes)), ()))
         for one in found:
             kind = _KINDS.get(one.kind)
             told = replace(one, summary=" ".join(one.summary.split()), phase=phase)
@@ -110,14 +110,16 @@ def _reply(one: Finding, done: str) -> Candidate | None:
     asked, _, reply = one.summary.rpartition(_ARROW)
     if one.kind == findings.Kind.INSTRUCTION:
         # Half of them are no decisions: they are proposed, and never ticked.
+        if not done or not _tells(reply) or reply.endswith(("?", ":")):
+            return None
         sure = replace(one, confidence=PROPOSED)
-        return (
-            _made(Kind.DECISION, sure, reply, {"How": one.details, "Done": done}) if _tells(reply) else None
-        )
+        return _made(Kind.DECISION, sure, reply, {"How": one.details, "Done": done})
     before = " ".join(_stated(one.details))
     if _tells(reply):
         return _made(Kind.DECISION, one, reply, {"Asked": asked, "Before": before, "Done": done})
-    title = done or (one.summary if len(reply.split()) >= _FEW else "")
+    if not words_of(done) & words_of(f"{one.summary} {before}"):
+        done = ""
+    title = done or (one.summary if len(words_of(reply)) >= _FEW else "")
     return _made(Kind.DECISION, one, title, {"Asked": one.summary if done else "", "Before": before})
 
 

@@ -164,10 +164,12 @@ def _replied(text: str, *outcomes: str, details: str = BEFORE) -> list[Candidate
 
 
 def test_a_yes_decided_what_was_done_then() -> None:
-    found = _one(*_replied("Want me to rename it? → yes", "The command is called tidy now."))
+    asked = "Want me to rename the command? → yes"
+    found = _one(*_replied(asked, "The command is called tidy now."))
     assert found.summary == "The command is called tidy now."
-    assert found.detail == f"Asked: Want me to rename it? → yes\n\nBefore: {BEFORE}"
+    assert found.detail == f"Asked: {asked}\n\nBefore: {BEFORE}"
     assert _replied("Want me to rename it, or keep the name? → yes") == []
+    assert _replied(asked, "Now let me run the command.") == _replied(asked, "All checks pass.") == []
 
 
 def test_a_reply_that_tells_enough_is_what_was_decided() -> None:
@@ -177,21 +179,25 @@ def test_a_reply_that_tells_enough_is_what_was_decided() -> None:
     assert found.detail == f"Asked: {question}\n\nBefore: {BEFORE}\n\nDone: The command is called tidy now."
 
 
-def test_a_reply_that_tells_little_needs_its_question() -> None:
-    found = _one(*_replied("Is each line one invoice? → yes, so it should be", details="Let me look at it."))
-    assert (found.summary, found.detail) == ("Is each line one invoice? → yes, so it should be", "")
+def test_a_reply_that_tells_little_needs_its_question_and_one_that_tells_nothing_is_none() -> None:
+    short = "Should the limit stay at 50? → maybe raise it to 100"
+    found = _one(*_replied(short, "All checks pass.", details="Let me look at it."))
+    assert (found.summary, found.detail) == (short, "")
+    assert _replied("Shall I go on with more of them? → okay now let's do 6,7,8,10") == []
 
 
-def test_an_instruction_has_how_it_was_done_and_is_only_listed() -> None:
-    noted = (
-        Noted("instruction", "Show the date on every line of the list", "I change the template.", REPLY),
-        Noted("instruction", "go on", "I change the template.", REPLY),
-    )
-    found = _one(*detect(session_of(findings=noted)))
+def test_an_instruction_has_how_it_was_done_and_what_came_of_it_and_is_only_listed() -> None:
+    words = "Show the date on every line of the list"
+    noted = [
+        Noted("instruction", one, "I change the template.", REPLY) for one in (words, "go on", f"{words}?")
+    ]
+    assert detect(session_of(user(words), findings=tuple(noted))) == []
+    done = Noted("outcome", "The list has dates.", None, Grounds(Source.SUMMARY, 0.9))
+    found = _one(*detect(session_of(user(words), said(done.text), findings=(*noted, done))))
     assert (found.kind, found.confidence) == (Kind.DECISION, PROPOSED)
     assert (found.summary, found.detail) == (
-        "Show the date on every line of the list",
-        "How: I change the template.",
+        words,
+        "How: I change the template.\n\nDone: The list has dates.",
     )
 
 
