@@ -7,7 +7,7 @@ and failures without a cause are no candidates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.kinds import is_test_file, kind_of, plain_words
@@ -19,11 +19,10 @@ from crucible.knowledge.classifying import does_not_compile, says_nothing
 from crucible.knowledge.model import FailureReport
 from crucible.knowledge.reporting import FailedRun, reports_of
 from crucible.knowledge.steps import Step, steps_of
-from crucible.patterns import late_pattern
 from crucible.session import findings
 from crucible.session.findings import Finding, Source, findings_by_phase
 from crucible.session.model import Session
-from crucible.session.sentences import leads_on, sentences
+from crucible.session.sentences import sentences
 from crucible.session.waiting import words_of
 
 __all__ = ["NO", "detect"]
@@ -45,9 +44,6 @@ _TELLING, _FEW = 3, 2
 """Words that tell something, for a text to be understood alone, and for a reply to be understood with its question."""
 _RUNS = (Deed.TEST, None)
 """What a run is: tests, or a program that checks and builds nothing."""
-_NARRATION = late_pattern(r"(?:\w+,? )?(?:I|[Ww]e|[Ll]et|[Ii]ch|[Ww]ir|[Ll]ass|[Jj]e|[Nn]ous|[Yy]o)\b")
-"""How a sentence begins in which the speaker tells what they do or saw."""
-_ASIDE = late_pattern(r"(?s)[^.:]{0,40}? [-–—] (.+)")
 
 
 def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
@@ -64,101 +60,85 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
+class _Told(NamedTuple):
+    """A candidate's title ("" for none), the labelled parts of its body, and what it is at most as sure as."""
+
+    title: str = ""
+    parts: Mapping[str, str] = {}
+    sure: float = 1.0
+
+
 def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
     for phase, found in findings_by_phase(session).items():
-        outcomes = (one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME)
-        done = " ".join(next(filter(None, map(_stated, outcomes)), ()))
+        done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
         for one in found:
-            kind = _KINDS.get(one.kind)
-            told = replace(one, summary=" ".join(one.summary.split()), phase=phase)
-            candidate = _candidate(kind, told, reports.get(one.id), done) if kind else None
-            if candidate and candidate.summary:
-                yield candidate
+            kind, report = _KINDS.get(one.kind), reports.get(one.id)
+            if not kind or not (told := _told(one, report, done)).title.strip():
+                continue
+            is_instruction = one.kind == findings.Kind.INSTRUCTION
+            yield Candidate(
+                Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
+                # Half of the instructions are no decisions: they are proposed, and never ticked.
+                PROPOSED if is_instruction else min(one.confidence, told.sure),
+                " ".join(told.title.split()),
+                phase,
+                one.lines.first + 1,
+                "\n\n".join(
+                    f"{label}: {text}" if label else text for label, text in told.parts.items() if text
+                ),
+                one.source,
+                cause=one.cause,
+                fix=one.resolution,
+                finding=one.id,
+                report=report,
+            )
 
 
-def _candidate(kind: Kind, one: Finding, report: FailureReport | None, done: str) -> Candidate | None:
+def _told(one: Finding, report: FailureReport | None, done: str) -> _Told:
     if report:
         return _failure(one, report)
-    if kind is Kind.CORRECTION:
-        return _correction(one)
-    if one.source == Source.REPLY:
+    if one.source == Source.REPLY and one.kind != findings.Kind.CORRECTION:
         return _reply(one, done)
-    return _made(kind, one, one.summary, {"Why" if kind is Kind.DECISION else "": one.details})
+    if one.kind == findings.Kind.DECISION:
+        return _Told(one.summary, {"Why": one.details, "Instead of": one.alternatives})
+    words = words_of(one.summary)
+    if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _TELLING:
+        return _Told()
+    # A stop is ticked only if the words name something of what was stopped or done then.
+    is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
+    is_named = not is_stop or words & words_of(one.details)
+    return _Told(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
 
 
-def _made(kind: Kind, one: Finding, title: str, parts: Mapping[str, str], sure: float = 1.0) -> Candidate:
-    """A candidate with that title, and the labelled parts as its body."""
-    told = {**parts, "Instead of": one.alternatives}
-    return Candidate(
-        kind,
-        min(one.confidence, sure),
-        title,
-        one.phase,
-        one.lines.first + 1,
-        "\n\n".join(f"{label}: {text}" if label else text for label, text in told.items() if text),
-        one.source,
-        finding=one.id,
-    )
-
-
-def _reply(one: Finding, done: str) -> Candidate | None:
+def _reply(one: Finding, done: str) -> _Told:
     """What a reply decided: in its own words if they tell enough, else what was done then, else with its question.
 
     What the agent had said before is no reason of the user's.
     """
     asked, _, reply = one.summary.rpartition(_ARROW)
+    telling = len(words_of(reply))
     if one.kind == findings.Kind.INSTRUCTION:
-        # Half of them are no decisions: they are proposed, and never ticked.
-        if not done or not _tells(reply) or reply.endswith(("?", ":")):
-            return None
-        sure = replace(one, confidence=PROPOSED)
-        return _made(Kind.DECISION, sure, reply, {"How": one.details, "Done": done})
-    before = " ".join(_stated(one.details))
-    if _tells(reply):
-        return _made(Kind.DECISION, one, reply, {"Asked": asked, "Before": before, "Done": done})
-    if not words_of(done) & words_of(f"{one.summary} {before}"):
-        done = ""
-    title = done or (one.summary if len(words_of(reply)) >= _FEW else "")
-    return _made(Kind.DECISION, one, title, {"Asked": one.summary if done else "", "Before": before})
+        is_whole = done and telling >= _TELLING and not reply.endswith(("?", ":"))
+        return _Told(reply, {"How": one.details, "Done": done}) if is_whole else _Told()
+    if telling >= _TELLING:
+        return _Told(reply, {"Asked": asked, "Before": one.details, "Done": done})
+    if words_of(done) & words_of(f"{one.summary} {one.details}"):
+        return _Told(done, {"Asked": one.summary, "Before": one.details})
+    return _Told(one.summary, {"Before": one.details}) if telling >= _FEW else _Told()
 
 
-def _tells(text: str) -> bool:
-    """True for a text with enough words to be understood alone."""
-    return len(words_of(text)) >= _TELLING
-
-
-def _correction(one: Finding) -> Candidate | None:
-    """Nothing for words that name nothing; after a stop it is ticked only if they name something of what was stopped or done then."""
-    if one.source != Source.CALLOUT and not _tells(one.summary):
-        return None
-    is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
-    sure = PRESELECTED if is_stop and not words_of(one.summary) & words_of(one.details) else 1.0
-    return _made(Kind.CORRECTION, one, one.summary, {"": one.details}, sure)
-
-
-def _failure(one: Finding, report: FailureReport) -> Candidate | None:
-    """A failure that somebody recorded, else one whose cause was stated: the longest sentence of it says the most, and is the title.
+def _failure(one: Finding, report: FailureReport) -> _Told:
+    """A failure that somebody recorded, else one whose cause was stated: the longest sentence of it says the most.
 
     Nothing for a slip in fresh lines, or tests that had to fail first.
     """
-    is_told = one.source == Source.CALLOUT
-    causes = [one.cause] if is_told else _stated(one.cause)
-    if not is_told and (len(" ".join(causes)) < _SHORTEST or says_nothing(report)):
-        return None
-    title, seen = (one.summary, "") if is_told else (max(causes, key=len), one.summary)
-    kind = Kind.SELF_CORRECTION if _is_self_correction(report) else Kind.FAILURE
-    made = _made(kind, one, title, {"": one.details, "What failed": seen, "Seen in": report.call})
-    return made._replace(cause=" ".join(causes), fix=one.resolution, report=report)
-
-
-def _stated(text: str) -> list[str]:
-    """The sentences of a text, without those in which the agent tells what it does or introduces what follows."""
-    told = (
-        (found[1] if _NARRATION.match(one) and (found := _ASIDE.match(one)) else one)
-        for one in sentences(text)
-    )
-    return [one for one in told if not _NARRATION.match(one) and not leads_on(one)]
+    parts = {"": one.details, "Seen in": report.call}
+    if one.source == Source.CALLOUT:
+        return _Told(one.summary, parts)
+    if len(one.cause) < _SHORTEST or says_nothing(report):
+        return _Told()
+    return _Told(max(sentences(one.cause), key=len), {**parts, "": f"What failed: {one.summary}"})
 
 
 def _is_self_correction(report: FailureReport) -> bool:
