@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crucible.acts.evidence import Evidence
 from crucible.acts.kinds import is_test_file, kind_of, plain_words
 from crucible.acts.model import Deed
-from crucible.capture.from_calls import api_calls_of, proofs_in
+from crucible.capture.from_calls import apis_in, proofs_in
 from crucible.capture.model import PRESELECTED, PROPOSED, Candidate, Kind
 from crucible.capture.records_of_decisions import read_record, records_of, subject_of
 from crucible.knowledge.classifying import does_not_compile, says_nothing
@@ -52,7 +52,7 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
     `evidence` is what its event log knows, for code that calls outside APIs and for whole results.
     """
     steps = steps_of(session, evidence)
-    found = [*_found(session, steps), *_records(steps), *_apis(steps), *proofs_in(steps)]
+    found = [*_found(session, steps), *_records(steps), *apis_in(steps), *proofs_in(steps)]
     kept = [one for one in found if one.confidence >= PROPOSED]
     return sorted(kept, key=lambda one: (one.line, -one.confidence))
 
@@ -173,13 +173,3 @@ def _records(steps: Sequence[Step]) -> Iterator[Candidate]:
                 record = read_record(content, path)
                 found[path] = one._replace(summary=record.title or title, detail=record.text)
     yield from found.values()
-
-
-def _apis(steps: Sequence[Step]) -> Iterator[Candidate]:
-    seen: set[tuple[str, str]] = set()
-    for step in steps:
-        for call in api_calls_of(step):
-            if (call.file, call.host) not in seen:
-                seen.add((call.file, call.host))
-                title = f"{call.file.rpartition('/')[2]} calls {call.address}"
-                yield Candidate(Kind.PATTERN, 0.7, title, step.phase, step.line, call.code, "code")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from crucible.agents.asking import Asker
 from crucible.bookmarks.model import Bookmark
@@ -45,7 +45,8 @@ __all__ = [
 ]
 
 _LONGEST, _LONGEST_DETAIL = 200, 21_000
-"""Code points of a summary, and of the other texts."""
+"""Code points of a line, and of the other texts."""
+_LINES = ("summary", "source", "file")
 _TAKEN_OUT = "[REDACTED:"
 _REFUSED = frozenset((State.SKIPPED, State.DROPPED))
 _ANSWERED = _REFUSED | {State.KEPT, State.KNOWN}
@@ -201,24 +202,16 @@ def told_safely(
 ) -> Iterator[Candidate]:
     """The same in normal form, without secrets and unseen characters; if `strict`, what holds or held a secret is left out altogether."""
 
-    def line(text: str) -> str:
-        return cut(normal_line(UNSEEN.sub("", redact(normal(text))[0])), _LONGEST)
-
-    def block(text: str) -> str:
-        return cut(normal(UNSEEN.sub("", redact(text)[0])), _LONGEST_DETAIL) if text else ""
+    def told(one: Candidate, name: str) -> str:
+        text = UNSEEN.sub("", redact(normal(getattr(one, name)))[0])
+        return cut(normal_line(text), _LONGEST) if name in _LINES else cut(text, _LONGEST_DETAIL)
 
     for one in candidates:
-        texts = (one.summary, one.detail, one.cause, one.fix)
-        if strict and any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts if text):
+        texts = filter(None, (one.summary, one.detail, one.cause, one.fix))
+        if strict and any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts):
             continue
-        yield one._replace(
-            summary=line(one.summary),
-            detail=block(one.detail),
-            source=line(one.source),
-            file=line(one.file),
-            cause=block(one.cause),
-            fix=block(one.fix),
-        )
+        clean: dict[str, Any] = {name: told(one, name) for name in (*_LINES, "detail", "cause", "fix")}
+        yield one._replace(**clean)
 
 
 # --- times -----------------------------------------------------------------------------------------------------------

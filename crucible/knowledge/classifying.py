@@ -160,7 +160,7 @@ def classify(report: FailureReport) -> Attribution | None:
         return None
     happened, fixed = readable(report.happened, LONGEST), readable(report.resolution, LONGEST)
     cause = happened or readable(report.error, LONGEST)
-    return Attribution(category, cause, (fixed or happened) if PREVENTABLE[category] else "", sure)
+    return Attribution(category, cause, (fixed or happened) if category in PREVENTABLE else "", sure)
 
 
 def says_nothing(report: FailureReport) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crucible.acts.evidence import evidence_of
 from crucible.capture.detecting import detect
-from crucible.capture.from_calls import api_calls_of
+from crucible.capture.from_calls import apis_in
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
 from crucible.flight.reading import Record
@@ -310,7 +310,7 @@ def test_code_that_calls_an_outside_api_is_a_pattern_at_seven_tenths() -> None:
 
 def _calls(path: str, content: str) -> int:
     call, evidence = written(path, content)
-    return sum(1 for step in steps_of(session_of(call), evidence) for _ in api_calls_of(step))
+    return len([*apis_in(steps_of(session_of(call), evidence))])
 
 
 @pytest.mark.parametrize(
