@@ -20,6 +20,7 @@ __all__ = ["set_preference"]
 
 _CONFIG = ".crucible/config.toml"
 _HEAD = re.compile(r"(?m)^\ufeff?[ \t]*\[[ \t]*capture[ \t]*\][^\n]*(?:\n|\Z)")
+_END = re.compile(r"\Z")
 _DOTTED = re.compile(r"(?m)^capture\.[^\n]*(?:\n|\Z)")
 
 
@@ -35,7 +36,7 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
         try:
             text = old.decode("utf-8")
             changed = _with(text, key, value)
-        except (ValueError, RecursionError) as error:
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise VaultError(f"{_CONFIG}: no TOML that can be changed: {error}", "mend it by hand") from error
         if changed == text:
             return False
@@ -50,10 +51,8 @@ def _with(text: str, key: str, value: bool | float) -> str:
     """The text with the key set; `ValueError` if it is no TOML, or there is no line for it."""
     before = _read(text)
     capture = before.get("capture", {})
-    if not isinstance(capture, dict):
-        raise ValueError("`capture` is no table")  # noqa: TRY004  as any other file that is not what it should be
     wanted = {**before, "capture": {**capture, key: value}}
-    if key in capture and before == wanted:
+    if capture.get(key) == value:
         return text
     for changed in _ways(text, key, json.dumps(value)):
         with suppress(ValueError):
@@ -71,7 +70,7 @@ def _ways(text: str, key: str, value: str) -> Iterator[str]:
     end = "\r\n" if "\r\n" in text else "\n"
     for found in re.finditer(rf"(?m)^([ \t]*(?:capture\.)?{key}[ \t]*=[ \t]*)[^\s#]+", text):
         yield text[: found.start()] + found[1] + value + text[found.end() :]
-    places = [(found.end(), f"{key} = {value}{end}") for found in _HEAD.finditer(text)]
-    places += [(found.end(), f"capture.{key} = {value}{end}") for found in _DOTTED.finditer(text)]
-    for at, line in (*places, (len(text), f"[capture]{end}{key} = {value}{end}")):
-        yield text[:at] + ("" if at == 0 or text[at - 1] == "\n" else end) + line + text[at:]
+    line = f"{key} = {value}{end}"
+    heads = ((_HEAD, ""), (_DOTTED, "capture."), (_END, f"[capture]{end}"))
+    for at, more in ((found.end(), more) for head, more in heads for found in head.finditer(text)):
+        yield text[:at] + ("" if text[:at].endswith(("", "\n")[bool(at)]) else end) + more + line + text[at:]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 from crucible.agents.asking import Asker
@@ -233,9 +232,7 @@ def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | No
     if begun is None or found is None or not all(phase.started for phase in session.phases):
         return None
     over = parse_time(found.completed or "") or now
-    starts = [phase.started or now for phase in session.phases]
-    spans = zip(session.phases, pairwise([*starts, max(now, *starts)]), strict=True)
     worked_on = (
-        phase for phase, (start, following) in spans if start <= over and (phase.ended or following) >= begun
+        one for one in session.phases if (one.started or now) <= over and (one.ended or now) >= begun
     )
     return frozenset(one.id for phase in worked_on for one in (phase, *phase.subphases))
