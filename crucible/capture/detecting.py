@@ -122,23 +122,26 @@ def _reply(one: Finding, done: str) -> _Told:
         is_whole = done and telling >= _TELLING and not reply.endswith(("?", ":"))
         return _Told(reply, {"How": one.details, "Done": done}) if is_whole else _Told()
     if telling >= _TELLING:
-        return _Told(reply, {"Asked": asked, "Before": one.details, "Done": done})
+        before = "Before" if asked else "Why"
+        return _Told(
+            reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done}
+        )
     if words_of(done) & words_of(f"{one.summary} {one.details}"):
         return _Told(done, {"Asked": one.summary, "Before": one.details})
     return _Told(one.summary, {"Before": one.details}) if telling >= _FEW else _Told()
 
 
 def _failure(one: Finding, report: FailureReport) -> _Told:
-    """A failure that somebody recorded, else one whose cause was stated: the longest sentence of it says the most.
+    """A failure that somebody recorded, else one whose cause was stated, which is the title where the summary is a command's: its longest sentence says the most.
 
     Nothing for a slip in fresh lines, or tests that had to fail first.
     """
-    parts = {"": one.details, "Seen in": report.call}
-    if one.source == Source.CALLOUT:
-        return _Told(one.summary, parts)
-    if len(one.cause) < _SHORTEST or says_nothing(report):
+    is_told = one.source == Source.CALLOUT
+    if not is_told and (len(one.cause) < _SHORTEST or says_nothing(report)):
         return _Told()
-    return _Told(max(sentences(one.cause), key=len), {**parts, "": f"What failed: {one.summary}"})
+    if is_told or not (report.call or one.source == Source.EDITS):
+        return _Told(one.summary, {"": one.details})
+    return _Told(max(sentences(one.cause), key=len), {"What failed": one.summary, "Seen in": report.call})
 
 
 def _is_self_correction(report: FailureReport) -> bool:

@@ -73,4 +73,4 @@ def _ways(text: str, key: str, value: str) -> Iterator[str]:
     line = f"{key} = {value}{end}"
     heads = ((_HEAD, ""), (_DOTTED, "capture."), (_END, f"[capture]{end}"))
     for at, more in ((found.end(), more) for head, more in heads for found in head.finditer(text)):
-        yield text[:at] + ("" if text[:at].endswith(("", "\n")[bool(at)]) else end) + more + line + text[at:]
+        yield text[:at] + ("" if at == 0 or text[at - 1] == "\n" else end) + more + line + text[at:]
