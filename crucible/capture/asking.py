@@ -105,14 +105,9 @@ def read_typed(text: str, count: int, *, deferrable: bool = False) -> Typed:
     if act is None:
         return Typed(Act.TOGGLE, places)
     if act is Act.EDIT:
-        return _edited(places, count)
+        at = places or (0,) * (count == 1)
+        return Typed(act, at) if len(at) == 1 else Typed(Act.UNKNOWN, why="which one? such as `e 2`")
     return Typed(Act.UNKNOWN, why=f"{words[0]!r} takes no numbers") if places else Typed(act)
-
-
-def _edited(places: tuple[int, ...], count: int) -> Typed:
-    if not places and count == 1:
-        places = (0,)
-    return Typed(Act.EDIT, places) if len(places) == 1 else Typed(Act.UNKNOWN, why="which one? such as `e 2`")
 
 
 def accepted(text: str, keys: Sequence[str]) -> frozenset[int]:

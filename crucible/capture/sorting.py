@@ -100,16 +100,15 @@ def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     rows: set[str] = set()
     told: list[frozenset[str]] = []
     for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
-        row, words = one.finding.partition("-")[2], words_of(one.summary)
-        is_failure = one.kind in FAILURES
-        if not one.summary or (row and row in rows and not is_failure):
-            continue
-        if not is_failure:
-            if one.kind is not Kind.EVIDENCE and any(overlap(words, other) >= _ONE for other in told):
+        if one.kind not in FAILURES:
+            row, words = one.finding.partition("-")[2], words_of(one.summary)
+            is_told = one.kind is not Kind.EVIDENCE and any(overlap(words, other) >= _ONE for other in told)
+            if row in rows or is_told:
                 continue
-            rows.add(row)
+            rows.update(filter(None, [row]))
             told.append(words)
-        yield one
+        if one.summary:
+            yield one
 
 
 def _placed(
@@ -158,8 +157,7 @@ def deserves_question(found: Iterable[Proposal]) -> bool:
     asked = [one for one in found if one.way is Way.ASK]
     if any(one.candidate.kind in FAILURES for one in found if one.way in (Way.ASK, Way.SILENT)):
         return bool(asked)
-    weighty = (one for one in asked if one.candidate.kind is Kind.DECISION)
-    return sum(one.candidate.confidence >= PROMPTED for one in weighty) >= _FEWEST
+    return sum(one.candidate.kind is Kind.DECISION for one in asked) >= _FEWEST
 
 
 # --- where failures come from ----------------------------------------------------------------------------------------
