@@ -21,7 +21,7 @@ from crucible.knowledge.reporting import FailedRun, reports_of
 from crucible.knowledge.steps import Step, steps_of
 from crucible.session import findings
 from crucible.session.findings import Finding, Source, findings_by_phase
-from crucible.session.model import Session
+from crucible.session.model import Intervention, Session
 from crucible.session.sentences import sentences
 from crucible.session.waiting import words_of
 
@@ -70,11 +70,16 @@ class _Told(NamedTuple):
 
 def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
+    words = {step.phase: step.entry.words for step in reversed(steps) if isinstance(step.entry, Intervention)}
     for phase, found in findings_by_phase(session).items():
         done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
         for one in found:
             kind, report = _KINDS.get(one.kind), reports.get(one.id)
-            if not kind or not (told := _told(one, report, done)).title.strip():
+            # A reply may be proved by an edit of a later turn, whose outcome is another.
+            reply = one.summary.rpartition(_ARROW)[2].rstrip("…")
+            is_here = " ".join(reply.split()) in " ".join(words.get(phase, "").split())
+            is_here |= one.kind == findings.Kind.INSTRUCTION
+            if not kind or not (told := _told(one, report, done if is_here else "")).title.strip():
                 continue
             is_instruction = one.kind == findings.Kind.INSTRUCTION
             yield Candidate(

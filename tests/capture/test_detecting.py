@@ -149,7 +149,8 @@ BEFORE = "Only three callers use the old name."
 def _replied(text: str, *outcomes: str) -> list[Candidate]:
     noted = tuple(Noted("outcome", one, None, Grounds(Source.SUMMARY, 0.9)) for one in outcomes)
     decision = Decision(text, BEFORE, by="user", grounds=REPLY)
-    return detect(session_of(decision, *map(said, outcomes), findings=noted))
+    reply = user(text.rpartition(" → ")[2])
+    return detect(session_of(reply, decision, *map(said, outcomes), findings=noted))
 
 
 def test_a_yes_decided_what_was_done_then() -> None:
@@ -159,6 +160,12 @@ def test_a_yes_decided_what_was_done_then() -> None:
     assert found.detail == f"Asked: {asked}\n\nBefore: {BEFORE}"
     assert _replied("Want me to rename it, or keep the name? → yes") == []
     assert _replied(asked, "All checks pass.") == []
+
+
+def test_what_another_turn_did_was_not_decided_by_a_yes() -> None:
+    done = Noted("outcome", "The command is called tidy now.", None, Grounds(Source.SUMMARY, 0.9))
+    yes = Decision("Want me to rename the command? → yes", by="user", grounds=REPLY)
+    assert detect(session_of(user("go on"), yes, said(done.text), findings=(done,))) == []
 
 
 def test_a_reply_that_tells_enough_is_what_was_decided() -> None:
