@@ -70,18 +70,18 @@ class _Told(NamedTuple):
 
 def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
-    words = {step.phase: step.entry.words for step in reversed(steps) if isinstance(step.entry, Intervention)}
+    said = ((step.phase, step.entry) for step in reversed(steps))
+    words = {phase: " ".join(one.words.split()) for phase, one in said if isinstance(one, Intervention)}
     for phase, found in findings_by_phase(session).items():
         done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
         for one in found:
             kind, report = _KINDS.get(one.kind), reports.get(one.id)
-            # A reply may be proved by an edit of a later turn, whose outcome is another.
-            reply = one.summary.rpartition(_ARROW)[2].rstrip("…")
-            is_here = " ".join(reply.split()) in " ".join(words.get(phase, "").split())
-            is_here |= one.kind == findings.Kind.INSTRUCTION
-            if not kind or not (told := _told(one, report, done if is_here else "")).title.strip():
-                continue
             is_instruction = one.kind == findings.Kind.INSTRUCTION
+            # A reply may be proved by an edit of a later turn, whose outcome is another.
+            is_here = is_instruction or one.summary.rpartition(_ARROW)[2].rstrip("…") in words.get(phase, "")
+            told = _told(one, report, done if is_here else "") if kind else _Told()
+            if not kind or not told.title.strip():
+                continue
             yield Candidate(
                 Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
                 # Half of the instructions are no decisions: they are proposed, and never ticked.

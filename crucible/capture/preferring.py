@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from crucible.errors import VaultError
+from crucible.toml import Table, file_text
 from crucible.vault import files
 
 __all__ = ["set_preference"]
@@ -31,38 +30,29 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
     """
     path = files.inside(root, root / _CONFIG)
     with files.locked(root, path):
-        there = path.exists()
-        old = files.read_bytes(path)[0] if there else b""
-        try:
-            text = old.decode("utf-8")
-            changed = _with(text, key, value)
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise VaultError(f"{_CONFIG}: no TOML that can be changed: {error}", "mend it by hand") from error
+        there, text = path.exists(), file_text(path) or ""
+        changed = _with(text, path, key, value)
         if changed == text:
             return False
         if there:
-            files.write_atomic(path, changed.encode("utf-8"), expected=old)
+            files.write_atomic(path, changed.encode(), expected=text.encode())
         else:
-            files.create_exclusive(path, changed.encode("utf-8"))
+            files.create_exclusive(path, changed.encode())
     return True
 
 
-def _with(text: str, key: str, value: bool | float) -> str:
-    """The text with the key set; `ValueError` if it is no TOML, or there is no line for it."""
-    before = _read(text)
+def _with(text: str, path: Path, key: str, value: bool | float) -> str:
+    """The text with the key set; `VaultError` if it is no TOML, or there is no line for it."""
+    before = Table(text, path).values
     capture = before.get("capture", {})
-    wanted = {**before, "capture": {**capture, key: value}}
-    if capture.get(key) == value:
-        return text
-    for changed in _ways(text, key, json.dumps(value)):
-        with suppress(ValueError):
-            if _read(changed) == wanted:
-                return changed
-    raise ValueError(f"capture.{key} has no place in it")
-
-
-def _read(text: str) -> dict[str, Any]:
-    return tomllib.loads(text.removeprefix("\ufeff"))
+    if isinstance(capture, dict):
+        if capture.get(key) == value:
+            return text
+        for changed in _ways(text, key, json.dumps(value)):
+            with suppress(VaultError):
+                if Table(changed, path).values == {**before, "capture": {**capture, key: value}}:
+                    return changed
+    raise VaultError(f"{_CONFIG}: capture.{key} has no place in it", "mend it by hand")
 
 
 def _ways(text: str, key: str, value: str) -> Iterator[str]:
