@@ -38,6 +38,8 @@ _KINDS: dict[str, Kind] = {
 }
 _SHORTEST = 40
 """Characters of a cause; a shorter one says nothing that the failure does not."""
+_SHARE = 2 / 3
+"""Of the characters of a cause's longest sentence: one that has as many tells much."""
 _ARROW = " → "
 """Between a question and its reply."""
 _TELLING, _FEW = 3, 2
@@ -137,7 +139,7 @@ def _reply(one: Finding, done: str) -> _Told:
 
 
 def _failure(one: Finding, report: FailureReport) -> _Told:
-    """A failure that somebody recorded, else one whose cause was stated, which is the title where the summary is a command's: its longest sentence says the most.
+    """A failure that somebody recorded, else one whose cause was stated, which is the title where the summary is a command's: the first of its sentences that tells much.
 
     Nothing for a slip in fresh lines, or tests that had to fail first.
     """
@@ -146,7 +148,10 @@ def _failure(one: Finding, report: FailureReport) -> _Told:
         return _Told()
     if is_told or not (report.call or one.source == Source.EDITS):
         return _Told(one.summary, {"": one.details})
-    return _Told(max(sentences(one.cause), key=len), {"What failed": one.summary, "Seen in": report.call})
+    told = sentences(one.cause)
+    enough = max(map(len, told)) * _SHARE
+    title = next(sentence for sentence in told if len(sentence) >= enough)
+    return _Told(title, {"What failed": one.summary, "Seen in": report.call})
 
 
 def _is_self_correction(report: FailureReport) -> bool:
