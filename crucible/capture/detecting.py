@@ -1,26 +1,29 @@
 """What of a session may be worth keeping: its findings, and what acts prove, in the order of its note.
 
-Findings are the only judgement here: a candidate's title is the finding's summary.  Outcomes, open ends, reports, and failures without a cause
-are no candidates.
+Findings are the only judgement here: a candidate says what a finding says, and its title is the part that reads alone.  Outcomes, open ends, reports,
+and failures without a cause are no candidates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
 from crucible.acts.kinds import is_test_file, kind_of, plain_words
 from crucible.acts.model import Deed
-from crucible.capture.from_calls import api_calls_of, proofs_in
-from crucible.capture.model import PROPOSED, Candidate, Kind
+from crucible.capture.from_calls import apis_in, proofs_in
+from crucible.capture.model import PRESELECTED, PROPOSED, Candidate, Kind
 from crucible.capture.records_of_decisions import read_record, records_of, subject_of
 from crucible.knowledge.classifying import does_not_compile, says_nothing
 from crucible.knowledge.model import FailureReport
 from crucible.knowledge.reporting import FailedRun, reports_of
 from crucible.knowledge.steps import Step, steps_of
 from crucible.session import findings
-from crucible.session.findings import Finding, Source, findings_of
-from crucible.session.model import Session
+from crucible.session.findings import Finding, Source, findings_by_phase
+from crucible.session.model import Intervention, Session
+from crucible.session.sentences import sentences
+from crucible.session.waiting import words_of
 
 __all__ = ["NO", "detect"]
 
@@ -35,6 +38,12 @@ _KINDS: dict[str, Kind] = {
 }
 _SHORTEST = 40
 """Characters of a cause; a shorter one says nothing that the failure does not."""
+_SHARE = 2 / 3
+"""Of the characters of a cause's longest sentence: one that has as many tells much."""
+_ARROW = " → "
+"""Between a question and its reply."""
+_TELLING, _FEW = 3, 2
+"""Words that tell something, for a text to be understood alone, and for a reply to be understood with its question."""
 _RUNS = (Deed.TEST, None)
 """What a run is: tests, or a program that checks and builds nothing."""
 
@@ -45,7 +54,7 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
     `evidence` is what its event log knows, for code that calls outside APIs and for whole results.
     """
     steps = steps_of(session, evidence)
-    found = [*_found(session, steps), *_records(steps), *_apis(steps), *proofs_in(steps)]
+    found = [*_found(session, steps), *_records(steps), *apis_in(steps), *proofs_in(steps)]
     kept = [one for one in found if one.confidence >= PROPOSED]
     return sorted(kept, key=lambda one: (one.line, -one.confidence))
 
@@ -53,53 +62,111 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
+class _Told(NamedTuple):
+    """A candidate's title ("" for none), the labelled parts of its body, and what it is at most as sure as."""
+
+    title: str = ""
+    parts: Mapping[str, str] = {}
+    sure: float = 1.0
+
+
 def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
     reports = reports_of(session, steps)
-    for one in findings_of(session):
-        kind, report = _KINDS.get(one.kind), reports.get(one.id)
-        if kind and one.summary.strip() and (report is None or _teaches(one, report)):
-            yield _candidate(kind, one, report)
+    said = ((step.phase, step.entry) for step in reversed(steps))
+    words = {phase: " ".join(one.words.split()) for phase, one in said if isinstance(one, Intervention)}
+    for phase, found in findings_by_phase(session).items():
+        done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
+        for one in found:
+            kind, report = _KINDS.get(one.kind), reports.get(one.id)
+            is_instruction = one.kind == findings.Kind.INSTRUCTION
+            # A reply may be proved by an edit of a later turn, whose outcome is another.
+            is_here = is_instruction or one.summary.rpartition(_ARROW)[2].rstrip("…") in words.get(phase, "")
+            told = _told(one, report, done if is_here else "") if kind else _Told()
+            if not kind or not told.title.strip():
+                continue
+            yield Candidate(
+                Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
+                # Half of the instructions are no decisions: they are proposed, and never ticked.
+                PROPOSED if is_instruction else min(one.confidence, told.sure),
+                " ".join(told.title.split()),
+                phase,
+                one.lines.first + 1,
+                "\n\n".join(
+                    f"{label}: {text}" if label else text for label, text in told.parts.items() if text
+                ),
+                one.source,
+                cause=one.cause,
+                fix=one.resolution,
+                finding=one.id,
+                report=report,
+            )
 
 
-def _teaches(one: Finding, report: FailureReport) -> bool:
-    """True for a failure that somebody recorded, or whose cause was stated; not for a slip in fresh lines, or tests that had to fail first."""
-    return one.source == Source.CALLOUT or (len(one.cause) >= _SHORTEST and not says_nothing(report))
+def _told(one: Finding, report: FailureReport | None, done: str) -> _Told:
+    if report:
+        return _failure(one, report)
+    if one.source == Source.REPLY and one.kind != findings.Kind.CORRECTION:
+        return _reply(one, done)
+    if one.kind == findings.Kind.DECISION:
+        return _Told(one.summary, {"Why": one.details, "Instead of": one.alternatives})
+    words = words_of(one.summary)
+    if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _TELLING:
+        return _Told()
+    # A stop is ticked only if the words name something of what was stopped or done then.
+    is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
+    is_named = not is_stop or words & words_of(one.details)
+    return _Told(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
 
 
-def _candidate(kind: Kind, one: Finding, report: FailureReport | None) -> Candidate:
-    parts = {
-        "Why" if kind is Kind.DECISION else "": one.details,
-        "Instead of": one.alternatives,
-        "Seen in": report.call if report else "",
-    }
-    return Candidate(
-        Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
-        # Half of the instructions are no decisions: they are proposed, and never ticked.
-        PROPOSED if one.kind == findings.Kind.INSTRUCTION else one.confidence,
-        " ".join(one.summary.split()),
-        one.phase,
-        one.lines.first + 1,
-        "\n\n".join(f"{label}: {text}" if label else text for label, text in parts.items() if text),
-        one.source,
-        cause=one.cause,
-        fix=one.resolution,
-        finding=one.id,
-        report=report,
-    )
+def _reply(one: Finding, done: str) -> _Told:
+    """What a reply decided: in its own words if they tell enough, else what was done then, else with its question.
+
+    What the agent had said before is no reason of the user's.
+    """
+    asked, _, reply = one.summary.rpartition(_ARROW)
+    telling = len(words_of(reply))
+    if one.kind == findings.Kind.INSTRUCTION:
+        is_whole = done and telling >= _TELLING and not reply.endswith(("?", ":"))
+        return _Told(reply, {"How": one.details, "Done": done}) if is_whole else _Told()
+    if telling >= _TELLING:
+        before = "Before" if asked else "Why"
+        return _Told(
+            reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done}
+        )
+    if words_of(done) & words_of(f"{one.summary} {one.details}"):
+        return _Told(done, {"Asked": one.summary, "Before": one.details})
+    return _Told(one.summary, {"Before": one.details}) if telling >= _FEW else _Told()
+
+
+def _failure(one: Finding, report: FailureReport) -> _Told:
+    """A failure that somebody recorded, else one whose cause was stated, which is the title where the summary is a command's: the first of its sentences that tells much.
+
+    Nothing for a slip in fresh lines, or tests that had to fail first.
+    """
+    is_told = one.source == Source.CALLOUT
+    if not is_told and (len(one.cause) < _SHORTEST or says_nothing(report)):
+        return _Told()
+    if is_told or not (report.call or one.source == Source.EDITS):
+        return _Told(one.summary, {"": one.details})
+    told = sentences(one.cause)
+    enough = max(map(len, told)) * _SHARE
+    title = next(sentence for sentence in told if len(sentence) >= enough)
+    return _Told(title, {"What failed": one.summary, "Seen in": report.call})
 
 
 def _is_self_correction(report: FailureReport) -> bool:
     """True if a test or a program failed, and passed after the first fix, without a word of the user in between.
 
-    The fix changed code, not only tests, and the failure was neither a slip in fresh lines nor a new test that had to fail first.
+    It was no new test, and the fix changed more than tests and than what the agent had changed since the last pass: a mistake in fresh lines teaches nobody else.
     """
     if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
         return False
     checked = kind_of(plain_words(report.call.split()))
-    fixed = report.files.split("\n")
-    is_new_test = is_test_file(report.latest) and report.latest not in fixed
+    fixed = {file for file in report.files.split("\n") if not is_test_file(file)}
     is_run = (checked.deed if checked else None) in _RUNS
-    return is_run and not is_new_test and not all(map(is_test_file, fixed)) and not does_not_compile(report)
+    is_new_test = is_test_file(report.latest) and report.latest not in report.files.split("\n")
+    is_fresh = is_new_test or fixed <= {*report.before.split("\n")}
+    return is_run and not is_fresh and not does_not_compile(report)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
@@ -119,13 +186,3 @@ def _records(steps: Sequence[Step]) -> Iterator[Candidate]:
                 record = read_record(content, path)
                 found[path] = one._replace(summary=record.title or title, detail=record.text)
     yield from found.values()
-
-
-def _apis(steps: Sequence[Step]) -> Iterator[Candidate]:
-    seen: set[tuple[str, str]] = set()
-    for step in steps:
-        for call in api_calls_of(step):
-            if (call.file, call.host) not in seen:
-                seen.add((call.file, call.host))
-                title = f"{call.file.rpartition('/')[2]} calls {call.address}"
-                yield Candidate(Kind.PATTERN, 0.7, title, step.phase, step.line, call.code, "code")

@@ -60,29 +60,15 @@ class Budget(NamedTuple):
         """Whether these may come at once, as one prompt."""
         return cost_of(what) <= self.left and self.prompts < MOST_PROMPTS
 
-    def after(self, *what: Interaction) -> Self:
-        """The budget when these have come, allowed or not: what happened counts."""
-        return self._replace(spent=self.spent + cost_of(what), prompts=self.prompts + 1)
-
-    def spending(self, prompts: Iterable[Iterable[Interaction]]) -> Self:
-        """The budget after these prompts, each with all that it asked."""
-        budget = self
-        for what in prompts:
-            budget = budget.after(*what)
-        return budget
+    def after(self, *prompts: Iterable[Interaction]) -> Self:
+        """The budget when these prompts have come, each with all that it asked, allowed or not: what happened counts."""
+        return self._replace(
+            spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts)
+        )
 
 
-def budget_of(
-    minutes: float | None,
-    settings: FrictionSettings = FrictionSettings(),  # noqa: B008  it is frozen
-    spent: Iterable[Iterable[Interaction]] = (),
-) -> Budget:
-    """The budget of a session of so many minutes; of one whose length nobody knows, that of a short one.
-
-    `spent` are the prompts that there were, each with all that it asked.
-    """
+def budget_of(minutes: float | None, settings: FrictionSettings) -> Budget:
+    """The budget of a session of so many minutes; of one whose length nobody knows, that of a short one."""
     if minutes is None or minutes < _SHORT:
-        limit = settings.short_session
-    else:
-        limit = settings.medium_session if minutes < _MEDIUM else settings.long_session
-    return Budget(limit).spending(spent)
+        return Budget(settings.short_session)
+    return Budget(settings.medium_session if minutes < _MEDIUM else settings.long_session)

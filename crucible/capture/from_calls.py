@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from crucible.acts.kinds import is_test_file, languages_of, type_of
 from crucible.acts.model import Deed
@@ -17,7 +16,7 @@ from crucible.knowledge.steps import Step
 from crucible.patterns import late_pattern
 from crucible.session.model import Prose
 
-__all__ = ["ApiCall", "api_calls_of", "proofs_in"]
+__all__ = ["apis_in", "proofs_in"]
 
 _QUANTITY = late_pattern(
     r"(?<![\w.,/-])\d[\d.,_]*\d?\s?(?:%|[x×](?!\w)|(?:[nµum]s|[kKMG]i?B|B|ops|reqs?|requests|rows|MB|allocs)(?:/(?:s|sec|op|second|row))?\b)"
@@ -77,25 +76,18 @@ _API = late_pattern(
 _COMMENT = late_pattern(r"^\s*(?://|#(?!include)|\*|/\*|--|;|<!--|%|\"\"\"|''')")
 
 
-class ApiCall(NamedTuple):
-    """A call of an API in a file: the file, the API's host, the address without what is secret in it, and the line of code."""
-
-    file: str
-    host: str
-    address: str
-    code: str
-
-
-def api_calls_of(step: Step) -> Iterator[ApiCall]:
-    """The calls of outside APIs that a call put into code, one of each file and host."""
+def apis_in(steps: Sequence[Step]) -> Iterator[Candidate]:
+    """The calls of outside APIs that were put into code, one of each file and host, without what is secret in the address."""
     seen: set[tuple[str, str]] = set()
-    for file, code in _lines_of(step):
-        for found in _ADDRESS.finditer(code):
-            host, path = found["host"].casefold().rstrip("."), found["path"] or ""
-            is_api = not _OURS.search(host) and (_API.search(host) or _API.match(path))
-            if is_api and (file, host) not in seen:
-                seen.add((file, host))
-                yield ApiCall(file, host, f"{host}{path.partition('?')[0]}", code.strip())
+    for step in steps:
+        for file, code in _lines_of(step):
+            for found in _ADDRESS.finditer(code):
+                host, path = found["host"].casefold().rstrip("."), found["path"] or ""
+                is_api = not _OURS.search(host) and (_API.search(host) or _API.match(path))
+                if is_api and (file, host) not in seen:
+                    seen.add((file, host))
+                    title = f"{file.rpartition('/')[2]} calls {host}{path.partition('?')[0]}"
+                    yield Candidate(Kind.PATTERN, 0.7, title, step.phase, step.line, code.strip(), "code")
 
 
 def _lines_of(step: Step) -> Iterator[tuple[str, str]]:

@@ -177,7 +177,7 @@ class _Run:
 
     def budget(self) -> Budget:
         """What is left of the session's budget, whoever spent it."""
-        return self._whole.spending(load_known(self._vault.root, self._session.id).spent)
+        return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
 
     def save(self, saver: Saver, proposals: Iterable[Proposal]) -> None:
         """Make items, and remember that they are there."""

@@ -168,7 +168,7 @@ def record_text(folder: Path | None, file: str) -> Record | None:
 
     Anybody may have written the path: it must lead to a regular text file below the folder, every symlink followed.
     """
-    if folder is None or not is_inner_path(file) or not file.casefold().endswith(_RECORDS):
+    if folder is None or not is_inner_path(file):
         return None
     try:
         top = folder.resolve(strict=True)

@@ -20,6 +20,7 @@ from crucible.note.contain import (
 )
 from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
+from crucible.session.entries import fenced_lines
 from crucible.session.headings import read_title
 from crucible.session.markup import render_title
 
@@ -78,12 +79,9 @@ def read_body(lines: Sequence[str], form: int = FORMAT) -> Body:
 
 def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Place, level and words of each heading outside of fences."""
-    fences = iter([*whole_fences("\n".join(lines)), (len(lines), len(lines))])
-    first, end = next(fences)
+    code = fenced_lines(lines)
     for at, line in enumerate(lines):
-        if at >= end:
-            first, end = next(fences, (len(lines), len(lines)))
-        if line[:1] == "#" and at < first and (found := _HEADING.fullmatch(line)):
+        if line[:1] == "#" and at not in code and (found := _HEADING.fullmatch(line)):
             yield at, len(found[1]), found[2]
 
 

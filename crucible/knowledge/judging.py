@@ -134,7 +134,7 @@ def _read_answer(text: str, model: str, seen: Callable[[str], str]) -> Attributi
     return Attribution(
         category,
         readable(seen(str(row["root_cause"])), LONGEST),
-        readable(seen(str(row.get("preventable_with") or "")), LONGEST) if PREVENTABLE[category] else "",
+        readable(seen(str(row.get("preventable_with") or "")), LONGEST) if category in PREVENTABLE else "",
         float(str(row["confidence"])),
         model or "model",
     )
