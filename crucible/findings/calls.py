@@ -7,9 +7,12 @@ matched, and the marks of a test runner's failed output (a pipe may hide the exi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
+from posixpath import join, normpath
+from typing import NamedTuple
 
 from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
 from crucible.acts.model import Deed
@@ -18,6 +21,7 @@ from crucible.patterns import late_pattern
 
 __all__ = [
     "Call",
+    "Line",
     "base_name",
     "checks_in",
     "is_log",
@@ -56,11 +60,23 @@ _MOST = 40
 """The most files and keys that are kept of one call."""
 _LONGEST = 20_000
 """Code points of a script that are read."""
+_MOST_LINES, _SHORT = 400, 4
+
+
+class Line(NamedTuple):
+    """A line that an edit adds to a file, or removes from it."""
+
+    file: str
+    text: str
+    is_added: bool = True
 
 
 @dataclass(slots=True)
 class Call:
-    """A call; `files` are those that it edits, `approach` is what the agent said right before it."""
+    """A call; `files` are those that it edits, `approach` is what the agent said right before it.
+
+    `lines` are those that it adds or removes, `gone` the files it deletes, `restored` those it sets back to what is committed.
+    """
 
     row: str
     tool: str
@@ -68,6 +84,9 @@ class Call:
     approach: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
+    lines: frozenset[Line] = frozenset()
+    gone: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     commits: bool = False
     script: str = field(default="", repr=False)
 
@@ -84,7 +103,9 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
     if tool in _EDITS and arguments.get("command") != "view":
         files = tuple(_edited(arguments))
-        return Call(row, name, ", ".join(map(base_name, files[:3]))[:300], files=_own(files, roots))
+        own = _own(files, roots)
+        lines = frozenset(islice(_lines(own, arguments), _MOST_LINES))
+        return Call(row, name, ", ".join(map(base_name, files[:3]))[:300], files=own, lines=lines)
     return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
 
 
@@ -99,6 +120,24 @@ def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
         yield path
     else:
         yield from _PATCHED.findall(_text(arguments, "input", "patch", "patchText", "content"))[:_MOST]
+
+
+_OLD = ("old_string", "oldString", "old_str", "old_text")
+_NEW = ("new_string", "newString", "new_str", "new_text", "content", "file_text")
+
+
+def _lines(files: tuple[str, ...], arguments: Mapping[str, object]) -> Iterator[Line]:
+    """The lines that an edit of files changes; short ones are in every file."""
+    edits = arguments.get("edits")
+    for edit in edits if isinstance(edits, list) else [arguments]:
+        if isinstance(edit, dict | Mapping):
+            old, new = (
+                {told for one in _text(edit, *names).split("\n") if len(told := one.strip()) > _SHORT}
+                for names in (_OLD, _NEW)
+            )
+            for file in files[:1]:
+                yield from (Line(file, one, is_added=False) for one in old - new)
+                yield from (Line(file, one) for one in new - old)
 
 
 _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
@@ -146,14 +185,23 @@ def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
         if _WRITES.search(script)
         else ()
     )
-    commits = bool(_COMMITS.search(script))
+    gone, restored = (
+        tuple(
+            path for part in take_apart(script) for name in told(part) for path in _places(name, part, roots)
+        )
+        if _UNDOES.search(script)
+        else ()
+        for told in (_deleted, _restored)
+    )
     return Call(
         row,
         name,
         script[:300],
         is_shell=True,
         files=_own(files[:_MOST], roots),
-        commits=commits,
+        gone=gone,
+        restored=restored,
+        commits=bool(_COMMITS.search(script)),
         script=script,
     )
 
@@ -171,6 +219,35 @@ def _written(part: Part) -> Iterator[str]:
         yield part.words[-1]
     elif part.fed is not None:
         yield from part.gives
+
+
+_UNDOES = late_pattern(r"\brm\b|\bgit\b[^\n|;&]{0,80}\b(?:checkout|restore|reset)\b")
+
+
+def _deleted(part: Part) -> Sequence[str]:
+    words = part.words[1:] if part.words[:1] == ("git",) else part.words
+    return [word for word in words[1:] if not word.startswith("-")] if words[:1] == ("rm",) else ()
+
+
+def _restored(part: Part) -> Sequence[str]:
+    """The files that git sets back to what is committed, `.` for all."""
+    if part.words[:1] != ("git",):
+        return ()
+    words = part.words[1:]
+    if words[:2] == ("reset", "--hard"):
+        return (".",)
+    if words[:2] == ("checkout", "--"):
+        return words[2:]
+    return words[1:] if words[:1] == ("restore",) and not any(word.startswith("-") for word in words) else ()
+
+
+def _places(name: str, part: Part, roots: tuple[str, ...]) -> Iterator[str]:
+    """Where a file of a command may be, since a script may begin in any folder of the session; "" for the whole project."""
+    if name == ".":
+        yield ""
+        return
+    yield normpath(name)
+    yield from (normpath(join(root, part.folder, name)) for root in roots)
 
 
 def keys_of(call: Call) -> tuple[str, ...]:

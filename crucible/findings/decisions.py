@@ -20,12 +20,11 @@ from crucible.findings.texts import (
     prose,
     question,
     said,
-    told,
     words_in,
 )
 from crucible.session.findings import Source
 from crucible.session.model import Decision
-from crucible.session.sentences import SUMMARY
+from crucible.session.sentences import SUMMARY, meaningful
 from crucible.session.settled import decision_of
 from crucible.session.titles import has_content, prompt_name
 from crucible.transcript.events import PlanSettled, PromptKind, QuestionsAnswered
@@ -133,7 +132,7 @@ class Decisions:
         """A reply with what it is about: the agent's last question, or what the user wanted to know."""
         asked = [one for one in prose(offered)[-_TWO:] if asks(one)]
         topic = prompt_name(self._story.before.prompt.text, SUMMARY - _REPLY)
-        heads = [topic] if has_content(topic) else [*told(offered).heads, offered]
+        heads = [topic] if has_content(topic) else meaningful(prose(offered)) or [offered]
         return _pair(line([*asked, *heads][0], SUMMARY - _REPLY), text)
 
     # --- what followed -------------------------------------------------------------------------------------------

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from crucible.findings.calls import Call
-from crucible.findings.texts import trimmed
+from crucible.findings.calls import Call, Line
+from crucible.findings.texts import trimmed, words_in
 from crucible.transcript.events import PromptKind
 
 __all__ = ["NOTHING", "Said", "Story", "Turn"]
 
-_MOST_FILES = 400
+_MOST_FILES, _MOST_LINES = 400, 2000
+_LEFT = 0.1
+"""The share of a turn's lines that must be left for it to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,49 @@ class Said:
 
 
 NOTHING = Said("", "")
+
+
+@dataclass(slots=True)
+class Trace:
+    """The lines that a turn changed and that nothing has changed back since; `most` is how many they were."""
+
+    left: set[Line] = field(default_factory=set)
+    before: set[Line] = field(default_factory=set)
+    """The lines that it removed."""
+    most: int = 0
+    is_committed: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """True if hardly anything of the turn's edits is left."""
+        return len(self.left) < _LEFT * self.most
+
+    def change(self, lines: Collection[Line]) -> None:
+        """Lines changed later: one that is only reworded is still there, unless it is again what it was before."""
+        for one in [line for line in lines if not line.is_added]:
+            old = one._replace(is_added=True)
+            if old in self.left:
+                self.left.discard(old)
+                self.left.update(
+                    new for new in lines if new.is_added and new not in self.before and _is_like(new, old)
+                )
+        self.left -= {one._replace(is_added=False) for one in lines if one.is_added}
+
+    def add(self, call: Call) -> None:
+        """The turn itself changed lines, or files in a way that shows none."""
+        added = {one for one in call.lines if one.is_added}
+        self.before |= {one._replace(is_added=True) for one in call.lines if not one.is_added}
+        self.left |= added or call.lines or {Line(path, "") for path in call.files}
+        self.most = max(self.most, len(self.left))
+        self.is_committed = False
+
+    def without(self, files: Sequence[str]) -> None:
+        """Files, folders or everything ("") were deleted or set back."""
+        self.left = {
+            one
+            for one in self.left
+            if not any(not path or one.file == path or one.file.startswith(f"{path}/") for path in files)
+        }
 
 
 @dataclass(slots=True)
@@ -43,6 +89,7 @@ class Turn:
     closing: Said = NOTHING
     longest: Said = NOTHING
     files: set[str] = field(default_factory=set)
+    trace: Trace = field(default_factory=Trace)
     edits: int = 0
     edit_row: str = ""
     calls: int = 0
@@ -56,6 +103,12 @@ class Turn:
     """True if a commit holds what was edited."""
 
 
+def _is_like(one: Line, other: Line) -> bool:
+    """True if two lines share more than half of their words."""
+    words, others = words_in(one.text), words_in(other.text)
+    return one.file == other.file and 2 * len(words & others) > max(len(words), len(others))
+
+
 class Story:
     """The current turn (`now`), the previous one (`before`), and the calls without a result."""
 
@@ -65,6 +118,7 @@ class Story:
         self.roots: tuple[str, ...] = ()
         self.edited: set[str] = set()
         self.calls: dict[str, Call] = {}
+        self._traces = [self.now.trace]
         self._said_now = NOTHING
         self.held: Said | None = None
         """A slash command; it becomes a turn when the agent starts to work on it."""
@@ -75,6 +129,7 @@ class Story:
         answers = NOTHING if old.worked or old.interrupted else old.last
         self.before = old
         self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
+        self._traces.append(self.now.trace)
         self._said_now = NOTHING
 
     def rewound(self) -> None:
@@ -112,6 +167,17 @@ class Story:
         turn.is_recorded = False
         turn.edit_row = call.row
         turn.closing = turn.longest = NOTHING
+        for trace in self._traces:
+            trace.change(call.lines)
+        turn.trace.add(call)
         for files in (turn.files, self.edited):
             if len(files) < _MOST_FILES:
                 files.update(call.files)
+
+    def returned(self, call: Call) -> None:
+        """Record what a shell command deleted, set back or committed."""
+        for trace in self._traces:
+            trace.is_committed |= call.commits and "commit" in call.script
+            trace.without(call.gone)
+            if not trace.is_committed:
+                trace.without(call.restored)
