@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from crucible.findings.calls import base_name
@@ -81,7 +81,9 @@ def told(
     listed = words_in(" ".join(found))
     read.words |= listed
     said = [one for one in read.first.said if _tells(one) and one.rstrip(".") not in plain(asked)]
-    is_short = read.main in read.sections[:1] and 0 < len("".join(points[:1])) < _BRIEF
+    is_short = read.main in read.sections[:1] and (
+        read.main.items[0].kind is Part.TABLE or 0 < len("".join(points[:1])) < _BRIEF
+    )
     lead = [one.label for one in read.sections[:1] if one.rank == _LEAD and not read.first.items]
     lead = [one for one in lead if is_short or read.is_about(one) or words_in(one) & listed]
     best = (*filter(read.is_about, said), *lead, "")[0]
@@ -95,7 +97,11 @@ def told(
     if points:
         return Told(*filled("; ", points))
     more = [one for section in read.sections for one in section.said if _tells(one)]
-    return Told((*filter(read.is_about, more), *said, *more, "")[0])
+    telling = [one for one in more if read.is_about(one)]
+    if not telling and read.main and 0 < read.main.rank < _LEAD:
+        items = read.main.points()
+        return Told(*filled("; ", (_labelled(read.main.label, items[:1]), *items[1:])))
+    return Told((*telling, *said, *more, "")[0])
 
 
 def key_of(point: str) -> str:
@@ -104,7 +110,7 @@ def key_of(point: str) -> str:
 
 
 def _tells(one: str) -> bool:
-    return not leads_on(one) and not one.endswith("?") and (one.count(" ") >= _FEW or _names(one))
+    return not leads_on(one) and (one.count(" ") >= _FEW or _names(one))
 
 
 def _names(one: str) -> bool:
@@ -117,7 +123,7 @@ class _Text:
     def __init__(self, text: str, files: Collection[str], asked: str, *, goes_on: bool) -> None:
         self.first, *self.sections = _sections(text, goes_on=goes_on)
         self._names = [name for path in files if len(name := base_name(path)) > _FEW]
-        self.main = next((one for one in (self.first, *self.sections) if one.items), None)
+        self.main = next((one for one in (self.first, *self.sections) if one.points()), None)
         self._asked = words_in(asked) if len(asked) < SUMMARY else set[str]()
         self.words = words_in(" ".join(self._names)) | self._asked
 
@@ -132,14 +138,14 @@ class _Text:
 
     def points(self) -> list[str]:
         """The items of the list that belongs to the head, and each other section whose label names an edited file as one point."""
-        main = self.main
+        main, is_lead = self.main, self.main in self.sections[:1] and self.main.rank == _LEAD
         named = [
             one
             for one in self.sections
             if self._has_file(one.label)
             and (one.items or (one.rank < _UNDER_BOLD and one.label.count(" ") > _FEW))
         ]
-        if main is None or not self._is_own(main) or (main in named and len(named) > 1):
+        if main is None or not self._is_own(main) or (main in named and len(named) > 1 and not is_lead):
             return [_labelled(one.label, one.points()) for one in named]
         told = main.points()
         if (main.rank == _LEAD and main is not self.sections[0]) or (main in named and main.rank < _LEAD):
@@ -198,7 +204,7 @@ def _add(found: list[_Section], block: Block) -> None:
     elif _ENTRY.match(block.text) and (now.label or now.said or now.items):
         now.items.append(Block(Part.ITEM, block.text, _OUTER))
     elif not (block.indent and now.items):
-        told = sentences(block.text)
+        told = list(takewhile(lambda one: not one.endswith("?"), sentences(block.text)))
         if now.items:
             now = _Section()
             found.append(now)
