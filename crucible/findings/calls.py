@@ -7,9 +7,11 @@ matched, and the marks of a test runner's failed output (a pipe may hide the exi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
+from posixpath import join, normpath
 
 from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
 from crucible.acts.model import Deed
@@ -18,6 +20,7 @@ from crucible.patterns import late_pattern
 
 __all__ = [
     "Call",
+    "Lines",
     "base_name",
     "checks_in",
     "is_log",
@@ -51,16 +54,27 @@ _SHELLS = words_of(
     """
 )
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
+_PATCHES = ("input", "patch", "patchText", "content")
+_DELETED = late_pattern(r"^\*\*\* Delete File: (.+?)[ \t\r]*$", re.MULTILINE)
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _MOST = 40
 """The most files and keys that are kept of one call."""
 _LONGEST = 20_000
 """Code points of a script that are read."""
+_MOST_LINES, _SHORT = 400, 4
+
+
+Lines = frozenset[tuple[str, str]]
+"""Lines, each with its file."""
 
 
 @dataclass(slots=True)
 class Call:
-    """A call; `files` are those that it edits, `approach` is what the agent said right before it."""
+    """A call; `files` are those that it edits, `approach` is what the agent said right before it.
+
+    `added` and `removed` are lines, `gone` the files it deletes, `restored` those it sets back to what is committed; it
+    `is_whole` if it writes all of a file.
+    """
 
     row: str
     tool: str
@@ -68,6 +82,11 @@ class Call:
     approach: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
+    added: Lines = frozenset()
+    removed: Lines = frozenset()
+    gone: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    is_whole: bool = False
     commits: bool = False
     script: str = field(default="", repr=False)
 
@@ -84,7 +103,15 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
     if tool in _EDITS and arguments.get("command") != "view":
         files = tuple(_edited(arguments))
-        return Call(row, name, ", ".join(map(base_name, files[:3]))[:300], files=_own(files, roots))
+        own = _own(files, roots)
+        changes = list(_changes(_text(arguments, *_PATHS), arguments))
+        old, new = _lines((one[0], one[1]) for one in changes), _lines((one[0], one[2]) for one in changes)
+        gone = tuple(_DELETED.findall(_text(arguments, *_PATCHES)))
+        is_whole = any(name in arguments for name in _WHOLE)
+        names = ", ".join(map(base_name, files[:3]))[:300]
+        return Call(
+            row, name, names, files=own, added=new - old, removed=old - new, gone=gone, is_whole=is_whole
+        )
     return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
 
 
@@ -98,7 +125,30 @@ def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
     if path:
         yield path
     else:
-        yield from _PATCHED.findall(_text(arguments, "input", "patch", "patchText", "content"))[:_MOST]
+        yield from _PATCHED.findall(_text(arguments, *_PATCHES))[:_MOST]
+
+
+_OLD = ("old_string", "oldString", "old_str", "old_text")
+_WHOLE = ("content", "file_text")
+_NEW = ("new_string", "newString", "new_str", "new_text", *_WHOLE)
+
+
+def _changes(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    """The file, the old and the new text of each part of an edit."""
+    edits = arguments.get("edits")
+    for edit in edits if isinstance(edits, list) else [arguments]:
+        if path and isinstance(edit, Mapping):
+            yield path, _text(edit, *_OLD), _text(edit, *_NEW)
+    parts = [] if path else _PATCHED.split(_text(arguments, *_PATCHES))[1:]
+    for name, body in zip(parts[::2], parts[1::2], strict=False):
+        old, new = ("\n".join(one[1:] for one in body.split("\n") if one[:1] == mark) for mark in "-+")
+        yield name, old, new
+
+
+def _lines(told: Iterable[tuple[str, str]]) -> Lines:
+    """The lines of texts; short ones are in every file."""
+    found = ((path, line.strip()) for path, text in told for line in text.split("\n"))
+    return frozenset(islice((one for one in found if len(one[1]) > _SHORT), _MOST_LINES))
 
 
 _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
@@ -146,14 +196,23 @@ def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
         if _WRITES.search(script)
         else ()
     )
-    commits = bool(_COMMITS.search(script))
+    gone, restored = (
+        tuple(
+            path for part in take_apart(script) for name in told(part) for path in _places(name, part, roots)
+        )
+        if _UNDOES.search(script)
+        else ()
+        for told in (_deleted, _restored)
+    )
     return Call(
         row,
         name,
         script[:300],
         is_shell=True,
         files=_own(files[:_MOST], roots),
-        commits=commits,
+        gone=gone,
+        restored=restored,
+        commits=bool(_COMMITS.search(script)),
         script=script,
     )
 
@@ -171,6 +230,35 @@ def _written(part: Part) -> Iterator[str]:
         yield part.words[-1]
     elif part.fed is not None:
         yield from part.gives
+
+
+_UNDOES = late_pattern(r"\brm\b|\bgit\b[^\n|;&]{0,80}\b(?:checkout|restore|reset)\b")
+
+
+def _deleted(part: Part) -> Sequence[str]:
+    words = part.words[1:] if part.words[:1] == ("git",) else part.words
+    return [word for word in words[1:] if not word.startswith("-")] if words[:1] == ("rm",) else ()
+
+
+def _restored(part: Part) -> Sequence[str]:
+    """The files that git sets back to what is committed, `.` for all."""
+    if part.words[:1] != ("git",):
+        return ()
+    words = part.words[1:]
+    if words[:2] == ("reset", "--hard"):
+        return (".",)
+    if words[:2] == ("checkout", "--"):
+        return words[2:]
+    return words[1:] if words[:1] == ("restore",) and not any(word.startswith("-") for word in words) else ()
+
+
+def _places(name: str, part: Part, roots: tuple[str, ...]) -> Iterator[str]:
+    """Where a file of a command may be, since a script may begin in any folder of the session; "" for the whole project."""
+    if name == ".":
+        yield ""
+        return
+    yield normpath(name)
+    yield from (normpath(join(root, part.folder, name)) for root in roots)
 
 
 def keys_of(call: Call) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Detector:
         self._corrections = Corrections(self._story)
         self._failures = Failures(self._story)
         self._instructions = Instructions(self._story)
-        self._outcomes = Outcomes()
+        self._outcomes = Outcomes(self._story)
         self._open_ends = OpenEnds(self._story)
 
     def noted(self) -> tuple[Noted, ...]:
@@ -58,7 +58,7 @@ class Detector:
         return (
             *self._corrections.noted(),
             *self._instructions.noted(),
-            *self._outcomes.noted(self._story.now),
+            *self._outcomes.noted(),
             *self._open_ends.noted(),
         )
 
@@ -127,7 +127,7 @@ class Detector:
 
     def _begin(self, text: str, row: str, kind: PromptKind) -> list[Decision | Failure]:
         """Begin a new turn."""
-        self._outcomes.ended(self._story.now)
+        self._outcomes.ended()
         self._story.prompted(text, row, kind)
         self._corrections.prompted()
         self._failures.prompted()
@@ -138,6 +138,7 @@ class Detector:
             said = self._story.replied(event.text, event.at.row)
             self._corrections.replied(said)
             self._failures.replied(said)
+            self._open_ends.replied(said.text)
         return self._decisions.ended() if event.final else []
 
     def _used(self, event: ToolUsed) -> None:
@@ -160,7 +161,8 @@ class Detector:
                 self._outcomes.failed(call, event.text)
             if event.end is CallEnd.OK:
                 self._story.now.is_recorded |= bool(commits_in(event.text))
-                self._outcomes.returned(call, event.text, event.at.row, self._story.now)
+                self._story.returned(call)
+                self._outcomes.returned(call, event.text, event.at.row)
         if call and call.files and event.end is CallEnd.OK:
             self._story.edited_by(call)
             self._open_ends.edited()

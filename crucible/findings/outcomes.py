@@ -1,46 +1,54 @@
 """Outcomes: one for each turn that changed files or recorded work, with the commits, pull requests and checks that prove it.
 
 Its head is the subject of a commit, the title of a pull request, or what the agent said at the end; its points are from the closing text.
-A commit right after the turn that it records belongs to that turn's outcome.
+A commit right after the turn that it records belongs to that turn's outcome.  What was undone later is no outcome.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
-from crucible.findings.calls import Call, checks_in, is_red, red_in
+from crucible.findings.calls import Call, base_name, checks_in, is_red, red_in
+from crucible.findings.closing import key_of, told
 from crucible.findings.sources import Pattern
-from crucible.findings.story import NOTHING, Said, Turn
-from crucible.findings.texts import filled, line, points, told, words_in
+from crucible.findings.story import NOTHING, Said, Story, Trace, Turn
+from crucible.findings.texts import line, words_in
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
-from crucible.session.sentences import SUMMARY, plain
+from crucible.session.sentences import SUMMARY
 
 __all__ = ["Outcomes", "commits_in"]
 
-CLOSING = Pattern("closing text after edits", Source.SUMMARY, 46, 49)
-COMMIT = Pattern("commit", Source.COMMIT, 36, 36)
+CLOSING = Pattern("closing text after edits", Source.SUMMARY, 43, 53)
+COMMIT = Pattern("commit", Source.COMMIT, 45, 45)
 REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
 
-_MOST, _CHECKS = 12, 6
+_MOST, _CHECKS, _POINTS = 12, 6, 7
 _SAME, _LIKE = 0.6, 0.4
 """The share of a line's words in another for both to say the same, and of a commit's words in the outcome that it records."""
 _CREATES = late_pattern(r"\b(?:gh pr|glab mr) create\b")
 _TITLED = late_pattern(r"""--title[ =](["'])(.+?)\1""")
 _COMMIT = late_pattern(r"^\[([^\]\n]+?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _REQUEST = late_pattern(r"^https://\S+/(?:pull|merge_requests)/\d+[ \t]*$", re.MULTILINE)
+_LOGGED = late_pattern(r"^[*|\\/ ]{0,20}([0-9a-f]{7,40}) (?:\([^)\n]{1,200}\) )?(\S.{0,300})$", re.MULTILINE)
+_AMENDS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\bcommit\b[^\n|;&\"']{0,80} --amend\b")
+_RESETS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\breset\b[^\n|;&]{0,40} HEAD(?:~(\d{1,2})|(~|\^{1,9}))")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Proof:
     """What was recorded in a turn: `text` is a commit's subject or a pull request's title, `name` its id or address."""
 
     text: str
     name: str
     row: str
+    is_undone: bool = False
+    """True if the commit was reset: its work may be in another one."""
+    is_lost: bool = False
+    """True if its work is lost as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,99 +62,125 @@ class _Found:
     head: str = ""
     """What the closing text says first."""
     points: tuple[str, ...] = ()
+    trace: Trace = field(default_factory=Trace)
 
     @property
     def proofs(self) -> tuple[_Proof, ...]:
-        return (*self.commits, *self.requests)
+        return tuple(one for one in (*self.commits, *self.requests) if not one.is_undone)
+
+    @property
+    def is_told(self) -> bool:
+        """False if nothing is recorded and the edits were undone."""
+        is_lost = self.trace.is_lost or any(one.is_lost for one in self.commits)
+        return bool(self.proofs or (self.head and not is_lost))
 
 
 class Outcomes:
     """Outcomes of one session; that of the current turn is kept apart, since more may follow."""
 
-    def __init__(self) -> None:
+    def __init__(self, story: Story) -> None:
+        self._story = story
         self._found: list[_Found] = []
         self._now = _Found()
+        self._commits: list[_Proof] = []
         self._told: set[str] = set()
         """The points of earlier turns: a summary that grows repeats them."""
 
-    def ended(self, turn: Turn) -> None:
+    def ended(self) -> None:
         """End a turn."""
-        self._found = self._with(turn)
+        self._found = self._with()
         self._now = _Found()
         if self._found:
-            self._told.update(map(_key, self._found[-1].points))
+            self._told.update(map(key_of, self._found[-1].points))
 
     def edited(self) -> None:
         """Files changed: what passed before proves nothing."""
         self._now = replace(self._now, checks=())
 
-    def returned(self, call: Call, text: str, row: str, turn: Turn) -> None:
+    def returned(self, call: Call, text: str, row: str) -> None:
         """Take the output of a shell command that succeeded."""
         now = self._now
-        if turn.edits and len(now.checks) < _CHECKS and not is_red(text):
+        if self._story.now.edits and len(now.checks) < _CHECKS and not is_red(text):
             now = replace(now, checks=tuple(dict.fromkeys((*now.checks, *checks_in(call)))))
-        if "git init" not in call.script and len(now.commits) < _MOST:
+        if _CREATES.search(call.script) and (address := _REQUEST.search(text)):
+            title = _TITLED.search(call.script)
+            opened = _Proof(line(title[2], SUMMARY) if title else "", address[0].strip(), row)
+            now = replace(now, requests=(*now.requests, opened)[:_MOST])
+        if "git init" not in call.script:
             made = [
                 _Proof(line(subject, SUMMARY), name[:9], row)
                 for place, name, subject in commits_in(text)
                 if "root-commit" not in place
             ]
-            now = replace(now, commits=(*now.commits, *made))
-        if _CREATES.search(call.script) and (address := _REQUEST.search(text)):
-            title = _TITLED.search(call.script)
-            opened = _Proof(line(title[2], SUMMARY) if title else "", address[0].strip(), row)
-            now = replace(now, requests=(*now.requests, opened)[:_MOST])
+            self._undo(call.script, made)
+            now = replace(now, commits=(*now.commits, *made)[:_MOST])
         self._now = now
+        self._rename(text)
+
+    def _undo(self, script: str, made: list[_Proof]) -> None:
+        """Take back the commits that a command amends, resets or reverts."""
+        reset = _RESETS.search(script)
+        if made and self._commits and _AMENDS.search(script):
+            self._commits.pop().is_undone = True
+        elif reset:
+            for _ in range(min(int(reset[1] or len(reset[2])), len(self._commits))):
+                last = self._commits.pop()
+                last.is_undone, last.is_lost = True, "--hard" in reset[0]
+        for proof in made:
+            for old in self._commits:
+                if proof.text == f'Revert "{old.text}"':
+                    old.is_undone = old.is_lost = True
+        self._commits += made
+
+    def _rename(self, text: str) -> None:
+        """Take the id that git shows now for a commit: a rebase gives it another."""
+        known = {proof.text: proof for proof in self._commits if proof.text in text}
+        if known:
+            for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
+                proof = known.get(line(subject, SUMMARY))
+                if proof and not name.startswith(proof.name[: len(name)]):
+                    proof.name = name[:9]
 
     def failed(self, call: Call, text: str) -> None:
         """A command failed: it does not count that it passed before."""
         red, _ = red_in(call, text)
         self._now = replace(self._now, checks=tuple(check for check in self._now.checks if check != red))
 
-    def noted(self, turn: Turn) -> list[Noted]:
+    def noted(self) -> list[Noted]:
         """The outcomes so far, including that of the current turn."""
-        return [_noted(each) for each in self._with(turn)]
+        return [_noted(each) for each in self._with() if each.is_told]
 
-    def _with(self, turn: Turn) -> list[_Found]:
+    def _with(self) -> list[_Found]:
         """The outcomes with that of the current turn."""
-        now = self._of_turn(turn)
-        if now is None:
-            return self._found
+        turn, now = self._story.now, self._of_turn()
         last = self._found[-1] if self._found else None
-        if last and now.proofs and not turn.edits and not last.commits and _records(now, last):
+        if last and now.proofs and not turn.edits and _records(now, last):
             checks = tuple(dict.fromkeys((*last.checks, *now.checks)))
             merged = replace(
                 last, commits=now.commits, requests=(*last.requests, *now.requests), checks=checks
             )
             return [*self._found[:-1], merged]
-        return [*self._found, now]
+        return [*self._found, now] if now.head or now.proofs else self._found
 
-    def _of_turn(self, turn: Turn) -> _Found | None:
+    def _of_turn(self) -> _Found:
+        turn = self._story.now
         said = _closing(turn)
         if not said.text:
-            return self._now if self._now.proofs else None
-        summary = told(said.text)
-        fresh = [one for one in summary.points if _key(one) not in self._told]
-        head, rest = _about(turn, summary.heads, fresh)
-        return replace(self._now, closing=said, head=head or line(said.text, SUMMARY), points=tuple(rest))
-
-
-def _about(turn: Turn, said: Sequence[str], listed: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The head, which is as many sentences or items as fit in one line, and the items or sentences that are left.
-
-    A first sentence that is about neither the files nor the list takes items along, since it says only that all is done and passes.
-    """
-    if not said:
-        return filled("; ", listed)
-    about = words_in(" ".join((*sorted(turn.files), *listed)))
-    if listed and not words_in(" ".join(said)) & about:
-        return filled("; ", (f"{said[0].rstrip('.')}: {listed[0]}", *listed[1:]))
-    head, left = filled(" ", said)
-    return head, listed or left
+            return self._now
+        is_last = said is turn.last and not turn.is_recorded
+        goes_on = said.text.endswith(":") or (is_last and turn.calls_since > 0)
+        written = "\n".join(text for _, text in turn.trace.left)
+        files, asked = self._story.edited, turn.prompt.text
+        head, rest = told(said.text, files, asked, self._told, written=written, goes_on=goes_on)
+        if not head and not goes_on:
+            head = f"Changed {', '.join(sorted(map(base_name, turn.files))[:8])}"
+        return replace(self._now, closing=said, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)
 
 
 def _records(now: _Found, last: _Found) -> bool:
-    """True if commits are about what an outcome says."""
+    """True if commits are about what an outcome says that has none."""
+    if not all(proof.is_undone for proof in last.commits):
+        return False
     words = words_in(" ".join((last.head, *last.points)))
     return any(len(words & words_in(proof.text)) >= _LIKE * len(words_in(proof.text)) for proof in now.proofs)
 
@@ -155,9 +189,9 @@ def _noted(found: _Found) -> Noted:
     """An item of the block: a line that says the same as its head is left out."""
     proofs = found.proofs
     head = line(_subject(found) or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
-    told = points([one for one in (found.head, *found.points) if one])
+    told = [line(one, SUMMARY) for one in (found.head, *found.points) if one]
     rest = tuple(dict.fromkeys(one for one in told if not _is_same(one, head)))
-    pattern = COMMIT if found.commits else REQUEST if proofs else CLOSING
+    pattern = COMMIT if any(one in found.commits for one in proofs) else REQUEST if proofs else CLOSING
     rows = (*((found.closing.row,) if found.closing.row else ()), *(proof.row for proof in proofs))
     return Noted(
         Kind.OUTCOME,
@@ -177,11 +211,10 @@ def _subject(found: _Found) -> str:
 
 def _proof(found: _Found, head: str) -> Iterator[str]:
     """Commits, pull requests, and what passed after the last edit."""
-    for proof in found.commits:
-        yield f"commit {proof.name}" + (f" {proof.text}" if proof.text != head else "")
-    for proof in found.requests:
+    for proof in found.proofs:
         if proof.name not in head:
-            yield f"PR {proof.name}" + (f" {proof.text}" if proof.text and proof.text != head else "")
+            kind = "commit" if proof in found.commits else "PR"
+            yield f"{kind} {proof.name}" + (f" {proof.text}" if proof.text not in ("", head) else "")
     if found.checks:
         yield f"passed: {', '.join(found.checks[:_CHECKS])}"
 
@@ -199,12 +232,7 @@ def _closing(turn: Turn) -> Said:
     weak = turn.worked or last.text.endswith(":") or len(last.text) < 150
     if weak and len(longest.text) > 2 * len(last.text):
         return longest
-    return NOTHING if turn.worked and last.text.endswith(":") else last
-
-
-def _key(point: str) -> str:
-    """The first words of a point, by which it is known again."""
-    return plain(point).casefold()[:60]
+    return last
 
 
 def _is_same(one: str, other: str) -> bool:

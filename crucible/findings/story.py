@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from crucible.findings.calls import Call
-from crucible.findings.texts import trimmed
+from crucible.findings.texts import trimmed, words_in
 from crucible.transcript.events import PromptKind
 
 __all__ = ["NOTHING", "Said", "Story", "Turn"]
 
-_MOST_FILES = 400
+_MOST_FILES, _MOST_LINES, _MOST_TURNS = 400, 2000, 200
+_LEFT = 0.1
+"""The share of a turn's lines that must be left for it to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,43 @@ class Said:
 
 
 NOTHING = Said("", "")
+
+
+@dataclass(slots=True)
+class Trace:
+    """The lines that a turn changed and that nothing has changed back since; `most` is how many they were."""
+
+    left: set[tuple[str, str]] = field(default_factory=set)
+    before: set[tuple[str, str]] = field(default_factory=set)
+    """The lines that it removed."""
+    most: int = 0
+    is_committed: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """True if hardly anything of the turn's edits is left."""
+        return len(self.left) < _LEFT * self.most
+
+    def change(self, call: Call) -> None:
+        """A later call changed lines: one that is only reworded is still there, unless it is again what it was before."""
+        whole = {one for one in self.left if call.is_whole and one[0] in call.files}
+        for old in self.left & (call.removed | whole) - call.added:
+            self.left.discard(old)
+            self.left |= {new for new in call.added - self.before if _is_like(new, old)}
+        self.without(call.gone)
+
+    def add(self, call: Call) -> None:
+        """The turn itself changed lines, or files in a way that shows none."""
+        self.before |= call.removed
+        if len(self.left) < _MOST_LINES:
+            self.left |= call.added or {(path, "") for path in call.files}
+        self.most = max(self.most, len(self.left))
+        self.is_committed = False
+
+    def without(self, files: Sequence[str]) -> None:
+        """Files, folders or everything ("") were deleted or set back."""
+        if files:
+            self.left = {one for one in self.left if not any(_is_in(one[0], path) for path in files)}
 
 
 @dataclass(slots=True)
@@ -43,9 +83,12 @@ class Turn:
     closing: Said = NOTHING
     longest: Said = NOTHING
     files: set[str] = field(default_factory=set)
+    trace: Trace = field(default_factory=Trace)
     edits: int = 0
     edit_row: str = ""
     calls: int = 0
+    calls_since: int = 0
+    """The calls after the last text."""
     red: bool = False
     interrupted: bool = False
     worked: bool = False
@@ -53,6 +96,16 @@ class Turn:
     last_was_edit: bool = False
     is_recorded: bool = False
     """True if a commit holds what was edited."""
+
+
+def _is_in(file: str, path: str) -> bool:
+    return not path or file == path or file.startswith(f"{path}/")
+
+
+def _is_like(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """True if two lines of a file share more than half of their words."""
+    words, others = words_in(one[1]), words_in(other[1])
+    return one[0] == other[0] and 2 * len(words & others) > max(len(words), len(others))
 
 
 class Story:
@@ -64,6 +117,7 @@ class Story:
         self.roots: tuple[str, ...] = ()
         self.edited: set[str] = set()
         self.calls: dict[str, Call] = {}
+        self._traces = [self.now.trace]
         self._said_now = NOTHING
         self.held: Said | None = None
         """A slash command; it becomes a turn when the agent starts to work on it."""
@@ -74,6 +128,7 @@ class Story:
         answers = NOTHING if old.worked or old.interrupted else old.last
         self.before = old
         self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
+        self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
         self._said_now = NOTHING
 
     def rewound(self) -> None:
@@ -85,7 +140,7 @@ class Story:
         turn, said = self.now, Said(trimmed(text), row)
         turn.first = turn.first if turn.first.text else said
         turn.last = turn.closing = self._said_now = said
-        turn.worked = False
+        turn.worked, turn.calls_since = False, 0
         if len(said.text) > len(turn.longest.text):
             turn.longest = said
         return said
@@ -98,6 +153,7 @@ class Story:
         elif not self.now.approach.text:
             self.now.approach, self._said_now = self._said_now, NOTHING
         self.now.calls += 1
+        self.now.calls_since += 1
         self.now.worked = True
         self.now.last_was_edit = bool(call.files)
         self.calls[key] = call
@@ -111,6 +167,17 @@ class Story:
         turn.is_recorded = False
         turn.edit_row = call.row
         turn.closing = turn.longest = NOTHING
+        for trace in self._traces:
+            trace.change(call)
+        turn.trace.add(call)
         for files in (turn.files, self.edited):
             if len(files) < _MOST_FILES:
                 files.update(call.files)
+
+    def returned(self, call: Call) -> None:
+        """Record what a shell command deleted, set back or committed."""
+        for trace in self._traces:
+            trace.is_committed |= call.commits and "commit" in call.script
+            trace.without(call.gone)
+            if not trace.is_committed:
+                trace.without(call.restored)

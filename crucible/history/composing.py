@@ -65,6 +65,7 @@ _NO_EVIDENCE = Evidence()
 _CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
+_TEMPORARY = late_pattern(r"(?:/private)?/(?:tmp|var/folders)/|[A-Za-z]:.*[/\\]Temp[/\\]")
 
 
 class _Listed(NamedTuple):
@@ -285,7 +286,7 @@ def _first_paragraph(text: str) -> str:
 def open_questions(session: Session) -> Iterator[Line]:
     """What waits for a person, unanswered or not fixed, then open ends with their context."""
     entries = [*_all_entries(session)]
-    answers = Answers(entries)
+    answers = Answers(entries, logged=bool(session.sources))
     for at, entry in enumerate(entries):
         kind, text = wanted_of(entry) or (DONE, "")
         if kind != DONE and not answers.settles(at):
@@ -351,12 +352,27 @@ def _with_inline(entries: Iterable[NoteEntry]) -> Iterator[NoteEntry]:
 
 
 def _modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
-    """Each file once, in the order of its first change, relative to the project; a name that the note cuts is left out."""
-    files, found = Files(), dict[str, None]()
-    for call in _calls(session):
-        for act in acts_of(call, evidence, files):
-            if act.deed in _CHANGES and call.outcome not in _NOT_DONE and not act.what.endswith(_CUT):
-                found[act.what] = None
+    """Each file once, in the order of its first change, relative to the project.
+
+    Left out are temporary files, those that were created and deleted again or set back, and names that the note cuts.
+    """
+    files, found, made = Files(), dict[str, None](), set[str]()
+    acts = (
+        act
+        for call in _calls(session)
+        if call.outcome not in _NOT_DONE
+        for act in acts_of(call, evidence, files)
+        if not act.what.endswith(_CUT) and not _TEMPORARY.match(act.what)
+    )
+    for act in acts:
+        is_gone = act.deed is Deed.DELETE and any(
+            one == act.what or one.startswith(f"{act.what}/") for one in made
+        )
+        if is_gone or act.deed is Deed.REVERT:
+            found = {one: None for one in found if one != act.what and not one.startswith(f"{act.what}/")}
+        elif act.deed in _CHANGES:
+            made |= {act.what} if act.deed is Deed.WRITE and act.what not in found else set()
+            found[act.what] = None
     return tuple(found)
 
 

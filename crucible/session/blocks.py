@@ -34,7 +34,7 @@ _MARKS = (
 
 
 class Block(NamedTuple):
-    """A block without its mark; `indent` are the blanks before it, `is_numbered` is about the mark of an item."""
+    """A block without its mark; `indent` are the blanks before it or the level of a heading, `is_numbered` is about the mark of an item."""
 
     kind: Part
     text: str
@@ -62,8 +62,11 @@ def blocks_of(text: str) -> list[Block]:
         if goes_on and kind is Part.PROSE:
             blocks[-1] = blocks[-1]._replace(text=f"{blocks[-1].text} {rest}")
         elif goes_on and kind is Part.RULE and blocks[-1].kind is Part.PROSE:
-            blocks[-1] = Block(Part.HEADING, blocks[-1].text)
+            blocks[-1] = Block(Part.HEADING, blocks[-1].text, 1)
         else:
-            blocks.append(Block(kind, rest, len(line) - len(line.lstrip()), said[0].isdecimal()))
+            indent = (
+                len(said) - len(said.lstrip("#")) if kind is Part.HEADING else len(line) - len(line.lstrip())
+            )
+            blocks.append(Block(kind, rest, indent, said[0].isdecimal()))
         goes_on = blocks[-1].is_said
     return blocks
