@@ -133,17 +133,28 @@ def _size(turn: Turn) -> int:
 
 
 def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> str:
-    """What the user asked for last before a moment, in a sentence; "go on" asks for nothing new, nor do the words at `besides`."""
-    earlier = (one for one in reversed(timeline.moments[:at]) if one.at not in besides)
-    said = (one.entry.words for one in earlier if isinstance(one.entry, Intervention))
-    found = next((words for words in said if len(words.split()) >= _SENTENCE), "")
-    return brief(found or _first_goal(timeline, at, besides), SIDE // 4)
+    """What the user had asked for at a moment: the last sentence, and shorter words after it; of a slash command what it stands for.
+
+    The words at `besides` do not count.
+    """
+    told: list[str] = []
+    for moment in reversed(timeline.moments[:at]):
+        if not isinstance(moment.entry, Intervention) or moment.at in besides:
+            continue
+        words = moment.entry.words
+        told.insert(0, "\n\n".join(filter(None, (words, brief(moment.expansion, SIDE // 8)))))
+        if len(words.split()) >= _SENTENCE or words.startswith("/"):
+            break
+    else:
+        goal = _first_goal(timeline, at, besides)
+        told = [goal, *(one for one in told if one not in goal)]
+    return brief("\n\n".join([told[0], *told[-1:]] if len(told) > 1 else told), SIDE // 4)
 
 
 def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
     """The goal of the moment's phase; if that is what `besides` says, of the one before it."""
     words = {entry.words for one in besides if isinstance(entry := timeline.moments[one].entry, Intervention)}
-    goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[: at + 1]))
+    goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[:at] or timeline.moments[:1]))
     return next((goal for goal in goals if goal not in words), "")
 
 
@@ -199,7 +210,7 @@ def _with_context(earlier: Sequence[Moment], path: str, old: str) -> str:
     """The old text with the lines around it, from the last time that the file was read."""
     for moment in reversed(earlier):
         if any(act.deed is Deed.READ and act.what == path for act in moment.acts):
-            text = _NUMBERED.sub("", moment.result)
+            text = _NUMBERED.sub("", message_of(moment.result))
             before, found, after = text.partition(old)
             if found:
                 return "\n".join(

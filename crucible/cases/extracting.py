@@ -12,8 +12,9 @@ from crucible.cases.choices import find_choices
 from crucible.cases.corrections import find_corrections
 from crucible.cases.delegations import find_delegations
 from crucible.cases.making import distinct, measured
-from crucible.cases.model import Case
+from crucible.cases.model import Case, CaseType
 from crucible.cases.puzzles import find_puzzles
+from crucible.cases.rubric import is_gradable
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.teaching import is_teachable
 from crucible.cases.timeline import Timeline, build_timeline
@@ -41,8 +42,13 @@ def extract(
     scrubber = Scrubber(redact, personal=False)
     told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
     found = [case for case in _found(timeline, own) if is_teachable(case.body, told=case.finding in told)]
+    found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
     found.sort(key=lambda case: case.place.line)  # a stable order within a line
     return tuple(measured(scrubber.clean(case)) for case in distinct(found))
+
+
+_UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
+"""What is learned as it is, without an answer to be graded."""
 
 
 def _links(timeline: Timeline) -> Iterator[str]:

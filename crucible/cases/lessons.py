@@ -81,7 +81,7 @@ def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson
     if body.failure.strip() and (has_spoken or not known):
         before += (Turn(Role.USER, quoted("This failed", body.failure)),)
     right = body.solution
-    if body.expected.strip() and not any(one.role is Role.ASSISTANT and one.text.strip() for one in right):
+    if not any(one.role is Role.ASSISTANT for one in right):
         right += (Turn(Role.ASSISTANT, body.expected),)
     if _is_masked(right):
         return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from crucible.cases.timeline import Moment, Timeline
 from crucible.note.source import NOWHERE
 from crucible.session.findings import Finding, Kind, findings_by_phase, findings_of, is_said_in
 from crucible.session.model import Decision, Failure, Intervention, Outcome, Subagent
 
-__all__ = ["outcome_of", "placed", "said_at"]
+__all__ = ["outcome_of", "placed", "placed_at", "said_at"]
 
 
 def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
@@ -21,6 +21,11 @@ def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
             if moment is not None:
                 at = moment.at + 1
                 yield finding, moment
+
+
+def placed_at(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
+    """The first moment of one of these rows, of which a finding has the first characters."""
+    return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
 
 
 def _tells(moment: Moment, finding: Finding) -> bool:
@@ -48,9 +53,8 @@ def said_at(timeline: Timeline) -> dict[int, Finding]:
     found: dict[int, Finding] = {}
     for finding in findings_of(timeline.session):
         if finding.kind == Kind.CORRECTION:
-            said = (
-                one for one in (*spoken, *refused) if one.at not in found and is_said_in(finding, _words(one))
-            )
+            free = [one for one in (*spoken, *refused) if one.at not in found]
+            said = (one for one in free if is_said_in(finding, _words(one)))
             moment = next(said, None)
             if moment is not None:
                 found[moment.at] = finding

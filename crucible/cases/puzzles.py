@@ -14,6 +14,7 @@ from crucible.acts.kinds import is_test_file
 from crucible.acts.model import Deed
 from crucible.cases.excerpts import (
     CHANGES,
+    CUT,
     RUNS,
     SIDE,
     brief,
@@ -29,7 +30,7 @@ from crucible.cases.hiding import withhold
 from crucible.cases.hints import hints_for
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Puzzle, Turn, Verification
-from crucible.cases.placing import placed
+from crucible.cases.placing import placed, placed_at
 from crucible.cases.texts import mapped, texts_of
 from crucible.cases.timeline import Moment, Timeline, turns_of
 from crucible.cases.verifying import verification_after, verified_by
@@ -41,16 +42,14 @@ __all__ = ["find_puzzles"]
 
 _BACK = 400
 """How many moments before a callout are searched for its failed call."""
-_LATE = 8
-"""Maximum moments between a call that passed and its callout."""
 _STRETCH = 40
-"""Maximum moments after a failure without a command that are searched for its fix."""
+"""Maximum moments around a failure without a command that are searched for its fix."""
 _CONFLICT = "CONFLICT ("
 """Git's own word, in any language, for a merge that it leaves to a person."""
 
 
 class _Fixed(NamedTuple):
-    """A failure that was fixed: its callout, the first call that failed, and what followed up to the call that passed."""
+    """A failure that was fixed: its callout, the last call that failed so, and what followed up to the next run of its command."""
 
     finding: Finding
     told: Moment
@@ -68,8 +67,13 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
     """The puzzles of a session, in the order of its note; without conflicts of a merge, and tests that were written to fail first."""
     for finding, moment in placed(timeline, Kind.FAILURE):
         fixed = _fixed(timeline, finding, moment)
-        if not (_is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed)):
-            yield _case(timeline, fixed)
+        if _is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed):
+            continue
+        case = _case(timeline, fixed)
+        if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(
+            _fix(fixed)
+        ):
+            yield case  # a part of a fix is none
 
 
 def _case(timeline: Timeline, fixed: _Fixed) -> Case:
@@ -82,7 +86,7 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
             tried=_tried(fixed, failure),
             failure=failure,
             expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
-            solution=brief_turns(with_words(timeline, changes), 2 * SIDE),
+            solution=brief_turns(with_words(timeline, changes), 3 * SIDE, 2 * SIDE),
             hints=hints_for(failure, changes),
         )
     )
@@ -97,7 +101,7 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
     if fixed.failed is None:
         return ()
     return mapped(
-        turns_of([replace(fixed.failed, result=failure)]), lambda text: brief(text, SIDE // 2 + _LATE * 2)
+        turns_of([replace(fixed.failed, result=failure)]), lambda text: brief(text, SIDE // 2 + len(CUT) + 1)
     )
 
 
@@ -105,44 +109,49 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
 
 
 def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
-    """The call right before a callout that passed, and the first of those with the same aim that failed, or that a pipe let pass."""
-    calls = [one for one in timeline.moments[max(0, told.at - _BACK) : told.at] if one.call]
-    for passed in reversed(calls[-_LATE:]):
-        aims = _aims(passed)
-        if passed.outcome is not Outcome.OK or not aims:
-            continue
-        same = [one for one in calls if one.at < passed.at and aims & _aims(one)]
-        red = _reds(same) or [one for one in same[-1:] if _is_quoted(one, finding)]
-        if red:
-            gone = next((one for one in red[1:] if not _lines(one) & _lines(red[0])), passed)
-            return _Fixed(finding, told, red[0], passed, timeline.moments[red[0].at + 1 : gone.at])
-    return _Fixed(finding, told, None, None, _turn(timeline, told))
+    """The last run with this failure before its callout, and what followed up to the next run of the same command."""
+    before = timeline.moments[max(0, told.at - _BACK) : told.at]
+    key = finding.summary.partition(": ")[0].split()
+    calls = [one for one in before if one.call]
+    recorded = placed_at(before, finding.rows[:1])
+    if recorded and not recorded.call:  # the user's words, with a log
+        return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : told.at])
+    quoting = (one for one in reversed(calls) if _quotes(finding, one))
+    failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
+    red = recorded or next(quoting, None) or next(failed, None)
+    if red is None:
+        return _Fixed(finding, told, None, None, _turn(timeline, told))
+    aims = _aims(red, key)
+    for run in (one for one in calls if one.at > red.at and aims & _aims(one, key)):
+        changes = timeline.moments[red.at + 1 : run.at]
+        changed = {name.rpartition("/")[2] for one in changes for name in _changed(one)}
+        if _lines(run) & _lines(red):  # not fixed yet
+            red = run
+        elif changed and not (run.outcome is Outcome.FAILED and any(map(_message(run).count, changed))):
+            return _Fixed(finding, told, red, run, changes)
+    return _Fixed(finding, told, red, None, timeline.moments[red.at + 1 : told.at])
 
 
-def _reds(same: Sequence[Moment]) -> list[Moment]:
-    """Of calls with one aim those that failed since it last passed."""
-    red: list[Moment] = []
-    for moment in reversed(same):
-        if moment.outcome is not Outcome.FAILED:
-            break
-        red.insert(0, moment)
-    return red
+def _message(moment: Moment) -> str:
+    return telling(message_of(moment.result))
+
+
+def _quotes(finding: Finding, moment: Moment) -> bool:
+    """True if a call printed what the finding says; a pipe may hide that it failed."""
+    quoted = finding.summary.partition(": ")[2].split(" / ")
+    return any(len(part) > _QUOTE and part[:60] in moment.result for part in quoted)
+
+
+_QUOTE = 8
 
 
 def _lines(moment: Moment) -> set[str]:
-    """The lines of an output that tell one failure from another: those of a place in a file, or of a test."""
-    return set(_PLACE.findall(moment.result))
+    """The lines of an output that tell one failure from another, without their numbers, which move with each edit."""
+    return {_DIGITS.sub("", line) for line in _PLACE.findall(moment.result)}
 
 
 _PLACE = late_pattern(r"(?m)^[ \t]*(?:\S+\.\w+:\d+.*|--- FAIL: \S+|FAILED \S+|E  .*)")
-
-
-def _is_quoted(moment: Moment, finding: Finding) -> bool:
-    """True if the finding's words are from the output of this call."""
-    return any(
-        len(part) > _LATE and part[:60] in moment.result
-        for part in finding.summary.partition(": ")[2].split(" / ")
-    )
+_DIGITS = late_pattern(r"\d+")
 
 
 def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
@@ -161,9 +170,9 @@ def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
     return timeline.moments[start : end + 1]
 
 
-def _aims(moment: Moment) -> set[str]:
-    """What a command was for: its program and first word."""
-    return {" ".join(act.what.split()[:2]) for act in moment.acts if act.deed in RUNS}
+def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
+    """What a command was for: as many of its words as the failure's summary names, at least two."""
+    return {" ".join(act.what.split()[: max(2, len(key))]) for act in moment.acts if act.deed in RUNS}
 
 
 def _is_conflict(fixed: _Fixed) -> bool:
@@ -205,17 +214,24 @@ def _changed(moment: Moment) -> list[str]:
 
 def _failure(fixed: _Fixed) -> str:
     """What the call printed, or the finding's text if it printed nothing."""
+    if isinstance(fixed.told.entry, Intervention):
+        return fixed.told.entry.words
     said = message_of(fixed.failed.result) if fixed.failed else ""
     return said or fixed.finding.summary
 
 
 def _fix(fixed: _Fixed) -> list[Moment]:
-    """The changes that fixed it: of the files that the failure names, else of those that the finding names, else all."""
+    """The changes up to the next run of the command; of many those of the files that the failure or the finding names."""
     found = [one for one in fixed.later if is_change(one)]
-    for text in (_failure(fixed), fixed.finding.resolution):
-        named = [one for one in found if any(name.rpartition("/")[2] in text for name in _changed(one))]
-        found = named or found
+    if len(found) > _FEW:
+        for text in (_failure(fixed), fixed.finding.resolution):
+            named = [one for one in found if any(name.rpartition("/")[2] in text for name in _changed(one))]
+            found = named or found
     return [one for one in found if one.arguments] or found
+
+
+_FEW = 8
+"""Maximum changes that are all shown."""
 
 
 def _verification(timeline: Timeline, fixed: _Fixed) -> Verification:

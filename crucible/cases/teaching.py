@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from crucible.cases.excerpts import CUT
 from crucible.cases.model import Body, Choice, Correction, Delegation, Puzzle, Role, Trajectory, Turn
 from crucible.cases.texts import texts_of
 from crucible.patterns import late_pattern
 
 __all__ = ["is_teachable"]
 
-_ASKED, _CHOSEN, _WHY, _TASK, _FOUND = 3, 3, 8, 6, 15
-"""Least words of a request, of a choice, of a reason, of a task, of a result."""
-_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]{2,}(?:[./-][A-Za-z0-9_]+)*")
+_ASKED, _CHOSEN, _TASK, _FOUND = 3, 3, 6, 15
+"""Least words of a request, of a choice, of a task, of a result."""
+_NAME = late_pattern(r"\w+\.[A-Za-z]{1,4}\b|[A-Za-z]\w*[a-z][A-Z]\w*|[A-Za-z]+_\w+")
 
 
 def is_teachable(body: Body, *, told: bool = False) -> bool:
@@ -31,13 +32,15 @@ def is_teachable(body: Body, *, told: bool = False) -> bool:
             return (
                 bool(body.did)
                 and bool(body.then)
-                and (told or (_is_long(body.words, _ASKED) and any(_good(body.then))))
+                and (
+                    told or (_is_long(body.words, _ASKED) and any(_good(body.then)) and _is_whole(body.then))
+                )
             )
         case Choice():
             is_weighed = len(body.options) > 1 or (
-                _is_long(body.rationale, _WHY) and _is_long(body.choice, _CHOSEN)
+                bool(body.rationale) if told else _is_long(body.choice, _CHOSEN)
             )
-            return bool(body.situation) and (is_weighed or (told and bool(body.rationale)))
+            return bool(body.situation) and is_weighed
         case Delegation():
             return body.used is True and (
                 told or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND))
@@ -55,19 +58,17 @@ def _is_long(text: str, least: int) -> bool:
 def _is_fix(body: Puzzle) -> bool:
     """True if a change is shown that touches something the failure names."""
     made = [call for turn in body.solution for call in turn.calls]
-    return bool(made) and bool(_names([body.failure]) & _names([*texts_of(made), body.expected]))
+    return bool(made) and bool(_names([body.failure]) & _names(texts_of(made))) and _is_whole(body.solution)
+
+
+def _is_whole(turns: Iterable[Turn]) -> bool:
+    """True if no call was shortened."""
+    return not any(CUT in text for turn in turns for text in texts_of(turn.calls))
 
 
 def _names(texts: Iterable[str]) -> set[str]:
-    """Names of code and files, and their parts: words with a mark or a capital inside."""
-    found = {name for text in texts for name in _NAME.findall(text)}
-    names = {name for name in found if name[1:] != name[1:].lower() or not name.isalpha()}
-    parts = {part for name in names for part in _PART.findall(name) if len(part) >= _PART_LENGTH}
-    return {name.casefold() for name in (*names, *parts)}
-
-
-_PART = late_pattern(r"[A-Za-z]+")
-_PART_LENGTH = 5
+    """Names of code and of files, without their folders: words with an ending, a `_` or a capital inside."""
+    return {name for text in texts for name in _NAME.findall(text)}
 
 
 def _good(turns: Iterable[Turn]) -> Iterator[Turn]:

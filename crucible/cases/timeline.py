@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from crucible.acts.evidence import Evidence
+from crucible.acts.evidence import Evidence, Said
 from crucible.acts.model import Act
 from crucible.acts.reading import SHELLS, Files, acts_of
 from crucible.cases.model import Call, Role, Turn
@@ -49,6 +49,10 @@ class Moment:
     result: str = ""
     name: str = ""
     """A call's tool, as its client names it."""
+    row: str = ""
+    """The transcript's row with the result of a call, or with the user's words; "" where it was not recorded."""
+    expansion: str = ""
+    """What the slash command stands for that the user typed."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -87,7 +91,9 @@ def build_timeline(session: Session, evidence: Evidence) -> Timeline:
         for entry in phase.entries:
             if not isinstance(entry, ToolCalls):
                 line = entry.lines.first + 1
-                moments.append(Moment(len(moments), name, phase.name, line, entry))
+                said = evidence.said(entry.words) if isinstance(entry, Intervention) else Said()
+                place = (len(moments), name, phase.name, line)
+                moments.append(Moment(*place, entry, row=said.row, expansion=said.expansion))
                 continue
             for call in entry.calls:
                 where = (len(moments), name, phase.name, call.lines.first + 1)
@@ -110,7 +116,16 @@ def _called(
     acts = acts_of(call, evidence, files)
     result = evidence.result(call)
     whole = call.result if result is None else result
-    return Moment(*where, entry, call, acts, evidence.arguments(call), whole, evidence.name(call))
+    return Moment(
+        *where,
+        entry,
+        call,
+        acts,
+        evidence.arguments(call),
+        whole,
+        evidence.name(call),
+        evidence.row(call),
+    )
 
 
 def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str, str]]:

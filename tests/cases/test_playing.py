@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from crucible.agents.asking import Answer
-from crucible.cases.model import Verification
+from crucible.cases.model import Body, Choice, Correction, Verification
 from crucible.cases.playing import judge_answer, judge_by_model, prompt_of
 from crucible.cases.puzzle_files import (
     PuzzleFile,
@@ -20,10 +20,10 @@ from crucible.cases.puzzle_files import (
     render_puzzle_file,
     render_solution_file,
 )
-from crucible.cases.rubric import Check, CheckKind, check_answer, rubric_of
+from crucible.cases.rubric import Check, CheckKind, check_answer, is_gradable, rubric_of
 from crucible.errors import AgentFailed
 from crucible.note.source import Source
-from tests.cases.made import OPEN, PUZZLE, case_of
+from tests.cases.made import OPEN, PUZZLE, case_of, used
 
 GOOD = "The server resets the connection. I change app.py so that each get is retried with a backoff; then I run `python app.py`."
 
@@ -72,18 +72,10 @@ def test_an_answer_in_other_words_meets_what_was_expected(solution: SolutionFile
         "Change main.py: try again with backoff.",
         "Change myapp.py: try again with backoff.",
         "app.py is fine as it is.",
-        f"{GOOD}\n\nIt printed:\n\nConnectionResetError: [Errno 104]\n",
     ],
 )
 def test_an_answer_that_lacks_something_does_not(solution: SolutionFile, answer: str) -> None:
     assert judge_answer(solution, answer).met is False
-
-
-def test_the_message_may_be_quoted_in_a_sentence(solution: SolutionFile) -> None:
-    assert (
-        judge_answer(solution, f"`ConnectionResetError: [Errno 104]` comes from the server. {GOOD}").met
-        is True
-    )
 
 
 def test_a_command_is_told_and_not_required(solution: SolutionFile) -> None:
@@ -165,15 +157,44 @@ def test_no_answer_is_judged_without_a_model(file: PuzzleFile, solution: Solutio
     assert not model.asked
 
 
-def test_the_words_that_are_wanted_are_the_answers_and_none_that_the_puzzle_or_our_own_list_of_acts_says() -> (
-    None
-):
-    told = replace(
-        PUZZLE,
-        expected="The first get fails since it starts cold; I'll start it warm.\n\nDone: changed app.py; tested with pytest.",
-    )
-    (terms,) = (check for check in rubric_of(told, Verification()) if check.kind is CheckKind.TERMS)
-    assert {"start", "cold", "warm"} <= {*terms.wants}
-    assert not {"app.py", "tested", "pytest", "i'll", "starts"} & {*terms.wants}
-    bare = replace(told, expected="Done: changed app.py.", solution=PUZZLE.solution[:2])
-    assert [check.kind for check in rubric_of(bare, Verification())] == [CheckKind.FILES, CheckKind.GONE]
+def terms_of(body: Body) -> tuple[str, ...]:
+    return next((one.wants for one in rubric_of(body, Verification()) if one.kind is CheckKind.TERMS), ())
+
+
+def test_of_an_edit_the_names_are_wanted_that_neither_the_question_nor_the_old_text_says() -> None:
+    edit = used("t2", "Edit", file_path="app.py", old_string="get(url)", new_string="retry_with(get, url, jitter=True)")  # fmt: skip
+    assert terms_of(replace(PUZZLE, solution=(edit,))) == ("retry_with",)
+    assert terms_of(replace(PUZZLE, solution=(edit,), goal="Use retry_with.")) == ()
+
+
+def test_a_name_that_the_fix_makes_up_is_not_wanted() -> None:
+    made = "func waitForIt(c Client) error {\n\tresult, err := c.GetContext(ctx)\n\treturn err\n}"
+    edit = used("t2", "Edit", file_path="a.go", old_string="x", new_string=made)
+    assert terms_of(replace(PUZZLE, solution=(edit,))) == ("GetContext",)
+
+
+def test_without_calls_the_words_of_the_solution_are_wanted() -> None:
+    told = replace(PUZZLE, expected="The first get fails since it starts cold; start it warm.", solution=())
+    assert {"starts", "cold", "warm"} <= {*terms_of(told)}
+
+
+def test_of_a_choice_the_chosen_options_own_words_are_wanted_and_no_other_option() -> None:
+    choice = Choice("Where?", ("One SQLite file", "Redis server", "A file each"), "One SQLite file")
+    checks = {one.kind: one.wants for one in rubric_of(choice, Verification())}
+    assert checks == {CheckKind.TERMS: ("sqlite",), CheckKind.GONE: ("Redis server", "A file each")}
+    [named] = check_answer([Check(CheckKind.GONE, ("Redis server",), 0)], "- Redis server\nIt is shared.")
+    assert not named.is_met
+
+
+def test_a_correction_by_commands_wants_the_right_one_and_not_the_refused_one() -> None:
+    refused = used("t1", "Bash", command="make check-all")
+    right = used("t2", "Bash", command="make unit | tail -3")
+    body = Correction("Fix it.", (refused,), "not all of them", (right,), "Bash make check-all")
+    checks = {one.kind: one.wants for one in rubric_of(body, Verification()) if one.required}
+    assert checks == {CheckKind.COMMANDS: ("make unit",), CheckKind.GONE: ("make check-all",)}
+
+
+@pytest.mark.parametrize("words", ["yes please", "yeah let's do it", "okay now let's do 6,7,8,10", "sure, length only"])  # fmt: skip
+def test_a_reply_that_says_nothing_of_its_own_cannot_be_graded(words: str) -> None:
+    assert not is_gradable(Choice("Shall I take the length only?", (), words))
+    assert is_gradable(Choice("Shall I go on?", (), "yes, but test-driven, with the upgrade scenarios first"))
