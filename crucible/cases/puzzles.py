@@ -122,14 +122,16 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
     if red is None:
         return _Fixed(finding, told, None, None, _turn(timeline, told))
     aims = _aims(red, key)
-    for run in (one for one in calls if one.at > red.at and aims & _aims(one, key)):
+    runs = [one for one in calls if one.at > red.at and aims & _aims(one, key)]
+    for run in runs:
         changes = timeline.moments[red.at + 1 : run.at]
         changed = {name.rpartition("/")[2] for one in changes for name in _changed(one)}
         if _lines(run) & _lines(red):  # not fixed yet
             red = run
         elif changed and not (run.outcome is Outcome.FAILED and any(map(_message(run).count, changed))):
             return _Fixed(finding, told, red, run, changes)
-    return _Fixed(finding, told, red, None, timeline.moments[red.at + 1 : told.at])
+    passed = next((one for one in reversed(runs) if one.outcome is Outcome.OK), None)
+    return _Fixed(finding, told, red, passed, timeline.moments[red.at + 1 : (passed or told).at])
 
 
 def _message(moment: Moment) -> str:

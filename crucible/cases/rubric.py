@@ -130,7 +130,8 @@ def _checks(
     commands = _unique([*map(_command, calls), verification.command])
     spoken = "\n".join([said, *(turn.text for turn in turns if not turn.answers)])
     names = [name for name in _new_names(calls) if not _has(known, name)]
-    names.sort(key=lambda name: not _has(spoken, name))  # what the agent speaks of says most
+    # What the agent speaks of says most, a number least.
+    names.sort(key=lambda name: (name[0].isdigit(), not _has(spoken, name)))
     return _filled(
         Check(CheckKind.FILES, files, len(files)),
         Check(CheckKind.COMMANDS, commands, required=False),
@@ -185,6 +186,7 @@ _NAME = late_pattern(
     r"|(?<=[\"'`])[A-Za-z]\w*[./:-][\w./:-]+(?=[\"'`]))"
 )
 """A name of code: a capital or a `_` inside, a call, a member, an option, a quoted word with a mark."""
+_NUMBER = late_pattern(r"(?<![\w.])(?:\d+\.\d+|\d{2,})(?![\w.])")
 _DEFINED = late_pattern(
     r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)|(\w+(?:,\s*\w+)*)\s*:?=(?!=)"
 )
@@ -198,8 +200,7 @@ def _new_names(calls: Sequence[Call]) -> Iterator[str]:
     new = "\n".join(map(_new_text, told))
     old = "\n".join(_argument(call, [name]) for call in told for name in _OLD)
     own = {name for line, made in _DEFINED.findall(new) for name in _OWN_NAME.findall(line or made)}
-    for found in _NAME.finditer(new):
-        name = found[0]
+    for name in (*_NAME.findall(new), *_NUMBER.findall(new)):
         if name not in own and not _has(old, name) and not _TEST.match(name):
             yield name
 
@@ -294,7 +295,7 @@ def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
 
 
 def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
-    end = "" if is_begun else r"(?![\w:])"
+    end = "" if is_begun else r"(?!\w|:\w)"
     return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}{end}", text))
 
 
