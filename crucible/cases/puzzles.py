@@ -65,8 +65,11 @@ class _Fixed(NamedTuple):
 
 def find_puzzles(timeline: Timeline) -> Iterator[Case]:
     """The puzzles of a session, in the order of its note; without conflicts of a merge, and tests that were written to fail first."""
-    for finding, moment in placed(timeline, Kind.FAILURE):
-        fixed = _fixed(timeline, finding, moment)
+    found = [_fixed(timeline, finding, moment) for finding, moment in placed(timeline, Kind.FAILURE)]
+    own = {one.first.at: one for one in found if one.first.row.startswith(one.finding.rows or "-")}
+    for fixed in found:
+        if own.get(fixed.first.at, fixed) is not fixed:  # the other failure of this run
+            continue
         if _is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed):
             continue
         case = _case(timeline, fixed)

@@ -295,7 +295,8 @@ def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
 
 
 def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
-    end = "" if is_begun else r"(?!\w|:\w)"
+    # `make test` is another command than `make test:all`.
+    end = "" if is_begun else r"(?!\w|:\w)" if " " in want else r"(?!\w)"
     return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}{end}", text))
 
 
