@@ -21,6 +21,7 @@ __all__ = [
     "CUT",
     "RUNS",
     "SIDE",
+    "TELLING",
     "brief",
     "brief_turns",
     "files_before",
@@ -37,7 +38,7 @@ CUT = "[… cut …]"
 CHANGES = (Deed.EDIT, Deed.WRITE, Deed.DELETE)
 RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)
 _SAID, _RESULT, _ARGUMENT = 700, 400, 1600
-_TELLING = late_pattern(
+TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
 )
 _EXIT = late_pattern(
@@ -69,7 +70,7 @@ def telling(text: str, most: int = SIDE // 2) -> str:
     if len(text) <= most:
         return text
     lines = text[-20_000:].split("\n")
-    near = {at + step for at, line in enumerate(lines) if _TELLING.search(line[:400]) for step in (-1, 0, 1)}
+    near = {at + step for at, line in enumerate(lines) if TELLING.search(line[:400]) for step in (-1, 0, 1)}
     shown = [line[:400] for at, line in enumerate(lines) if at in near] or lines
     sizes = accumulate(len(line) + 1 for line in reversed(shown))
     fits = sum(size <= most for size in sizes)

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from crucible.acts.model import Deed
-from crucible.cases.excerpts import message_of
+from crucible.cases.excerpts import CHANGES, TELLING, message_of
 from crucible.cases.timeline import Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 
 __all__ = ["hints_for"]
 
-_TELLING = late_pattern(
-    r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid"
-)
 _PLACE = late_pattern(
     r"(?<![\w./-])(?P<file>[\w./-]{1,200}\.[A-Za-z]\w{0,9})(?:[:(]|\", line )(?P<line>\d{1,6})"
 )
@@ -32,7 +28,7 @@ def hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
 
 def _of_message(failure: str) -> Iterator[str]:
     lines = [line.strip() for line in message_of(failure[:8000]).split("\n") if line.strip()]
-    telling = [line for line in lines if _TELLING.search(line[:400])]
+    telling = [line for line in lines if TELLING.search(line[:400])]
     if len(lines) > 1 and telling:
         yield f"The line that tells most: {_line(telling[-1])}"
     found = list(_PLACE.finditer(failure[:8000]))
@@ -42,13 +38,7 @@ def _of_message(failure: str) -> Iterator[str]:
 
 def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
     acts = [act for moment in solution for act in moment.acts]
-    looked = _names(act.what for act in acts if act.deed is Deed.READ)
-    changed = _names(act.what for act in acts if act.deed in (Deed.EDIT, Deed.WRITE, Deed.DELETE))
-    if looked and not changed:
-        yield "It helps to look at what is there."  # its name would be the answer
-    elif looked and looked != changed:
-        yield f"It helps to look at {looked}."
-    if changed:
+    if changed := _names(act.what for act in acts if act.deed in CHANGES):
         yield f"The fix changed {changed}."
     elif acts:
         yield "No file had to be changed; it was done in another way."

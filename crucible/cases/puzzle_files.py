@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crucible.cases.chat import without_marks
-from crucible.cases.hiding import withhold
 from crucible.cases.model import Case, Puzzle
 from crucible.cases.note_blocks import (
     Part,
@@ -147,8 +146,7 @@ def render_solution_file(case: Case) -> str:
 def _puzzle_of(case: Case) -> Puzzle:
     if not isinstance(case.body, Puzzle):
         raise UsageError(f"{case.id}: a {case.type.value}, no puzzle", "choose puzzles with --type puzzle")
-    # What a human wrote into a hint may be the answer.
-    return withhold(case.body)
+    return case.body
 
 
 def _note(properties: Mapping[str, Value], title: str, sections: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Puzzles: what failed and what fixed it, as cases.
 
 A puzzle shows the request, the call that failed with what matters of its output, and the files as they were; its solution is the changes.
-Findings say which failures were fixed; what may not be shown is decided by `hiding`.
+Findings say which failures were fixed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from crucible.cases.excerpts import (
     telling,
     with_words,
 )
-from crucible.cases.hiding import withhold
 from crucible.cases.hints import hints_for
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Puzzle, Turn, Verification
@@ -82,16 +81,14 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
 def _case(timeline: Timeline, fixed: _Fixed) -> Case:
     first, changes = fixed.first, _fix(fixed)
     failure = telling(_failure(fixed))
-    body = withhold(
-        Puzzle(
-            goal=request_of(timeline, first.at),
-            state=files_before(timeline.moments[: first.at], changes),
-            tried=_tried(fixed, failure),
-            failure=failure,
-            expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
-            solution=brief_turns(with_words(timeline, changes), 3 * SIDE, 2 * SIDE),
-            hints=hints_for(failure, changes),
-        )
+    body = Puzzle(
+        goal=request_of(timeline, first.at),
+        state=files_before(timeline.moments[: first.at], changes),
+        tried=_tried(fixed, failure),
+        failure=failure,
+        expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
+        solution=brief_turns(with_words(timeline, changes), 3 * SIDE, 2 * SIDE),
+        hints=hints_for(failure, changes),
     )
     call = fixed.failed.call if fixed.failed else None
     anchor = f"{call.call} → {call.result}" if call else failure

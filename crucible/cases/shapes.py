@@ -129,7 +129,7 @@ def _preference(lesson: Lesson) -> Row | None:
     return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
 
 
-_SPEAKERS = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
+_SPEAKERS = {Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 
 
 def _sharegpt(lesson: Lesson) -> Row | None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.cases.hiding import withhold
 from crucible.cases.model import Puzzle, Turn
 from crucible.cases.puzzle_files import (
     puzzle_file_names,
@@ -36,7 +35,7 @@ def test_a_puzzle_is_read_back_without_its_answer() -> None:
 def test_any_puzzle_is_read_back(
     text: str, turns: tuple[Turn, ...], failure: str, hints: tuple[str, ...]
 ) -> None:
-    puzzle = withhold(Puzzle(text, failure, turns, failure, text, turns, hints))
+    puzzle = Puzzle(text, failure, turns, failure, text, turns, hints)
     file = read_puzzle_file(Source(render_puzzle_file(case_of(puzzle))))
     assert file.puzzle == replace(puzzle, expected="", solution=())
     solution = read_solution_file(Source(render_solution_file(case_of(puzzle))))
@@ -50,12 +49,6 @@ def test_nothing_of_the_answer_stands_in_the_puzzle() -> None:
         assert secret not in text.replace("tags:\n  - retry", "")
     assert "- It names the file that must change." in text
     assert "- It names the command to run (told, not required)." in text
-
-
-def test_a_hint_that_a_human_made_the_answer_is_left_out() -> None:
-    told = "one two three four five six seven eight nine"
-    text = render_puzzle_file(case_of(replace(PUZZLE, expected=told, hints=("Look.", f"Well: {told}"))))
-    assert read_puzzle_file(Source(text)).puzzle.hints == ("Look.",)
 
 
 def test_a_solution_says_where_it_comes_from_and_what_is_checked() -> None:
