@@ -25,7 +25,6 @@ from crucible.cases.model import (
     Puzzle,
     Trajectory,
     Turn,
-    Verification,
 )
 from crucible.cases.texts import texts_of
 from crucible.cases.wordlike import content_words
@@ -53,12 +52,11 @@ class CheckKind(StrEnum):
 
 
 class Check(NamedTuple):
-    """At least `least` of `wants` are wanted; of `gone` none may be there.  What is not `required` is only told."""
+    """At least `least` of `wants` are wanted; of `gone` none may be there."""
 
     kind: CheckKind
     wants: tuple[str, ...]
     least: int = 1
-    required: bool = True
 
 
 class Result(NamedTuple):
@@ -75,40 +73,34 @@ class Result(NamedTuple):
         return len(self.found) >= self.check.least
 
 
-def rubric_of(body: Body, verification: Verification) -> tuple[Check, ...]:
+def rubric_of(body: Body) -> tuple[Check, ...]:
     """The checks that the answer of a case gives; none for an open puzzle, and for a delegation whose result nobody used."""
     match body:
         case Puzzle() if body.is_open:
             return ()
         case Puzzle():
             shown = (body.goal, body.state, body.tried, body.failure)
-            return _checks(body.solution, shown, verification, body.expected)
+            return _checks(body.solution, shown, body.expected)
         case Correction():
-            return _of_correction(body, verification)
+            return _of_correction(body)
         case Choice():
             return _of_choice(body)
         case Delegation():
-            return _filled(_terms(_words(body.result, body.task) if body.used else ()))
+            return _of_delegation(body) if body.used else ()
         case Trajectory():
-            return _checks(body.turns, (body.goal,), verification)
+            return _checks(body.turns, (body.goal,))
         case _:
             assert_never(body)
 
 
 def is_gradable(body: Body) -> bool:
     """True if an answer can be told right from wrong by words that the question does not say itself."""
-    return any(
-        one.required and one.kind is not CheckKind.FILES and one.kind is not CheckKind.GONE
-        for one in rubric_of(body, Verification())
-    )
+    return any(one.kind in (CheckKind.TERMS, CheckKind.COMMANDS) for one in rubric_of(body))
 
 
 def rubric_json(checks: Iterable[Check], indent: int | None = None, *, plain: bool = False) -> str:
     """The checks as a JSON list, by which an answer can be graded without its session."""
-    rows = [
-        {"check": one.kind, "wants": one.wants, "least": one.least, "required": one.required}
-        for one in checks
-    ]
+    rows = [{"check": one.kind, "wants": one.wants, "least": one.least} for one in checks]
     return json.dumps(rows, ensure_ascii=plain, indent=indent)
 
 
@@ -120,21 +112,17 @@ _CHANGES = late_pattern(r"(?i)edit|write|patch|create|replace|insert|notebook|de
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file")
 
 
-def _checks(
-    turns: Sequence[Turn], shown: object, verification: Verification, said: str = ""
-) -> tuple[Check, ...]:
-    """The files that calls change, what they run, and the names that they bring in; of an answer without calls the words that are `said`."""
+def _checks(turns: Sequence[Turn], shown: object, said: str = "") -> tuple[Check, ...]:
+    """The files that calls change and the names that they bring in; of an answer without calls the words that are `said`."""
     calls = [call for turn in turns for call in turn.calls]
     known = "\n".join(texts_of(shown))
     files = _unique(name for call in calls for name in _changed_files(call))
-    commands = _unique([*map(_command, calls), verification.command])
     spoken = "\n".join([said, *(turn.text for turn in turns if not turn.answers)])
     names = [name for name in _new_names(calls) if not _has(known, name)]
     # What the agent speaks of says most, a number least.
     names.sort(key=lambda name: (name[0].isdigit(), not _has(spoken, name)))
     return _filled(
         Check(CheckKind.FILES, files, len(files)),
-        Check(CheckKind.COMMANDS, commands, required=False),
         _terms(names if _is_shown(calls) else _words(said or spoken, known)),
     )
 
@@ -237,11 +225,10 @@ def _words(told: str, shown: object) -> list[str]:
     return list(found.values())
 
 
-def _of_correction(body: Correction, verification: Verification) -> tuple[Check, ...]:
+def _of_correction(body: Correction) -> tuple[Check, ...]:
     """The names that the right work brings in; of work that is commands alone the first command, and not the one that was refused."""
     shown = (body.goal, body.did, body.words)
-    checks = _checks(body.then, shown, verification)
-    if any(one.kind in (CheckKind.TERMS, CheckKind.FILES) for one in checks):
+    if checks := _checks(body.then, shown):
         return checks
     calls = [call for turn in body.then for call in turn.calls]
     known = "\n".join(texts_of(shown))
@@ -256,6 +243,13 @@ def _of_correction(body: Correction, verification: Verification) -> tuple[Check,
 
 
 _NEXT, _PIPED, _BLANK = late_pattern(r"&&|\|\||;"), late_pattern(r"\||\d?>"), " "
+
+
+def _of_delegation(body: Delegation) -> tuple[Check, ...]:
+    """The names in the result that the task does not say, those that the parent used first; without any its words."""
+    names = [name for name in _NAME.findall(body.result) if not _has(body.task, name)]
+    names.sort(key=lambda name: not _has(body.evidence, name))
+    return _filled(_terms(names or _words(body.result, body.task)))
 
 
 def _of_choice(body: Choice) -> tuple[Check, ...]:
@@ -301,10 +295,10 @@ def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
 
 
 def is_met(results: Sequence[Result]) -> bool | None:
-    """Whether all that is required is as wanted; None where nothing is required but what is to be gone."""
-    if not any(one.check.required and one.check.kind is not CheckKind.GONE for one in results):
+    """Whether all is as wanted; None where nothing is wanted but what is to be gone."""
+    if all(one.check.kind is CheckKind.GONE for one in results):
         return None
-    return all(one.is_met for one in results if one.check.required)
+    return all(one.is_met for one in results)
 
 
 def _flat(text: str) -> str:

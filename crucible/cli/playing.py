@@ -172,11 +172,11 @@ def _tell(
 
 def _line(result: Result) -> str:
     check = result.check
-    mark = "✓" if result.is_met else "✗" if check.required else "–"
+    mark = "✓" if result.is_met else "✗"
     if check.kind is CheckKind.GONE:
         return f"{mark} {_KINDS[check.kind]}"
     told = f"{len(result.found)} of {len(check.wants)}, at least {check.least}"
-    return f"{mark} {_KINDS[check.kind]}: {told}" + ("" if check.required else " (not required)")
+    return f"{mark} {_KINDS[check.kind]}: {told}"
 
 
 def _exported(puzzle: PuzzleFile, answer: str, verdict: Verdict) -> dict[str, Any]:
@@ -187,7 +187,6 @@ def _exported(puzzle: PuzzleFile, answer: str, verdict: Verdict) -> dict[str, An
             {
                 "check": one.check.kind.value,
                 "met": one.is_met,
-                "required": one.check.required,
                 "wants": [*one.check.wants],
                 "least": one.check.least,
                 "found": [*one.found],

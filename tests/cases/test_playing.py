@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from crucible.cases.model import Body, Choice, Correction, Verification
+from crucible.cases.model import Body, Choice, Correction
 from crucible.cases.playing import judge_answer, prompt_of
 from crucible.cases.puzzle_files import (
     PuzzleFile,
@@ -54,12 +54,6 @@ def test_an_answer_that_lacks_something_does_not(solution: SolutionFile, answer:
     assert judge_answer(solution, answer).met is False
 
 
-def test_a_command_is_told_and_not_required(solution: SolutionFile) -> None:
-    verdict = judge_answer(solution, GOOD.partition("; then")[0])
-    assert verdict.met is True
-    assert [result.check.kind for result in verdict.results if not result.is_met] == [CheckKind.COMMANDS]
-
-
 def test_without_a_solution_nobody_can_say() -> None:
     assert judge_answer(None, GOOD).met is None
     open_one = read_solution_file(Source(render_solution_file(case_of(OPEN))))
@@ -90,7 +84,7 @@ def test_a_puzzles_words_stay_in_their_fence() -> None:
 
 
 def terms_of(body: Body) -> tuple[str, ...]:
-    return next((one.wants for one in rubric_of(body, Verification()) if one.kind is CheckKind.TERMS), ())
+    return next((one.wants for one in rubric_of(body) if one.kind is CheckKind.TERMS), ())
 
 
 def test_of_an_edit_the_names_are_wanted_that_neither_the_question_nor_the_old_text_says() -> None:
@@ -112,7 +106,7 @@ def test_without_calls_the_words_of_the_solution_are_wanted() -> None:
 
 def test_of_a_choice_the_chosen_options_own_words_are_wanted_and_no_other_option() -> None:
     choice = Choice("Where?", ("One SQLite file", "Redis server", "A file each"), "One SQLite file")
-    checks = {one.kind: one.wants for one in rubric_of(choice, Verification())}
+    checks = {one.kind: one.wants for one in rubric_of(choice)}
     assert checks == {CheckKind.TERMS: ("sqlite",), CheckKind.GONE: ("Redis server", "A file each")}
     [named] = check_answer([Check(CheckKind.GONE, ("Redis server",), 0)], "- Redis server\nIt is shared.")
     assert not named.is_met
@@ -122,7 +116,7 @@ def test_a_correction_by_commands_wants_the_right_one_and_not_the_refused_one() 
     refused = used("t1", "Bash", command="make check-all")
     right = used("t2", "Bash", command="make unit | tail -3")
     body = Correction("Fix it.", (refused,), "not all of them", (right,), "Bash make check-all")
-    checks = {one.kind: one.wants for one in rubric_of(body, Verification()) if one.required}
+    checks = {one.kind: one.wants for one in rubric_of(body)}
     assert checks == {CheckKind.COMMANDS: ("make unit",), CheckKind.GONE: ("make check-all",)}
 
 

@@ -198,7 +198,7 @@ def test_the_verdict_is_told_as_json(bare_cru: Cru, tmp_path: Path, puzzle: Path
     result = bare_cru("cases", "play", puzzle, "--answer", answer(tmp_path, GOOD), "--format", "json")
     told = json.loads(result.stdout)
     assert (told["case"], told["met"], told["answer"]) == ("reset", True, GOOD)
-    assert [check["check"] for check in told["checks"]] == ["files", "commands", "terms"]
+    assert [check["check"] for check in told["checks"]] == ["files", "terms"]
 
 
 def test_an_agent_is_asked_and_sees_no_answer(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
