@@ -20,6 +20,7 @@ __all__ = [
     "CHANGES",
     "CUT",
     "RUNS",
+    "SENTENCE",
     "SIDE",
     "TELLING",
     "brief",
@@ -144,7 +145,7 @@ def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> st
             continue
         words = moment.entry.words
         told.insert(0, "\n\n".join(filter(None, (words, brief(moment.expansion, SIDE // 8)))))
-        if len(words.split()) >= _SENTENCE or words.startswith("/"):
+        if len(words.split()) >= SENTENCE or words.startswith("/"):
             break
     else:
         goal = _first_goal(timeline, at, besides)
@@ -159,7 +160,8 @@ def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
     return next((goal for goal in goals if goal not in words), "")
 
 
-_SENTENCE = 6
+SENTENCE = 6
+"""Words of a request that can be understood alone."""
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
