@@ -16,6 +16,7 @@ from crucible.cases.excerpts import (
     CHANGES,
     CUT,
     RUNS,
+    SENTENCE,
     SIDE,
     brief,
     brief_turns,
@@ -68,6 +69,8 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
     own = {one.first.at: one for one in found if one.first.row.startswith(one.finding.rows or "-")}
     for fixed in found:
         if own.get(fixed.first.at, fixed) is not fixed:  # the other failure of this run
+            continue
+        if _is_told(fixed):
             continue
         if _is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed):
             continue
@@ -184,6 +187,15 @@ def _is_conflict(fixed: _Fixed) -> bool:
 
 
 _MARKS = "\n<<<<<<< "
+
+
+def _is_told(fixed: _Fixed) -> bool:
+    """True if it needs what the user said: a report that is no log, or a request between the failure and its fix."""
+    first = fixed.first.entry
+    if isinstance(first, Intervention) and not _PLACE.search(first.words):
+        return True
+    said = (one.entry.words for one in fixed.later if isinstance(one.entry, Intervention))
+    return fixed.failed is not None and any(len(words.split()) >= SENTENCE for words in said)
 
 
 def _is_unrecorded(timeline: Timeline, fixed: _Fixed) -> bool:
