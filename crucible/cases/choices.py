@@ -11,8 +11,7 @@ from typing import NamedTuple
 from crucible.cases.excerpts import SIDE, brief, request_of
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Choice
-from crucible.cases.placing import placed, placed_at
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Moment, Timeline, placed, placed_at
 from crucible.cases.verifying import verification_after
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, Source

@@ -12,9 +12,8 @@ from itertools import accumulate
 from crucible.cases.excerpts import CHANGES, RUNS, SIDE, brief, brief_turns, is_change, request_of, with_words
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Correction
-from crucible.cases.placing import said_at
 from crucible.cases.texts import texts_of
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Moment, Timeline, said_at
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
 from crucible.patterns import late_pattern

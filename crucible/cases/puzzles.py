@@ -6,7 +6,7 @@ Findings say which failures were fixed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from crucible.cases.excerpts import (
     RUNS,
     SENTENCE,
     SIDE,
+    TELLING,
     brief,
     brief_turns,
     files_before,
@@ -27,13 +28,12 @@ from crucible.cases.excerpts import (
     telling,
     with_words,
 )
-from crucible.cases.hints import hints_for
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Puzzle, Turn, Verification
-from crucible.cases.placing import placed, placed_at
 from crucible.cases.texts import mapped, texts_of
-from crucible.cases.timeline import Moment, Timeline, turns_of
+from crucible.cases.timeline import Moment, Timeline, placed, placed_at, turns_of
 from crucible.cases.verifying import verification_after, verified_by
+from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind
 from crucible.session.model import Intervention, Outcome
@@ -91,7 +91,7 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
         failure=failure,
         expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
         solution=brief_turns(with_words(timeline, changes), 3 * SIDE, 2 * SIDE),
-        hints=hints_for(failure, changes),
+        hints=_hints_for(failure, changes),
     )
     call = fixed.failed.call if fixed.failed else None
     anchor = f"{call.call} → {call.result}" if call else failure
@@ -251,3 +251,45 @@ _FEW = 8
 def _verification(timeline: Timeline, fixed: _Fixed) -> Verification:
     proof = verified_by(fixed.passed) if fixed.passed else Verification()
     return proof if proof.verified else verification_after(timeline, (fixed.passed or fixed.told).at)
+
+
+# --- hints -----------------------------------------------------------------------------------------------------------
+
+_POINTS_TO = late_pattern(
+    r"(?<![\w./-])(?P<file>[\w./-]{1,200}\.[A-Za-z]\w{0,9})(?:[:(]|\", line )(?P<line>\d{1,6})"
+)
+_LINE = 120
+_MANY = 3
+
+
+def _hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
+    """The ladder of a failure, by its message and by the moments that mended it; without those, by the message alone."""
+    return tuple(dict.fromkeys([*_of_message(failure), *_of_solution(solution)]))
+
+
+def _of_message(failure: str) -> Iterator[str]:
+    lines = [line.strip() for line in message_of(failure[:8000]).split("\n") if line.strip()]
+    telling = [line for line in lines if TELLING.search(line[:400])]
+    if len(lines) > 1 and telling:
+        yield f"The line that tells most: {_line(telling[-1])}"
+    found = list(_POINTS_TO.finditer(failure[:8000]))
+    if found:
+        yield f"The message points to {_line(found[-1]['file'])}, line {found[-1]['line']}."
+
+
+def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
+    acts = [act for moment in solution for act in moment.acts]
+    if changed := _names(act.what for act in acts if act.deed in CHANGES):
+        yield f"The fix changed {changed}."
+    elif acts:
+        yield "No file had to be changed; it was done in another way."
+
+
+def _names(names: Iterable[str]) -> str:
+    told = list(dict.fromkeys(_line(name) for name in names if name))
+    more = f" and {len(told) - _MANY} more" if len(told) > _MANY else ""
+    return ", ".join(told[:_MANY]) + more
+
+
+def _line(text: str) -> str:
+    return cut(normal_line(text), _LINE)

@@ -20,8 +20,7 @@ from crucible.cases.excerpts import (
 )
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Trajectory
-from crucible.cases.placing import outcome_of, said_at
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Moment, Timeline, outcome_of, said_at
 from crucible.cases.verifying import verification_after
 from crucible.session.model import Callout, Intervention, Outcome, Phase, Prose, Status
 

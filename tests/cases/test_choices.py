@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crucible.acts.evidence import Evidence
 from crucible.cases.choices import find_choices
+from crucible.cases.extracting import is_teachable
 from crucible.cases.model import Choice
-from crucible.cases.teaching import is_teachable
 from crucible.cases.timeline import build_timeline
 from crucible.session.model import Decision, Entry, Grounds, Phase, Prose, Session
 from tests.cases.extracted import call, user
