@@ -13,6 +13,8 @@ from crucible.cases.making import make_case
 from crucible.cases.model import Case, Choice
 from crucible.cases.timeline import Moment, Timeline, placed, placed_at
 from crucible.cases.verifying import verification_after
+from crucible.cases.wordlike import content_words
+from crucible.findings.replies import is_go_ahead
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, Source
 from crucible.session.model import Intervention, Prose
@@ -100,9 +102,11 @@ def _reply(timeline: Timeline, finding: Finding, choice: str, told: Moment) -> M
 
 def _is_unclear(asked: _Asked) -> bool:
     """True for a reply that answers no question, or whose choice cannot be told: several options at once, or one that was finished."""
-    if asked.finding.source == Source.REPLY and not asked.question.endswith("?"):
-        return True
     words = asked.reply.entry.words if isinstance(asked.reply.entry, Intervention) else ""
+    if asked.finding.source == Source.REPLY:
+        is_answer = is_go_ahead(words) or content_words(asked.question) & content_words(words)
+        if not (asked.question.endswith("?") and is_answer):  # the next request
+            return True
     is_several = asked.finding.source == Source.OPTION and (
         " + " in asked.choice or len(set(_PICK.findall(words))) > 1
     )

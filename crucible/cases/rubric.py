@@ -15,7 +15,6 @@ from typing import NamedTuple, assert_never
 
 from crucible.acts.kinds import is_test_file
 from crucible.acts.touching import patched_files
-from crucible.cases.excerpts import CUT
 from crucible.cases.model import (
     Body,
     Call,
@@ -194,7 +193,6 @@ def _new_names(calls: Sequence[Call]) -> Iterator[str]:
 
 
 _OWN_NAME = late_pattern(r"(?<![\w.])\w+(?=[ (,:=]|$)")
-_TORN = late_pattern(r"\w*\s*" + re.escape(CUT) + r"\s*\w*")
 _TEST = late_pattern(r"[Tt]est(?=[A-Z_])")
 
 
@@ -202,7 +200,7 @@ def _new_text(call: Call) -> str:
     if command := _command(call):
         return command
     given = {name: one for name, one in call.arguments.items() if name not in (*_OLD, *_PATHS, "input")}
-    lines = _TORN.sub("\n", "\n".join(texts_of(list(given.values())))).split("\n")
+    lines = "\n".join(texts_of(list(given.values()))).split("\n")
     if any("*** Begin Patch" in line for line in lines):
         lines = [line[1:] for line in lines if line.startswith("+")]
     return "\n".join(lines)

@@ -106,3 +106,13 @@ def test_a_finished_item_is_no_option() -> None:
 def test_an_option_does_not_tell_what_the_agent_recommends() -> None:
     [one] = replied("a queue", "a lock file (Recommended); a queue")
     assert one.options == ("a lock file", "a queue")
+
+
+def test_the_next_request_is_no_answer_to_the_question_before_it() -> None:
+    def said(words: str) -> list[Choice]:
+        told = Decision(f"Would you like me to fix the typo? → {words}", grounds=Grounds("reply", 0.9))
+        return found("There is one more.", user(words), told)
+
+    assert said("add an option that discards the work of previous sessions") == []
+    assert said("yes, and the same one in the README") != []
+    assert said("a typo is not worth a commit of its own") != []
