@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from crucible.cases.excerpts import SIDE, brief
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Delegation
-from crucible.cases.placing import placed
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Moment, Timeline, placed
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
 from crucible.note.contain import cut, normal_line

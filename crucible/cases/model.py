@@ -75,7 +75,6 @@ class Review(StrEnum):
 class Role(StrEnum):
     """Who speaks in a turn."""
 
-    SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crucible.cases.chat import without_marks
-from crucible.cases.hiding import withhold
 from crucible.cases.model import Case, Puzzle
 from crucible.cases.note_blocks import (
     Part,
@@ -59,7 +58,7 @@ QUESTION = "What went wrong, and what is to be done so that the goal is reached?
 _NAME = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,220}")
 _JUDGED = {
     CheckKind.FILES: "It names {the} file{s} that must change.",
-    CheckKind.COMMANDS: "It names {the} command{s} to run (told, not required).",
+    CheckKind.COMMANDS: "It names {the} command{s} to run.",
     CheckKind.TERMS: "It says what is expected: at least {least} of {the} word{s} from the solution, in any form.",
     CheckKind.GONE: "The failure's message is not there as a line of its own, as output would have it; a sentence may quote it.",
 }
@@ -119,7 +118,7 @@ def render_puzzle_file(case: Case) -> str:
         "State": render_text(puzzle.state),
         "Tried": render_turns(puzzle.tried),
         "Failure": render_exact(puzzle.failure),
-        "How it will be judged": _judging(rubric_of(puzzle, case.verification)),
+        "How it will be judged": _judging(rubric_of(puzzle)),
         "Hints": render_items(puzzle.hints),
     }
     return _note(properties, (f"Puzzle: {title}" if title else "Puzzle") + f"\n\n{said}", sections)
@@ -135,7 +134,7 @@ def render_solution_file(case: Case) -> str:
     }
     if case.verification.verified:
         properties["verification"] = without_links(case.verification.command)
-    rubric = rubric_json(rubric_of(puzzle, case.verification), indent=2, plain=True)
+    rubric = rubric_json(rubric_of(puzzle), indent=2, plain=True)
     sections = {
         "Expected": render_text(puzzle.expected),
         "Solution": render_turns(puzzle.solution),
@@ -147,8 +146,7 @@ def render_solution_file(case: Case) -> str:
 def _puzzle_of(case: Case) -> Puzzle:
     if not isinstance(case.body, Puzzle):
         raise UsageError(f"{case.id}: a {case.type.value}, no puzzle", "choose puzzles with --type puzzle")
-    # What a human wrote into a hint may be the answer.
-    return withhold(case.body)
+    return case.body
 
 
 def _note(properties: Mapping[str, Value], title: str, sections: Mapping[str, str]) -> str:
@@ -211,7 +209,7 @@ def _checks(part: Part) -> tuple[Check, ...]:
     try:
         return tuple(map(_check, json.loads(text))) if text.strip() else ()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        hint = 'each is such as {"check": "files", "wants": ["app.py"], "least": 1, "required": true}'
+        hint = 'each is such as {"check": "files", "wants": ["app.py"], "least": 1}'
         raise UsageError(f"line {part.line}: the rubric is no list of checks", hint) from error
 
 
@@ -219,9 +217,7 @@ def _check(row: Mapping[str, Any]) -> Check:
     wants = row["wants"]
     if not isinstance(wants, list) or not all(isinstance(one, str) for one in wants):
         raise TypeError("wants")
-    return Check(
-        CheckKind(row["check"]), tuple(wants), int(row.get("least", 1)), bool(row.get("required", True))
-    )
+    return Check(CheckKind(row["check"]), tuple(wants), int(row.get("least", 1)))
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

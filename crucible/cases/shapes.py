@@ -83,7 +83,7 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
         name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")
     }
     told |= {
-        "rubric": rubric_json(rubric_of(case.body, case.verification)),
+        "rubric": rubric_json(rubric_of(case.body)),
         "verified": case.verification.verified,
         "category": why.category if why else "",
         "problems": "; ".join(case.problems),
@@ -129,7 +129,7 @@ def _preference(lesson: Lesson) -> Row | None:
     return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
 
 
-_SPEAKERS = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
+_SPEAKERS = {Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 
 
 def _sharegpt(lesson: Lesson) -> Row | None:

@@ -6,27 +6,32 @@ conversation that a stretch of them makes.  What an inline subagent did is its o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from crucible.acts.evidence import Evidence
+from crucible.acts.evidence import Evidence, Said
 from crucible.acts.model import Act
 from crucible.acts.reading import SHELLS, Files, acts_of
 from crucible.cases.model import Call, Role, Turn
+from crucible.note.source import NOWHERE
+from crucible.session.findings import Finding, Kind, findings_by_phase, findings_of, is_said_in
 from crucible.session.model import (
+    Decision,
     Entry,
+    Failure,
     Intervention,
     Outcome,
     Phase,
     Prose,
     Session,
+    Subagent,
     ToolCall,
     ToolCalls,
 )
 from crucible.session.titles import untagged
 
-__all__ = ["Moment", "Timeline", "build_timeline", "exchange_of", "turns_of"]
+__all__ = ["Moment", "Timeline", "build_timeline", "outcome_of", "placed", "placed_at", "said_at", "turns_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,10 @@ class Moment:
     result: str = ""
     name: str = ""
     """A call's tool, as its client names it."""
+    row: str = ""
+    """The transcript's row with the result of a call, or with the user's words; "" where it was not recorded."""
+    expansion: str = ""
+    """What the slash command stands for that the user typed."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -87,7 +96,9 @@ def build_timeline(session: Session, evidence: Evidence) -> Timeline:
         for entry in phase.entries:
             if not isinstance(entry, ToolCalls):
                 line = entry.lines.first + 1
-                moments.append(Moment(len(moments), name, phase.name, line, entry))
+                said = evidence.said(entry.words) if isinstance(entry, Intervention) else Said()
+                place = (len(moments), name, phase.name, line)
+                moments.append(Moment(*place, entry, row=said.row, expansion=said.expansion))
                 continue
             for call in entry.calls:
                 where = (len(moments), name, phase.name, call.lines.first + 1)
@@ -110,7 +121,16 @@ def _called(
     acts = acts_of(call, evidence, files)
     result = evidence.result(call)
     whole = call.result if result is None else result
-    return Moment(*where, entry, call, acts, evidence.arguments(call), whole, evidence.name(call))
+    return Moment(
+        *where,
+        entry,
+        call,
+        acts,
+        evidence.arguments(call),
+        whole,
+        evidence.name(call),
+        evidence.row(call),
+    )
 
 
 def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str, str]]:
@@ -147,14 +167,14 @@ def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
     said: list[str] = []
     for moment in moments:
         if moment.call is not None:
-            turns.extend(exchange_of(moment, "\n\n".join(said)))
+            turns.extend(_exchange_of(moment, "\n\n".join(said)))
             said = []
         elif isinstance(moment.entry, Prose) and moment.entry.text:
             said.append(moment.entry.text)
     return (*turns, Turn(Role.ASSISTANT, "\n\n".join(said))) if said else tuple(turns)
 
 
-def exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
+def _exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
     """The turn that makes a call, with the words before it, and the one that answers it."""
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
@@ -176,3 +196,59 @@ def _argument_of(tool: str, rest: str) -> str:
 
 _COMMAND = {"exec_command": "cmd"}
 """Shells that have another name for it."""
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
+    """The findings of a kind that have a callout, each with its moment, in the order of the note."""
+    at = 0
+    for finding in findings_of(timeline.session):
+        if finding.kind == kind:
+            moment = next((one for one in timeline.moments[at:] if _tells(one, finding)), None)
+            if moment is not None:
+                at = moment.at + 1
+                yield finding, moment
+
+
+def placed_at(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
+    """The first moment of one of these rows, of which a finding has the first characters."""
+    return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
+
+
+def _tells(moment: Moment, finding: Finding) -> bool:
+    entry = moment.entry
+    if not isinstance(entry, Decision | Failure | Subagent):
+        return False
+    if finding.lines != NOWHERE:
+        return entry.lines == finding.lines
+    is_told = not isinstance(entry, Failure) or (entry.resolution or "").strip()
+    said = entry.summary if isinstance(entry, Subagent) else entry.text
+    return bool(is_told) and said == finding.summary
+
+
+def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
+    """The last outcome of a phase, with those of its sub-phases."""
+    found = findings_by_phase(timeline.session)
+    own = [one for name, some in found.items() if name.partition(".")[0] == phase for one in some]
+    return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
+
+
+def said_at(timeline: Timeline) -> dict[int, Finding]:
+    """Each correction by the place of its words in the timeline: the user's own, else those of a refused call."""
+    spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
+    refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
+    found: dict[int, Finding] = {}
+    for finding in findings_of(timeline.session):
+        if finding.kind == Kind.CORRECTION:
+            free = [one for one in (*spoken, *refused) if one.at not in found]
+            said = (one for one in free if is_said_in(finding, _words(one)))
+            moment = next(said, None)
+            if moment is not None:
+                found[moment.at] = finding
+    return found
+
+
+def _words(moment: Moment) -> str:
+    return moment.entry.words if isinstance(moment.entry, Intervention) else moment.result

@@ -8,13 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, with_words
+from crucible.cases.excerpts import (
+    RUNS,
+    SENTENCE,
+    SIDE,
+    brief,
+    brief_turns,
+    is_change,
+    request_of,
+    with_words,
+)
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Trajectory
-from crucible.cases.placing import outcome_of, said_at
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Moment, Timeline, outcome_of, said_at
 from crucible.cases.verifying import verification_after
-from crucible.session.model import Callout, Outcome, Phase, Prose, Status
+from crucible.session.model import Callout, Intervention, Outcome, Phase, Prose, Status
 
 __all__ = ["find_trajectories"]
 
@@ -68,7 +76,9 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
         return None  # a piece of a phase is no workflow
     # Of a phase what stays when others come before it, as its number does not; `distinct` parts those with the same name.
     anchor = f"{goal}\n{_phase(timeline, first).name}"
-    body = Trajectory(brief(goal, SIDE // 2), turns)
+    begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
+    is_long = len(goal.split()) >= SENTENCE
+    body = Trajectory(brief(goal, SIDE // 2) if is_long else request_of(timeline, begun), turns)
     return make_case(
         timeline, first, body, anchor, finding=outcome, verification=verification_after(timeline, first.at)
     )

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from crucible.cases.hiding import leaks
 from crucible.cases.keeping import CaseNote, find_case, load_case, load_cases, review_case
-from crucible.cases.model import Body, Case, CaseType, Choice, Correction, Delegation, Puzzle, Review
+from crucible.cases.model import Body, Case, CaseType, Choice, Correction, Delegation, Review
 from crucible.cli.case_ref import CASE
 from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
@@ -273,13 +272,5 @@ def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> 
 def _problems(one: CaseNote, sessions: set[str]) -> Iterator[Problem]:
     read = one.read
     yield from read.problems
-    if (
-        read.case
-        and isinstance(read.case.body, Puzzle)
-        and next(iter(leaks(read.case.body)), None) is not None
-    ):
-        yield Problem(
-            "leak", 1, "eight words in a row of the solution stand in the puzzle too; exports leave them out"
-        )
     if read.session not in sessions:
         yield Problem("no-session", 1, f"its session {read.session or '(none)'} is not in the vault")

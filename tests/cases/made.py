@@ -179,7 +179,7 @@ _TURNS = st.one_of(
         Turn, st.just(Role.ASSISTANT), hostile_text() | st.just(""), st.lists(_CALLS, max_size=3).map(tuple)
     ),
     st.builds(Turn, st.just(Role.TOOL), hostile_text(), answers=_IDS, failed=st.booleans()),
-    st.builds(Turn, st.sampled_from([Role.USER, Role.SYSTEM]), hostile_text() | st.just("")),
+    st.builds(Turn, st.just(Role.USER), hostile_text() | st.just("")),
 )
 
 

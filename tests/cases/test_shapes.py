@@ -132,14 +132,6 @@ def test_calls_that_failed_are_not_to_be_learnt() -> None:
     assert weights == [0, 1, 1, 1]
 
 
-def test_nobody_learns_the_mark_that_stands_for_what_was_withheld() -> None:
-    masked = (used("t2", "Edit", path="app.py", new="x […] y"), tool("t2", "ok"))
-    assert _row(case_of(replace(PUZZLE, solution=masked)), Shape.MESSAGES) is None
-    tried = (used("t1", "Bash", command="python […]"), tool("t1", PUZZLE.failure, failed=True))
-    assert _row(case_of(replace(PUZZLE, tried=tried)), Shape.MESSAGES) is not None
-    assert _row(case_of(replace(PUZZLE, tried=tried)), Shape.PREFERENCE) is None
-
-
 def test_a_reason_that_stands_in_the_choice_is_told_once() -> None:
     body = replace(CHOICE, choice="Jitter, because it spreads them.", rationale="it spreads them")
     answer = _row(case_of(body), Shape.MESSAGES)["messages"][-1]["content"]
@@ -190,19 +182,6 @@ def test_calls_at_once_are_answered_in_their_order_however_late() -> None:
         ("user", "hurry"),
         ("assistant", "Done."),
     ]
-
-
-def test_a_harness_amid_the_work_is_quoted_and_one_before_it_speaks() -> None:
-    turns = (
-        Turn(Role.SYSTEM, "Be brief."),
-        told("Go."),
-        said("One."),
-        Turn(Role.SYSTEM, "```stop"),
-        said("Two."),
-    )
-    messages = _row(case_of(replace(WORKFLOW, goal="Go.", turns=turns)), Shape.MESSAGES)["messages"]
-    assert [one["role"] for one in messages] == ["system", "user", "assistant", "user", "assistant"]
-    assert messages[3]["content"] == "The system said:\n\n````text\n```stop\n````"
 
 
 @pytest.mark.parametrize(
@@ -344,8 +323,8 @@ def test_arguments_have_the_types_that_came() -> None:
     (row,) = _with_tools(case_of(replace(WORKFLOW, turns=turns)))
     assert row["tools"][0]["function"]["parameters"]["properties"] == {
         "a": {"type": "number"},
-        "b": {"type": "array", "items": {"type": ["number", "string"]}},
-        "c": {"type": "array", "items": {"type": "string"}},
+        "b": {"type": "array", "items": {}},
+        "c": {"type": "array", "items": {}},
         "d": {"type": ["integer", "string"]},
         "e": {"type": "null"},
         "f": {"type": "object"},
