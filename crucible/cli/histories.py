@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
+from crucible.cli.indexed import asked, open_index
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
@@ -31,6 +32,7 @@ from crucible.history.keeping import (
 from crucible.history.making import told_of
 from crucible.history.model import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
 from crucible.history.notes import render_entry
+from crucible.index.following import work_in
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
 from crucible.secrets.redacting import redact_of
@@ -194,8 +196,14 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
             f"{ref}: no history of it",
             f"`cru history list` shows those there are, `cru session end {wanted}` writes one",
         ) from error
-    _, roots = folders_of(note.session.project or "")
-    entry = told_of(vault, note, redact=redact_of(vault.settings.secrets), roots=roots)
+    session = note.session
+    _, roots = folders_of(session.project or "")
+    work, _ = asked(open_index(door), work_in)
+    following = work.after(
+        session.project or "", utc(session.started) if session.started else session.id[:10]
+    )
+    redact = redact_of(vault.settings.secrets)
+    entry = told_of(vault, note, redact=redact, roots=roots, following=following)
     if format_ == "json":
         write_json(_facts(entry))
     else:

@@ -18,6 +18,7 @@ from crucible.brief.model import cut_words
 from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, shortened_entry, with_lines
 from crucible.history.shortening import shortener
 from crucible.history.worked import worked
+from crucible.index.following import NOTHING, Following
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, findings_of
 from crucible.session.model import (
@@ -34,7 +35,7 @@ from crucible.session.model import Entry as NoteEntry
 from crucible.session.tasks import is_task_news
 from crucible.session.waiting import DONE, Answers, wanted_of, words_of
 
-__all__ = ["MOST", "PAUSED", "compose_entry", "open_questions"]
+__all__ = ["MOST", "PAUSED", "THEN", "compose_entry", "open_questions"]
 
 MOST = {
     "request": 1,
@@ -48,6 +49,8 @@ MOST = {
 """Items that a section lists at most."""
 PAUSED = "Paused: "
 """The prefix of the line that says why a session rests."""
+THEN = "Open when the session ended; "
+"""The prefix of the line that counts the sessions that followed."""
 
 _POINTS = 6
 _REPORTS = 3
@@ -62,9 +65,12 @@ _NO_WORD = late_pattern(r"[\W_]+")
 _TELLING = 20
 """Letters of a text that may be found within another one."""
 _NO_EVIDENCE = Evidence()
+_OPEN = ("questions", "further")
 _CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
+_ELSEWHERE = ("~", "/")
+"""How the name of a file outside the project begins."""
 
 
 class _Listed(NamedTuple):
@@ -84,11 +90,13 @@ def compose_entry(
     roots: Sequence[str] = (),
     children: Sequence[Session] = (),
     time_worked: timedelta | None = None,
+    following: Following = NOTHING,
 ) -> Entry:
     """What the session came to; no text holds an absolute path.
 
     `evidence` holds whole calls, if they were recorded.  `blockers` are those of the session's last bookmark.  `roots` are folders of its project that
     the evidence does not know.  `children` are its subagents' sessions.  `time_worked` is worked out from the note if it is not given.
+    `following` is what later sessions of the project did: what that settles is open no more.
     """
     lasted = worked(session) if time_worked is None else time_worked
     entry = Entry(
@@ -100,14 +108,16 @@ def compose_entry(
         duration_minutes=round(lasted.total_seconds() / 60) if lasted is not None else None,
         agent=_agent(session),
         skills=_used_skills(session),
-        tasks_completed=tuple(task.id for task in session.tasks if task.status == "completed"),
-        tasks_started=tuple(task.id for task in session.tasks if _is_started(task)),
+        tasks_completed=tuple(_named(task) for task in session.tasks if task.status == "completed"),
+        tasks_started=tuple(_named(task) for task in session.tasks if _is_started(task)),
         files_modified=_modified_files(session, evidence),
         captures=captures,
         tokens=session.tokens_used,
     )
     kept = _kept(captures)
-    listed = _once([*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers)])
+    listed = _once(
+        [*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers, following)]
+    )
     entry = with_lines(
         entry, lambda part, _: _most(part, [one for one in listed if one.part == part], session.id)
     )
@@ -127,12 +137,14 @@ def _is_started(task: Task) -> bool:
 
 
 def _once(listed: Sequence[_Listed]) -> list[_Listed]:
-    """Each thing once: not a text that another one of its section contains, and not the same text in two sections."""
-    first: dict[str, _Listed] = {}
+    """Each thing once: not a text that another one of its section contains, and what is open in one section only."""
+    first: dict[tuple[str, str], _Listed] = {}
     for one in listed:
-        first.setdefault(_bare(one.line.text), one)
-    said = {part: "\n".join(text for text, one in first.items() if one.part == part) for part in MOST}
-    return [one for text, one in first.items() if len(text) < _TELLING or said[one.part].count(text) == 1]
+        first.setdefault(("open" if one.part in _OPEN else one.part, _bare(one.line.text)), one)
+    said = {part: "\n".join(text for (_, text), one in first.items() if one.part == part) for part in MOST}
+    return [
+        one for (_, text), one in first.items() if len(text) < _TELLING or said[one.part].count(text) == 1
+    ]
 
 
 def _bare(text: str) -> str:
@@ -261,6 +273,11 @@ def _name(task: Task) -> str:
     return task.id if task.id.casefold().startswith("task") else f"task {task.id}"
 
 
+def _named(task: Task) -> str:
+    """The same with what it is, as properties have it."""
+    return f"{_name(task)}: {task.content}"
+
+
 def _id(task: Task) -> str:
     return f"task-{task.id}"
 
@@ -302,13 +319,20 @@ def _part_of(line: Line) -> str:
     return "questions" if asks else "further"
 
 
-def _rest(session: Session, blockers: Sequence[str]) -> Iterator[_Listed]:
-    """Open questions; then unfinished tasks, open ends, blockers, and why the session was paused, unless that is among them."""
-    waiting = [task for task in session.tasks if task.status not in _CLOSED]
+def _rest(session: Session, blockers: Sequence[str], following: Following) -> Iterator[_Listed]:
+    """Open questions; then unfinished tasks, open ends, blockers, and why the session was paused, unless that is among them.
+
+    What the session did itself later, or another one after it, is not open.  The last line counts the sessions that followed.
+    """
+    did = tuple(one.summary for one in findings_of(session) if one.kind == Kind.OUTCOME)
+    left = [task for task in session.tasks if task.status not in _CLOSED]
+    waiting = [task for task in left if not following.settles(task.content)]
     open_ = [
         line
         for line in open_questions(session)
-        if not any(_bare(task.content) in _bare(line.text) for task in waiting)
+        if not following.settles(line.text)
+        and not (line.finding.startswith(Kind.OPEN_END) and Following(1, did).settles(line.text))
+        and not any(_bare(task.content) in _bare(line.text) for task in left)
     ]
     yield from (_Listed("further", line) for line in _unfinished(waiting))
     yield from (_Listed(_part_of(line), line) for line in open_)
@@ -316,8 +340,15 @@ def _rest(session: Session, blockers: Sequence[str]) -> Iterator[_Listed]:
     reason = session.pause_reason or ""
     said = _bare(reason.partition(": ")[2] or reason)
     known = [_bare(text) for text in (*(line.text for line in open_), *(task.content for task in waiting))]
-    if reason and not any(said in text or text in said for text in known if text):
+    if (
+        reason
+        and not following.settles(reason)
+        and not any(said in text or text in said for text in known if text)
+    ):
         yield _Listed("further", Line(f"{PAUSED}{reason}", finding="paused"))
+    if following.sessions and (open_ or waiting):
+        many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"
+        yield _Listed("further", Line(f"{THEN}{many} of the project may have done it", finding="following"))
 
 
 def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
@@ -351,12 +382,13 @@ def _with_inline(entries: Iterable[NoteEntry]) -> Iterator[NoteEntry]:
 
 
 def _modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
-    """Each file once, in the order of its first change, relative to the project; a name that the note cuts is left out."""
-    files, found = Files(), dict[str, None]()
+    """Each file of the project once, in the order of its first change, but none that came and went; a name that the note cuts is left out."""
+    files, found = Files(), dict[str, Deed]()
     for call in _calls(session):
-        for act in acts_of(call, evidence, files):
-            if act.deed in _CHANGES and call.outcome not in _NOT_DONE and not act.what.endswith(_CUT):
-                found[act.what] = None
+        for act in acts_of(call, evidence, files) if call.outcome not in _NOT_DONE else ():
+            if act.deed in _CHANGES and not act.what.endswith(_CUT) and not act.what.startswith(_ELSEWHERE):
+                if found.setdefault(act.what, act.deed) is Deed.WRITE and act.deed is Deed.DELETE:
+                    del found[act.what]
     return tuple(found)
 
 

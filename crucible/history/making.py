@@ -35,6 +35,7 @@ from crucible.history.revising import own_entry
 from crucible.history.shortening import shortener, without_folders
 from crucible.history.telling import Told, tell
 from crucible.history.worked import worked
+from crucible.index.following import NOTHING, Following
 from crucible.note.source import Source
 from crucible.secrets import Redact
 from crucible.session.model import Session
@@ -68,10 +69,11 @@ def told_of(
     roots: Sequence[str] = (),
     captures: Captures = NO_CAPTURES,
     evidence: Evidence | None = None,
+    following: Following = NOTHING,
 ) -> Entry:
     """What the session in `note` came to, composed without a model and without its history's note; no text holds a secret or an absolute path.
 
-    `roots` are folders of its project.
+    `roots` are folders of its project, `following` is what its later sessions did.
     """
     session = note.session
     marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
@@ -83,6 +85,7 @@ def told_of(
         roots=roots,
         children=[*_children(vault, note)],
         time_worked=worked(session, marks, timedelta(minutes=vault.settings.idle_minutes)),
+        following=following,
     )
     return shortened_entry(entry, lambda text: redact(text)[0])
 
