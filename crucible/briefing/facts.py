@@ -21,6 +21,7 @@ from crucible.history.composing import PAUSED
 from crucible.history.keeping import HISTORY, load_entry
 from crucible.history.memories import Memory, MemoryKind, key_of, load_memories
 from crucible.history.model import Entry, Line
+from crucible.index.following import Following
 from crucible.index.moments import begun, last_active, time_of, utc
 from crucible.index.query import SessionQuery, matcher, matching
 from crucible.index.schema import UNDATED, Row, shard_of
@@ -46,6 +47,8 @@ __all__ = [
 _HISTORIES = 10
 _TRIED = 40
 """History notes that are opened at most to find so many of the project."""
+_FOLLOWED = 3
+"""Later sessions of the project after which what a session left open has most likely been dealt with."""
 _REMEMBERED = 1_000
 """Lines of each memory file that are read, the newest."""
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
@@ -100,6 +103,16 @@ class Known(NamedTuple):
         """The facts of these kinds."""
         return [one for one in self.facts if one.kind in kinds]
 
+    def after(self, session: str) -> Following:
+        """What the project's sessions did after this one."""
+        began = {str(row["id"]): begun(row) for row in self.sessions}
+        at = began.get(session) or max((one.at for one in self.facts if one.session == session), default="")
+        later = [row for row in self.sessions if at and began[str(row["id"])] > at]
+        did = (
+            one.text for one in self.of(Kind.DECISION, Kind.OUTCOME) if one.at > at and one.session != session
+        )
+        return Following(len(later), (*(str(row["title"] or "") for row in later), *did))
+
 
 def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> Known:
     """What the index knows, if there is one; a `project` of "" is every one."""
@@ -112,7 +125,7 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
         row for row in everywhere if not project or str(row["project"] or "").casefold() == project.casefold()
     ]
     paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
-    alive = {str(row["id"]) for row in rows if _is_alive(row, recent, paused)}
+    alive = {str(row["id"]) for later, row in enumerate(rows) if _is_alive(row, later, recent, paused)}
     others = {str(row["id"]) for row in everywhere} - {str(row["id"]) for row in rows}
     known = Known(tuple(rows), frozenset(alive), (), (), frozenset(others), oldest, recent)
     return _with(known, _of_index(view, rows) if view else ())
@@ -182,10 +195,11 @@ def _undated(view: View, query: SessionQuery) -> Iterator[Row]:
             yield row
 
 
-def _is_alive(row: Row, recent: datetime, paused: Collection[str]) -> bool:
-    """Active, worked on in the last `event_days`, or paused by somebody's word; nobody goes on with any other session."""
+def _is_alive(row: Row, later: int, recent: datetime, paused: Collection[str]) -> bool:
+    """Active, paused by somebody's word, or worked on in the last `event_days` with few `later` sessions; nobody goes on with any other one."""
     is_paused = row["status"] == "paused" and row["id"] in paused
-    return row["status"] == "active" or is_paused or (last_active(row) or _EVER) >= recent
+    is_recent = later <= _FOLLOWED and (last_active(row) or _EVER) >= recent
+    return row["status"] == "active" or is_paused or is_recent
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.bookmarks.keeping import latest
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.keeping import latest, load_bookmarks
+from crucible.bookmarks.model import Bookmark, Why
 from crucible.briefing.quoting import Quoter
 from crucible.index.moments import age_words, begun, last_active
 from crucible.index.query import SessionQuery, matching
@@ -17,8 +17,8 @@ from crucible.index.view import View
 
 __all__ = ["Position", "find_position", "position_lines"]
 
-_OPEN = ("active", "paused")
-_MOST_OPEN = 30
+_MOST = 100
+"""Sessions that are looked at, the newest."""
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
@@ -46,17 +46,21 @@ class Position(NamedTuple):
 
 
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
-    """The position in a project, or in the whole vault: of the open session that somebody worked on last, else of the newest one.
+    """The position in a project, or in the whole vault: of the session that is active or that somebody paused, else of the last one.
 
-    Without `paused` paused sessions are passed over.
+    A session that was merely left is not where the work stands once another one followed.  Without `paused` paused sessions are passed over.
     """
-
-    def rows(status: str | None, most: int) -> list[Row]:
-        found = matching(view, SessionQuery(status=status, project=project or None))
-        return [*islice((row for row in found if paused or row["status"] != "paused"), most)]
-
-    found = [row for status in _OPEN for row in rows(status, _MOST_OPEN) if row["phases"]] or rows(None, 1)
-    row = max(found, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None)
+    left = {one.session for one in load_bookmarks(root).found if one.why is Why.PAUSED}
+    found = matching(view, SessionQuery(project=project or None))
+    rows = [*islice((row for row in found if paused or row["status"] != "paused"), _MOST)]
+    open_ = [
+        row
+        for row in rows
+        if row["phases"] and (row["status"] == "active" or (row["status"] == "paused" and row["id"] in left))
+    ]
+    row = max(
+        open_ or rows, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None
+    )
     return _position(view, row, latest(root, str(row["id"]))) if row else None
 
 

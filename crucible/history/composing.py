@@ -327,9 +327,10 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
     did = tuple(one.summary for one in findings_of(session) if one.kind == Kind.OUTCOME)
     left = [task for task in session.tasks if task.status not in _CLOSED]
     waiting = [task for task in left if not following.settles(task.content)]
+    asked = [*open_questions(session)]
     open_ = [
         line
-        for line in open_questions(session)
+        for line in asked
         if not following.settles(line.text)
         and not (line.finding.startswith(Kind.OPEN_END) and Following(1, did).settles(line.text))
         and not any(_bare(task.content) in _bare(line.text) for task in left)
@@ -339,12 +340,8 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
     yield from (_Listed("further", Line(f"Blocked: {text}")) for text in blockers)
     reason = session.pause_reason or ""
     said = _bare(reason.partition(": ")[2] or reason)
-    known = [_bare(text) for text in (*(line.text for line in open_), *(task.content for task in waiting))]
-    if (
-        reason
-        and not following.settles(reason)
-        and not any(said in text or text in said for text in known if text)
-    ):
+    known = [_bare(text) for text in (*(line.text for line in asked), *(task.content for task in left))]
+    if reason and not any(said in text or text in said for text in known if text):
         yield _Listed("further", Line(f"{PAUSED}{reason}", finding="paused"))
     if following.sessions and (open_ or waiting):
         many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"
@@ -386,9 +383,10 @@ def _modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
     files, found = Files(), dict[str, Deed]()
     for call in _calls(session):
         for act in acts_of(call, evidence, files) if call.outcome not in _NOT_DONE else ():
-            if act.deed in _CHANGES and not act.what.endswith(_CUT) and not act.what.startswith(_ELSEWHERE):
-                if found.setdefault(act.what, act.deed) is Deed.WRITE and act.deed is Deed.DELETE:
-                    del found[act.what]
+            if act.deed not in _CHANGES or act.what.endswith(_CUT) or act.what.startswith(_ELSEWHERE):
+                continue
+            if found.setdefault(act.what, act.deed) is Deed.WRITE and act.deed is Deed.DELETE:
+                del found[act.what]
     return tuple(found)
 
 
