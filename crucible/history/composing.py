@@ -35,7 +35,7 @@ from crucible.session.model import Entry as NoteEntry
 from crucible.session.tasks import is_task_news
 from crucible.session.waiting import DONE, Answers, wanted_of, words_of
 
-__all__ = ["MOST", "PAUSED", "THEN", "compose_entry", "open_questions"]
+__all__ = ["MOST", "PAUSED", "STARTED", "THEN", "compose_entry", "open_questions"]
 
 MOST = {
     "request": 1,
@@ -47,6 +47,8 @@ MOST = {
     "further": 12,
 }
 """Items that a section lists at most."""
+STARTED = "Started: "
+"""The prefix of a task that was begun and is not done."""
 PAUSED = "Paused: "
 """The prefix of the line that says why a session rests."""
 THEN = "Open when the session ended; "
@@ -256,7 +258,7 @@ def _done(tasks: Sequence[Task], outcomes: Sequence[Finding]) -> Iterator[_Liste
     yield from (_Listed("done", line) for line in lines)
     for task in tasks:
         if _is_started(task):
-            yield _Listed("done", Line(f"Started: {task.content} ({_name(task)})", finding=_id(task)))
+            yield _Listed("done", Line(f"{STARTED}{task.content} ({_name(task)})", finding=_id(task)))
 
 
 def _says(one: Finding, text: str) -> bool:

@@ -11,6 +11,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
+from crucible.history.composing import STARTED
 from crucible.history.model import Entry, Line
 from crucible.session.findings import Kind, Source, findings_by_phase, findings_of
 from crucible.session.model import Phase, Session
@@ -22,7 +23,7 @@ KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 
 _NO_PROJECT = "No project"
 _LIGHT = (False, 0)
 _NOT_TOLD = ("more", "following", "paused", "tasks")
-"""Lines that say nothing without the rest of the history."""
+"""Lines that say nothing without the rest of the history, by their `finding`."""
 
 
 class Reported(NamedTuple):
@@ -59,7 +60,7 @@ def reported(session: Session, entry: Entry, since: datetime) -> Reported | None
     """What a session came to since then, by its history; None if there is nothing to say."""
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
     found = {
-        "outcomes": entry.done,
+        "outcomes": [one for one in entry.done if not one.text.startswith(STARTED)],
         "decisions": entry.decisions,
         "open": (*entry.questions, *entry.further),
     }
