@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
 from crucible.brief.covering import covering, due_phase, find_brief, phase_number, set_brief
-from crucible.brief.extracting import extend_brief, room_for
+from crucible.brief.digest import extend_brief, room_for
 from crucible.brief.model import Brief, BriefUpdate, cut_words
 from crucible.brief.prompting import Asked, build_prompt
 from crucible.errors import AgentFailed, CrucibleError, EditRefused

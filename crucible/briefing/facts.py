@@ -54,8 +54,12 @@ _REMEMBERED = 1_000
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
 _KINDS = {"error": Kind.FAILURE, "milestone": Kind.OUTCOME}
 """Findings of callouts whose kind has another name."""
-_SOURCES = {"error": Kind.FAILURE, "correction": Kind.CORRECTION, "environment": Kind.ENVIRONMENT}
-"""Of a memory line of an older version, which has no finding's id."""
+_REMEMBERED_AS = {
+    MemoryKind.DECISION: Kind.DECISION,
+    MemoryKind.LESSON: Kind.FAILURE,
+    MemoryKind.TODO: Kind.OPEN_END,
+}
+"""The kinds of memory lines without a finding's id."""
 _PARTS = {
     "done": Kind.OUTCOME,
     "decisions": Kind.DECISION,
@@ -227,10 +231,7 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
 
 
 def _of_memory(one: Memory) -> Fact:
-    named = one.finding.partition("-")[0]
-    if one.kind is MemoryKind.LESSON and not named:
-        named = _SOURCES.get(one.source, Kind.FAILURE)
-    kind = named or {MemoryKind.DECISION: Kind.DECISION, MemoryKind.TODO: Kind.OPEN_END}.get(one.kind, "")
+    kind = one.finding.partition("-")[0] or _REMEMBERED_AS[one.kind]
     return Fact(kind, one.text, one.session, utc(one.at), one.why, one.finding, one.by, one.source)
 
 

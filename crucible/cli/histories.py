@@ -19,8 +19,6 @@ from crucible.cli.project_folders import folders_of
 from crucible.cli.session_ref import SESSION
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
-from crucible.history.discarding import prune as prune_notes
-from crucible.history.discarding import too_many
 from crucible.history.keeping import (
     HISTORY,
     EntryNote,
@@ -28,7 +26,9 @@ from crucible.history.keeping import (
     list_entries,
     load_entries,
     search_entries,
+    too_many,
 )
+from crucible.history.keeping import prune as prune_notes
 from crucible.history.making import told_of
 from crucible.history.model import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
 from crucible.history.notes import render_entry

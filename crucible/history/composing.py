@@ -6,32 +6,24 @@ Nothing is judged here: findings are shown as they are.  What is left out follow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
-from crucible.acts.files import Files
-from crucible.acts.model import Deed
-from crucible.acts.reading import acts_of
 from crucible.brief.model import cut_words
 from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, shortened_entry, with_lines
 from crucible.history.shortening import shortener
-from crucible.history.worked import worked
+from crucible.history.worked import entries_of, modified_files, used_skills, worked
 from crucible.index.following import NOTHING, Following
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, findings_of
 from crucible.session.model import (
     Callout,
     Intervention,
-    Outcome,
     Session,
-    Subagent,
     Task,
-    ToolCall,
-    ToolCalls,
 )
-from crucible.session.model import Entry as NoteEntry
 from crucible.session.tasks import is_task_news
 from crucible.session.waiting import DONE, Answers, wanted_of, words_of
 
@@ -68,11 +60,6 @@ _TELLING = 20
 """Letters of a text that may be found within another one."""
 _NO_EVIDENCE = Evidence()
 _OPEN = ("questions", "further")
-_CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
-_NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
-_CUT = "…"
-_ELSEWHERE = ("~", "/")
-"""How the name of a file outside the project begins."""
 
 
 class _Listed(NamedTuple):
@@ -109,10 +96,12 @@ def compose_entry(
         ended=session.ended,
         duration_minutes=round(lasted.total_seconds() / 60) if lasted is not None else None,
         agent=_agent(session),
-        skills=_used_skills(session),
-        tasks_completed=tuple(_named(task) for task in session.tasks if task.status == "completed"),
-        tasks_started=tuple(_named(task) for task in session.tasks if _is_started(task)),
-        files_modified=_modified_files(session, evidence),
+        skills=used_skills(session),
+        tasks_completed=tuple(
+            f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "completed"
+        ),
+        tasks_started=tuple(f"{_name(task)}: {task.content}" for task in session.tasks if _is_started(task)),
+        files_modified=modified_files(session, evidence),
         captures=captures,
         tokens=session.tokens_used,
     )
@@ -234,7 +223,7 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 
 def _request(session: Session) -> str:
     """The user's first words that answer nothing, in full if they are short, else a paragraph."""
-    first = [one.words for one in _all_entries(session) if isinstance(one, Intervention) and not one.note]
+    first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
     answers = [_bare(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION]
     asked = (one for one in first if not any(said.endswith(_bare(one)) for said in answers))
     words = next(asked, "".join(first[:1]))
@@ -275,17 +264,12 @@ def _name(task: Task) -> str:
     return task.id if task.id.casefold().startswith("task") else f"task {task.id}"
 
 
-def _named(task: Task) -> str:
-    """The same with what it is, as properties have it."""
-    return f"{_name(task)}: {task.content}"
-
-
 def _id(task: Task) -> str:
     return f"task-{task.id}"
 
 
 def _milestones(session: Session) -> Iterator[Line]:
-    for entry in _all_entries(session):
+    for entry in entries_of(session):
         if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_news(entry.text):
             yield Line(_gist(": ".join(filter(None, (entry.title, entry.text))), _LONGEST))
 
@@ -303,7 +287,7 @@ def _first_paragraph(text: str) -> str:
 
 def open_questions(session: Session) -> Iterator[Line]:
     """What waits for a person, unanswered or not fixed, then open ends with their context."""
-    entries = [*_all_entries(session)]
+    entries = [*entries_of(session)]
     answers = Answers(entries)
     for at, entry in enumerate(entries):
         kind, text = wanted_of(entry) or (DONE, "")
@@ -362,46 +346,3 @@ def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
 def _verb(task: Task) -> str:
     known = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
     return known.get(task.status, f"To do ({task.status[:20]})")
-
-
-# --- files and skills --------------------------------------------------------------------------------------------------
-
-
-def _all_entries(session: Session) -> Iterator[NoteEntry]:
-    """Every entry in the order of the note, also those of inline subagents, except the prompts of these: no human wrote them."""
-    yield from _with_inline(session.preamble)
-    yield from _with_inline(session.all_entries())
-
-
-def _with_inline(entries: Iterable[NoteEntry]) -> Iterator[NoteEntry]:
-    for entry in entries:
-        yield entry
-        if isinstance(entry, Subagent):
-            yield from (one for one in _with_inline(entry.entries) if not isinstance(one, Intervention))
-
-
-def _modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
-    """Each file of the project once, in the order of its first change, but none that came and went; a name that the note cuts is left out."""
-    files, found = Files(), dict[str, Deed]()
-    for call in _calls(session):
-        for act in acts_of(call, evidence, files) if call.outcome not in _NOT_DONE else ():
-            if act.deed not in _CHANGES or act.what.endswith(_CUT) or act.what.startswith(_ELSEWHERE):
-                continue
-            if found.setdefault(act.what, act.deed) is Deed.WRITE and act.deed is Deed.DELETE:
-                del found[act.what]
-    return tuple(found)
-
-
-def _used_skills(session: Session) -> tuple[str, ...]:
-    """Each skill once, in the order of its first use."""
-    found: dict[str, None] = {}
-    for call in _calls(session):
-        if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:
-            found.update(dict.fromkeys(call.call.split()[1:2]))
-    return tuple(found)
-
-
-def _calls(session: Session) -> Iterator[ToolCall]:
-    for entry in _all_entries(session):
-        if isinstance(entry, ToolCalls):
-            yield from entry.calls

@@ -18,10 +18,9 @@ from crucible.bookmarks.model import Bookmark
 from crucible.errors import BadSessionId, CrucibleError, SessionNotFound
 from crucible.flight.entries import append_entry
 from crucible.history.composing import compose_entry
-from crucible.history.judging import updated
 from crucible.history.keeping import entry_path, keep_entry
 from crucible.history.marks import BASIS, basis_of, read_marks
-from crucible.history.memories import MemoryKind, load_memories
+from crucible.history.memories import MemoryKind, load_memories, remember
 from crucible.history.model import (
     NO_CAPTURES,
     Captures,
@@ -30,10 +29,9 @@ from crucible.history.model import (
     shortened_entry,
 )
 from crucible.history.notes import read_entry
-from crucible.history.remembering import remember
 from crucible.history.revising import own_entry
 from crucible.history.shortening import shortener, without_folders
-from crucible.history.telling import Told, tell
+from crucible.history.telling import Told, tell, updated
 from crucible.history.worked import worked
 from crucible.index.following import NOTHING, Following
 from crucible.note.source import Source
