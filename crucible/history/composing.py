@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import chain
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
@@ -222,11 +223,13 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 
 
 def _request(session: Session) -> str:
-    """The user's first words that answer nothing, in full if they are short, else a paragraph."""
+    """The user's words in the session's title, else the first ones that answer nothing; in full if they are short, else a paragraph."""
     first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
     answers = [_bare(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION]
+    title = _bare(session.title)
+    titled = (one for one in first if title and _bare(one).startswith(title))
     asked = (one for one in first if not any(said.endswith(_bare(one)) for said in answers))
-    words = next(asked, "".join(first[:1]))
+    words = next(chain(titled, asked), "".join(first[:1]))
     parts = [part.strip("# \t\n") for part in _PARAGRAPH.split(words) if _LETTER.search(part)]
     if len(words.split()) > _LONGEST_REQUEST:
         del parts[2 if parts[0].endswith(":") else 1 :]
@@ -288,7 +291,7 @@ def _first_paragraph(text: str) -> str:
 def open_questions(session: Session) -> Iterator[Line]:
     """What waits for a person, unanswered or not fixed, then open ends with their context."""
     entries = [*entries_of(session)]
-    answers = Answers(entries)
+    answers = Answers(entries, logged=bool(session.sources))
     for at, entry in enumerate(entries):
         kind, text = wanted_of(entry) or (DONE, "")
         if kind != DONE and not answers.settles(at):

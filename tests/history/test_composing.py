@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -294,6 +295,33 @@ def test_an_outcome_in_the_words_of_the_request_or_a_decision_is_told_all_the_sa
     done = Noted("outcome", "Fix lint errors", None, Grounds("closing text"))
     entry = composed((Intervention("Fix lint errors"), Decision("Fix lint errors")), findings=(done,))
     assert texts(entry.request) == texts(entry.done) == texts(entry.decisions) == ["Fix lint errors"]
+
+
+def test_the_request_is_what_the_title_says_not_a_greeting() -> None:
+    session = Session(
+        "2026-11-21-x",
+        title="Write a page about geese",
+        phases=(
+            Phase("A", entries=(Intervention("hello"), Intervention("write a page about geese in docs"))),
+        ),
+    )
+    assert texts(compose_entry(session).request) == ["write a page about geese in docs"]
+
+
+def test_a_question_of_a_log_that_a_user_went_on_from_is_not_open() -> None:
+    phases = (
+        Phase(
+            "A",
+            entries=(
+                Callout("decision_needed", text="Which port?"),
+                Prose("So."),
+                Intervention("Add the docs"),
+            ),
+        ),
+    )
+    session = Session("2026-11-21-x", phases=phases)
+    assert len(compose_entry(session).questions) == 1
+    assert not compose_entry(replace(session, sources=("claude-code:1",))).questions
 
 
 def test_tasks_that_wait_for_each_other_are_both_told() -> None:
