@@ -229,28 +229,31 @@ def _placed(session: Session) -> dict[str, list[Finding]]:
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
+_SECTION = {
+    Kind.DECISION.value: _DECISIONS,
+    Kind.CORRECTION.value: _WISHES,
+    Kind.OPEN_END.value: _QUESTIONS,
+    Kind.REPORT.value: _REPORTS,
+}
+"""Where findings are listed; the others are results."""
+
+
 def _told(one: Finding) -> tuple[str, str]:
     """The section of a finding, and its line."""
     told = one.summary
-    match one.kind:
-        case Kind.DECISION:
-            # Of a long text the summary is the beginning, and the details are all of it.
-            why = "" if bare(one.details).startswith(bare(told)) else clipped(one.details)
-            made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
-            return _DECISIONS, f"{told} ({made})" if made else told
-        case Kind.CORRECTION:
-            return _WISHES, told
-        case Kind.OPEN_END:
-            return _QUESTIONS, told
-        case Kind.FAILURE:
-            cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
-            fixed = f"{told}{cause} → {clipped(one.resolution)}"
-            # What a check found in passing matters less than what a person reported or recorded.
-            return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
-        case Kind.REPORT:
-            return _REPORTS, f"{one.by.partition('@')[0]}: {told}"
-        case _:
-            return _RESULTS, told
+    if one.kind == Kind.FAILURE:
+        cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
+        fixed = f"{told}{cause} → {clipped(one.resolution)}"
+        # What a check found in passing matters less than what a person reported or recorded.
+        return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
+    if one.kind == Kind.REPORT:
+        told = f"{one.by.partition('@')[0]}: {told}"
+    elif one.kind == Kind.DECISION:
+        # Of a long text the summary is the beginning, and the details are all of it.
+        why = "" if bare(one.details).startswith(bare(told)) else clipped(one.details)
+        made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
+        told = f"{told} ({made})" if made else told
+    return _SECTION.get(one.kind, _RESULTS), told
 
 
 def _reached(phase: Phase) -> Iterator[str]:

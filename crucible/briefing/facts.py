@@ -263,20 +263,17 @@ def with_histories(vault: Vault, known: Known, project: str) -> Known:
     return _with(known, left)
 
 
-def _entries(vault: Vault, known: Known, project: str) -> list[Entry]:
+def _entries(vault: Vault, known: Known, project: str) -> Iterator[Entry]:
     """The newest histories of the project, also of sessions whose notes are gone."""
-    times = {str(row["id"]): begun(row) for row in known.sessions}
     names = list[str]()
     with suppress(FileNotFoundError):
         names = [name for name in os.listdir(vault.root / HISTORY) if is_markdown(name) and name[0] != "."]
-    idents = ((note_name(name), name) for name in names)
-    dated = [(times.get(ident, ident[:10]), name) for ident, name in idents if ident not in known.others]
-    found: list[Entry] = []
-    for _, name in sorted(dated, reverse=True)[:_TRIED]:
+    count = 0
+    # Ids begin with the day.
+    for name in [one for one in sorted(names, reverse=True) if note_name(one) not in known.others][:_TRIED]:
         with suppress(CrucibleError):  # `cru history list` reports it
             note = load_entry(vault, vault.root / HISTORY / name)
-            entry = note.entry
-            is_mine = not project or (entry and entry.project.casefold() == project.casefold())
-            if entry and is_mine and note.at >= known.oldest and len(found) < _HISTORIES:
-                found.append(entry)
-    return found
+            is_mine = note.entry and (not project or note.entry.project.casefold() == project.casefold())
+            if note.entry and is_mine and note.at >= known.oldest and count < _HISTORIES:
+                count += 1
+                yield note.entry

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.bookmarks.keeping import latest, load_bookmarks
+from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.briefing.quoting import Quoter
 from crucible.index.moments import age_words, begun, last_active
@@ -22,6 +22,7 @@ _MOST = 100
 _CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
+_NO_ROW: Row = {}
 
 
 class Position(NamedTuple):
@@ -50,7 +51,8 @@ def find_position(view: View, root: Path, project: str = "", *, paused: bool = T
 
     A session that was merely left is not where the work stands once another one followed.  Without `paused` paused sessions are passed over.
     """
-    left = {one.session for one in load_bookmarks(root).found if one.why is Why.PAUSED}
+    marks = {one.session: one for one in load_bookmarks(root).found}
+    left = {name for name, mark in marks.items() if mark.why is Why.PAUSED}
     found = matching(view, SessionQuery(project=project or None))
     rows = [*islice((row for row in found if paused or row["status"] != "paused"), _MOST)]
     open_ = [
@@ -61,46 +63,34 @@ def find_position(view: View, root: Path, project: str = "", *, paused: bool = T
     row = max(
         open_ or rows, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None
     )
-    return _position(view, row, latest(root, str(row["id"]))) if row else None
+    return _position(view, row, marks.get(str(row["id"]))) if row else None
 
 
 def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
-    last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=None)
-    phase, name = (str(last["phase_id"] or ""), str(last["phase"] or "")) if last else ("", "")
-    if mark and mark.phase and row["status"] == "paused":
-        phase, name = mark.phase, mark.phase_name
-    number, count, task = _task(view, row, mark)
+    """A paused session goes on at the phase of its bookmark, which also knows a task's place in its list."""
+    is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
+    last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
+    tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
+    left = [pair for pair in tasks if pair[1]["status"] not in _CLOSED]
+    number, task = next(
+        (pair for pair in left if pair[1]["status"] == "in_progress"), (*left, (0, _NO_ROW))[0]
+    )
+    if mark and mark.task == task.get("task_id") and mark.task_count == len(tasks):
+        number = mark.task_number
     return Position(
         session=str(row["id"]),
         title=str(row["title"] or ""),
         status=str(row["status"] or ""),
         at=last_active(row, mark.at, mark.why) if mark else last_active(row),
-        phase=phase,
-        phase_name=name,
+        phase=mark.phase if mark and is_marked else str(last.get("phase_id") or ""),
+        phase_name=mark.phase_name if mark and is_marked else str(last.get("phase") or ""),
         phases=int(row["phases"] or 0),
         task_number=number,
-        task_count=count,
-        task_name=task,
+        task_count=len(tasks),
+        task_name=str(task.get("content") or ""),
         note=mark.note if mark else "",
         blockers=mark.blockers if mark else (),
     )
-
-
-def _task(view: View, row: Row, bookmark: Bookmark | None) -> tuple[int, int, str]:
-    """Number, count and words of the task in progress, else of the first open one; number 0 if all are done.
-
-    The bookmark knows a task's place in its list, if it is about the same task.
-    """
-    tasks = sorted(_rows(view, "tasks", row), key=_place)
-    if not tasks:
-        return (bookmark.task_number, bookmark.task_count, bookmark.task_name) if bookmark else (0, 0, "")
-    left = [(n, one) for n, one in enumerate(tasks, 1) if one["status"] not in _CLOSED]
-    if not left:
-        return 0, len(tasks), ""
-    number, task = next((pair for pair in left if pair[1]["status"] == "in_progress"), left[0])
-    if bookmark and bookmark.task == task["task_id"] and bookmark.task_count == len(tasks):
-        number = bookmark.task_number
-    return number, len(tasks), str(task["content"] or "")
 
 
 def _place(task: Row) -> tuple[int, str]:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence, load_evidence
-from crucible.agents.asking import Answer, Asker
+from crucible.agents.asking import Asker
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Bookmark
+from crucible.brief.updating import record_answer
 from crucible.errors import BadSessionId, CrucibleError, SessionNotFound
-from crucible.flight.entries import append_entry
 from crucible.history.composing import compose_entry
 from crucible.history.keeping import entry_path, keep_entry
 from crucible.history.marks import BASIS, basis_of, read_marks
@@ -208,23 +208,7 @@ def _source_of(vault: Vault, path: Path) -> Source | None:
 
 
 def _recorded(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
-    """Record what each answer cost, whatever became of it; yields a problem if that fails."""
+    """Record what each answer cost; yields a problem if that fails."""
     for number, answer in enumerate(told.answers, 1):
-        is_kept = bool(told.entry.author) and number == len(told.answers)
-        yield from _record(vault, session_id, answer, now, is_kept=is_kept)
-
-
-def _record(vault: Vault, session_id: str, answer: Answer, now: datetime, *, is_kept: bool) -> Iterator[str]:
-    values = {
-        "kept": is_kept,
-        "model": answer.model,
-        "cost_usd": answer.cost_usd,
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-    }
-    values = {key: value for key, value in values.items() if value is not None}
-    limit = vault.settings.flight.max_value_bytes
-    try:
-        append_entry(vault.root, session_id, "history", values, now=now, max_value_bytes=limit)
-    except CrucibleError as error:
-        yield f"{session_id}: what its history cost was not written down: {error}"
+        values = {"kept": bool(told.entry.author) and number == len(told.answers)}
+        yield from filter(None, (record_answer(vault, session_id, "history", answer, values, now=now),))
