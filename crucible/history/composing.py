@@ -6,6 +6,7 @@ Nothing is judged here: findings are shown as they are.  What is left out follow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain
@@ -290,11 +291,14 @@ def _first_paragraph(text: str) -> str:
 
 def open_questions(session: Session) -> Iterator[Line]:
     """What waits for a person, unanswered or not fixed, then open ends with their context."""
-    entries = [*entries_of(session)]
-    answers = Answers(entries, logged=bool(session.sources))
+    entries, logged = [*entries_of(session)], bool(session.sources)
+    answers = Answers(entries, logged=logged)
+    last = max((at for at, one in enumerate(entries) if isinstance(one, Intervention)), default=-1)
     for at, entry in enumerate(entries):
         kind, text = wanted_of(entry) or (DONE, "")
-        if kind != DONE and not answers.settles(at):
+        # In a client's log an error is one of that moment, such as the API's: the user went on.
+        is_over = logged and kind == "error" and at < last
+        if kind != DONE and not is_over and not answers.settles(at):
             name = f"inbox-{answers.names[at]}"
             yield Line(f"Unresolved: {text}" if kind == "error" else text, finding=name)
     for one in findings_of(session):
@@ -313,15 +317,20 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
 
     What the session did itself later, or another one after it, is not open.  The last line counts the sessions that followed.
     """
-    did = tuple(one.summary for one in findings_of(session) if one.kind == Kind.OUTCOME)
+    outcomes = (one for one in findings_of(session) if one.kind == Kind.OUTCOME)
+    own = Following(1, tuple(text for one in outcomes for text in (one.summary, *one.points)))
     left = [task for task in session.tasks if task.status not in _CLOSED]
-    waiting = [task for task in left if not following.settles(task.content)]
+    waiting = [
+        task
+        for task in left
+        if not following.settles(task.content) and not any(_names(text, task) for text in own.said)
+    ]
     asked = [*open_questions(session)]
     open_ = [
         line
         for line in asked
         if not following.settles(line.text)
-        and not (line.finding.startswith(Kind.OPEN_END) and Following(1, did).settles(line.text))
+        and not (line.finding.startswith(Kind.OPEN_END) and own.settles(line.text))
         and not any(_bare(task.content) in _bare(line.text) for task in left)
     ]
     yield from (_Listed("further", line) for line in _unfinished(waiting))
@@ -344,6 +353,11 @@ def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
         needs = [_name(known[one]) for one in task.depends_on if one in known and one != task.id]
         after = f"; waits for {', '.join(needs)}" if needs else ""
         yield Line(f"{_verb(task)}: {task.content} ({_name(task)}{after})", finding=_id(task))
+
+
+def _names(text: str, task: Task) -> bool:
+    """True if a text names the task by its id."""
+    return bool(re.search(rf"(?i)\btask[ #-]{{1,2}}{re.escape(task.id)}\b", text))
 
 
 def _verb(task: Task) -> str:

@@ -285,6 +285,21 @@ def test_what_a_later_session_did_is_open_no_more_and_the_rest_says_how_many_fol
     assert len(compose_entry(session).further) == 3
 
 
+def test_a_task_that_an_outcome_names_is_not_open() -> None:
+    tasks = (Task("10", "Split the module"), Task("1", "Write the guide"))
+    done = Noted(
+        "outcome", "All of it is pushed", None, Grounds("commit"), ("Task #10: moved into a package",)
+    )
+    assert texts(composed((), tasks=tasks, findings=(done,)).further) == ["To do: Write the guide (task-1)"]
+
+
+def test_an_error_of_a_log_that_the_user_went_on_from_is_not_open() -> None:
+    phases = (Phase("A", entries=(Failure("API Error: 500"), Intervention("Go on"))),)
+    session = Session("2026-11-21-x", phases=phases, sources=("claude-code:1",))
+    assert not compose_entry(session).questions
+    assert compose_entry(replace(session, sources=())).questions
+
+
 def test_a_plan_that_the_session_committed_itself_is_not_open() -> None:
     plan = Noted("open_end", "Planned, not carried out: Refunds in parts", None, Grounds("last state"))
     done = Noted("outcome", "Support refunds in several parts", None, Grounds("commit"))
