@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from crucible.brief.digest import Known as Shown
-from crucible.briefing.facts import Fact, Known, find_known, with_histories, with_memory
+from crucible.briefing.facts import Fact, Known, find_known, with_kept
 from crucible.briefing.files import find_files, read_text
 from crucible.briefing.likeness import Aim, Leaning, rank_alike
 from crucible.briefing.model import Cut, Item, Rank, Source
@@ -95,9 +95,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
             return without
 
     position = tried("position", lambda: find_position(view, vault.root, project), None)
-    known = find_known(vault, view, project, wanted.now)
-    for name, add in (("memory", with_memory), ("history", with_histories)):
-        known = tried(name, partial(add, vault, known, project), known)
+    known = with_kept(vault, find_known(vault, view, project, wanted.now), project, tried)
     own = partial(conventions, vault.root, project, quoter.whole)
     profile = tried("profile", own, tuple[str, ...]()) if project else ()
     named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))

@@ -7,11 +7,12 @@ are gone, and histories add what a person wrote there.  Days count back from the
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Why
@@ -41,6 +42,7 @@ __all__ = [
     "has_news",
     "has_sessions",
     "with_histories",
+    "with_kept",
     "with_memory",
 ]
 
@@ -133,6 +135,18 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
     others = {str(row["id"]) for row in everywhere} - {str(row["id"]) for row in rows}
     known = Known(tuple(rows), frozenset(alive), (), (), frozenset(others), oldest, recent)
     return _with(known, _of_index(view, rows) if view else ())
+
+
+Try: TypeAlias = "Callable[[str, Callable[[], Known], Known], Known]"
+"""Does a piece of work for the source of this name, and returns the last argument if it fails."""
+
+
+def with_kept(vault: Vault, known: Known, project: str, tried: Try, wanted: object = None) -> Known:
+    """The same with what memory and histories hold, as far as these sources are wanted."""
+    for name, add in (("memory", with_memory), ("history", with_histories)):
+        if getattr(wanted, name, True):
+            known = tried(name, partial(add, vault, known, project), known)
+    return known
 
 
 def with_memory(vault: Vault, known: Known, project: str) -> Known:

@@ -198,10 +198,9 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
         ) from error
     session = note.session
     _, roots = folders_of(session.project or "")
-    work, _ = asked(open_index(door), work_in)
-    following = work.after(
-        session.project or "", utc(session.started) if session.started else session.id[:10]
-    )
+    began = utc(session.started) if session.started else session.id[:10]
+    work, _ = asked(open_index(door), lambda view: work_in(view, began))
+    following = work.after(session.project or "", began)
     redact = redact_of(vault.settings.secrets)
     entry = told_of(vault, note, redact=redact, roots=roots, following=following)
     if format_ == "json":

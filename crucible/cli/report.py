@@ -20,6 +20,7 @@ from crucible.index.following import Work, work_in
 from crucible.index.moments import begun, utc
 from crucible.index.query import SessionQuery, select
 from crucible.index.schema import Row, path_of_cell
+from crucible.index.view import View
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.vault.store import Vault
 
@@ -56,7 +57,12 @@ def report(
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
     query = SessionQuery(project=project, until=until)
-    (rows, work), now = asked(open_index(door), lambda view: (select(view, query), work_in(view)))
+
+    def answer(view: View) -> tuple[list[Row], Work]:
+        rows = [row for row in select(view, query) if str(row["ended"] or utc(since)) >= utc(since)]
+        return rows, work_in(view, min(map(begun, rows), default=""))
+
+    (rows, work), now = asked(open_index(door), answer)
     wrong: list[CrucibleError] = []
     found = [*_reported(vault, rows, (since, until), work, wrong)]
     for error in wrong:
@@ -77,13 +83,9 @@ def _reported(
     work: Work,
     wrong: list[CrucibleError],
 ) -> Iterator[Reported]:
-    """What the sessions came to, oldest first; a note is only opened if the session may have been worked on in this time."""
+    """What the sessions came to, oldest first."""
     redact, (since, until) = remembering(redact_of(vault.settings.secrets)), span
-    begin = utc(since)
     for row in reversed(rows):
-        ended = str(row["ended"] or "")
-        if ended and ended < begin:
-            continue
         try:
             note = vault.read(vault.root / path_of_cell(str(row["path"])))
             session = note.session

@@ -1,7 +1,8 @@
 """What sessions came to since a day, for a stand-up: outcomes, decisions and open ends, by project.
 
 The lines are those of the sessions' histories.  One rule says what is left out: a session lists a few lines of each kind (`KINDS`), outcomes with a
-commit or a pull request first, then those with the most parts, else the last ones, and none about phases that ended before the report begins.
+commit or a pull request first, then those with the most parts, decisions that are no reply to an offer first, else the last ones, and none about phases that
+ended before the report begins.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from crucible.history.composing import STARTED
 from crucible.history.model import Entry, Line
-from crucible.session.findings import Kind, Source, findings_by_phase, findings_of
+from crucible.session.findings import Source, findings_by_phase, findings_of
 from crucible.session.model import Phase, Session
 
 __all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
@@ -27,7 +28,7 @@ _NOT_TOLD = ("more", "following", "paused", "tasks")
 
 
 class Reported(NamedTuple):
-    """What one session came to: its history, when it was last at work, its lines by kind, and how much outcomes weigh by id.
+    """What one session came to: its history, when it was last at work, its lines by kind, and how much findings weigh by id.
 
     `is_followed` says that the project has later sessions, which may have closed what it left open.
     """
@@ -69,9 +70,8 @@ def reported(session: Session, entry: Entry, since: datetime) -> Reported | None
         for kind, told in found.items()
     }
     weights = {
-        one.id: (one.source == Source.COMMIT, len(one.points))
+        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points))
         for one in findings_of(session)
-        if one.kind == Kind.OUTCOME
     }
     at = _last(session)
     if at is None or not any(lines.values()):

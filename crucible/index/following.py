@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crucible.index.moments import begun
+from crucible.index.moments import begun, time_of
 from crucible.index.query import SessionQuery, matching
 from crucible.index.schema import shard_of
 from crucible.index.view import View
@@ -50,9 +50,9 @@ class Work(NamedTuple):
         return Following(len(later), tuple(line for said in later for line in said))
 
 
-def work_in(view: View) -> Work:
-    """The work of all sessions, except those of subagents."""
-    rows = {row["path"]: row for row in matching(view, SessionQuery())}
+def work_in(view: View, since: str = "") -> Work:
+    """The work of the sessions that began since then, by default of all, except those of subagents."""
+    rows = {row["path"]: row for row in matching(view, SessionQuery(since=time_of(since)))}
     said: dict[object, list[str]] = {path: [str(row["title"] or "")] for path, row in rows.items()}
     for path, line in _lines(view, {shard_of(str(row["started"] or "")) for row in rows.values()}):
         if path in said:
