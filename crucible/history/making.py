@@ -194,7 +194,8 @@ def _basis(composed: Entry) -> str:
     """The mark of what the session says beside what waits for an answer, the same from whatever folder its paths are seen."""
     lines = (*composed.done, *composed.decisions, *composed.corrections)
     said = (without_folders("\n".join((one.text, one.why, *one.points))) for one in lines)
-    return basis_of((*said, *composed.tasks_completed, *composed.files_modified))
+    tasks = map(without_folders, composed.tasks_completed)
+    return basis_of((*said, *tasks, *composed.files_modified))
 
 
 def _source_of(vault: Vault, path: Path) -> Source | None:

@@ -285,6 +285,18 @@ def test_what_a_later_session_did_is_open_no_more_and_the_rest_says_how_many_fol
     assert len(compose_entry(session).further) == 3
 
 
+def test_the_names_of_tasks_hold_no_absolute_path() -> None:
+    tasks = (
+        Task("1", "Move /home/ada/notes/plan.md", "completed"),
+        Task("2", "Read /home/ada/x/y.md", "in_progress"),
+    )
+    entry = composed((), tasks=tasks)
+    assert (entry.tasks_completed, entry.tasks_started) == (
+        ("task-1: Move notes/plan.md",),
+        ("task-2: Read x/y.md",),
+    )
+
+
 def test_a_task_that_an_outcome_names_is_not_open() -> None:
     tasks = (Task("10", "Split the module"), Task("1", "Write the guide"))
     done = Noted(
