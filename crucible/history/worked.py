@@ -129,14 +129,23 @@ def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
-    """Each file of the project once, in the order of its first change, but none that came and went; a name that the note cuts is left out."""
-    files, found = Files(), dict[str, Deed]()
+    """Each file of the project once, in the order of its first change.
+
+    Left out are files outside the project, those that were created and deleted again, and names that the note cuts.
+    """
+    files, found, made = Files(), dict[str, None](), set[str]()
     for call in _calls(session):
         for act in acts_of(call, evidence, files) if call.outcome not in _NOT_DONE else ():
-            if act.deed not in _CHANGES or act.what.endswith(_CUT) or act.what.startswith(_ELSEWHERE):
+            what = act.what
+            if act.deed not in _CHANGES or what.endswith(_CUT) or what.startswith(_ELSEWHERE):
                 continue
-            if found.setdefault(act.what, act.deed) is Deed.WRITE and act.deed is Deed.DELETE:
-                del found[act.what]
+            inner = {one for one in made if one == what or one.startswith(f"{what}/")}
+            if act.deed is Deed.DELETE and inner:
+                found = {one: None for one in found if one not in inner}
+                continue
+            if act.deed is Deed.WRITE and what not in found:
+                made.add(what)
+            found[what] = None
     return tuple(found)
 
 
