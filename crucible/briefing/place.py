@@ -119,14 +119,15 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
-    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`; of one that is over its title."""
 
     def named(text: str, name: str) -> str:
         shown = quoter.line(name, 80)
         return f"{text} ({shown})" if shown else text
 
-    parts = [quoter.line(one.session, 120)]
-    if one.phase:
+    is_over = one.status in ("completed", "failed")
+    parts = [named(quoter.line(one.session, 120), one.title if is_over else "")]
+    if one.phase and not is_over:
         number = quoter.line(one.phase.removeprefix("phase-"), 20)
         parts.append(named(f"phase {number}{f' of {one.phases}' if one.phases else ''}", one.phase_name))
     if one.task_number:

@@ -232,7 +232,7 @@ class Told:
         """One line, unless its words were shown before."""
         shown = self._quoter.line(one.text)
         if shown and is_new(self._once, one.text):
-            reason = self._quoter.line(why, _WHY)
+            reason = self._quoter.line(why.lstrip("-* "), _WHY)
             because = f" ({'' if rank is Rank.LESSON else 'why: '}{reason})" if reason else ""
             yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
 
