@@ -47,23 +47,29 @@ class Position(NamedTuple):
 
 
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
-    """The position in a project, or in the whole vault: of the session that is active or that somebody paused, else of the last one.
+    """The position in a project, or in the whole vault: of the open session that somebody worked on last, else of the last one.
 
-    A session that was merely left is not where the work stands once another one followed.  Without `paused` paused sessions are passed over.
+    A session is open if it is active, or if somebody paused it; one that was merely left is open until another one follows.  Without `paused` paused sessions are passed over.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
     left = {name for name, mark in marks.items() if mark.why is Why.PAUSED}
     found = matching(view, SessionQuery(project=project or None))
     rows = [*islice((row for row in found if paused or row["status"] != "paused"), _MOST)]
+    newest = max(rows, key=_recency, default=_NO_ROW)
     open_ = [
         row
         for row in rows
-        if row["phases"] and (row["status"] == "active" or (row["status"] == "paused" and row["id"] in left))
+        if row["phases"]
+        and (
+            row["status"] == "active" or (row["status"] == "paused" and (row["id"] in left or row is newest))
+        )
     ]
-    row = max(
-        open_ or rows, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None
-    )
+    row = max(open_, key=_recency, default=newest)
     return _position(view, row, marks.get(str(row["id"]))) if row else None
+
+
+def _recency(row: Row) -> tuple[datetime, str, str]:
+    return last_active(row) or _NEVER, begun(row), str(row["id"])
 
 
 def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
