@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
 from crucible.brief.covering import covering, due_phase, find_brief, phase_number, set_brief
-from crucible.brief.extracting import extend_brief, room_for
+from crucible.brief.digest import extend_brief, room_for
 from crucible.brief.model import Brief, BriefUpdate, cut_words
 from crucible.brief.prompting import Asked, build_prompt
 from crucible.errors import AgentFailed, CrucibleError, EditRefused
@@ -28,7 +28,7 @@ from crucible.secrets.redacting import unscanned
 from crucible.session.model import Session
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Redact", "update_brief", "update_briefs"]
+__all__ = ["Redact", "record_answer", "update_brief", "update_briefs"]
 
 _LETTER = late_pattern(r"[^\W_]")
 _GAP = late_pattern(r"\s{20,}|\n{3,}")
@@ -140,9 +140,9 @@ def _ask(vault: Vault, note: Note, asker: Asker, how: _Writing, until: str) -> B
         brief = new
     except CrucibleError as error:
         problem = _problem(note.name, error)
-    told: dict[str, object] = {"kept": not problem, "content": "" if problem or not brief else brief.text}
-    told |= {name: value for name in _SPENT if (value := getattr(answer, name)) is not None}
-    unrecorded = _record(vault, note.name, until, told, how.now)
+    content = "" if problem or not brief else brief.text
+    values = {"kept": not problem, "content": content}
+    unrecorded = record_answer(vault, note.name, "brief", answer, values, now=how.now, phase=until)
     return BriefUpdate(brief, brief != old, problem or unrecorded, answer.model, answer.cost_usd)
 
 
@@ -171,11 +171,21 @@ def _replaced(note: Note, old: Brief | None, until: str, new: Brief, redact: Red
     return set_brief(note.source, there, new)
 
 
-def _record(vault: Vault, name: str, until: str, values: Mapping[str, object], now: datetime) -> str:
-    """What was asked for cost something, whatever became of it.  The problem to tell, "" for none."""
+def record_answer(
+    vault: Vault,
+    name: str,
+    kind: str,
+    answer: Answer,
+    values: Mapping[str, object],
+    *,
+    now: datetime,
+    phase: str = "",
+) -> str:
+    """Record what an answer cost, whatever became of it; returns the problem if that fails, else ""."""
+    told = {**values, **{key: value for key in _SPENT if (value := getattr(answer, key)) is not None}}
     limit = vault.settings.flight.max_value_bytes
     try:
-        append_entry(vault.root, name, "brief", values, now=now, phase=until, max_value_bytes=limit)
+        append_entry(vault.root, name, kind, told, now=now, phase=phase, max_value_bytes=limit)
     except CrucibleError as error:
-        return f"{name}: what its brief cost was not written down: {error}"
+        return f"{name}: what its {kind} cost was not written down: {error}"
     return ""

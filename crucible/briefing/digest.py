@@ -14,20 +14,19 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from crucible.brief.digest import Known as Shown
-from crucible.briefing.facts import Fact, Known, find_known, with_histories, with_memory
+from crucible.briefing.facts import Fact, Known, find_known, with_kept
 from crucible.briefing.files import find_files, read_text
 from crucible.briefing.likeness import Aim, Leaning, rank_alike
 from crucible.briefing.model import Cut, Item, Rank, Source
 from crucible.briefing.place import Position, find_position, position_lines
 from crucible.briefing.profile import conventions
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.sections import conventions_of, decisions_of, is_new, is_useful, open_ends_of
+from crucible.briefing.sections import conventions_of, decisions_of, is_new, lessons_of, open_ends_of
 from crucible.errors import CrucibleError
 from crucible.history.memories import MemoryKind, key_of
 from crucible.index.view import View
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
-from crucible.session.findings import Kind
 from crucible.session.findings import Source as Found
 from crucible.tasks.gathering import Scope, gather
 from crucible.tasks.model import Stage
@@ -96,9 +95,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
             return without
 
     position = tried("position", lambda: find_position(view, vault.root, project), None)
-    known = find_known(vault, view, project, wanted.now)
-    for name, add in (("memory", with_memory), ("history", with_histories)):
-        known = tried(name, partial(add, vault, known, project), known)
+    known = with_kept(vault, find_known(vault, view, project, wanted.now), project, tried)
     own = partial(conventions, vault.root, project, quoter.whole)
     profile = tried("profile", own, tuple[str, ...]()) if project else ()
     named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
@@ -119,9 +116,10 @@ def _tasks(view: View, known: Known, project: str) -> Iterator[Fact]:
     tasks = gather(view, Scope(project)).tasks
     done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
     for task in tasks:
+        session = task.ref.session
         is_open = task.stage in (Stage.IN_PROGRESS, Stage.PENDING) and key_of(task.content) not in done
-        if is_open and task.ref.session in known.alive:
-            yield Fact("task", task.content, task.ref.session)
+        if is_open and session in known.alive and not known.after(session).settles(task.content):
+            yield Fact("task", task.content, session)
 
 
 class Digest(NamedTuple):
@@ -169,12 +167,11 @@ def digest_items(
 ) -> list[Item]:
     """Every item, each text once; of a rank what concerns the `aim` first.  `named` are conventions of notes and files."""
     rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
-    lessons = (one for one in known.of(Kind.FAILURE, Kind.CORRECTION) if one.why and is_useful(one))
     groups = (
         (Rank.TODO, todos),
         (Rank.CONVENTION, rules),
         (Rank.DECISION, decisions_of(known)),
-        (Rank.LESSON, lessons),
+        (Rank.LESSON, lessons_of(known)),
     )
     once, found = Shown(), list[Item]()
     for rank, facts in groups:

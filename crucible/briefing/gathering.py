@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from crucible.briefing.facts import Known, find_known, with_histories, with_memory
+from crucible.briefing.facts import Known, find_known, with_kept
 from crucible.briefing.files import included_section
 from crucible.briefing.knowledge import Type, keywords, knowledge_section, question_of
 from crucible.briefing.likeness import Aim, aimed, explain
@@ -138,29 +137,25 @@ class _Gathered:
         if self._supply.broken:
             self._fails("sessions", self._supply.broken)
         known = self._try("sessions", lambda: find_known(vault, view, wish.project, wish.now), Known())
-        for name, add in (("memory", with_memory), ("history", with_histories)):
-            if getattr(wanted, name):
-                known = self._try(name, partial(add, vault, known, wish.project), known)
-        self._known, self.position = known, self._try("position", self._position, "")
+        self._known = known = with_kept(vault, known, wish.project, self._try, wanted)
+        self.position = self._try("position", self._position, "")
         if view and wanted.tasks and tasks.show_task_status:
             self._tasks = self._try("tasks", lambda: self._overview(view), None)
         told = Told(known, self._quoter, wish.now)
         # What is open is shown as that, not as a decision.
-        parts: list[tuple[str, bool, Callable[[], Section]]] = [
-            ("memory", wanted.memory, told.conventions),
-            ("tasks", True, lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
-            ("inbox", wanted.inbox, lambda: told.waiting(self._waiting())),
-            ("history", wanted.history, told.open_ends),
-            ("sessions", wanted.sessions, told.decisions),
-            ("sessions", wanted.sessions, lambda: told.sessions(chosen.history_depth)),
-            ("profile", wanted.profile, self._profile),
-            (
-                "include_files",
-                True,
-                lambda: included_section(wish.folder, chosen.include_files, self._quoter),
-            ),
+        parts: list[tuple[str, Callable[[], Section]]] = [
+            ("memory", told.conventions),
+            ("tasks", lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
+            ("inbox", lambda: told.waiting(self._waiting())),
+            ("history", told.open_ends),
+            ("sessions", told.decisions),
+            ("sessions", lambda: told.sessions(chosen.history_depth)),
+            ("profile", self._profile),
+            ("include_files", lambda: included_section(wish.folder, chosen.include_files, self._quoter)),
         ]
-        found = [self._try(name, build, Section(name, "")) for name, is_wanted, build in parts if is_wanted]
+        found = [
+            self._try(name, build, Section(name, "")) for name, build in parts if getattr(wanted, name, True)
+        ]
         if wanted.recall:
             asked = [keywords(self._recent_words())] if chosen.recall_auto_query else []
             self.queries = [query for query in (*asked, *chosen.recall_queries) if query.strip()]

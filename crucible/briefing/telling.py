@@ -5,7 +5,6 @@ Owns what the template is given and must print, and that one with an error is na
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -42,15 +41,13 @@ def fit(sections: Sequence[Section], render: Render, size_of: Callable[[str], in
 
     order = sorted(places, key=key)
 
-    def fitted(count: int) -> Fitted:
+    # What was left out is told, so one item less may be a longer text.
+    for count in range(len(order) + 1):
         kept, left_out = _without(sections, {*order[:count]})
         text = render(kept, left_out)
-        return Fitted(kept, left_out, text, size_of(text))
-
-    gone = bisect_left(range(len(order)), True, key=lambda count: fitted(count).size <= budget)
-    # What was left out is told, so one item less may be a longer text: then the next smaller one is looked for.
-    tried = (fitted(count) for count in range(gone, len(order)))
-    return next((one for one in tried if one.size <= budget), None) or fitted(len(order))
+        if (size := size_of(text)) <= budget:
+            break
+    return Fitted(kept, left_out, text, size)
 
 
 def _without(

@@ -17,11 +17,10 @@ from crucible.capture.asking import Ask
 from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
 from crucible.errors import CrucibleError
-from crucible.history.discarding import prune, too_many
-from crucible.history.keeping import entry_path, load_entries
+from crucible.history.keeping import entry_path, load_entries, prune, too_many
 from crucible.history.making import Made, make_history
+from crucible.history.memories import remember
 from crucible.history.model import NO_CAPTURES
-from crucible.history.remembering import remember
 from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering

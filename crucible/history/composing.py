@@ -6,35 +6,30 @@ Nothing is judged here: findings are shown as they are.  What is left out follow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import chain
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence
-from crucible.acts.files import Files
-from crucible.acts.model import Deed
-from crucible.acts.reading import acts_of
 from crucible.brief.model import cut_words
 from crucible.history.model import NO_CAPTURES, Captures, Entry, Line, shortened_entry, with_lines
 from crucible.history.shortening import shortener
-from crucible.history.worked import worked
+from crucible.history.worked import entries_of, modified_files, used_skills, worked
+from crucible.index.following import NOTHING, Following
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, findings_of
 from crucible.session.model import (
     Callout,
     Intervention,
-    Outcome,
     Session,
-    Subagent,
     Task,
-    ToolCall,
-    ToolCalls,
 )
-from crucible.session.model import Entry as NoteEntry
 from crucible.session.tasks import is_task_news
 from crucible.session.waiting import DONE, Answers, wanted_of, words_of
 
-__all__ = ["MOST", "PAUSED", "compose_entry", "open_questions"]
+__all__ = ["MOST", "PAUSED", "STARTED", "THEN", "compose_entry", "open_questions"]
 
 MOST = {
     "request": 1,
@@ -46,8 +41,12 @@ MOST = {
     "further": 12,
 }
 """Items that a section lists at most."""
+STARTED = "Started: "
+"""The prefix of a task that was begun and is not done."""
 PAUSED = "Paused: "
 """The prefix of the line that says why a session rests."""
+THEN = "Open when the session ended; "
+"""The prefix of the line that counts the sessions that followed."""
 
 _POINTS = 6
 _REPORTS = 3
@@ -62,10 +61,7 @@ _NO_WORD = late_pattern(r"[\W_]+")
 _TELLING = 20
 """Letters of a text that may be found within another one."""
 _NO_EVIDENCE = Evidence()
-_CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
-_NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
-_CUT = "…"
-_TEMPORARY = late_pattern(r"(?:/private)?/(?:tmp|var/folders)/|[A-Za-z]:.*[/\\]Temp[/\\]")
+_OPEN = ("questions", "further")
 
 
 class _Listed(NamedTuple):
@@ -85,11 +81,13 @@ def compose_entry(
     roots: Sequence[str] = (),
     children: Sequence[Session] = (),
     time_worked: timedelta | None = None,
+    following: Following = NOTHING,
 ) -> Entry:
     """What the session came to; no text holds an absolute path.
 
     `evidence` holds whole calls, if they were recorded.  `blockers` are those of the session's last bookmark.  `roots` are folders of its project that
     the evidence does not know.  `children` are its subagents' sessions.  `time_worked` is worked out from the note if it is not given.
+    `following` is what later sessions of the project did: what that settles is open no more.
     """
     lasted = worked(session) if time_worked is None else time_worked
     entry = Entry(
@@ -100,15 +98,19 @@ def compose_entry(
         ended=session.ended,
         duration_minutes=round(lasted.total_seconds() / 60) if lasted is not None else None,
         agent=_agent(session),
-        skills=_used_skills(session),
-        tasks_completed=tuple(task.id for task in session.tasks if task.status == "completed"),
-        tasks_started=tuple(task.id for task in session.tasks if _is_started(task)),
-        files_modified=_modified_files(session, evidence),
+        skills=used_skills(session),
+        tasks_completed=tuple(
+            f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "completed"
+        ),
+        tasks_started=tuple(f"{_name(task)}: {task.content}" for task in session.tasks if _is_started(task)),
+        files_modified=modified_files(session, evidence),
         captures=captures,
         tokens=session.tokens_used,
     )
     kept = _kept(captures)
-    listed = _once([*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers)])
+    listed = _once(
+        [*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers, following)]
+    )
     entry = with_lines(
         entry, lambda part, _: _most(part, [one for one in listed if one.part == part], session.id)
     )
@@ -128,12 +130,14 @@ def _is_started(task: Task) -> bool:
 
 
 def _once(listed: Sequence[_Listed]) -> list[_Listed]:
-    """Each thing once: not a text that another one of its section contains, and not the same text in two sections."""
-    first: dict[str, _Listed] = {}
+    """Each thing once: not a text that another one of its section contains, and what is open in one section only."""
+    first: dict[tuple[str, str], _Listed] = {}
     for one in listed:
-        first.setdefault(_bare(one.line.text), one)
-    said = {part: "\n".join(text for text, one in first.items() if one.part == part) for part in MOST}
-    return [one for text, one in first.items() if len(text) < _TELLING or said[one.part].count(text) == 1]
+        first.setdefault(("open" if one.part in _OPEN else one.part, _bare(one.line.text)), one)
+    said = {part: "\n".join(text for (_, text), one in first.items() if one.part == part) for part in MOST}
+    return [
+        one for (_, text), one in first.items() if len(text) < _TELLING or said[one.part].count(text) == 1
+    ]
 
 
 def _bare(text: str) -> str:
@@ -220,11 +224,13 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 
 
 def _request(session: Session) -> str:
-    """The user's first words that answer nothing, in full if they are short, else a paragraph."""
-    first = [one.words for one in _all_entries(session) if isinstance(one, Intervention) and not one.note]
+    """The user's words in the session's title, else the first ones that answer nothing; in full if they are short, else a paragraph."""
+    first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
     answers = [_bare(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION]
+    title = _bare(session.title)
+    titled = (one for one in first if title and _bare(one).startswith(title))
     asked = (one for one in first if not any(said.endswith(_bare(one)) for said in answers))
-    words = next(asked, "".join(first[:1]))
+    words = next(chain(titled, asked), "".join(first[:1]))
     parts = [part.strip("# \t\n") for part in _PARAGRAPH.split(words) if _LETTER.search(part)]
     if len(words.split()) > _LONGEST_REQUEST:
         del parts[2 if parts[0].endswith(":") else 1 :]
@@ -245,7 +251,7 @@ def _done(tasks: Sequence[Task], outcomes: Sequence[Finding]) -> Iterator[_Liste
     yield from (_Listed("done", line) for line in lines)
     for task in tasks:
         if _is_started(task):
-            yield _Listed("done", Line(f"Started: {task.content} ({_name(task)})", finding=_id(task)))
+            yield _Listed("done", Line(f"{STARTED}{task.content} ({_name(task)})", finding=_id(task)))
 
 
 def _says(one: Finding, text: str) -> bool:
@@ -267,7 +273,7 @@ def _id(task: Task) -> str:
 
 
 def _milestones(session: Session) -> Iterator[Line]:
-    for entry in _all_entries(session):
+    for entry in entries_of(session):
         if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_news(entry.text):
             yield Line(_gist(": ".join(filter(None, (entry.title, entry.text))), _LONGEST))
 
@@ -285,7 +291,7 @@ def _first_paragraph(text: str) -> str:
 
 def open_questions(session: Session) -> Iterator[Line]:
     """What waits for a person, unanswered or not fixed, then open ends with their context."""
-    entries = [*_all_entries(session)]
+    entries = [*entries_of(session)]
     answers = Answers(entries, logged=bool(session.sources))
     for at, entry in enumerate(entries):
         kind, text = wanted_of(entry) or (DONE, "")
@@ -303,22 +309,38 @@ def _part_of(line: Line) -> str:
     return "questions" if asks else "further"
 
 
-def _rest(session: Session, blockers: Sequence[str]) -> Iterator[_Listed]:
-    """Open questions; then unfinished tasks, open ends, blockers, and why the session was paused, unless that is among them."""
-    waiting = [task for task in session.tasks if task.status not in _CLOSED]
+def _rest(session: Session, blockers: Sequence[str], following: Following) -> Iterator[_Listed]:
+    """Open questions; then unfinished tasks, open ends, blockers, and why the session was paused, unless that is among them.
+
+    What the session did itself later, or another one after it, is not open.  The last line counts the sessions that followed.
+    """
+    outcomes = (one for one in findings_of(session) if one.kind == Kind.OUTCOME)
+    own = Following(1, tuple(text for one in outcomes for text in (one.summary, *one.points)))
+    left = [task for task in session.tasks if task.status not in _CLOSED]
+    waiting = [
+        task
+        for task in left
+        if not following.settles(task.content) and not any(_names(text, task) for text in own.said)
+    ]
+    asked = [*open_questions(session)]
     open_ = [
         line
-        for line in open_questions(session)
-        if not any(_bare(task.content) in _bare(line.text) for task in waiting)
+        for line in asked
+        if not following.settles(line.text)
+        and not (line.finding.startswith(Kind.OPEN_END) and own.settles(line.text))
+        and not any(_bare(task.content) in _bare(line.text) for task in left)
     ]
     yield from (_Listed("further", line) for line in _unfinished(waiting))
     yield from (_Listed(_part_of(line), line) for line in open_)
     yield from (_Listed("further", Line(f"Blocked: {text}")) for text in blockers)
     reason = session.pause_reason or ""
     said = _bare(reason.partition(": ")[2] or reason)
-    known = [_bare(text) for text in (*(line.text for line in open_), *(task.content for task in waiting))]
+    known = [_bare(text) for text in (*(line.text for line in asked), *(task.content for task in left))]
     if reason and not any(said in text or text in said for text in known if text):
         yield _Listed("further", Line(f"{PAUSED}{reason}", finding="paused"))
+    if following.sessions and (open_ or waiting):
+        many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"
+        yield _Listed("further", Line(f"{THEN}{many} of the project may have done it", finding="following"))
 
 
 def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
@@ -330,62 +352,11 @@ def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
         yield Line(f"{_verb(task)}: {task.content} ({_name(task)}{after})", finding=_id(task))
 
 
+def _names(text: str, task: Task) -> bool:
+    """True if a text names the task by its id."""
+    return bool(re.search(rf"(?i)\btask[ #-]{{1,2}}{re.escape(task.id)}\b", text))
+
+
 def _verb(task: Task) -> str:
     known = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
     return known.get(task.status, f"To do ({task.status[:20]})")
-
-
-# --- files and skills --------------------------------------------------------------------------------------------------
-
-
-def _all_entries(session: Session) -> Iterator[NoteEntry]:
-    """Every entry in the order of the note, also those of inline subagents, except the prompts of these: no human wrote them."""
-    yield from _with_inline(session.preamble)
-    yield from _with_inline(session.all_entries())
-
-
-def _with_inline(entries: Iterable[NoteEntry]) -> Iterator[NoteEntry]:
-    for entry in entries:
-        yield entry
-        if isinstance(entry, Subagent):
-            yield from (one for one in _with_inline(entry.entries) if not isinstance(one, Intervention))
-
-
-def _modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
-    """Each file once, in the order of its first change, relative to the project.
-
-    Left out are temporary files, those that were created and deleted again or set back, and names that the note cuts.
-    """
-    files, found, made = Files(), dict[str, None](), set[str]()
-    acts = (
-        act
-        for call in _calls(session)
-        if call.outcome not in _NOT_DONE
-        for act in acts_of(call, evidence, files)
-        if not act.what.endswith(_CUT) and not _TEMPORARY.match(act.what)
-    )
-    for act in acts:
-        is_gone = act.deed is Deed.DELETE and any(
-            one == act.what or one.startswith(f"{act.what}/") for one in made
-        )
-        if is_gone or act.deed is Deed.REVERT:
-            found = {one: None for one in found if one != act.what and not one.startswith(f"{act.what}/")}
-        elif act.deed in _CHANGES:
-            made |= {act.what} if act.deed is Deed.WRITE and act.what not in found else set()
-            found[act.what] = None
-    return tuple(found)
-
-
-def _used_skills(session: Session) -> tuple[str, ...]:
-    """Each skill once, in the order of its first use."""
-    found: dict[str, None] = {}
-    for call in _calls(session):
-        if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:
-            found.update(dict.fromkeys(call.call.split()[1:2]))
-    return tuple(found)
-
-
-def _calls(session: Session) -> Iterator[ToolCall]:
-    for entry in _all_entries(session):
-        if isinstance(entry, ToolCalls):
-            yield from entry.calls

@@ -1,19 +1,21 @@
 """The folder `history/` of a vault: writing an entry's note, and which entries are there.
 
-Owns that a note that stands there is brought up to date and never written over.
+A note that stands there is brought up to date and never written over.  What is too old or too much is put away only if git or the system's trash can bring
+it back.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.acts.evidence import load_evidence
-from crucible.errors import CrucibleError, EditRefused, NoteExists
+from crucible.bookmarks.repository import digest_of, run_git
+from crucible.errors import CrucibleError, EditRefused, NoteExists, VaultError
 from crucible.history.model import HEADINGS, Captures, Entry, lines_of, shortened_captures, tidy_entry
 from crucible.history.notes import properties_of, read_entry, render_entry
 from crucible.history.revising import revised, with_property
@@ -38,7 +40,9 @@ __all__ = [
     "load_entries",
     "load_entry",
     "move_entry",
+    "prune",
     "search_entries",
+    "too_many",
 ]
 
 HISTORY = "history"
@@ -219,3 +223,71 @@ def _day_of(name: str) -> datetime:
         return datetime(int(found[1]), int(found[2]), int(found[3]), tzinfo=UTC) if found else NEVER
     except ValueError:
         return NEVER
+
+
+# --- putting away -----------------------------------------------------------------------------------------------------
+
+_MOST_DAYS = 10_000_000
+"""More than a calendar has."""
+
+
+def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) -> list[EntryNote]:
+    """The entries beyond so many, or older than so many days, the oldest first; 0 is no limit.
+
+    A note that is not understood is nobody's to take away, and what nobody knows the age of is not old.
+    """
+    found = list_entries(notes, Wish())
+    age = timedelta(days=min(days, _MOST_DAYS))
+    many = found[most:] if most else []
+    old = [one for one in found if days and one.at != NEVER and now - one.at > age]
+    beyond = {one.note.path for one in (*many, *old)}
+    return [one for one in reversed(found) if one.note.path in beyond]
+
+
+def prune(
+    vault: Vault, notes: Sequence[EntryNote], told: Callable[[Path, str], None], on_error: OnError
+) -> None:
+    """Put each note away; `told` hears where each went.  One that was changed since it was read stays."""
+    for one in notes:
+        path = one.note.path
+        try:
+            with vault.locked(path):
+                if files.holds(files.inside(vault.root, path), one.note.data):
+                    told(path, _discard(vault.root, path))
+        except CrucibleError as error:
+            on_error(error)
+
+
+def _discard(root: Path, path: Path) -> str:
+    """Where it went; `VaultError` for what could not be brought back, which stays."""
+    if not _is_committed(root, path):
+        _to_trash(path)
+        return "in the trash"
+    try:
+        path.unlink()
+    except OSError as error:
+        raise VaultError(f"{path}: it cannot be removed: {error.strerror or error}") from error
+    return "git has it"
+
+
+def _is_committed(root: Path, path: Path) -> bool:
+    """Whether the last commit of the repository around the vault holds the file's very bytes under its name."""
+    name = os.path.relpath(path, root).replace(os.sep, "/")
+    kept = run_git(root, "rev-parse", "-q", "--verify", f"HEAD:./{name}")
+    return bool(kept) and kept == f"{digest_of(path)}\n"
+
+
+def _to_trash(path: Path) -> None:
+    # It asks the environment where the trash is, and takes 12 ms.
+    from send2trash import send2trash  # noqa: PLC0415
+
+    try:
+        send2trash(path)
+    except Exception as error:  # each system's has errors of its own
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+        raise VaultError(
+            f"{path}: left where it is: git does not have it, and the trash does not take it: {reason or type(error).__name__}",
+            "commit it first: what git has may go",
+        ) from error
+    if os.path.lexists(path):
+        raise VaultError(f"{path}: left where it is: the trash did not take it", "commit it first")

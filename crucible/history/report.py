@@ -1,18 +1,20 @@
 """What sessions came to since a day, for a stand-up: outcomes, decisions and open ends, by project.
 
-The lines are those of the sessions' histories.  One rule says what is left out: a session lists a few lines of each kind (`KINDS`), the last ones, and
-none about phases that ended before the report begins.
+The lines are those of the sessions' histories.  One rule says what is left out: a session lists a few lines of each kind (`KINDS`), outcomes with a
+commit or a pull request first, then those with the most parts, decisions that are no reply to an offer first, else the last ones, and none about phases that
+ended before the report begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
+from crucible.history.composing import STARTED
 from crucible.history.model import Entry, Line
-from crucible.session.findings import findings_by_phase
+from crucible.session.findings import Source, findings_by_phase, findings_of
 from crucible.session.model import Phase, Session
 
 __all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
@@ -20,23 +22,33 @@ __all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
 KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
 """The kinds of lines, how each is labelled, and how many a session lists at most."""
 _NO_PROJECT = "No project"
+_LIGHT = (False, 0)
+_NOT_TOLD = ("more", "following", "paused", "tasks")
+"""Lines that say nothing without the rest of the history, by their `finding`."""
 
 
 class Reported(NamedTuple):
-    """What one session came to: its history, when it was last at work, and its lines by kind."""
+    """What one session came to: its history, when it was last at work, its lines by kind, and how much findings weigh by id.
+
+    `is_followed` says that the project has later sessions, which may have closed what it left open.
+    """
 
     entry: Entry
     status: str
     at: datetime
     lines: dict[str, tuple[Line, ...]]
+    weights: Mapping[str, tuple[bool, int]]
+    is_followed: bool = False
 
-    def last(self, kind: str) -> tuple[Line, ...]:
-        """The lines that are listed; the others are counted."""
-        return self.lines[kind][-KINDS[kind][1] :]
+    def listed(self, kind: str) -> tuple[Line, ...]:
+        """The lines that are listed, in order; the others are counted."""
+        lines = self.lines[kind]
+        places = sorted(range(len(lines)), key=lambda at: (self.weights.get(lines[at].finding, _LIGHT), at))
+        return tuple(lines[at] for at in sorted(places[-KINDS[kind][1] :]))
 
     def left_out(self, kind: str) -> int:
         """How many are not listed."""
-        return len(self.lines[kind]) - len(self.last(kind))
+        return len(self.lines[kind]) - len(self.listed(kind))
 
 
 def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
@@ -49,18 +61,23 @@ def reported(session: Session, entry: Entry, since: datetime) -> Reported | None
     """What a session came to since then, by its history; None if there is nothing to say."""
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
     found = {
-        "outcomes": entry.done,
+        "outcomes": [one for one in entry.done if not one.text.startswith(STARTED)],
         "decisions": entry.decisions,
         "open": (*entry.questions, *entry.further),
     }
     lines = {
-        kind: tuple(one for one in told if one.finding not in old and one.finding != "more")
+        kind: tuple(one for one in told if one.finding not in old and one.finding not in _NOT_TOLD)
         for kind, told in found.items()
+    }
+    weights = {
+        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points))
+        for one in findings_of(session)
     }
     at = _last(session)
     if at is None or not any(lines.values()):
         return None
-    return Reported(entry, str(session.status or ""), at, lines)
+    is_followed = any(one.finding == "following" for one in entry.further)
+    return Reported(entry, str(session.status or ""), at, lines, weights, is_followed)
 
 
 def _times(phases: Iterable[Phase]) -> Iterator[datetime]:
@@ -107,7 +124,8 @@ def _place(one: Reported) -> tuple[bool, str, datetime, str]:
 
 def _lines(one: Reported) -> Iterator[str]:
     for kind, (label, _) in KINDS.items():
-        told = [f"{label}: {line.text}" for line in one.last(kind)]
+        then = " then" if kind == "open" and one.is_followed else ""
+        told = [f"{label}{then}: {line.text}" for line in one.listed(kind)]
         if left := one.left_out(kind):
             told[-1] += f" (and {left} more)"
         yield from told

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.history.judging import Grounds, Refused, files_in, judge_answer, tasks_in
 from crucible.history.model import Entry, Line
+from crucible.history.telling import Grounds, Refused, files_in, judge_answer, tasks_in
 
 COMPOSED = Entry(
     "s",
