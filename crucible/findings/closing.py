@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from crucible.findings.calls import base_name
@@ -19,8 +19,8 @@ from crucible.session.sentences import SUMMARY, clipped, leads_on, plain, senten
 
 __all__ = ["Told", "key_of", "told"]
 
-_POINT = 160
-"""Code points of a point."""
+_POINT, _BRIEF = 160, 40
+"""Code points of a point, and of one that says little without its label."""
 _BOLD = late_pattern(r"\*\*[^*\n]+\*\*:?\Z")
 """A paragraph that is a heading by its looks."""
 _ENTRY = late_pattern(r"\*\*[^*\n]+\*\*\W")
@@ -51,6 +51,8 @@ class _Section:
     rank: int = 0
     said: list[str] = field(default_factory=list)
     items: list[Block] = field(default_factory=list)
+    is_apart: bool = False
+    """True if the label is a paragraph of its own."""
 
     def points(self) -> list[str]:
         """The rows or items of the list, those of the top level; one that only introduces others takes them along."""
@@ -79,8 +81,11 @@ def told(
     listed = words_in(" ".join(found))
     read.words |= listed
     said = [one for one in read.first.said if _tells(one) and one.rstrip(".") not in plain(asked)]
+    is_short = read.main in read.sections[:1] and (
+        read.main.items[0].kind is Part.TABLE or 0 < len("".join(points[:1])) < _BRIEF
+    )
     lead = [one.label for one in read.sections[:1] if one.rank == _LEAD and not read.first.items]
-    lead = [one for one in lead if read.is_about(one) or words_in(one) & listed]
+    lead = [one for one in lead if is_short or read.is_about(one) or words_in(one) & listed]
     best = (*filter(read.is_about, said), *lead, "")[0]
     if best in said:
         return Told(best, points or said[said.index(best) + 1 :])
@@ -92,7 +97,11 @@ def told(
     if points:
         return Told(*filled("; ", points))
     more = [one for section in read.sections for one in section.said if _tells(one)]
-    return Told(next(filter(read.is_about, more), (*said, *more, "")[0]))
+    telling = [one for one in more if read.is_about(one)]
+    if not telling and read.main and 0 < read.main.rank < _LEAD:
+        items = read.main.points()
+        return Told(*filled("; ", (_labelled(read.main.label, items[:1]), *items[1:])))
+    return Told((*telling, *said, *more, "")[0])
 
 
 def key_of(point: str) -> str:
@@ -101,7 +110,7 @@ def key_of(point: str) -> str:
 
 
 def _tells(one: str) -> bool:
-    return not leads_on(one) and not one.endswith("?") and (one.count(" ") >= _FEW or _names(one))
+    return not leads_on(one) and (one.count(" ") >= _FEW or _names(one))
 
 
 def _names(one: str) -> bool:
@@ -114,6 +123,7 @@ class _Text:
     def __init__(self, text: str, files: Collection[str], asked: str, *, goes_on: bool) -> None:
         self.first, *self.sections = _sections(text, goes_on=goes_on)
         self._names = [name for path in files if len(name := base_name(path)) > _FEW]
+        self.main = next((one for one in (self.first, *self.sections) if one.points()), None)
         self._asked = words_in(asked) if len(asked) < SUMMARY else set[str]()
         self.words = words_in(" ".join(self._names)) | self._asked
 
@@ -128,17 +138,17 @@ class _Text:
 
     def points(self) -> list[str]:
         """The items of the list that belongs to the head, and each other section whose label names an edited file as one point."""
-        main = next((one for one in (self.first, *self.sections) if one.items), None)
+        main, is_lead = self.main, self.main in self.sections[:1] and self.main.rank == _LEAD
         named = [
             one
             for one in self.sections
             if self._has_file(one.label)
             and (one.items or (one.rank < _UNDER_BOLD and one.label.count(" ") > _FEW))
         ]
-        if main is None or not self._is_own(main) or (main in named and len(named) > 1):
+        if main is None or not self._is_own(main) or (main in named and len(named) > 1 and not is_lead):
             return [_labelled(one.label, one.points()) for one in named]
         told = main.points()
-        if main in named and main.rank < _LEAD:
+        if (main.rank == _LEAD and main is not self.sections[0]) or (main in named and main.rank < _LEAD):
             told[0] = _labelled(main.label, told[:1])
         return [*told, *(_labelled(one.label, one.points()) for one in named if one is not main)]
 
@@ -154,7 +164,8 @@ class _Text:
         if any(one.said for one in above) or any(a >= b for a, b in pairwise(ranks)):
             return False
         if main.rank == _LEAD:
-            return bool(ranks) or not any(map(self.is_about, self.first.said))
+            is_first = not above and not (main.is_apart and any(map(self.is_about, self.first.said)))
+            return bool(ranks) or is_first
         later = self.sections[len(above) + 1 :]
         return not any(one.label and one.rank < _LEAD for one in later) or any(
             self._has_file(item.text) for item in main.items
@@ -193,12 +204,13 @@ def _add(found: list[_Section], block: Block) -> None:
     elif _ENTRY.match(block.text) and (now.label or now.said or now.items):
         now.items.append(Block(Part.ITEM, block.text, _OUTER))
     elif not (block.indent and now.items):
-        told = sentences(block.text)
+        told = list(takewhile(lambda one: not one.endswith("?"), sentences(block.text)))
         if now.items:
             now = _Section()
             found.append(now)
         if told and leads_on(told[-1]):
-            found.append(_Section(told.pop(), _LEAD))
+            label = told.pop()
+            found.append(_Section(label, _LEAD, is_apart=not told))
         now.said += told
 
 

@@ -119,7 +119,7 @@ def _told(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def test_the_users_words_are_no_outcome() -> None:
-    assert _told("Done. Here is what we have:\n\n- one file") == ("one file", ())
+    assert _told("Done. Here is what we have:\n\n- one file") == ("Here is what we have: one file", ())
     assert _told("Skip empty lines while importing orders. It counts all empty lines.")[0] == (
         "It counts all empty lines."
     )
