@@ -101,7 +101,8 @@ def told(
     if not telling and read.main and 0 < read.main.rank < _LEAD:
         items = read.main.points()
         return Told(*filled("; ", (_labelled(read.main.label, items[:1]), *items[1:])))
-    return Told((*telling, *said, *more, "")[0])
+    head, *rest = telling[:1] or said or more[:1] or [""]
+    return Told(head, rest)
 
 
 def key_of(point: str) -> str:

@@ -167,11 +167,9 @@ class Outcomes:
         said = _closing(turn)
         if not said.text:
             return self._now
-        files, goes_on = (
-            self._story.edited,
-            said.text.endswith(":") or (turn.worked and not turn.is_recorded and said is turn.last),
-        )
-        head, rest = told(said.text, files, turn.prompt.text, self._told, goes_on=goes_on)
+        is_last = said is turn.last and not turn.is_recorded
+        goes_on = said.text.endswith(":") or (is_last and turn.calls_since > 0)
+        head, rest = told(said.text, self._story.edited, turn.prompt.text, self._told, goes_on=goes_on)
         if not head and not goes_on:
             head = f"Changed {', '.join(sorted(map(base_name, turn.files))[:8])}"
         return replace(self._now, closing=said, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)

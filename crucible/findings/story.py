@@ -11,7 +11,7 @@ from crucible.transcript.events import PromptKind
 
 __all__ = ["NOTHING", "Said", "Story", "Turn"]
 
-_MOST_FILES, _MOST_LINES = 400, 2000
+_MOST_FILES, _MOST_LINES, _MOST_TURNS = 400, 2000, 200
 _LEFT = 0.1
 """The share of a turn's lines that must be left for it to count."""
 
@@ -57,7 +57,8 @@ class Trace:
         """The turn itself changed lines, or files in a way that shows none."""
         added = {one for one in call.lines if one.is_added}
         self.before |= {one._replace(is_added=True) for one in call.lines if not one.is_added}
-        self.left |= added or call.lines or {Line(path, "") for path in call.files}
+        if len(self.left) < _MOST_LINES:
+            self.left |= added or call.lines or {Line(path, "") for path in call.files}
         self.most = max(self.most, len(self.left))
         self.is_committed = False
 
@@ -93,6 +94,8 @@ class Turn:
     edits: int = 0
     edit_row: str = ""
     calls: int = 0
+    calls_since: int = 0
+    """The calls after the last text."""
     red: bool = False
     interrupted: bool = False
     is_over: bool = False
@@ -129,7 +132,7 @@ class Story:
         answers = NOTHING if old.worked or old.interrupted else old.last
         self.before = old
         self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
-        self._traces.append(self.now.trace)
+        self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
         self._said_now = NOTHING
 
     def rewound(self) -> None:
@@ -141,7 +144,7 @@ class Story:
         turn, said = self.now, Said(trimmed(text), row)
         turn.first = turn.first if turn.first.text else said
         turn.last = turn.closing = self._said_now = said
-        turn.worked = False
+        turn.worked, turn.calls_since = False, 0
         if len(said.text) > len(turn.longest.text):
             turn.longest = said
         return said
@@ -154,6 +157,7 @@ class Story:
         elif not self.now.approach.text:
             self.now.approach, self._said_now = self._said_now, NOTHING
         self.now.calls += 1
+        self.now.calls_since += 1
         self.now.worked = True
         self.now.last_was_edit = bool(call.files)
         self.calls[key] = call

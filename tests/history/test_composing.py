@@ -309,6 +309,17 @@ def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
     assert entry.skills == ("testing",)
 
 
+def test_files_that_are_gone_again_or_temporary_are_not_told() -> None:
+    calls = (
+        ToolCall("Write walrus.md"),
+        ToolCall("Write /tmp/try.py"),
+        ToolCall("Edit kept.py"),
+        ToolCall("Edit back.py"),
+        ToolCall("Bash rm walrus.md old.py && git checkout -- back.py"),
+    )
+    assert composed((ToolCalls(calls),)).files_modified == ("kept.py", "old.py")
+
+
 def test_a_section_lists_the_surest_and_then_the_latest_and_counts_the_rest() -> None:
     sure = [Noted("outcome", f"Sure {n}", None, Grounds("commit", 0.97)) for n in range(3)]
     less = [Noted("outcome", f"Less {n}", None, Grounds("closing text", 0.9)) for n in range(20)]
