@@ -27,6 +27,8 @@ _ENTRY = late_pattern(r"\*\*[^*\n]+\*\*\W")
 """A paragraph that is an item by its looks."""
 _NAMES = late_pattern(r"\w[./_:]\w|[a-z][A-Z]|\w\(")
 """What a sentence has only if it names something in the code."""
+_TITLED = late_pattern(r"\w+(?: \w+)?:\s")
+_NAME = late_pattern(r"\w[\w./-]{5,}\w")
 _RULER = late_pattern(r"[\s|:-]+\Z")
 _UNDER_BOLD, _LEAD, _OUTER = 7, 8, -9
 _FEW, _SHORT = 3, 5
@@ -69,13 +71,19 @@ class _Section:
 
 
 def told(
-    text: str, files: Collection[str], asked: str = "", known: Collection[str] = (), *, goes_on: bool = False
+    text: str,
+    files: Collection[str],
+    asked: str = "",
+    known: Collection[str] = (),
+    *,
+    written: str = "",
+    goes_on: bool = False,
 ) -> Told:
     """What a text says was done to `files`, without its questions, the words of the prompt and the points that are `known`.
 
-    If the agent went on after the text (`goes_on`), its last sentence says with what.
+    What names something that was `written` is what was done rather than what was wrong.  If the agent went on after the text (`goes_on`), its last sentence says with what.
     """
-    read = _Text(text, files, asked, goes_on=goes_on)
+    read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [clipped(one, _POINT) for one in read.points()]
     points = [one for one in found if key_of(one) not in known]
     listed = words_in(" ".join(found))
@@ -97,7 +105,7 @@ def told(
     if points:
         return Told(*filled("; ", points))
     more = [one for section in read.sections for one in section.said if _tells(one)]
-    telling = [one for one in more if read.is_about(one)]
+    telling = [*filter(read.is_written, more), *filter(read.is_about, more)]
     if not telling and read.main and 0 < read.main.rank < _LEAD:
         items = read.main.points()
         return Told(*filled("; ", (_labelled(read.main.label, items[:1]), *items[1:])))
@@ -121,10 +129,11 @@ def _names(one: str) -> bool:
 class _Text:
     """A closing text: its sections, the names of the edited files, and the words that its turn is about."""
 
-    def __init__(self, text: str, files: Collection[str], asked: str, *, goes_on: bool) -> None:
+    def __init__(self, text: str, files: Collection[str], asked: str, written: str, *, goes_on: bool) -> None:
         self.first, *self.sections = _sections(text, goes_on=goes_on)
         self._names = [name for path in files if len(name := base_name(path)) > _FEW]
         self.main = next((one for one in (self.first, *self.sections) if one.points()), None)
+        self._written = written
         self._asked = words_in(asked) if len(asked) < SUMMARY else set[str]()
         self.words = words_in(" ".join(self._names)) | self._asked
 
@@ -149,9 +158,16 @@ class _Text:
         if main is None or not self._is_own(main) or (main in named and len(named) > 1 and not is_lead):
             return [_labelled(one.label, one.points()) for one in named]
         told = main.points()
+        if main.items[0].indent == _OUTER:  # Problem, fix
+            told = [one for one in told if not _TITLED.match(one) or self.is_written(one)] or told
         if (main.rank == _LEAD and main is not self.sections[0]) or (main in named and main.rank < _LEAD):
             told[0] = _labelled(main.label, told[:1])
         return [*told, *(_labelled(one.label, one.points()) for one in named if one is not main)]
+
+    def is_written(self, one: str) -> bool:
+        """True if a sentence names an edited file, or something in its new lines."""
+        named = (name for name in _NAME.findall(one) if _names(name))
+        return self._has_file(one) or any(name in self._written for name in named)
 
     def _has_file(self, text: str) -> bool:
         return any(name in text for name in self._names)

@@ -171,6 +171,11 @@ def test_a_sentence_before_a_list_is_the_head_if_it_is_about_the_list() -> None:
     assert _told(text)[0].startswith("Fixed both inconsistent timestamps: a.py - now")
 
 
+def test_a_problem_is_no_outcome_if_its_fix_is_told() -> None:
+    text = "Done. In short:\n\n**Problem:** Orders were lost.\n\n**Fix:** `cache.py` keeps them."
+    assert _told(text) == ("Fix: cache.py keeps them.", ())
+
+
 def test_a_commentary_is_no_head() -> None:
     assert _told("Created `walrus.md`. You can fill it later if you want to.")[0] == "Created walrus.md."
     assert _told("All tests pass. The changes look good. The importer skips empty lines.")[0] == (
