@@ -23,7 +23,7 @@ from crucible.transcript.events import PlanSettled, PromptKind, TaskChanged, Tas
 __all__ = ["OpenEnds"]
 
 QUESTION = Pattern("last question", Source.STATE, 19, 19)
-BEGUN = Pattern("begun, not finished", Source.STATE, 9, 10)
+BEGUN = Pattern("begun, not finished", Source.STATE, 7, 8)
 PLANNED = Pattern("planned, not carried out", Source.STATE, 4, 4)
 LISTED = Pattern("task not ticked", Source.STATE, 6, 8)
 

@@ -22,8 +22,8 @@ from crucible.session.sentences import SUMMARY
 
 __all__ = ["Outcomes", "commits_in"]
 
-CLOSING = Pattern("closing text after edits", Source.SUMMARY, 46, 49)
-COMMIT = Pattern("commit", Source.COMMIT, 36, 36)
+CLOSING = Pattern("closing text after edits", Source.SUMMARY, 64, 72)
+COMMIT = Pattern("commit", Source.COMMIT, 58, 58)
 REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
 
 _MOST, _CHECKS, _POINTS = 12, 6, 7

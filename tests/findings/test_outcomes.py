@@ -173,7 +173,7 @@ def test_a_sentence_before_a_list_is_the_head_if_it_is_about_the_list() -> None:
 
 def test_a_problem_is_no_outcome_if_its_fix_is_told() -> None:
     text = "Done. In short:\n\n**Problem:** Orders were lost.\n\n**Fix:** `cache.py` keeps them."
-    assert _told(text) == ("Fix: cache.py keeps them.", ())
+    assert _told(text) == ("In short: Fix: cache.py keeps them.", ())
 
 
 def test_a_commentary_is_no_head() -> None:
