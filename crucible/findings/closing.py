@@ -60,10 +60,11 @@ class _Section:
         """The rows or items of the list, those of the top level; one that only introduces others takes them along."""
         if self.items and self.items[0].kind is Part.TABLE:
             return list(_rows(self.items))
-        top = min((item.indent for item in self.items), default=0)
+        items = [item for item in self.items if item.kind is Part.ITEM]
+        top = min((item.indent for item in items), default=0)
         parts: list[list[str]] = []
-        for item in self.items:
-            is_inner = item.indent > top + 1 or (self.items[0].is_numbered and not item.is_numbered)
+        for item in items:
+            is_inner = item.indent > top + 1 or (items[0].is_numbered and not item.is_numbered)
             if not parts or not is_inner:
                 parts.append([])
             parts[-1].append(plain(item.text))
@@ -86,24 +87,23 @@ def told(
     read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [clipped(one, _POINT) for one in read.points()]
     points = [one for one in found if key_of(one) not in known]
-    listed = words_in(" ".join(found))
-    read.words |= listed
+    read.words |= words_in(" ".join(found))
     said = [one for one in read.first.said if _tells(one) and one.rstrip(".") not in plain(asked)]
     is_short = read.main in read.sections[:1] and (
         read.main.items[0].kind is Part.TABLE or 0 < len("".join(points[:1])) < _BRIEF
     )
     lead = [one.label for one in read.sections[:1] if one.rank == _LEAD and not read.first.items]
-    lead = [one for one in lead if is_short or read.is_about(one) or words_in(one) & listed]
+    lead = [one for one in lead if is_short or read.is_about(one)]
     best = (*filter(read.is_about, said), *lead, "")[0]
     if best in said:
         return Told(best, points or said[said.index(best) + 1 :])
     if best:
         return Told(*filled("; ", (f"{best} {points[0]}", *points[1:]))) if points else Told(f"{best[:-1]}.")
-    titles = [one.label for one in read.sections if one.rank < _UNDER_BOLD and read.is_about(one.label)]
-    if len(titles) == 1:
-        return Told(titles[0], points)
     if points:
         return Told(*filled("; ", points))
+    titles = [one.label for one in read.sections if one.rank < _UNDER_BOLD and read.is_about(one.label)]
+    if len(titles) == 1:
+        return Told(titles[0])
     more = [one for section in read.sections for one in section.said if _tells(one)]
     telling = [*filter(read.is_written, more), *filter(read.is_about, more)]
     if not telling and read.main and 0 < read.main.rank < _LEAD:
@@ -199,11 +199,7 @@ def _sections(text: str, *, goes_on: bool) -> list[_Section]:
         if block.kind is Part.HEADING:
             found.append(_Section(_NUMBER.sub("", plain(block.text), 1), block.indent))
         elif block.kind in (Part.ITEM, Part.TABLE):
-            if len(found) > 1 and _goes_on(found[-2], now, block):
-                del found[-1]
-            elif now.items and now.items[-1].kind is not block.kind and block.kind is Part.TABLE:
-                found.append(_Section())
-            found[-1].items.append(block)
+            now.items.append(block)
         elif block.kind is Part.PROSE:
             _add(found, block)
     if goes_on and found[-1].rank == _LEAD and not found[-1].items:
@@ -229,18 +225,6 @@ def _add(found: list[_Section], block: Block) -> None:
             label = told.pop()
             found.append(_Section(label, _LEAD, is_apart=not told))
         now.said += told
-
-
-def _goes_on(above: _Section, now: _Section, item: Block) -> bool:
-    """True if an item goes on with a numbered list in which a paragraph stands."""
-    return bool(
-        above.items
-        and not now.items
-        and not now.label
-        and item.is_numbered
-        and above.items[0].is_numbered
-        and above.items[0].indent == item.indent
-    )
 
 
 def _labelled(label: str, items: Sequence[str]) -> str:

@@ -167,8 +167,8 @@ def test_a_paragraph_with_a_bold_name_is_an_item() -> None:
 
 
 def test_a_sentence_before_a_list_is_the_head_if_it_is_about_the_list() -> None:
-    text = "Done. Fixed both inconsistent timestamps:\n\n- `a.py` - now inconsistent with none\n- `b.py`"
-    assert _told(text)[0].startswith("Fixed both inconsistent timestamps: a.py - now")
+    text = "Done. Fixed both kinds of orders:\n\n- `a.py` - now of one kind with all\n- `b.py`"
+    assert _told(text)[0].startswith("Fixed both kinds of orders: a.py - now")
 
 
 def test_a_problem_is_no_outcome_if_its_fix_is_told() -> None:
