@@ -55,6 +55,8 @@ _SHELLS = words_of(
     """
 )
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
+_PATCHES = ("input", "patch", "patchText", "content")
+_DELETED = late_pattern(r"^\*\*\* Delete File: (.+?)[ \t\r]*$", re.MULTILINE)
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _MOST = 40
 """The most files and keys that are kept of one call."""
@@ -75,7 +77,8 @@ class Line(NamedTuple):
 class Call:
     """A call; `files` are those that it edits, `approach` is what the agent said right before it.
 
-    `lines` are those that it adds or removes, `gone` the files it deletes, `restored` those it sets back to what is committed.
+    `lines` are those that it adds or removes, `gone` the files it deletes, `restored` those it sets back to what is committed; it
+    `is_whole` if it writes all of a file.
     """
 
     row: str
@@ -87,6 +90,7 @@ class Call:
     lines: frozenset[Line] = frozenset()
     gone: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    is_whole: bool = False
     commits: bool = False
     script: str = field(default="", repr=False)
 
@@ -104,8 +108,11 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
     if tool in _EDITS and arguments.get("command") != "view":
         files = tuple(_edited(arguments))
         own = _own(files, roots)
-        lines = frozenset(islice(_lines(own, arguments), _MOST_LINES))
-        return Call(row, name, ", ".join(map(base_name, files[:3]))[:300], files=own, lines=lines)
+        lines = frozenset(islice(_lines(_text(arguments, *_PATHS), arguments), _MOST_LINES))
+        gone = tuple(_DELETED.findall(_text(arguments, *_PATCHES)))
+        is_whole = any(name in arguments for name in _WHOLE)
+        names = ", ".join(map(base_name, files[:3]))[:300]
+        return Call(row, name, names, files=own, lines=lines, gone=gone, is_whole=is_whole)
     return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
 
 
@@ -119,25 +126,37 @@ def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
     if path:
         yield path
     else:
-        yield from _PATCHED.findall(_text(arguments, "input", "patch", "patchText", "content"))[:_MOST]
+        yield from _PATCHED.findall(_text(arguments, *_PATCHES))[:_MOST]
 
 
 _OLD = ("old_string", "oldString", "old_str", "old_text")
-_NEW = ("new_string", "newString", "new_str", "new_text", "content", "file_text")
+_WHOLE = ("content", "file_text")
+_NEW = ("new_string", "newString", "new_str", "new_text", *_WHOLE)
 
 
-def _lines(files: tuple[str, ...], arguments: Mapping[str, object]) -> Iterator[Line]:
-    """The lines that an edit of files changes; short ones are in every file."""
+def _lines(path: str, arguments: Mapping[str, object]) -> Iterator[Line]:
+    """The lines that an edit of a file, or a patch, changes; short ones are in every file."""
+    if not path:
+        yield from _patched(_text(arguments, *_PATCHES))
+        return
     edits = arguments.get("edits")
     for edit in edits if isinstance(edits, list) else [arguments]:
-        if isinstance(edit, dict | Mapping):
+        if isinstance(edit, Mapping):
             old, new = (
                 {told for one in _text(edit, *names).split("\n") if len(told := one.strip()) > _SHORT}
                 for names in (_OLD, _NEW)
             )
-            for file in files[:1]:
-                yield from (Line(file, one, is_added=False) for one in old - new)
-                yield from (Line(file, one) for one in new - old)
+            yield from (Line(path, one, is_added=False) for one in old - new)
+            yield from (Line(path, one) for one in new - old)
+
+
+def _patched(patch: str) -> Iterator[Line]:
+    path = ""
+    for line in patch.split("\n"):
+        if found := _PATCHED.match(line):
+            path = found[1]
+        elif path and line[:1] in ("+", "-") and len(told := line[1:].strip()) > _SHORT:
+            yield Line(path, told, is_added=line[0] == "+")
 
 
 _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")

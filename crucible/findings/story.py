@@ -64,11 +64,15 @@ class Trace:
 
     def without(self, files: Sequence[str]) -> None:
         """Files, folders or everything ("") were deleted or set back."""
-        self.left = {
-            one
-            for one in self.left
-            if not any(not path or one.file == path or one.file.startswith(f"{path}/") for path in files)
-        }
+        self.left = (
+            self.left
+            if not files
+            else {
+                one
+                for one in self.left
+                if not any(not path or one.file == path or one.file.startswith(f"{path}/") for path in files)
+            }
+        )
 
 
 @dataclass(slots=True)
@@ -172,7 +176,12 @@ class Story:
         turn.edit_row = call.row
         turn.closing = turn.longest = NOTHING
         for trace in self._traces:
-            trace.change(call.lines)
+            old = trace.left - call.lines if call.is_whole else ()
+            replaced = (
+                one._replace(is_added=False) for one in old if one.is_added and one.file in call.files
+            )
+            trace.change([*call.lines, *replaced])
+            trace.without(call.gone)
         turn.trace.add(call)
         for files in (turn.files, self.edited):
             if len(files) < _MOST_FILES:

@@ -245,6 +245,20 @@ def test_what_is_written_in_another_way_later_is_told_once() -> None:
     assert played.agent("The importer filters empty lines.").outcomes == ["The importer filters empty lines."]
 
 
+def test_a_file_that_is_written_anew_or_patched_back_leaves_no_outcome() -> None:
+    whole: dict[str, object] = {"file_path": "/p/src/cache.py", "content": "import walrus\n"}
+    played = _edited().you("with walrus").call("Write", whole, "Done", CallEnd.OK)
+    assert played.agent("The walrus does it now.").outcomes == ["The walrus does it now."]
+    for patch in ("*** Update File: a.py\n@@\n-return rows if rows\n+return rows", "*** Delete File: a.py\n"):
+        played = Played().you("go")
+        first = "*** Begin Patch\n*** Update File: a.py\n@@\n-return rows\n+return rows if rows\n"
+        played.call("apply_patch", {"input": first}, "Done", CallEnd.OK).agent(
+            "The importer skips empty lines."
+        )
+        played.you("no").call("apply_patch", {"input": patch}, "Done", CallEnd.OK)
+        assert played.agent("The old `a.py` is back.").outcomes == ["The old a.py is back."]
+
+
 def test_a_line_that_is_reworded_later_is_still_there() -> None:
     played = _changed(
         _edited().you("blanks as well"), NEW, "    return [row for row in rows if row.strip()]\n"
