@@ -87,7 +87,7 @@ def told(
     read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [clipped(one, _POINT) for one in read.points()]
     points = [one for one in found if key_of(one) not in known]
-    read.words |= words_in(" ".join(found))
+    read.words |= words_in(" ".join(points))
     said = [one for one in read.first.said if _tells(one) and one.rstrip(".") not in plain(asked)]
     is_short = read.main in read.sections[:1] and (
         read.main.items[0].kind is Part.TABLE or 0 < len("".join(points[:1])) < _BRIEF
@@ -156,13 +156,18 @@ class _Text:
             and (one.items or (one.rank < _UNDER_BOLD and one.label.count(" ") > _FEW))
         ]
         if main is None or not self._is_own(main) or (main in named and len(named) > 1 and not is_lead):
-            return [_labelled(one.label, one.points()) for one in named]
-        told = main.points()
-        if main.items[0].indent == _OUTER:  # Problem, fix
-            told = [one for one in told if not _TITLED.match(one) or self.is_written(one)] or told
+            return [_labelled(one.label, self._items(one)) for one in named]
+        told = self._items(main)
         if (main.rank == _LEAD and main is not self.sections[0]) or (main in named and main.rank < _LEAD):
             told[0] = _labelled(main.label, told[:1])
-        return [*told, *(_labelled(one.label, one.points()) for one in named if one is not main)]
+        return [*told, *(_labelled(one.label, self._items(one)) for one in named if one is not main)]
+
+    def _items(self, section: _Section) -> list[str]:
+        """The items of a section; of paragraphs about a problem and its fix those that name what was written."""
+        told = section.points()
+        if not section.items or section.items[0].indent != _OUTER:
+            return told
+        return [one for one in told if not _TITLED.match(one) or self.is_written(one)] or told
 
     def is_written(self, one: str) -> bool:
         """True if a sentence names an edited file, or something in its new lines."""

@@ -22,8 +22,8 @@ from crucible.session.sentences import SUMMARY
 
 __all__ = ["Outcomes", "commits_in"]
 
-CLOSING = Pattern("closing text after edits", Source.SUMMARY, 64, 72)
-COMMIT = Pattern("commit", Source.COMMIT, 58, 58)
+CLOSING = Pattern("closing text after edits", Source.SUMMARY, 43, 53)
+COMMIT = Pattern("commit", Source.COMMIT, 45, 45)
 REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
 
 _MOST, _CHECKS, _POINTS = 12, 6, 7

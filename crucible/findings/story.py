@@ -64,15 +64,8 @@ class Trace:
 
     def without(self, files: Sequence[str]) -> None:
         """Files, folders or everything ("") were deleted or set back."""
-        self.left = (
-            self.left
-            if not files
-            else {
-                one
-                for one in self.left
-                if not any(not path or one.file == path or one.file.startswith(f"{path}/") for path in files)
-            }
-        )
+        if files:
+            self.left = {one for one in self.left if not any(_is_in(one.file, path) for path in files)}
 
 
 @dataclass(slots=True)
@@ -108,6 +101,10 @@ class Turn:
     last_was_edit: bool = False
     is_recorded: bool = False
     """True if a commit holds what was edited."""
+
+
+def _is_in(file: str, path: str) -> bool:
+    return not path or file == path or file.startswith(f"{path}/")
 
 
 def _is_like(one: Line, other: Line) -> bool:
