@@ -7,12 +7,11 @@ matched, and the marks of a test runner's failed output (a pipe may hide the exi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from posixpath import join, normpath
-from typing import NamedTuple
 
 from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
 from crucible.acts.model import Deed
@@ -21,7 +20,7 @@ from crucible.patterns import late_pattern
 
 __all__ = [
     "Call",
-    "Line",
+    "Lines",
     "base_name",
     "checks_in",
     "is_log",
@@ -65,19 +64,15 @@ _LONGEST = 20_000
 _MOST_LINES, _SHORT = 400, 4
 
 
-class Line(NamedTuple):
-    """A line that an edit adds to a file, or removes from it."""
-
-    file: str
-    text: str
-    is_added: bool = True
+Lines = frozenset[tuple[str, str]]
+"""Lines, each with its file."""
 
 
 @dataclass(slots=True)
 class Call:
     """A call; `files` are those that it edits, `approach` is what the agent said right before it.
 
-    `lines` are those that it adds or removes, `gone` the files it deletes, `restored` those it sets back to what is committed; it
+    `added` and `removed` are lines, `gone` the files it deletes, `restored` those it sets back to what is committed; it
     `is_whole` if it writes all of a file.
     """
 
@@ -87,7 +82,8 @@ class Call:
     approach: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
-    lines: frozenset[Line] = frozenset()
+    added: Lines = frozenset()
+    removed: Lines = frozenset()
     gone: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     is_whole: bool = False
@@ -108,11 +104,14 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
     if tool in _EDITS and arguments.get("command") != "view":
         files = tuple(_edited(arguments))
         own = _own(files, roots)
-        lines = frozenset(islice(_lines(_text(arguments, *_PATHS), arguments), _MOST_LINES))
+        changes = list(_changes(_text(arguments, *_PATHS), arguments))
+        old, new = _lines((one[0], one[1]) for one in changes), _lines((one[0], one[2]) for one in changes)
         gone = tuple(_DELETED.findall(_text(arguments, *_PATCHES)))
         is_whole = any(name in arguments for name in _WHOLE)
         names = ", ".join(map(base_name, files[:3]))[:300]
-        return Call(row, name, names, files=own, lines=lines, gone=gone, is_whole=is_whole)
+        return Call(
+            row, name, names, files=own, added=new - old, removed=old - new, gone=gone, is_whole=is_whole
+        )
     return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
 
 
@@ -134,29 +133,22 @@ _WHOLE = ("content", "file_text")
 _NEW = ("new_string", "newString", "new_str", "new_text", *_WHOLE)
 
 
-def _lines(path: str, arguments: Mapping[str, object]) -> Iterator[Line]:
-    """The lines that an edit of a file, or a patch, changes; short ones are in every file."""
-    if not path:
-        yield from _patched(_text(arguments, *_PATCHES))
-        return
+def _changes(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    """The file, the old and the new text of each part of an edit."""
     edits = arguments.get("edits")
     for edit in edits if isinstance(edits, list) else [arguments]:
-        if isinstance(edit, Mapping):
-            old, new = (
-                {told for one in _text(edit, *names).split("\n") if len(told := one.strip()) > _SHORT}
-                for names in (_OLD, _NEW)
-            )
-            yield from (Line(path, one, is_added=False) for one in old - new)
-            yield from (Line(path, one) for one in new - old)
+        if path and isinstance(edit, Mapping):
+            yield path, _text(edit, *_OLD), _text(edit, *_NEW)
+    parts = [] if path else _PATCHED.split(_text(arguments, *_PATCHES))[1:]
+    for name, body in zip(parts[::2], parts[1::2], strict=False):
+        old, new = ("\n".join(one[1:] for one in body.split("\n") if one[:1] == mark) for mark in "-+")
+        yield name, old, new
 
 
-def _patched(patch: str) -> Iterator[Line]:
-    path = ""
-    for line in patch.split("\n"):
-        if found := _PATCHED.match(line):
-            path = found[1]
-        elif path and line[:1] in ("+", "-") and len(told := line[1:].strip()) > _SHORT:
-            yield Line(path, told, is_added=line[0] == "+")
+def _lines(told: Iterable[tuple[str, str]]) -> Lines:
+    """The lines of texts; short ones are in every file."""
+    found = ((path, line.strip()) for path, text in told for line in text.split("\n"))
+    return frozenset(islice((one for one in found if len(one[1]) > _SHORT), _MOST_LINES))
 
 
 _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")

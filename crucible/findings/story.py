@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from crucible.findings.calls import Call, Line
+from crucible.findings.calls import Call
 from crucible.findings.texts import trimmed, words_in
 from crucible.transcript.events import PromptKind
 
@@ -31,8 +31,8 @@ NOTHING = Said("", "")
 class Trace:
     """The lines that a turn changed and that nothing has changed back since; `most` is how many they were."""
 
-    left: set[Line] = field(default_factory=set)
-    before: set[Line] = field(default_factory=set)
+    left: set[tuple[str, str]] = field(default_factory=set)
+    before: set[tuple[str, str]] = field(default_factory=set)
     """The lines that it removed."""
     most: int = 0
     is_committed: bool = False
@@ -42,30 +42,26 @@ class Trace:
         """True if hardly anything of the turn's edits is left."""
         return len(self.left) < _LEFT * self.most
 
-    def change(self, lines: Collection[Line]) -> None:
-        """Lines changed later: one that is only reworded is still there, unless it is again what it was before."""
-        for one in [line for line in lines if not line.is_added]:
-            old = one._replace(is_added=True)
-            if old in self.left:
-                self.left.discard(old)
-                self.left.update(
-                    new for new in lines if new.is_added and new not in self.before and _is_like(new, old)
-                )
-        self.left -= {one._replace(is_added=False) for one in lines if one.is_added}
+    def change(self, call: Call) -> None:
+        """A later call changed lines: one that is only reworded is still there, unless it is again what it was before."""
+        whole = {one for one in self.left if call.is_whole and one[0] in call.files}
+        for old in self.left & (call.removed | whole) - call.added:
+            self.left.discard(old)
+            self.left |= {new for new in call.added - self.before if _is_like(new, old)}
+        self.without(call.gone)
 
     def add(self, call: Call) -> None:
         """The turn itself changed lines, or files in a way that shows none."""
-        added = {one for one in call.lines if one.is_added}
-        self.before |= {one._replace(is_added=True) for one in call.lines if not one.is_added}
+        self.before |= call.removed
         if len(self.left) < _MOST_LINES:
-            self.left |= added or call.lines or {Line(path, "") for path in call.files}
+            self.left |= call.added or {(path, "") for path in call.files}
         self.most = max(self.most, len(self.left))
         self.is_committed = False
 
     def without(self, files: Sequence[str]) -> None:
         """Files, folders or everything ("") were deleted or set back."""
         if files:
-            self.left = {one for one in self.left if not any(_is_in(one.file, path) for path in files)}
+            self.left = {one for one in self.left if not any(_is_in(one[0], path) for path in files)}
 
 
 @dataclass(slots=True)
@@ -107,10 +103,10 @@ def _is_in(file: str, path: str) -> bool:
     return not path or file == path or file.startswith(f"{path}/")
 
 
-def _is_like(one: Line, other: Line) -> bool:
-    """True if two lines share more than half of their words."""
-    words, others = words_in(one.text), words_in(other.text)
-    return one.file == other.file and 2 * len(words & others) > max(len(words), len(others))
+def _is_like(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """True if two lines of a file share more than half of their words."""
+    words, others = words_in(one[1]), words_in(other[1])
+    return one[0] == other[0] and 2 * len(words & others) > max(len(words), len(others))
 
 
 class Story:
@@ -173,12 +169,7 @@ class Story:
         turn.edit_row = call.row
         turn.closing = turn.longest = NOTHING
         for trace in self._traces:
-            old = trace.left - call.lines if call.is_whole else ()
-            replaced = (
-                one._replace(is_added=False) for one in old if one.is_added and one.file in call.files
-            )
-            trace.change([*call.lines, *replaced])
-            trace.without(call.gone)
+            trace.change(call)
         turn.trace.add(call)
         for files in (turn.files, self.edited):
             if len(files) < _MOST_FILES:
