@@ -65,7 +65,7 @@ _NO_EVIDENCE = Evidence()
 _CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
-_TEMPORARY = late_pattern(r"(?:/private)?/(?:tmp|var/folders)/|[A-Za-z]:.*[/\\]Temp[/\\]")
+_TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/[^\s'\"`;|&<>]+")
 
 
 class _Listed(NamedTuple):
@@ -362,7 +362,8 @@ def _modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
         for call in _calls(session)
         if call.outcome not in _NOT_DONE
         for act in acts_of(call, evidence, files)
-        if not act.what.endswith(_CUT) and not _TEMPORARY.match(act.what)
+        if not act.what.endswith(_CUT)
+        and not any(path.endswith(f"/{act.what}") for path in _TEMPORARY.findall(call.call))
     )
     for act in acts:
         is_gone = act.deed is Deed.DELETE and any(
