@@ -17,6 +17,7 @@ from crucible.acts.files import Files
 from crucible.acts.model import Deed
 from crucible.acts.reading import acts_of
 from crucible.bookmarks.model import Bookmark, Why
+from crucible.patterns import late_pattern
 from crucible.session.model import Entry, Intervention, Outcome, Phase, Session, Subagent, ToolCall, ToolCalls
 
 __all__ = ["QUIET", "entries_of", "modified_files", "used_skills", "worked"]
@@ -111,6 +112,7 @@ def _cover(spans: Sequence[Span]) -> Covers:
 _CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
+_TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/[^\s'\"`;|&<>]+")
 _ELSEWHERE = ("~", "/")
 """How the name of a file outside the project begins."""
 
@@ -131,7 +133,7 @@ def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
 def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
     """Each file of the project once, in the order of its first change.
 
-    Left out are files outside the project, those that were created and deleted again or set back, and names that the note cuts.
+    Left out are files outside the project and temporary ones, those that were created and deleted again or set back, and names that the note cuts.
     """
     files, found, made = Files(), dict[str, None](), set[str]()
     acts = (
@@ -139,7 +141,10 @@ def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
         for call in _calls(session)
         if call.outcome not in _NOT_DONE
         for act in acts_of(call, evidence, files)
-        if not act.what.endswith(_CUT) and not act.what.startswith(_ELSEWHERE)
+        if not act.what.endswith(_CUT)
+        and not act.what.startswith(_ELSEWHERE)
+        # Where the project's folder is not known, only a file's name is left of its path.
+        and not any(path.endswith(f"/{act.what}") for path in _TEMPORARY.findall(call.call))
     )
     for act in acts:
         inner = {one for one in found if one == act.what or one.startswith(f"{act.what}/")}

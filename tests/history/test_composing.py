@@ -395,6 +395,8 @@ def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
 def test_files_that_are_gone_again_or_temporary_are_not_told() -> None:
     calls = (
         ToolCall("Write walrus.md"),
+        ToolCall("Write /tmp/try.py"),
+        ToolCall("Bash cat > /private/tmp/a/probe.py <<E⏎x⏎E"),
         ToolCall("Edit kept.py"),
         ToolCall("Edit back.py"),
         ToolCall("Bash rm walrus.md old.py && git checkout -- back.py"),
