@@ -6,6 +6,7 @@ they have in common is settled.  Nothing here reads a file or a clock, and the s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -14,15 +15,16 @@ from typing import Literal
 from crucible.acts.evidence import Evidence
 from crucible.acts.model import Act
 from crucible.codify.aligning import align
-from crucible.codify.drafting import Drafted, draft_session
+from crucible.codify.drafting import Drafted, draft_session, told_of
 from crucible.codify.model import DraftStep, Remark
 from crucible.codify.parameters import Parameter, filled
 from crucible.codify.settling import settle
 from crucible.codify.titling import Names, tidy_name
+from crucible.codify.wording import INPUTS
 from crucible.note.contain import slug
 from crucible.secrets.scanner import Redact
 from crucible.session.model import AgentRef, Session
-from crucible.workflow.model import Datum, Workflow
+from crucible.workflow.model import Datum, Workflow, key_of
 
 __all__ = ["Recorded", "codify"]
 
@@ -48,7 +50,13 @@ def codify(recorded: Sequence[Recorded], redact: Redact) -> Workflow:
 
     A session in which nothing was done is none of its `sessions` beside others; where nothing was done in any, it has no steps.
     """
-    drafts = [_clean(draft_session(one.session, one.children, one.evidence), redact) for one in recorded]
+    told = [told_of(one.session, one.children, one.evidence) for one in recorded]
+    names = Counter(name for nodes in told for name in {key_of(node.name) for node in nodes})
+    again = {name for name, count in names.items() if count > 1}
+    drafts = [
+        _clean(draft_session(one.session, nodes, again), redact)
+        for one, nodes in zip(recorded, told, strict=True)
+    ]
     drafts = [draft for draft in drafts if draft.steps] or drafts
     title = drafts[0].title if drafts else "Untitled"
     parameters = [one for draft in drafts for one in draft.parameters]
@@ -63,7 +71,11 @@ def _clean(drafted: Drafted, redact: Redact) -> Drafted:
     def clean(text: str) -> str:
         return redact(text)[0] if text else ""
 
-    parameters = tuple(one for one in drafted.parameters if clean(one.value) == one.value)
+    parameters = tuple(
+        one._replace(value=clean(one.value))
+        for one in drafted.parameters
+        if one.name in INPUTS or clean(one.value) == one.value
+    )
     cleaner = _Cleaner(clean, parameters)
     steps = tuple(map(cleaner.step, drafted.steps))
     used = tuple(one for one in parameters if one.name in cleaner.used)
@@ -76,6 +88,7 @@ class _Cleaner:
     def __init__(self, clean: Callable[[str], str], parameters: Sequence[Parameter]) -> None:
         self._clean = clean
         self._parameters = parameters
+        self._values = [one for one in parameters if one.name not in INPUTS]
         self._names = Names()
         self.used: set[str] = set()
 
@@ -121,7 +134,7 @@ class _Cleaner:
     def _remark(self, remark: Remark) -> Remark:
         return replace(
             remark,
-            text=filled(self._clean(remark.text), self._parameters),
-            why=filled(self._clean(remark.why), self._parameters),
-            points=tuple(filled(self._clean(point), self._parameters) for point in remark.points),
+            text=filled(self._clean(remark.text), self._values),
+            why=filled(self._clean(remark.why), self._values),
+            points=tuple(filled(self._clean(point), self._values) for point in remark.points),
         )

@@ -5,7 +5,7 @@ Decides names, grades and figures, and which step takes whose report.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from crucible.acts.evidence import Evidence
@@ -13,6 +13,7 @@ from crucible.acts.model import Act, Deed
 from crucible.codify.lines import lines_of
 from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.parameters import Parameter, parameters_of
+from crucible.codify.repeating import repeated
 from crucible.codify.stretches import Figured, Node, Stretch, fold
 from crucible.codify.telling import Teller
 from crucible.codify.titling import Names, slug_of, tidy_name, work_name
@@ -21,7 +22,7 @@ from crucible.session.model import AgentRef, Session
 from crucible.session.titles import prompt_name, shortened, untagged
 from crucible.workflow.model import Datum, Grade, RunStatus
 
-__all__ = ["Drafted", "draft_session"]
+__all__ = ["Drafted", "draft_session", "told_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +35,25 @@ class Drafted:
     parameters: tuple[Parameter, ...] = ()
 
 
-def draft_session(
+def told_of(
     session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
-) -> Drafted:
-    """A session's steps; never raises for what a session holds.
+) -> list[Node]:
+    """A session's requests with what was done in each; never raises for what a session holds.
 
     `children` has the sessions of its subagents at any depth by id, None for a missing one; `evidence` gives the records of a session.
     """
-    nodes = Teller(session, children, evidence).requests()
-    for node in nodes:
+    return Teller(session, children, evidence).requests()
+
+
+def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Drafted:
+    """A session's steps; `again` are the keys of requests that other sessions have too."""
+    title = shortened(normal_line(untagged(session.title)), 120) or "Untitled"
+    kept, parameters, title = repeated(title, nodes, parameters_of(session, nodes), again)
+    for node in kept:
         fold(node)
-    kept = _worth_telling(nodes)
-    parameters = parameters_of(session, kept)
+    kept = [*_worth_telling(kept)] if kept == nodes else kept
     drafter = _Drafter(parameters)
     steps = tuple(drafter.step(node, 0) for node in kept)
-    title = shortened(normal_line(untagged(session.title)), 120) or "Untitled"
     return Drafted(title, steps, session.id, parameters)
 
 

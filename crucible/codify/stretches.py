@@ -171,6 +171,8 @@ def folded_acts(acts: Iterable[Act]) -> list[Act]:
         if act.deed is Deed.REVERT:
             _revert(kept, act)
         else:
+            if act.deed is Deed.RUN:  # as in `git push`, the last time counts
+                kept.pop(act, None)
             kept.setdefault(act)
     return list(kept)
 
