@@ -115,6 +115,14 @@ class Files:
         )
         return path if is_known else ""
 
+    def is_outside(self, folder: str) -> bool:
+        """Whether a folder is known to be none of the project's, or is not known at all."""
+        path = posixpath.normpath(normal_line(_slashes(folder)))
+        if path.startswith("~"):
+            return not any(root.endswith(path[1:]) for root in self.roots)
+        is_under = any(path == root or path.startswith(f"{root}/") for root in self.roots)
+        return "$" in path or (_is_absolute(path) and bool(self.roots) and not is_under)
+
     def is_root(self, folder: str) -> bool:
         """Whether a folder is the first of the roots, from which relative paths are seen."""
         return _slashes(folder).rstrip("/") in self.roots[:1] or folder in (".", "./")

@@ -44,8 +44,9 @@ _VARIABLE = "'$"
 _MORE_WORDS = frozenset({"run", "exec", "tool"})
 _SHOWS = frozenset({"diff", "log", "show"})
 _TAKES_FILES = frozenset({"add", "rm", "restore", "stage", "reset"})
+_HANDS_ON = frozenset({"commit", "push", "merge", "rebase", "pull", "tag", "cherry-pick"})
 _NEW_BRANCH = frozenset({"-b", "-B", "-c", "--create"})
-_RANGE = late_pattern(r"origin/|.*[\w}]\.\.")
+_RANGE = late_pattern(r"(?!.*:|.*\b(?=[a-f]*\d)[0-9a-f]{6,}\b)(?:origin/|.*[\w}]\.\.)")
 _KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
 _ID = late_pattern(r"\b\d{6,}\b")
 _LONG = 40
@@ -118,6 +119,11 @@ def _looks_elsewhere(act: Act) -> bool:
     return len(words) > 1 and words[0] in _PROGRAMS and _looks(words)
 
 
+def _folder(act: Act) -> str:
+    """The `cd` before a command."""
+    return act.command.partition(" && ")[0] if act.command.startswith("cd ") else ""
+
+
 def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
     """True for a search, and for a server's tool that only shows something, with a parameter's value."""
     tool = act.what.partition(" ")[0].split("_")
@@ -126,8 +132,18 @@ def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
 
 
 def hands_on(acts: Iterable[Act]) -> bool:
-    """True if a command of version control or a forge did something."""
-    return any(has_effect(act) and _by_forge(act) for act in acts)
+    """True if work was handed on: committed, pushed, merged, or told to a forge."""
+    return any(_handed_on(act) for act in acts)
+
+
+def _handed_on(act: Act) -> str:
+    """The verb of a command that hands work on, "" for any other."""
+    words = [word for word in _words(act) if word[:1] != "-"]
+    if not (_by_forge(act) and has_effect(act)) or leads_out(_folder(act)) or _VARIABLE in _folder(act):
+        return ""
+    if words[0] in ("gh", "glab"):
+        return words[2] if words[2:] and words[2].isalpha() else words[1]
+    return words[1] if words[1] in _HANDS_ON else ""
 
 
 def _by_forge(act: Act) -> bool:
@@ -137,10 +153,7 @@ def _by_forge(act: Act) -> bool:
 
 def commands_name(acts: Iterable[Act]) -> str:
     """What the commands of version control did, as a step's name: `Commit and push`."""
-    done = (act for act in acts if has_effect(act) and _by_forge(act))
-    words = [[word for word in _words(act) if word[:1] != "-"] for act in done]
-    verbs = [*dict.fromkeys(word for said in words for word in said[1 if said[0] == "git" else 2 :][:1])]
-    verbs = [verb for verb in verbs if verb.isalpha() and verb != "add"][:3]
+    verbs = [verb for verb in dict.fromkeys(map(_handed_on, acts)) if verb and verb != "api"][:3]
     return " and ".join(filter(None, (", ".join(verbs[:-1]), *verbs[-1:]))).capitalize()
 
 
@@ -151,7 +164,7 @@ def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Re
     is_changed = any(act.deed in CHANGING for act in acts)
     for act in acts:
         one = _line(act, parameters, is_changed=is_changed)
-        if one is None or leads_out(one.text) or _VARIABLE in one.text:
+        if one is None or any(leads_out(text) or _VARIABLE in text for text in (one.text, _folder(act))):
             continue
         key: tuple[str, ...] = (one.text,)
         if one.kind is RemarkKind.LOOK and act.deed not in PROVING:

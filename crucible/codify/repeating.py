@@ -15,7 +15,7 @@ from crucible.acts.model import Act, Deed
 from crucible.codify.lines import commands_name, hands_on, lines_of
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.parameters import Parameter, filled, in_words
-from crucible.codify.stretches import CHANGING, PROVING, Node, Stretch
+from crucible.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch
 from crucible.codify.titling import CHANGES
 from crucible.codify.wording import LOG, LONGEST, REQUEST, Input, Words, held, is_specific, name_of, parted
 from crucible.note.contain import normal_line
@@ -68,20 +68,22 @@ class _Repeater:
         self._one_off: set[int] = set()
         self._lines: dict[int, set[str]] = {}
         self._last_changed: Node | None = None
+        self._first: Node | None = None
+        self._opening = ""
         self._is_done = False
 
     def made(self, title: str, nodes: Sequence[Node]) -> Repeated:
-        opening = self._parted(nodes[0])
+        self._first = next(filter(_asked, nodes))
+        self._opening = _asked(self._first)
+        opening = self._parted(self._first)
         later = {key_of(node.name) for node in nodes[1:]}
         for node in nodes:
             self._take(node)
         if not self._is_done:  # what was looked at first was the reason for it
             self._kept += self._pending
-        worked = [
-            one for one in self._kept if self._lines.get(id(one)) or not one.only_looked() or _reports(one)
-        ]
+        worked = [one for one in self._kept if self._lines.get(id(one)) or _worked(one)]
         self._kept = worked or self._kept
-        if self._kept and self._kept[0] is not nodes[0]:
+        if self._kept and self._kept[0] is not self._first:
             self._open(self._kept[0], opening)
         is_changed = False
         for node in self._kept:
@@ -110,30 +112,45 @@ class _Repeater:
 
     def _open(self, first: Node, opening: Words) -> None:
         """The first words of a session say what later ones mean."""
-        if opening.lead and not opening.lead.endswith("?") and _asked(first):
+        if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == _CHOSEN):
             first.remarks.insert(0, Remark(RemarkKind.ASKED, opening.lead))
             first.name = name_of(opening.lead) or first.name
+        elif first.name == _CHOSEN:
+            self._request(first)
+
+    def _request(self, node: Node) -> None:
+        """Any request may stand at the beginning."""
+        self._one_off.add(id(node))
+        self._give(REQUEST, self._opening)
+        self._generalize(node, _ANY, f"{{{{{REQUEST.name}}}}}")
 
     def _is_reply(self, node: Node) -> bool:
-        """Whether a later request is what was decided: the next run decides anew."""
+        """Whether a request is what was decided: the next run decides anew."""
         decided = [one.text for one in node.remarks if one.kind is RemarkKind.DECIDED]
-        return bool(self._kept) and any(text.endswith(_asked(node)) for text in decided)
+        return any(text.endswith(_asked(node)) for text in decided)
 
     def _parted(self, node: Node) -> Words:
         return parted(filled(_asked(node), self._parameters))
 
     def _take(self, node: Node) -> None:
         words = self._parted(node)
-        if self._is_reply(node) or (node.is_late and words.lead.endswith("?")):
+        if key_of(node.name) in self._again:
+            words = words._replace(lead=words.lead or node.name)
+        elif self._is_reply(node) or (node.is_late and words.lead.endswith("?")):
             words = words._replace(lead="")
         _flatten(node)
         acts = _acts(node)
         is_changed = any(act.deed in CHANGING and _passed(act) for act in acts)
-        # After the first change, talk only adds to what was made.
-        is_later, is_handed_on = self._last_changed is not None, hands_on(acts)
-        repeats = bool(words.lead) and (not is_later or _reports(node))
-        if not _asked(node) or key_of(node.name) in self._again or repeats or (is_later and is_handed_on):
-            self._repeat(node, words, acts)
+        told = [one for one in lines_of(filter(_passed, acts)) if one.kind is not RemarkKind.CHECK]
+        is_handed_on = hands_on(acts)
+        if self._last_changed is not None:  # from here on, talk only adds to what was made
+            repeats = is_handed_on or (bool(words.lead) and _reports(node))
+        else:
+            looks = any(one.kind is RemarkKind.LOOK for one in told)
+            is_own = node is self._first or looks or is_handed_on or _reports(node)
+            repeats = bool(words.lead) and is_own
+        if not _asked(node) or key_of(node.name) in self._again or repeats:
+            self._repeat(node, words, {one.text for one in told})
         elif self._last_changed is not None:
             _absorb(self._last_changed, node)
             return
@@ -142,20 +159,13 @@ class _Repeater:
             self._generalize(node, _CHOSEN, "")
             self._pending.append(node)
         elif not self._kept and not node.only_looked():
-            self._one_off.add(id(node))
-            self._give(REQUEST, _asked(node))
-            self._generalize(node, _ANY, f"{{{{{REQUEST.name}}}}}")
+            self._request(node)
             self._kept.append(node)
         if is_changed:
             self._last_changed = node
         self._is_done |= id(node) in self._lines and (is_changed or is_handed_on)
 
-    def _repeat(self, node: Node, words: Words, acts: Sequence[Act]) -> None:
-        lines = {
-            one.text
-            for one in lines_of(act for act in acts if _passed(act))
-            if one.kind in (RemarkKind.RUN, RemarkKind.LOOK)
-        }
+    def _repeat(self, node: Node, words: Words, lines: set[str]) -> None:
         keys = {key_of(one.name) for one in self._kept}
         if key_of(node.name) in keys or (lines and any(lines <= known for known in self._lines.values())):
             return
@@ -202,6 +212,11 @@ class _Repeater:
 
 def _acts(node: Node) -> list[Act]:
     return [act for one in node.walk() for part in one.stretches() for act in part.acts]
+
+
+def _worked(node: Node) -> bool:
+    """True if something was changed, run, checked or delegated with success."""
+    return _reports(node) or any(_passed(act) and act.deed not in LOOKING | NOISE for act in _acts(node))
 
 
 def _reports(node: Node) -> bool:
@@ -302,8 +317,10 @@ def _whole(act: Act) -> str:
 def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
     """An act of another run: it reads and writes what the words of its step name, what checks give, and changes."""
     reads = [datum for datum in act.reads if datum.name in text]
-    writes = [datum for datum in act.writes if act.deed in PROVING or _is_known(datum.name, text)]
+    is_edit = act.deed is Deed.EDIT
+    writes = [one for one in act.writes if one.name in text or (is_edit and _is_top(one.name))]
     if act.deed in PROVING:
+        writes = [*act.writes[-1:]]
         act = replace(act, what=_whole(act))
     elif act.deed in CHANGING and not writes:
         return replace(act, deed=Deed.EDIT, what=CHANGES.name, reads=(), writes=(CHANGES,))
@@ -314,6 +331,6 @@ def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
     return replace(act, reads=tuple(reads), writes=tuple(writes))
 
 
-def _is_known(file: str, text: str) -> bool:
-    """True for a file that a step's words name, and for a text at the top of the project: every run has those."""
-    return file in text or ("/" not in file and not is_specific(file))
+def _is_top(file: str) -> bool:
+    """True for a text at the top of the project, such as its changelog: every run has those."""
+    return "/" not in file and not is_specific(file)

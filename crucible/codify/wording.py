@@ -30,7 +30,7 @@ _LONGEST_DECISION = 120
 LONGEST = 200
 """Code points of a request that says the kind of work; a longer one says the work itself."""
 _SPECIFIC = late_pattern(
-    r"`[^`]+`|\"[^\"]{3,}\"|(?<!\w)(?!Git(?:Hub|Lab))\w*[a-z0-9][A-Z]|\w_\w|\w\(|\b\w{2,}\.(?!(?:md|txt|ya?ml|toml|json)\b)[a-z]{1,4}\b"
+    r"`[^`]+`|\"[^\"]{3,}\"|(?<!\w)(?!Git(?:Hub|Lab))\w*[a-z0-9][A-Z]|\w_\w|\w\(|\b(?!e\.g|i\.e)\w+\.(?!(?:md|txt|ya?ml|toml|json)\b)[a-z]{1,4}\b"
     r"|\b\d+(?:[-,.:]\d+)*\b|::|=>?"
 )
 """What names a part of the code, or one of things that were counted up: another run has others."""
