@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
 from crucible.acts.evidence import Evidence
-from crucible.acts.model import Act
 from crucible.codify.aligning import align
 from crucible.codify.drafting import Drafted, draft_session, told_of
-from crucible.codify.model import DraftStep, Remark
+from crucible.codify.model import DraftStep
 from crucible.codify.parameters import Parameter, filled
 from crucible.codify.settling import settle
 from crucible.codify.titling import Names, tidy_name
@@ -27,6 +26,9 @@ from crucible.session.model import AgentRef, Session
 from crucible.workflow.model import Datum, Workflow, key_of
 
 __all__ = ["Recorded", "codify"]
+
+
+_T = TypeVar("_T")
 
 
 def _nothing(_: str) -> Evidence:
@@ -94,7 +96,7 @@ class _Cleaner:
 
     def step(self, step: DraftStep) -> DraftStep:
         """A step and all below it."""
-        remarks = tuple(map(self._remark, step.remarks))
+        remarks = tuple(self._text(one, self._filled) for one in step.remarks)
         taken = [
             one.name for one in self._parameters if any(f"{{{{{one.name}}}}}" in r.text for r in remarks)
         ]
@@ -107,12 +109,27 @@ class _Cleaner:
             agent=self._agent(step.agent),
             channel=self._word(step.channel, "channel"),
             remarks=remarks,
-            acts=tuple(map(self._act, step.acts)),
-            report=self._datum(step.report) if step.report else None,
-            takes=(*map(self._datum, step.takes), *given),
+            acts=self._text(step.acts, self._clean),
+            report=self._text(step.report, self._clean),
+            takes=(*self._text(step.takes, self._clean), *given),
             children=tuple(map(self.step, step.children)),
             runs=tuple(replace(run, agent=self._agent(run.agent)) for run in step.runs),
         )
+
+    def _filled(self, text: str) -> str:
+        return filled(self._clean(text), self._values)
+
+    def _text(self, value: _T, clean: Callable[[str], str]) -> _T:
+        """A value with every text in it cleaned."""
+        found: Any = value
+        if isinstance(value, tuple):
+            found = tuple(self._text(one, clean) for one in value)
+        elif is_dataclass(value) and not isinstance(value, type):
+            names = [one.name for one in fields(value)]
+            found = replace(found, **{name: self._text(getattr(value, name), clean) for name in names})
+        elif type(value) is str:
+            found = clean(str(value))
+        return cast("_T", found)
 
     def _agent(self, agent: AgentRef | None) -> AgentRef | None:
         if agent is None:
@@ -123,18 +140,3 @@ class _Cleaner:
         """A word of a heading, which stays one."""
         clean = self._clean(text or "")
         return text if not text or clean == text else slug(clean, kind) or None
-
-    def _act(self, act: Act) -> Act:
-        reads, writes = map(self._datum, act.reads), map(self._datum, act.writes)
-        return replace(act, what=self._clean(act.what), reads=tuple(reads), writes=tuple(writes))
-
-    def _datum(self, datum: Datum) -> Datum:
-        return replace(datum, name=self._clean(datum.name))
-
-    def _remark(self, remark: Remark) -> Remark:
-        return replace(
-            remark,
-            text=filled(self._clean(remark.text), self._values),
-            why=filled(self._clean(remark.why), self._values),
-            points=tuple(filled(self._clean(point), self._values) for point in remark.points),
-        )

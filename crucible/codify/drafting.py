@@ -19,7 +19,7 @@ from crucible.codify.telling import Teller
 from crucible.codify.titling import Names, slug_of, tidy_name, work_name
 from crucible.note.contain import normal_line
 from crucible.session.model import AgentRef, Session
-from crucible.session.titles import prompt_name, shortened, untagged
+from crucible.session.titles import shortened, untagged
 from crucible.workflow.model import Datum, Grade, RunStatus
 
 __all__ = ["Drafted", "draft_session", "told_of"]
@@ -172,29 +172,13 @@ def _own(node: Node, by: int) -> Iterator[Stretch]:
 
 
 def _name(node: Node, own: Sequence[Stretch]) -> str:
-    """The request; the outcome where the request was a question that only a later reply made work of; else what was done."""
-    outcome = next((tidy_name(one.text) for one in node.remarks if one.kind is RemarkKind.DID), "")
-    asked = next((one.text for one in node.remarks if one.kind is RemarkKind.ASKED), "")
-    if outcome and node.is_late and asked.rstrip().endswith("?"):
-        return outcome
-    return (
-        tidy_name(node.name)
-        or (tidy_name(prompt_name(asked)) if asked else "")
-        or work_name([act for stretch in own for act in stretch.acts])
-    )
+    """The request; else what was done."""
+    return tidy_name(node.name) or work_name([act for stretch in own for act in stretch.acts])
 
 
 def _remarks(node: Node, name: str) -> tuple[Remark, ...]:
-    """What a step's heading does not say already; of outcomes only those after the last correction, if there are any."""
-    told = node.remarks
-    corrected = max((at for at, one in enumerate(told) if one.kind is RemarkKind.CONSTRAINT), default=-1)
-    is_redone = any(one.kind is RemarkKind.DID for one in told[corrected + 1 :])
-    return tuple(
-        one
-        for at, one in enumerate(told)
-        if not (one.kind is RemarkKind.DID and is_redone and at < corrected)
-        and not (one.kind is RemarkKind.ASKED and _says(name, one.text))
-    )
+    """What a step's heading does not say already."""
+    return tuple(one for one in node.remarks if not (one.kind is RemarkKind.ASKED and _says(name, one.text)))
 
 
 def _says(name: str, text: str) -> bool:
