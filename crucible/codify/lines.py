@@ -110,9 +110,9 @@ def has_effect(act: Act) -> bool:
 
 
 def _looks_elsewhere(act: Act) -> bool:
-    """True for what reads from outside the project's files: the web, a forge, another branch."""
+    """True for what reads from outside the project's files: an address, a forge, another branch.  What is searched for in the web is of one time."""
     if act.deed is Deed.FETCH:
-        return True
+        return "://" in act.what
     words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) else ()
     if words[:1] == ("git",):
         return words[1:2] != () and words[1] in _SHOWS and any(map(_RANGE.match, words[2:]))

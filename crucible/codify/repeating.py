@@ -20,7 +20,7 @@ from crucible.codify.titling import CHANGES
 from crucible.codify.wording import LOG, LONGEST, REQUEST, Input, Words, held, is_specific, name_of, parted
 from crucible.note.contain import normal_line
 from crucible.patterns import late_pattern
-from crucible.session.model import Outcome
+from crucible.session.model import AgentRef, Outcome
 from crucible.session.titles import shortened
 from crucible.workflow.model import key_of
 
@@ -89,7 +89,7 @@ class _Repeater:
         for node in self._kept:
             is_changed = _without_files(node, is_changed=is_changed)
         if all(
-            id(node) in self._one_off and not _reports(node) and not any(map(bool, lines_of(_acts(node))))
+            node.name in (_ANY, _CHOSEN) and not _reports(node) and not any(map(bool, lines_of(_acts(node))))
             for node in self._kept
         ):
             self._kept = []
@@ -234,16 +234,19 @@ def _named_check(node: Node, lead: str) -> str:
 def _flatten(node: Node) -> None:
     """Parts that an agent's task list made are the request's own work; subagents that did the same kind of work are one."""
     parts: list[Stretch | Node] = []
-    seen: set[str] = set()
+    seen: dict[tuple[str, AgentRef | None], Node] = {}
     for part in _opened(node):
         if isinstance(part, Node):
             if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
-                part.name = f"Work of {part.agent.name}" if part.agent else "Delegated work"
+                part.name = "Delegated work"
                 part.remarks = [Remark(RemarkKind.ASKED, "{{task}}")]
-            if key_of(part.name) in seen:
-                continue
-            seen.add(key_of(part.name))
-            parts.append(part)
+            first = seen.setdefault((key_of(part.name), part.agent), part)
+            if first is part:
+                parts.append(part)
+            else:
+                first.whole.add(part.whole)
+                first.parts += part.parts
+                _flatten(first)
         elif parts and isinstance(last := parts[-1], Stretch):
             last.take(part)
         else:

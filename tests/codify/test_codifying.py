@@ -67,8 +67,7 @@ def likeness(workflow: Workflow) -> list[object]:
         prose = re.sub(
             r"^- Did: .*$", "- Did", prose, flags=re.MULTILINE
         )  # and edits by a program are no outcome
-        named = re.sub(r"Work of \S+|(?<=work_)\w+(?=_report)", "Work", str((step.name, step.flows)))
-        return [named, step.channel, step.grade, prose, *map(told, step.children)]
+        return [step.name, step.channel, step.grade, prose, step.flows, *map(told, step.children)]
 
     return [workflow.title, workflow.preamble, *map(told, workflow.steps)]
 
@@ -98,7 +97,7 @@ def test_the_limiter_flows_from_who_wrote_it_to_who_tested_it(client: str, tmp_p
     assert diagnostics == ()
     whole, wrote, helped, proved = (step.name for step in found.walk())
     assert (whole, wrote) == ("Add a rate limiter to this project", "Make the changes")
-    assert helped.startswith("Work of "), "what it was told to do is of this one time"
+    assert helped == "Delegated work", "what it was told to do is of this one time"
     assert proved == "Make the changes and run the tests"
     assert (wrote, helped, "changes") in edges(graph)
 

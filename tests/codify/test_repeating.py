@@ -189,5 +189,5 @@ def test_a_correction_of_a_command_holds_and_one_of_the_code_does_not() -> None:
 def test_delegated_work_is_told_without_its_task() -> None:
     task = "Review src/limiter.py and max_wait"
     found = codify_one(session(asked("simplify it", calls("Edit a.py"), inline(task), calls("Edit a.py"))))
-    assert tree(found) == [["simplify it", "Make the changes", "Work of helper", "Make the changes 2"]]
+    assert tree(found) == [["simplify it", "Make the changes", "Delegated work", "Make the changes 2"]]
     assert found.steps[0].children[1].prose == '- Asked: "{{task}}"'
