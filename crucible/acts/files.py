@@ -120,8 +120,8 @@ class Files:
         path = posixpath.normpath(normal_line(_slashes(folder)))
         if path.startswith("~"):
             return not any(root.endswith(path[1:]) for root in self.roots)
-        is_under = any(path == root or path.startswith(f"{root}/") for root in self.roots)
-        return "$" in path or (_is_absolute(path) and bool(self.roots) and not is_under)
+        is_known = not self.roots or self._inside_root(path)
+        return "$" in path or (_is_absolute(path) and not is_known)
 
     def is_root(self, folder: str) -> bool:
         """Whether a folder is the first of the roots, from which relative paths are seen."""

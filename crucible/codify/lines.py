@@ -37,14 +37,14 @@ _LOOKS = frozenset(
     """.split()  # noqa: SIM905
 )
 """Their subcommands that only show something."""
-_SENDS = frozenset({"-X", "--method", "-f", "-F", "--field", "--raw-field", "--input", "-d", "--data"})
+_SENDS = frozenset("-X --method -f -F --field --raw-field --input -d --data".split())  # noqa: SIM905
 """Options with which `gh api` and the like change something."""
 _VARIABLE = "'$"
 """A variable of a loop, which nobody knows any more."""
 _MORE_WORDS = frozenset({"run", "exec", "tool"})
 _SHOWS = frozenset({"diff", "log", "show"})
 _TAKES_FILES = frozenset({"add", "rm", "restore", "stage", "reset"})
-_HANDS_ON = frozenset({"commit", "push", "merge", "rebase", "pull", "tag", "cherry-pick"})
+_HANDS_ON = frozenset("commit push merge rebase pull tag cherry-pick".split())  # noqa: SIM905
 _NEW_BRANCH = frozenset({"-b", "-B", "-c", "--create"})
 _RANGE = late_pattern(r"(?!.*:|.*\b(?=[a-f]*\d)[0-9a-f]{6,}\b)(?:origin/|.*[\w}]\.\.)")
 _KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
