@@ -23,12 +23,15 @@ from crucible.codify.wording import INPUTS
 from crucible.note.contain import slug
 from crucible.secrets.scanner import Redact
 from crucible.session.model import AgentRef, Session
+from crucible.session.titles import shortened
 from crucible.workflow.model import Datum, Workflow, key_of
 
 __all__ = ["Recorded", "codify"]
 
 
 _T = TypeVar("_T")
+_EXAMPLE = 80
+"""Code points of a text that a user gave; cut only when it has no secret any more, for half a secret is none that is known."""
 
 
 def _nothing(_: str) -> Evidence:
@@ -74,7 +77,7 @@ def _clean(drafted: Drafted, redact: Redact) -> Drafted:
         return redact(text)[0] if text else ""
 
     parameters = tuple(
-        one._replace(value=clean(one.value))
+        one._replace(value=shortened(clean(one.value), _EXAMPLE) if one.name in INPUTS else one.value)
         for one in drafted.parameters
         if one.name in INPUTS or clean(one.value) == one.value
     )

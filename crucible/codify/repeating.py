@@ -21,7 +21,6 @@ from crucible.codify.wording import LOG, LONGEST, REQUEST, Input, Words, held, i
 from crucible.note.contain import normal_line
 from crucible.patterns import late_pattern
 from crucible.session.model import AgentRef, Outcome
-from crucible.session.titles import shortened
 from crucible.workflow.model import key_of
 
 __all__ = ["Repeated", "repeated"]
@@ -61,7 +60,8 @@ class _Repeater:
     """`pending` is work that only counts if something that repeats comes after it: else it is talk at the end."""
 
     def __init__(self, parameters: Sequence[Parameter], again: Collection[str]) -> None:
-        self._parameters = list(parameters)
+        self._parameters = parameters
+        self._given: dict[str, Parameter] = {}
         self._again = again
         self._kept: list[Node] = []
         self._pending: list[Node] = []
@@ -94,7 +94,9 @@ class _Repeater:
         ):
             self._kept = []
         return Repeated(
-            self._kept, tuple(self._parameters), self._title("" if key_of(title) in later else title)
+            self._kept,
+            (*self._parameters, *self._given.values()),
+            self._title("" if key_of(title) in later else title),
         )
 
     def _title(self, title: str) -> str:
@@ -202,9 +204,9 @@ class _Repeater:
         node.is_late = False
 
     def _give(self, given: Input, value: str) -> None:
-        if all(one.name != given.name for one in self._parameters):
-            example = shortened(normal_line(value), 80) or given.name
-            self._parameters.append(Parameter(given.name, given.meaning, example))
+        self._given.setdefault(
+            given.name, Parameter(given.name, given.meaning, normal_line(value) or given.name)
+        )
 
 
 # --- work ------------------------------------------------------------------------------------------------------------

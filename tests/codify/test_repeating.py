@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from crucible.codify.codifying import Recorded, codify
+from crucible.secrets.redacting import redact_of
 from crucible.session.model import Decision, Grounds, Intervention, Noted, Outcome, Phase, Session
+from crucible.settings import VaultSettings
 from crucible.workflow.model import Workflow
 from tests.codify.sessions import (
     calls,
@@ -191,3 +193,14 @@ def test_delegated_work_is_told_without_its_task() -> None:
     found = codify_one(session(asked("simplify it", calls("Edit a.py"), inline(task), calls("Edit a.py"))))
     assert tree(found) == [["simplify it", "Make the changes", "Delegated work", "Make the changes 2"]]
     assert found.steps[0].children[1].prose == '- Asked: "{{task}}"'
+
+
+def test_a_secret_in_a_request_is_taken_out_before_its_example_is_cut() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    words = f"Rename max_wait {'and all the others ' * 2}{secret} please"
+    redact = redact_of(VaultSettings().secrets)
+    found = codify(
+        [Recorded(session(asked(words, calls("Edit a.py", "Bash make test"), name="Rename")))], redact
+    )
+    assert "Rename max_wait" in found.preamble
+    assert secret[:12] not in found.preamble
