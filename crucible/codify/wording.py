@@ -93,13 +93,14 @@ def _input_of(text: str) -> Input:
 
 def held(one: Remark, *, is_one_off: bool) -> Remark | None:
     """What was said or found in a step, as far as it holds for the next run of it."""
-    if one.kind is RemarkKind.DID:
-        return None
-    if one.kind not in (RemarkKind.CONSTRAINT, RemarkKind.DECIDED, RemarkKind.LEARNED):
+    if one.kind not in (RemarkKind.CONSTRAINT, RemarkKind.DECIDED, RemarkKind.DID, RemarkKind.LEARNED):
         return one
+    if one.kind is RemarkKind.DID or one.kind is RemarkKind.LEARNED:
+        return one if one.finding.startswith("environment") else None
     refused = _REFUSED.search(one.why) if one.kind is RemarkKind.CONSTRAINT else None
-    if one.finding.startswith("environment") or (refused and refused[1].casefold() in SHELLS):
-        return one
+    if refused:  # of a command it says how to go about it, of an edit what this code should be
+        is_command = refused[1].casefold() in SHELLS
+        return replace(one, why=one.why.partition(". Then: ")[0]) if is_command else None
     text = one.text.strip('" ')
     is_wordy = len(text) > _LONGEST_DECISION and one.kind is RemarkKind.DECIDED
     if is_one_off or is_wordy or is_specific(text) or "?" in text:
