@@ -267,8 +267,11 @@ def _opened(node: Node) -> Iterator[Stretch | Node]:
 
 
 def _absorb(before: Node, node: Node) -> None:
-    """The checks and commands of what goes on with a step are its own."""
+    """The checks of what goes on with a step are its own, and the corrections of commands."""
     before.whole.add(node.whole)
+    for one in filter(None, (held(one, is_one_off=True) for one in node.remarks)):
+        if one.kind is RemarkKind.CONSTRAINT:
+            before.hear(one)
     for stretch in node.stretches():
         stretch.acts = [act for act in stretch.acts if act.deed in CHANGING | PROVING]
         before.parts.append(stretch)

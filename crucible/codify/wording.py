@@ -26,7 +26,7 @@ __all__ = [
     "parted",
 ]
 
-_LONGEST_DECISION = 120
+_LONGEST_LINE = 120
 LONGEST = 200
 """Code points of a request that says the kind of work; a longer one says the work itself."""
 _SPECIFIC = late_pattern(
@@ -99,10 +99,10 @@ def held(one: Remark, *, is_one_off: bool) -> Remark | None:
         return one if one.finding.startswith("environment") else None
     refused = _REFUSED.search(one.why) if one.kind is RemarkKind.CONSTRAINT else None
     if refused:  # of a command it says how to go about it, of an edit what this code should be
-        is_command = refused[1].casefold() in SHELLS
+        is_command = refused[1].casefold() in SHELLS and len(one.text) <= _LONGEST_LINE
         return replace(one, why=one.why.partition(". Then: ")[0]) if is_command else None
     text = one.text.strip('" ')
-    is_wordy = len(text) > _LONGEST_DECISION and one.kind is RemarkKind.DECIDED
+    is_wordy = len(text) > _LONGEST_LINE and one.kind is RemarkKind.DECIDED
     if is_one_off or is_wordy or is_specific(text) or "?" in text:
         return None
     return replace(one, why="") if is_specific(one.why) else one

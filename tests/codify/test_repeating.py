@@ -204,3 +204,17 @@ def test_a_secret_in_a_request_is_taken_out_before_its_example_is_cut() -> None:
     )
     assert "Rename max_wait" in found.preamble
     assert secret[:12] not in found.preamble
+
+
+def test_a_correction_of_a_command_in_later_talk_holds_for_the_step_before() -> None:
+    words = "rebase from main first"
+    refused = calls("Bash git push", outcome=Outcome.REJECTED, result=words)
+    one = session(
+        asked("address the feedback", calls("Bash gh pr view 12", "Edit a.py", "Bash make test")),
+        asked("is that all of it in limiter_two?", refused),
+    )
+    told = Noted(
+        "correction", f'"{words}"', "refused: Bash git push. Then: Sure.", Grounds("rejected call", 0.98)
+    )
+    (step,) = codify_one(replace(one, findings=(told,))).steps
+    assert f'"{words}" (refused: Bash git push; correction-' in step.prose
