@@ -274,7 +274,13 @@ def _absorb(before: Node, node: Node) -> None:
             before.hear(one)
     for stretch in node.stretches():
         stretch.acts = [act for act in stretch.acts if act.deed in CHANGING | PROVING]
-        before.parts.append(stretch)
+        home = next((one for one in before.stretches() if hands_on(one.acts)), None)
+        if home is None:
+            before.parts.append(stretch)
+        else:  # what is committed and pushed is checked first
+            at = next(at for at, act in enumerate(home.acts) if hands_on([act]))
+            home.acts[at:at] = stretch.acts
+            home.is_critical |= stretch.is_critical
     _flatten(before)
 
 

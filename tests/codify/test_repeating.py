@@ -218,3 +218,16 @@ def test_a_correction_of_a_command_in_later_talk_holds_for_the_step_before() -> 
     )
     (step,) = codify_one(replace(one, findings=(told,))).steps
     assert f'"{words}" (refused: Bash git push; correction-' in step.prose
+
+
+def test_a_check_of_later_talk_stands_before_the_push() -> None:
+    push = calls("Bash gh pr view 12", "Edit a.py", "Bash make test", "Bash git push")
+    one = session(
+        asked("address the feedback", push),
+        asked("and what about limiter_two?", calls("Edit b.py", "Bash make lint")),
+    )
+    assert lines(codify_one(one))[-3:] == [
+        "- Check: `make test`",
+        "- Check: `make lint`",
+        "- Run: `git push`",
+    ]
