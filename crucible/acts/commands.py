@@ -186,7 +186,7 @@ def _checked(step: Command, kind: Kind) -> Act:
     writes = step.names(outputs_of(step.words)) if kind is BUILD else []
     reads = tuple(as_datum(name) for name in dict.fromkeys(named) if name not in writes)
     made = (*map(as_datum, writes), kind.gives)
-    return Act(kind.deed, files.shown(step.repeated), reads, made, command=step.repeated)
+    return Act(kind.deed, files.shown(step.repeated), reads, made, command=step.typed)
 
 
 def _checked_files(step: Command, kind: Kind) -> Iterator[str]:

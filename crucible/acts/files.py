@@ -115,6 +115,14 @@ class Files:
         )
         return path if is_known else ""
 
+    def is_outside(self, folder: str) -> bool:
+        """Whether a folder is known to be none of the project's, or is not known at all."""
+        path = posixpath.normpath(normal_line(_slashes(folder)))
+        if path.startswith("~"):
+            return not any(root.endswith(path[1:]) for root in self.roots)
+        is_known = not self.roots or self._inside_root(path)
+        return "$" in path or (_is_absolute(path) and not is_known)
+
     def is_root(self, folder: str) -> bool:
         """Whether a folder is the first of the roots, from which relative paths are seen."""
         return _slashes(folder).rstrip("/") in self.roots[:1] or folder in (".", "./")

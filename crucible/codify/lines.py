@@ -6,8 +6,9 @@ runners and publishing.  A lookup is kept if it reads from elsewhere, or if it n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, takewhile
 
 from crucible.acts.kinds import plain_words
 from crucible.acts.model import Act, Deed
@@ -15,13 +16,14 @@ from crucible.acts.shell import take_apart
 from crucible.acts.touching import command_text, leads_out
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.stretches import CHANGING, PROVING
+from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
 
-__all__ = ["has_effect", "lines_of"]
+__all__ = ["commands_name", "hands_on", "has_effect", "lines_of"]
 
-_PROGRAMS = frozenset(
+_FORGES = frozenset("git jj hg svn gh glab hub tea".split())  # noqa: SIM905
+_PROGRAMS = _FORGES | frozenset(
     """
-    git jj hg svn gh glab hub tea
     npm yarn pnpm bun pip pip3 uv poetry pdm pipx conda cargo go gem bundle composer brew apt apt-get dnf apk mvn gradle dotnet nuget mix
     make gmake just task mise rake invoke nox tox turbo nx pre-commit
     docker podman kubectl helm terraform ansible-playbook aws gcloud az fly vercel netlify heroku wrangler goreleaser twine rsync scp
@@ -29,79 +31,63 @@ _PROGRAMS = frozenset(
 )
 """Programs whose commands leave something behind in a repository, an environment or a service."""
 _LOOKS = frozenset(
-    [
-        "view",
-        "list",
-        "ls",
-        "status",
-        "show",
-        "diff",
-        "log",
-        "search",
-        "info",
-        "get",
-        "describe",
-        "checks",
-        "outdated",
-        "audit",
-        "help",
-        "version",
-        "why",
-        "env",
-        "run-list",
-        "tail",
-        "logs",
-        "whoami",
-        "doctor",
-        "tree",
-        "metadata",
-    ]
+    """
+    view list ls status show diff log search info get describe checks outdated audit help version why env run-list tail logs whoami doctor
+    tree metadata doc graph
+    """.split()  # noqa: SIM905
 )
 """Their subcommands that only show something."""
-_SENDS = frozenset({"-X", "--method", "-f", "-F", "--field", "--raw-field", "--input", "-d", "--data"})
+_SENDS = frozenset("-X --method -f -F --field --raw-field --input -d --data".split())  # noqa: SIM905
 """Options with which `gh api` and the like change something."""
 _VARIABLE = "'$"
 """A variable of a loop, which nobody knows any more."""
 _MORE_WORDS = frozenset({"run", "exec", "tool"})
-
-
+_SHOWS = frozenset({"diff", "log", "show"})
+_TAKES_FILES = frozenset({"add", "rm", "restore", "stage", "reset"})
+_HANDS_ON = frozenset("commit push merge rebase pull tag cherry-pick".split())  # noqa: SIM905
+_NEW_BRANCH = frozenset({"-b", "-B", "-c", "--create"})
+_RANGE = late_pattern(r"(?!.*:|.*\b(?=[a-f]*\d)[0-9a-f]{6,}\b)(?:origin/|.*[\w}]\.\.)")
+_KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
+_ID = late_pattern(r"\b\d{6,}\b")
 _LONG = 40
 """Code points of an option's value from which on it is a text, which is written for each run."""
-_FILES = 5
+_MANY_FILES = 5
+_TEXTS = {"-m": "message", "--message": "message", "-t": "title", "--title": "title", "-b": "body", "--body": "body"}  # fmt: skip
 
 
 def _words(act: Act) -> tuple[str, ...]:
     parts = [part for part in take_apart(act.command or act.what) if part.words]
-    return plain_words(parts[-1].words) if parts else ()
+    words = plain_words(parts[-1].words) if parts else ()
+    return (words[0], *words[3:]) if words[1:2] == ("-C",) else words
 
 
 def _again(act: Act) -> str:
-    """The command for another run: `{{message}}` for a text that an option gives, `{{files}}` for many files."""
+    """The command for another run: `{{message}}` for a text that an option gives, `{{files}}` for files, `{{branch}}` for a new branch."""
     parts = [part for part in take_apart(act.command) if part.words]
     if len(parts) != 1:
         return act.what
-    words, files = list(parts[0].words), 0
-    for at, word in enumerate(words[1:], 1):
-        option = words[at - 1]
-        if " " in word and (option in _TEXTS or len(word) > _LONG or "\n" in word):
-            words[at] = f"{{{{{_TEXTS.get(option) or (option[2:] if option[:2] == '--' else 'text')}}}}}"
-        files += "/" in word and word[:1] != "-"
-    if words[1:3] == ["-C", "."]:
+    words = list(parts[0].words)
+    if words[1:2] == ["-C"]:
         del words[1:3]
-    if files > _FILES:
-        words = [*(word for word in words if "/" not in word), "{{files}}"]
+    words = [words[0], *(_varied(word, before) for before, word in pairwise(words))]
+    files = {word for word in words[1:] if "/" in word and word[:1] != "-" and "{{" not in word}
+    if words[0] == "git" and words[1:2] and words[1] in _TAKES_FILES:
+        files |= {word for word in words[2:] if word[:1] != "-" and word not in (".", ":/") and "." in word}
+        files = {word for word in files if not word.startswith(("origin/", "HEAD"))}
+    elif len(files) <= _MANY_FILES:
+        files = set()
+    words = [word for word in words if word not in files] + ["{{files}}"] * bool(files)
     text = command_text(parts[0]._replace(words=tuple(words), fed=None))
     return f"cd {parts[0].folder} && {text}" if parts[0].folder else text
 
 
-_TEXTS = {
-    "-m": "message",
-    "--message": "message",
-    "-t": "title",
-    "--title": "title",
-    "-b": "body",
-    "--body": "body",
-}
+def _varied(word: str, option: str) -> str:
+    """A word of a command as another run has it."""
+    if " " in word and (option in _TEXTS or len(word) > _LONG or "\n" in word):
+        if keyed := _KEYED.match(word):
+            return f"{keyed[1]}={{{{{keyed[1]}}}}}"
+        return f"{{{{{_TEXTS.get(option) or (option[2:] if option[:2] == '--' else 'text')}}}}}"
+    return "{{branch}}" if option in _NEW_BRANCH else word
 
 
 def _looks(words: Sequence[str]) -> bool:
@@ -124,29 +110,79 @@ def has_effect(act: Act) -> bool:
 
 
 def _looks_elsewhere(act: Act) -> bool:
+    """True for what reads from outside the project's files: an address, a forge, another branch.  What is searched for in the web is of one time."""
     if act.deed is Deed.FETCH:
-        return True
-    words = _words(act) if act.deed is Deed.RUN else ()
-    return bool(words) and words[0] in _PROGRAMS and words[0] != "git" and _looks(words) and len(words) > 1
+        return "://" in act.what
+    words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) else ()
+    if words[:1] == ("git",):
+        return words[1:2] != () and words[1] in _SHOWS and any(map(_RANGE.match, words[2:]))
+    return len(words) > 1 and words[0] in _PROGRAMS and _looks(words)
 
 
-def lines_of(acts: Sequence[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
-    """A remark for each command worth repeating; `parameters` are the values that make a lookup one."""
-    looked: set[tuple[str, ...]] = set()
+def _folder(act: Act) -> str:
+    """The `cd` before a command."""
+    return act.command.partition(" && ")[0] if act.command.startswith("cd ") else ""
+
+
+def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
+    """True for a search, and for a server's tool that only shows something, with a parameter's value."""
+    tool = act.what.partition(" ")[0].split("_")
+    can_look = act.deed is Deed.SEARCH or (act.deed is Deed.OTHER and bool(_LOOKS.intersection(tool)))
+    return can_look and any(value in act.what for value in parameters)
+
+
+def hands_on(acts: Iterable[Act]) -> bool:
+    """True if work was handed on: committed, pushed, merged, or told to a forge."""
+    return any(_handed_on(act) for act in acts)
+
+
+def _handed_on(act: Act) -> str:
+    """The verb of a command that hands work on, "" for any other."""
+    words = [word for word in _words(act) if word[:1] != "-"]
+    if not (_by_forge(act) and has_effect(act)) or leads_out(_folder(act)) or _VARIABLE in _folder(act):
+        return ""
+    if words[0] in ("gh", "glab"):
+        return words[2] if words[2:] and words[2].isalpha() else words[1]
+    return words[1] if words[1] in _HANDS_ON else ""
+
+
+def _by_forge(act: Act) -> bool:
+    words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) and act.outcome is Outcome.OK else ()
+    return len(words) > 1 and words[0] in _FORGES
+
+
+def commands_name(acts: Iterable[Act]) -> str:
+    """What the commands of version control did, as a step's name: `Commit and push`."""
+    verbs = [verb for verb in dict.fromkeys(map(_handed_on, acts)) if verb and verb != "api"][:3]
+    return " and ".join(filter(None, (", ".join(verbs[:-1]), *verbs[-1:]))).capitalize()
+
+
+def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
+    """A remark for each command worth repeating, in the order in which they were last run; `parameters` are values that make a lookup one."""
+    acts = tuple(acts)
+    found: dict[tuple[str, ...], Remark] = {}
     is_changed = any(act.deed in CHANGING for act in acts)
     for act in acts:
-        if leads_out(act.what) or _VARIABLE in act.what:
+        one = _line(act, parameters, is_changed=is_changed)
+        if one is None or any(leads_out(text) or _VARIABLE in text for text in (one.text, _folder(act))):
             continue
-        if act.deed in PROVING:
-            ended = "failed" if act.outcome is Outcome.FAILED else "passed" if act.verdict else ""
-            kind = RemarkKind.LOOK if ended == "failed" and not is_changed else RemarkKind.CHECK
-            yield Remark(kind, act.what, ": ".join(filter(None, (ended, act.verdict))))
-        elif has_effect(act):
-            yield Remark(RemarkKind.RUN, _again(act))
-        elif _looks_elsewhere(act) or (
-            act.deed is Deed.SEARCH and any(value in act.what for value in parameters)
-        ):
-            where = tuple(takewhile(lambda word: word[:2] not in ("--", "-q"), _words(act))) or (act.what,)
-            if where not in looked:
-                looked.add(where)
-                yield Remark(RemarkKind.LOOK, act.what)
+        key: tuple[str, ...] = (one.text,)
+        if one.kind is RemarkKind.LOOK and act.deed not in PROVING:
+            key = tuple(takewhile(lambda word: word[:2] not in ("--", "-q"), _words(act))) or key
+            found.setdefault(key, one)
+        else:
+            found.pop(key, None)
+            found[key] = one
+    yield from found.values()
+
+
+def _line(act: Act, parameters: Sequence[str], *, is_changed: bool) -> Remark | None:
+    if act.deed in PROVING:
+        ended = "failed" if act.outcome is Outcome.FAILED else "passed" if act.verdict else ""
+        kind = RemarkKind.LOOK if ended == "failed" and not is_changed else RemarkKind.CHECK
+        return Remark(kind, act.what, ": ".join(filter(None, (ended, act.verdict))))
+    if has_effect(act):
+        return Remark(RemarkKind.RUN, _ID.sub("{{id}}", _again(act)))
+    if _looks_elsewhere(act) or _looks_up(act, parameters):
+        return Remark(RemarkKind.LOOK, _ID.sub("{{id}}", act.what.partition(" -- ")[0]))
+    return None

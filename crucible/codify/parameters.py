@@ -15,7 +15,7 @@ from crucible.codify.titling import Names
 from crucible.patterns import late_pattern
 from crucible.session.model import Session
 
-__all__ = ["Parameter", "filled", "parameters_of"]
+__all__ = ["Parameter", "filled", "in_words", "parameters_of", "unfilled"]
 
 
 class Parameter(NamedTuple):
@@ -125,3 +125,19 @@ def filled(text: str, parameters: Sequence[Parameter]) -> str:
         return f"{before}{{{{{names[value]}}}}}"
 
     return found.sub(put, text)
+
+
+_NAMED = late_pattern(r"(?:\b(?:PR|MR|[Tt]he)[ #]*|#)?\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
+_TWICE = late_pattern(r"\b(the [a-z ]{2,20})(?: \1)+\b")
+_FILLED = late_pattern(r"\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
+
+
+def unfilled(text: str) -> str:
+    """The text without its parameters."""
+    return _FILLED.sub("", text)
+
+
+def in_words(text: str) -> str:
+    """The text with each parameter as what it is: `the pull request`."""
+    named = _NAMED.sub(lambda found: f"the {found[1].replace('_', ' ')}", text)
+    return _TWICE.sub(r"\1", named)

@@ -157,29 +157,23 @@ def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
 def folded_acts(acts: Iterable[Act]) -> list[Act]:
     """Acts without noise, repeats and dead ends."""
     done = [act for act in acts if act.deed not in NOISE and act.outcome not in _STOPPED]
-    changed = max((at for at, act in enumerate(done) if _changes(act)), default=-1)
     latest = {(act.deed, act.what): at for at, act in enumerate(done) if act.deed in PROVING}
-    is_proved = any(at > changed and done[at].outcome is Outcome.OK for at in latest.values())
     kept: dict[Act, None] = {}
     for at, act in enumerate(done):
-        key = (act.deed, act.what)
-        if act.deed in PROVING:
-            if latest[key] != at or (is_proved and at < changed):
-                continue
-        elif act.outcome is Outcome.FAILED:
+        if act.deed in PROVING and latest[act.deed, act.what] != at:
+            continue
+        if act.deed not in PROVING and act.outcome is Outcome.FAILED:
             continue
         if act.deed is Deed.REVERT:
             _revert(kept, act)
         else:
+            if act.deed is Deed.RUN:  # as in `git push`, the last time counts
+                kept.pop(act, None)
             kept.setdefault(act)
     return list(kept)
 
 
 _STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
-
-
-def _changes(act: Act) -> bool:
-    return act.deed in CHANGING and act.outcome is not Outcome.FAILED
 
 
 def _revert(kept: dict[Act, None], revert: Act) -> None:
