@@ -173,11 +173,8 @@ class Told:
 
     def sessions(self, depth: int) -> Section:
         """The newest sessions from which something came, or that are not over, a line each: title and outcome, if possible one with a commit."""
-        outcomes: dict[str, Fact] = {}
-        for one in self._known.of(Kind.OUTCOME):
-            old = outcomes.get(one.session)
-            if old is None or _weight(one) > _weight(old):
-                outcomes[one.session] = one
+        best_last = sorted(self._known.of(Kind.OUTCOME)[::-1], key=_weight)
+        outcomes = {one.session: one for one in best_last}
         rows = [
             row
             for row in self._known.sessions
