@@ -19,7 +19,6 @@ from crucible.session.tasks import is_task_news
 from crucible.session.waiting import DONE, Answers, wanted_of
 
 __all__ = [
-    "Asked",
     "asked_in",
     "count_covered",
     "covering",

@@ -19,7 +19,6 @@ from crucible.session.model import Phase, Prose, Session
 from crucible.session.sentences import clipped
 
 __all__ = [
-    "SECTIONS",
     "Digest",
     "Known",
     "bare",

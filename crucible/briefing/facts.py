@@ -44,7 +44,6 @@ __all__ = [
     "find_known",
     "has_news",
     "has_sessions",
-    "with_histories",
     "with_kept",
     "with_memory",
 ]

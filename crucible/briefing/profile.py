@@ -23,7 +23,6 @@ from crucible.vault.naming import slugify
 
 __all__ = [
     "PROJECTS",
-    "Profile",
     "conventions",
     "load_profile",
     "profile_path",

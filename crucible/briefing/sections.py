@@ -173,8 +173,9 @@ class Told:
 
     def sessions(self, depth: int) -> Section:
         """The newest sessions from which something came, or that are not over, a line each: title and outcome, if possible one with a commit."""
-        best_last = sorted(self._known.of(Kind.OUTCOME)[::-1], key=_weight)
-        outcomes = {one.session: one for one in best_last}
+        outcomes: dict[str, Fact] = {}
+        for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
+            outcomes.setdefault(one.session, one)
         rows = [
             row
             for row in self._known.sessions

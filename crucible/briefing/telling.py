@@ -16,7 +16,7 @@ from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
 from crucible.vault.templates import load_template
 
-__all__ = ["LABEL", "TEMPLATE", "VARIABLES", "Fitted", "Frame", "fit"]
+__all__ = ["LABEL", "Frame", "fit"]
 
 Render = Callable[[Sequence[Section], Sequence[Cut]], str]
 

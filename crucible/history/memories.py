@@ -37,7 +37,6 @@ from crucible.vault.store import Vault
 
 __all__ = [
     "FILES",
-    "Loaded",
     "Memory",
     "MemoryKind",
     "append_memories",
