@@ -287,7 +287,9 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
     open_ = [
         line
         for line in asked
-        if not since.settles(line.text) and not any(bare(task.content) in bare(line.text) for task in left)
+        # What waits for a human is the human's to settle.
+        if not (following if line.finding.startswith("inbox-") else since).settles(line.text)
+        and not any(bare(task.content) in bare(line.text) for task in left)
     ]
     yield from (("further", line) for line in _unfinished(waiting))
     yield from ((_part_of(line), line) for line in open_)
