@@ -11,16 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from crucible.brief.covering import count_covered, covering, phase_number
+from crucible.brief.covering import asked_in, count_covered, covering, milestones, phase_number
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, Source, findings_by_phase, findings_of
-from crucible.session.model import Callout, Phase, Prose, Session
+from crucible.session.model import Phase, Prose, Session
 from crucible.session.sentences import clipped
-from crucible.session.waiting import DONE, Answers, wanted_of
 
 __all__ = [
-    "SECTIONS",
     "Digest",
     "Known",
     "bare",
@@ -159,7 +157,6 @@ def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
 _DECISIONS, _RESULTS, _FIXED, _REPORTS, _WISHES, _QUESTIONS = SECTIONS
 _LAST_READ = 2000
 """Code points of a text of which the last paragraph is taken."""
-_DONE = ("milestone", DONE)
 _HEAD_WORDS = 3
 """Words of `[!abstract] Brief`, and one to spare."""
 
@@ -206,7 +203,7 @@ def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, st
     for phase in session.phases[start:end]:
         own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
         items = [(*_told(one), one.summary) for one in own]
-        items += ((_RESULTS, text, text) for text in _reached(phase))
+        items += ((_RESULTS, text, text) for text in map(clipped, milestones(phase.all_entries())))
         if not session.sources and not any(section == _RESULTS for section, _, _ in items):
             items += ((_RESULTS, text, text) for text in _last_words(phase))
         yield from ((section, key, item) for section, item, key in items)
@@ -249,17 +246,10 @@ def _told(one: Finding) -> tuple[str, str]:
     if one.kind == Kind.REPORT:
         told = f"{one.by.partition('@')[0]}: {told}"
     elif one.kind == Kind.DECISION:
-        # Of a long text the summary is the beginning, and the details are all of it.
-        why = "" if bare(one.details).startswith(bare(told)) else clipped(one.details)
+        why = clipped(one.details)
         made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
         told = f"{told} ({made})" if made else told
     return _SECTION.get(one.kind, _RESULTS), told
-
-
-def _reached(phase: Phase) -> Iterator[str]:
-    for entry in phase.all_entries():
-        if isinstance(entry, Callout) and entry.kind in _DONE:
-            yield clipped(": ".join(filter(None, (entry.title, entry.text))))
 
 
 def _last_words(phase: Phase) -> Iterator[str]:
@@ -272,10 +262,6 @@ def _last_words(phase: Phase) -> Iterator[str]:
 def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
     """Questions and errors of the phases: the place of the phase, the item, and whether it is answered or fixed."""
     placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
-    answers = Answers([entry for _, entry in placed], logged=bool(session.sources))
-    for number in answers.names:
-        at, entry = placed[number]
-        kind, words = wanted_of(entry) or (DONE, "")
-        if kind != DONE:
-            label = "Unresolved" if kind == "error" else "Asked"
-            yield at, f"{label}: {clipped(words)}", answers.settles(number)
+    for one in asked_in((entry for _, entry in placed), session):
+        label = "Unresolved" if one.kind == "error" else "Asked"
+        yield placed[one.at][0], f"{label}: {clipped(one.text)}", one.is_settled

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
@@ -37,15 +36,6 @@ _MOST_ANSWER = 20_000
 """Code points of an answer that are looked at."""
 
 
-class _Writing(NamedTuple):
-    """Who writes a brief, None for our own rules, and what that takes."""
-
-    asker: Asker | None
-    redact: Redact
-    now: datetime
-    goal: str = ""
-
-
 def update_brief(
     vault: Vault,
     session_id: str | Path,
@@ -62,7 +52,7 @@ def update_brief(
     like for a note that cannot be read.
     """
     path = vault.find(session_id) if isinstance(session_id, str) else session_id
-    return _update(vault, vault.read(path), _Writing(asker, redact, now, goal))
+    return _update(vault, vault.read(path), asker, redact=redact, now=now, goal=goal)
 
 
 def update_briefs(
@@ -76,18 +66,20 @@ def update_briefs(
         with suppress(CrucibleError):
             note = vault.read(path)
             if note.session.parent is None:
-                yield from filter(None, (_update(vault, note, _Writing(asker, redact, now)).problem,))
+                yield from filter(None, (_update(vault, note, asker, redact=redact, now=now).problem,))
 
 
-def _update(vault: Vault, note: Note, how: _Writing) -> BriefUpdate:
+def _update(
+    vault: Vault, note: Note, asker: Asker | None, *, redact: Redact, now: datetime, goal: str = ""
+) -> BriefUpdate:
     old = find_brief(note.session)
     until = due_phase(note.session, old.covers if old else "")
     if not until:
         return BriefUpdate(old)
     try:
-        if how.asker is None:
-            return _extract(vault, note.path, old, how.redact)
-        return _ask(vault, note, how.asker, how, until)
+        if asker is None:
+            return _extract(vault, note.path, old, redact)
+        return _ask(vault, note, asker, Asked(old, until, goal=goal), redact=redact, now=now)
     except CrucibleError as error:
         return BriefUpdate(old, problem=_problem(note.name, error))
 
@@ -127,11 +119,13 @@ def _redacted(text: str, redact: Redact) -> str:
 # --- with a model ----------------------------------------------------------------------------------------------------
 
 
-def _ask(vault: Vault, note: Note, asker: Asker, how: _Writing, until: str) -> BriefUpdate:
+def _ask(
+    vault: Vault, note: Note, asker: Asker, asked: Asked, *, redact: Redact, now: datetime
+) -> BriefUpdate:
     """No lock is held while the model writes; an answer is dropped if the note's brief changed meanwhile."""
-    session, redact = note.session, how.redact
-    old, covers = find_brief(session), _covering(session, until, redact)
-    asked = Asked(old, until, room_for(covers), how.goal)
+    session, old, until = note.session, asked.old, asked.until
+    covers = _covering(session, until, redact)
+    asked = asked._replace(words=room_for(covers))
     answer = asker.ask(build_prompt(session, asked, lambda text: _redacted(text, redact)))
     problem, brief = "", old
     try:
@@ -142,7 +136,7 @@ def _ask(vault: Vault, note: Note, asker: Asker, how: _Writing, until: str) -> B
         problem = _problem(note.name, error)
     content = "" if problem or not brief else brief.text
     values = {"kept": not problem, "content": content}
-    unrecorded = record_answer(vault, note.name, "brief", answer, values, now=how.now, phase=until)
+    unrecorded = record_answer(vault, note.name, "brief", answer, values, now=now, phase=until)
     return BriefUpdate(brief, brief != old, problem or unrecorded, answer.model, answer.cost_usd)
 
 

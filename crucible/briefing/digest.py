@@ -6,23 +6,22 @@ memory, histories, the project's note and the files of `include_files` are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from crucible.brief.digest import Known as Shown
-from crucible.briefing.facts import Fact, Known, find_known, with_kept
-from crucible.briefing.files import find_files, read_text
+from crucible.briefing.facts import Fact, Known, Sources, find_known, with_kept
+from crucible.briefing.files import BULLET, find_files, headed, read_text
 from crucible.briefing.likeness import Aim, Leaning, rank_alike
 from crucible.briefing.model import Cut, Item, Rank, Source
 from crucible.briefing.place import Position, find_position, position_lines
 from crucible.briefing.profile import conventions
 from crucible.briefing.quoting import Quoter
 from crucible.briefing.sections import conventions_of, decisions_of, is_new, lessons_of, open_ends_of
-from crucible.errors import CrucibleError
 from crucible.history.memories import MemoryKind, key_of
 from crucible.index.view import View
 from crucible.note.source import Problem
@@ -43,7 +42,6 @@ __all__ = [
     "digest_of",
 ]
 
-_Value = TypeVar("_Value")
 LINES = 15
 """Lines of a digest where there is enough to tell."""
 _TEXT, _WHY = 200, 120
@@ -84,20 +82,11 @@ class Digested(NamedTuple):
 
 def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Digested:
     """The digest; `view` must be up to date."""
-    failed: list[Source] = []
-    project = wanted.project
-
-    def tried(name: str, read: Callable[[], _Value], without: _Value) -> _Value:
-        try:
-            return read()
-        except CrucibleError as error:
-            failed.append(Source(name, str(error)))
-            return without
-
-    position = tried("position", lambda: find_position(view, vault.root, project), None)
-    known = with_kept(vault, find_known(vault, view, project, wanted.now), project, tried)
+    project, sources = wanted.project, Sources(quoter)
+    position = sources.read("position", lambda: find_position(view, vault.root, project), None)
+    known = with_kept(vault, find_known(vault, view, project, wanted.now), project, sources)
     own = partial(conventions, vault.root, project, quoter.whole)
-    profile = tried("profile", own, tuple[str, ...]()) if project else ()
+    profile = sources.read("profile", own, tuple[str, ...]()) if project else ()
     named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
     first = position.session if position else ""
     todos = [*_tasks(view, known, project), *open_ends_of(known)]
@@ -107,7 +96,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
     place = position_lines(position, project, wanted.now, quoter)
     leaning = wanted.aim.leaning if wanted.aim else Leaning.NEITHER
     return Digested(
-        build_digest(place, items, wanted.lines, leaning), position, tuple(failed), known.problems
+        build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems
     )
 
 
@@ -193,8 +182,6 @@ def _shown(one: Fact, rank: Rank, quoter: Quoter) -> str:
 
 # --- conventions -----------------------------------------------------------------------------------------------------
 
-_HEADING = late_pattern(r"#{1,6}[ \t]+(.*)\Z")
-_BULLET = late_pattern(r"[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(\S.*)\Z")
 _NAMED = late_pattern(r"(?i)\b(?:conventions?|(?:coding |code )?style|rules?|guidelines?|practices)\b")
 _MOST = 20
 """Lines that are taken of a file."""
@@ -205,12 +192,7 @@ def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
     if folder is None:
         return
     for name in find_files(folder, named):
-        items = list[tuple[bool, str]]()
-        is_named = False
-        for line in (read_text(folder, name) or "").split("\n"):
-            if head := _HEADING.match(line):
-                is_named = bool(_NAMED.search(head[1]))
-            elif item := _BULLET.match(line):
-                items.append((is_named, item[1]))
-        below = [text for is_below, text in items if is_below]
+        lines = headed((read_text(folder, name) or "").split("\n"))
+        items = [(heading, line[found.end() :]) for heading, line in lines if (found := BULLET.match(line))]
+        below = [text for heading, text in items if _NAMED.search(heading)]
         yield from (below or [text for _, text in items])[:_MOST]

@@ -12,22 +12,24 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeVar
 
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Why
-from crucible.briefing.quoting import whole_words
-from crucible.errors import CrucibleError
+from crucible.briefing.model import Source
+from crucible.briefing.quoting import Quoter, whole_words
+from crucible.errors import CrucibleError, IndexBroken, reason_of
 from crucible.history.composing import PAUSED
 from crucible.history.keeping import HISTORY, load_entry
 from crucible.history.memories import Memory, MemoryKind, key_of, load_memories
-from crucible.history.model import Entry, Line
+from crucible.history.model import Entry, lines_of
 from crucible.index.following import Following
 from crucible.index.moments import begun, last_active, time_of, utc
 from crucible.index.query import SessionQuery, matcher, matching
 from crucible.index.schema import UNDATED, Row, shard_of
 from crucible.index.view import View
 from crucible.lifecycle_settings import BriefingSettings
+from crucible.note.fencing import quote_span
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind
@@ -38,10 +40,10 @@ from crucible.vault.walk import is_markdown, note_name
 __all__ = [
     "Fact",
     "Known",
+    "Sources",
     "find_known",
     "has_news",
     "has_sessions",
-    "with_histories",
     "with_kept",
     "with_memory",
 ]
@@ -70,6 +72,7 @@ _PARTS = {
 }
 
 
+T = TypeVar("T")
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -137,15 +140,42 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
     return _with(known, _of_index(view, rows) if view else ())
 
 
-Try: TypeAlias = "Callable[[str, Callable[[], Known], Known], Known]"
-"""Does a piece of work for the source of this name, and returns the last argument if it fails."""
+class Sources:
+    """Reads what a briefing is made of; a source that fails is named in `failed`, and the others are read all the same."""
+
+    def __init__(self, quoter: Quoter) -> None:
+        self._quoter = quoter
+        self.failed: list[Source] = []
+
+    def read(self, name: str, work: Callable[[], T], otherwise: T) -> T:
+        """What `work` returns, or the other value if it fails."""
+        try:
+            return work()
+        except (MemoryError, IndexBroken):
+            raise
+        except Exception as error:  # noqa: BLE001  one source that fails must not take the others with it
+            told = (
+                ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
+                if isinstance(error, OSError)
+                else str(error)
+            )
+            self.fails(
+                name,
+                told if isinstance(error, OSError | CrucibleError) else f"{type(error).__name__}: {error}",
+            )
+            return otherwise
+
+    def fails(self, name: str, reason: str) -> None:
+        """Name a source, once, with the reason."""
+        if all(one.name != name for one in self.failed):
+            self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
 
-def with_kept(vault: Vault, known: Known, project: str, tried: Try, wanted: object = None) -> Known:
+def with_kept(vault: Vault, known: Known, project: str, sources: Sources, wanted: object = None) -> Known:
     """The same with what memory and histories hold, as far as these sources are wanted."""
     for name, add in (("memory", with_memory), ("history", with_histories)):
         if getattr(wanted, name, True):
-            known = tried(name, partial(add, vault, known, project), known)
+            known = sources.read(name, partial(add, vault, known, project), known)
     return known
 
 
@@ -255,19 +285,15 @@ def _of_memory(one: Memory) -> Fact:
 def with_histories(vault: Vault, known: Known, project: str) -> Known:
     """The same with the lines that a person wrote in histories, without the questions that a person answered there."""
     found, answered = list(known.facts), set[tuple[str, str]]()
-    noted = {one.session for one in found}
     said = {(one.session, key_of(one.text)) for one in found}
     for entry in _entries(vault, known, project):
         at = utc(entry.started) if entry.started else entry.session_id[:10]
         for part, kind in _PARTS.items():
-            lines: tuple[Line, ...] = getattr(entry, part)
-            for line in lines:
+            for line in lines_of(entry, part):
                 key = entry.session_id, key_of(line.text)
                 if _ANSWERED.search(line.text) or _ANSWERED.search(line.why):
                     answered.add(key)
-                elif line.text.startswith(PAUSED):
-                    continue  # where the work stands says so
-                elif key not in said and (not line.finding or entry.session_id not in noted):
+                elif key not in said and not line.text.startswith(PAUSED):  # the position says why it rests
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
     left = (
         one

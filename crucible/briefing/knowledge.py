@@ -20,7 +20,7 @@ from crucible.patterns import late_pattern
 from crucible.recall.model import Hit, Kind, Question, Recall
 from crucible.recall.stopping import STOP_WORDS
 
-__all__ = ["MOST_WORDS", "Type", "keywords", "knowledge_section", "question_of", "types_on"]
+__all__ = ["Type", "keywords", "knowledge_section", "question_of", "types_on"]
 
 MOST_WORDS, MOST_ITEMS = 10, 5
 _WORD = late_pattern(r"[^\W\d_][\w-]{2,40}")

@@ -14,12 +14,12 @@ from crucible.index.moments import age_words, begun, last_active
 from crucible.index.query import SessionQuery, matching
 from crucible.index.schema import Row, shard_of
 from crucible.index.view import View
+from crucible.session.tasks import CLOSED_TASKS
 
 __all__ = ["Position", "find_position", "position_lines"]
 
 _MOST = 100
 """Sessions that are looked at, the newest."""
-_CLOSED = frozenset(("completed", "cancelled", "deleted"))
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
 _NO_ROW: Row = {}
@@ -77,7 +77,7 @@ def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
     is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
     last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
     tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
-    left = [pair for pair in tasks if pair[1]["status"] not in _CLOSED]
+    left = [pair for pair in tasks if pair[1]["status"] not in CLOSED_TASKS]
     number, task = next(
         (pair for pair in left if pair[1]["status"] == "in_progress"), (*left, (0, _NO_ROW))[0]
     )

@@ -20,7 +20,7 @@ from crucible.note.frontmatter import render_frontmatter
 from crucible.patterns import late_pattern
 from crucible.session.markup import render_title
 
-__all__ = ["Proposal", "propose"]
+__all__ = ["propose"]
 
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md")
 _RULES = ("CONTRIBUTING.md", "AGENTS.md", "CLAUDE.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md")

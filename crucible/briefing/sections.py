@@ -174,10 +174,8 @@ class Told:
     def sessions(self, depth: int) -> Section:
         """The newest sessions from which something came, or that are not over, a line each: title and outcome, if possible one with a commit."""
         outcomes: dict[str, Fact] = {}
-        for one in self._known.of(Kind.OUTCOME):
-            old = outcomes.get(one.session)
-            if old is None or _weight(one) > _weight(old):
-                outcomes[one.session] = one
+        for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
+            outcomes.setdefault(one.session, one)
         rows = [
             row
             for row in self._known.sessions

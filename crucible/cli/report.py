@@ -15,7 +15,7 @@ from crucible.cli.output import PROBLEMS_FOUND, say, write_document, write_json
 from crucible.cli.project_folders import folders_of
 from crucible.errors import CrucibleError
 from crucible.history.making import told_of
-from crucible.history.report import KINDS, Reported, is_within, render_report, reported
+from crucible.history.report import Reported, is_within, render_report, reported
 from crucible.index.following import Work, work_in
 from crucible.index.moments import begun, utc
 from crucible.index.query import SessionQuery, select
@@ -107,8 +107,8 @@ def _facts(one: Reported) -> dict[str, object]:
         "status": one.status or None,
         "at": utc(one.at),
         **{
-            kind: [{"text": line.text, "finding": line.finding or None} for line in one.listed(kind)]
-            for kind in KINDS
+            kind: [{"text": line.text, "finding": line.finding or None} for line in told]
+            for kind, told in one.lines.items()
         },
-        "left_out": {kind: one.left_out(kind) for kind in KINDS},
+        "left_out": one.left_out,
     }

@@ -22,7 +22,6 @@ from crucible.history.revising import revised, with_property
 from crucible.history.shortening import shortener
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Edit, Problem, Source, Span
-from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
@@ -30,7 +29,6 @@ from crucible.vault.walk import OnError, find_notes
 
 __all__ = [
     "HISTORY",
-    "NEVER",
     "EntryNote",
     "Wish",
     "add_captures",
@@ -49,7 +47,6 @@ HISTORY = "history"
 """The folder of the vault in which it is kept."""
 
 NEVER = datetime.min.replace(tzinfo=UTC)
-_DAY = late_pattern(r"(\d{4})-(\d{2})-(\d{2})")
 
 
 class EntryNote(NamedTuple):
@@ -61,9 +58,8 @@ class EntryNote(NamedTuple):
 
     @property
     def at(self) -> datetime:
-        """When the session began or ended; where the note does not tell, the day of its name, else long ago."""
-        told = self.entry and (self.entry.started or self.entry.ended)
-        return told or _day_of(self.note.name)
+        """When the session began or ended; long ago if the note does not tell."""
+        return (self.entry and (self.entry.started or self.entry.ended)) or NEVER
 
 
 class Wish(NamedTuple):
@@ -215,14 +211,6 @@ def _said(entry: Entry) -> str:
     kept = [one.summary for group in entry.captures for one in group]
     names = (entry.session_id, entry.title, entry.project, entry.agent)
     return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()
-
-
-def _day_of(name: str) -> datetime:
-    found = _DAY.match(name)
-    try:
-        return datetime(int(found[1]), int(found[2]), int(found[3]), tzinfo=UTC) if found else NEVER
-    except ValueError:
-        return NEVER
 
 
 # --- putting away -----------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def render_marks(marks: Mapping[str, str]) -> str:
 
 def is_marks_line(line: str) -> bool:
     """True for such a line."""
-    return line.startswith("%% crucible wrote:") and bool(_LINE.fullmatch(line))
+    return bool(_LINE.fullmatch(line))
 
 
 def read_marks(lines: Sequence[str]) -> dict[str, str] | None:

@@ -20,6 +20,7 @@ import orjson
 
 from crucible.bookmarks.fields import session_of, text_of, time_of, time_text, word_of
 from crucible.bookmarks.lines import Unfit, append_lines, read_lines, record_of, rewrite_lines
+from crucible.brief.covering import milestones
 from crucible.history.composing import open_questions
 from crucible.history.model import LONGEST
 from crucible.history.shortening import shortener
@@ -30,13 +31,12 @@ from crucible.secrets import Redact
 from crucible.secrets.redacting import unscanned
 from crucible.session.findings import Kind, findings_of
 from crucible.session.identity import check_session_id
-from crucible.session.model import Callout, Session, Status
-from crucible.session.tasks import is_task_news
+from crucible.session.model import Session, Status
+from crucible.session.tasks import CLOSED_TASKS
 from crucible.vault.store import Vault
 
 __all__ = [
     "FILES",
-    "Loaded",
     "Memory",
     "MemoryKind",
     "append_memories",
@@ -222,8 +222,6 @@ def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
 
 # --- what a session says ----------------------------------------------------------------------------------------------
 
-_CLOSED = frozenset(("completed", "cancelled", "deleted"))
-_MILESTONES = frozenset(("milestone", "task_complete"))
 _KINDS = {
     Kind.DECISION.value: MemoryKind.DECISION,
     Kind.FAILURE.value: MemoryKind.LESSON,
@@ -266,12 +264,8 @@ def completes_milestone(session: Session) -> bool:
     """True if the session's end is a milestone: it is completed, and it has a milestone callout or did every task of its list."""
     if session.status is not Status.COMPLETED:
         return False
-    reached = any(
-        isinstance(entry, Callout) and entry.kind in _MILESTONES and not is_task_news(entry.text)
-        for entry in session.all_entries()
-    )
-    tasks = session.tasks
-    return reached or (bool(tasks) and all(task.status in _CLOSED for task in tasks))
+    is_reached = next(milestones(session.all_entries()), None) is not None
+    return is_reached or (bool(session.tasks) and all(task.status in CLOSED_TASKS for task in session.tasks))
 
 
 def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
@@ -305,7 +299,7 @@ def _said(session: Session, now: datetime) -> Iterator[Memory]:
                 finding=one.id,
             )
     for task in session.tasks:
-        if task.status not in _CLOSED:
+        if task.status not in CLOSED_TASKS:
             said.add(key_of(task.content))
             yield blank._replace(text=task.content, source="task", finding=f"task-{task.id}")
     if not session.parent:  # the parent's session answers what a subagent asks

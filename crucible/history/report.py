@@ -7,7 +7,7 @@ ended before the report begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -28,7 +28,7 @@ _NOT_TOLD = ("more", "following", "paused", "tasks")
 
 
 class Reported(NamedTuple):
-    """What one session came to: its history, when it was last at work, its lines by kind, and how much findings weigh by id.
+    """What one session came to: its history, when it was last at work, its lines by kind, and how many of each kind are not among them.
 
     `is_followed` says that the project has later sessions, which may have closed what it left open.
     """
@@ -36,19 +36,9 @@ class Reported(NamedTuple):
     entry: Entry
     status: str
     at: datetime
-    lines: dict[str, tuple[Line, ...]]
-    weights: Mapping[str, tuple[bool, int]]
+    lines: dict[str, list[Line]]
+    left_out: dict[str, int]
     is_followed: bool = False
-
-    def listed(self, kind: str) -> tuple[Line, ...]:
-        """The lines that are listed, in order; the others are counted."""
-        lines = self.lines[kind]
-        places = sorted(range(len(lines)), key=lambda at: (self.weights.get(lines[at].finding, _LIGHT), at))
-        return tuple(lines[at] for at in sorted(places[-KINDS[kind][1] :]))
-
-    def left_out(self, kind: str) -> int:
-        """How many are not listed."""
-        return len(self.lines[kind]) - len(self.listed(kind))
 
 
 def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
@@ -60,24 +50,25 @@ def is_within(session: Session, since: datetime, until: datetime | None) -> bool
 def reported(session: Session, entry: Entry, since: datetime) -> Reported | None:
     """What a session came to since then, by its history; None if there is nothing to say."""
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
+    weights = {
+        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points))
+        for one in findings_of(session)
+    }
     found = {
         "outcomes": [one for one in entry.done if not one.text.startswith(STARTED)],
         "decisions": entry.decisions,
         "open": (*entry.questions, *entry.further),
     }
-    lines = {
-        kind: tuple(one for one in told if one.finding not in old and one.finding not in _NOT_TOLD)
-        for kind, told in found.items()
-    }
-    weights = {
-        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points))
-        for one in findings_of(session)
-    }
+    lines, left_out = dict[str, list[Line]](), dict[str, int]()
+    for kind, (_, most) in KINDS.items():
+        new = [one for one in found[kind] if one.finding not in old and one.finding not in _NOT_TOLD]
+        places = sorted(range(len(new)), key=lambda at: (weights.get(new[at].finding, _LIGHT), at))[-most:]
+        lines[kind], left_out[kind] = [new[at] for at in sorted(places)], len(new) - len(places)
     at = _last(session)
     if at is None or not any(lines.values()):
         return None
     is_followed = any(one.finding == "following" for one in entry.further)
-    return Reported(entry, str(session.status or ""), at, lines, weights, is_followed)
+    return Reported(entry, str(session.status or ""), at, lines, left_out, is_followed)
 
 
 def _times(phases: Iterable[Phase]) -> Iterator[datetime]:
@@ -125,7 +116,7 @@ def _place(one: Reported) -> tuple[bool, str, datetime, str]:
 def _lines(one: Reported) -> Iterator[str]:
     for kind, (label, _) in KINDS.items():
         then = " then" if kind == "open" and one.is_followed else ""
-        told = [f"{label}{then}: {line.text}" for line in one.listed(kind)]
-        if left := one.left_out(kind):
+        told = [f"{label}{then}: {line.text}" for line in one.lines[kind]]
+        if left := one.left_out[kind]:
             told[-1] += f" (and {left} more)"
         yield from told

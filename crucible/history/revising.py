@@ -65,7 +65,7 @@ def own_entry(source: Source, name: str = "") -> Entry | None:
     if entry is None or marks is None:
         return None
     ours = [(item.part, _named(item, key)) for item in _items(source) if (key := _key(item, marks))]
-    return tidy_entry(with_lines(entry, lambda part, _: (line for one, line in ours if one == part)))
+    return with_lines(entry, lambda part, _: (line for one, line in ours if one == part))
 
 
 def _named(item: Item, key: str) -> Line:

@@ -18,7 +18,7 @@ from crucible.agents.running import TimedOut
 from crucible.brief.prompting import phase_text
 from crucible.errors import AgentFailed, CrucibleError
 from crucible.history.marks import UNNAMED
-from crucible.history.model import HEADINGS, Entry, Line, lines_of, shortened_entry, tidy_entry, with_lines
+from crucible.history.model import HEADINGS, Entry, Line, lines_of, shortened_entry, with_lines
 from crucible.history.notes import read_items
 from crucible.history.shortening import Shorten
 from crucible.note.contain import normal, normal_line
@@ -252,7 +252,7 @@ def judge_answer(text: str, grounds: Grounds) -> Entry:
         grounds.composed,
         lambda part, lines: (_known(part, one, marks) for one in told[part]) if part in _TOLD else lines,
     )
-    return tidy_entry(_with_missing(entry, grounds.composed))
+    return _with_missing(entry, grounds.composed)
 
 
 def updated(told: Entry, composed: Entry) -> Entry:

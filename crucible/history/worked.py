@@ -46,7 +46,7 @@ def worked(
     A gap of more than `quiet` between two phases, before the first or after the last is a break.
     """
     marks = sorted(bookmarks, key=lambda one: one.at)
-    times = {time for phase in session.all_phases() for time in (phase.started, phase.ended) if time}
+    times = _times(session.all_phases())
     signs = [one.at for one in marks if one.why in _AT_WORK]
     first = session.started or min(times, default=None)
     last = session.ended or max((*times, *signs), default=None)
@@ -71,27 +71,22 @@ def _until_stop(span: Span, stops: Iterable[Bookmark]) -> timedelta:
     return min(found, default=end) - begin
 
 
+def _times(phases: Iterable[Phase]) -> set[datetime]:
+    return {time for phase in phases for time in (phase.started, phase.ended) if time}
+
+
 def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, Covers]:
     """What phases cover from their first to their last time, and what is between a phase without an end and the next one.
 
     If no phase has a time, everything is left open.
     """
-    found = [(_begun(phase), _over(phase), phase.ended) for phase in session.phases]
-    timed = [(begin, max(begin, over), ended) for begin, over, ended in found if begin and over]
+    found = [(_times((phase, *phase.subphases)), phase.ended) for phase in session.phases]
+    timed = [(min(times), max(times), ended) for times, ended in found if times]
     following = [*(begin for begin, _, _ in timed[1:]), last]
     left_open = [(over, then) for (_, over, ended), then in zip(timed, following, strict=False) if not ended]
     return _cover([(begin, over) for begin, over, _ in timed]), _cover(
         left_open if timed else [(first, last)]
     )
-
-
-def _begun(phase: Phase) -> datetime | None:
-    return min(filter(None, (one.started for one in (phase, *phase.subphases))), default=None)
-
-
-def _over(phase: Phase) -> datetime | None:
-    times = (time for one in (phase, *phase.subphases) for time in (one.started, one.ended) if time)
-    return max(times, default=None)
 
 
 def _cover(spans: Sequence[Span]) -> Covers:

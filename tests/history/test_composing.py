@@ -318,6 +318,13 @@ def test_a_plan_that_the_session_committed_itself_is_not_open() -> None:
     assert not composed((), findings=(plan, done)).further
 
 
+def test_the_sessions_own_outcomes_close_its_tasks_but_no_question_to_a_human() -> None:
+    done = Noted("outcome", "Add refunds in several parts to the database queue", None, Grounds("commit"))
+    asked = Callout("decision_needed", "", "Several refunds, in parts?")
+    entry = composed((asked,), tasks=(Task("1", "Refunds in several parts"),), findings=(done,))
+    assert (texts(entry.further), texts(entry.questions)) == ([], ["Several refunds, in parts?"])
+
+
 def test_an_outcome_in_the_words_of_the_request_or_a_decision_is_told_all_the_same() -> None:
     done = Noted("outcome", "Fix lint errors", None, Grounds("closing text"))
     entry = composed((Intervention("Fix lint errors"), Decision("Fix lint errors")), findings=(done,))
