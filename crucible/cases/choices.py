@@ -11,10 +11,11 @@ from typing import NamedTuple
 from crucible.cases.excerpts import SIDE, brief, request_of
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Choice
-from crucible.cases.timeline import Moment, Timeline, placed, placed_at
+from crucible.cases.timeline import Timeline, placed, placed_at
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
 from crucible.findings.replies import is_go_ahead
+from crucible.knowledge.moments import Moment
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, Source
 from crucible.session.model import Intervention, Prose

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from crucible.cases.excerpts import SIDE, brief
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Delegation
-from crucible.cases.timeline import Moment, Timeline, placed
+from crucible.cases.timeline import Timeline, placed
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind

@@ -25,7 +25,8 @@ from crucible.cases.model import (
     Verification,
 )
 from crucible.cases.texts import names_of, texts_of
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Timeline
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding

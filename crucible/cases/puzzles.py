@@ -13,16 +13,13 @@ from typing import NamedTuple
 from crucible.acts.kinds import is_test_file
 from crucible.acts.model import Deed
 from crucible.cases.excerpts import (
-    CHANGES,
     CUT,
-    RUNS,
     SENTENCE,
     SIDE,
     TELLING,
     brief,
     brief_turns,
     files_before,
-    is_change,
     message_of,
     request_of,
     telling,
@@ -31,8 +28,9 @@ from crucible.cases.excerpts import (
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Puzzle, Turn, Verification
 from crucible.cases.texts import mapped, texts_of
-from crucible.cases.timeline import Moment, Timeline, placed, placed_at, turns_of
+from crucible.cases.timeline import Timeline, placed, placed_at, turns_of
 from crucible.cases.verifying import verification_after, verified_by
+from crucible.knowledge.moments import CHANGES, RUNS, Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind
@@ -128,7 +126,7 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
     runs = [one for one in calls if one.at > red.at and aims & _aims(one, key)]
     for run in runs:
         changes = timeline.moments[red.at + 1 : run.at]
-        changed = {name.rpartition("/")[2] for one in changes for name in _changed(one)}
+        changed = {name.rpartition("/")[2] for one in changes for name in one.changed}
         if _lines(run) & _lines(red):  # not fixed yet
             red = run
         elif changed and not (run.outcome is Outcome.FAILED and any(map(_message(run).count, changed))):
@@ -213,14 +211,10 @@ def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
         name
         for one in timeline.moments[: fixed.failed.at]
         if one.phase == fixed.failed.phase
-        for name in _changed(one)
+        for name in one.changed
     }
-    after = {name for one in fixed.later for name in _changed(one)}
+    after = {name for one in fixed.later for name in one.changed}
     return bool(before) and all(map(is_test_file, before)) and not any(map(is_test_file, after))
-
-
-def _changed(moment: Moment) -> list[str]:
-    return [act.what for act in moment.acts if act.deed in CHANGES] if is_change(moment) else []
 
 
 # --- the puzzle ------------------------------------------------------------------------------------------------------
@@ -236,10 +230,10 @@ def _failure(fixed: _Fixed) -> str:
 
 def _fix(fixed: _Fixed) -> list[Moment]:
     """The changes up to the next run of the command; of many those of the files that the failure or the finding names."""
-    found = [one for one in fixed.later if is_change(one)]
+    found = [one for one in fixed.later if one.changed]
     if len(found) > _FEW:
         for text in (_failure(fixed), fixed.finding.resolution):
-            named = [one for one in found if any(name.rpartition("/")[2] in text for name in _changed(one))]
+            named = [one for one in found if any(name.rpartition("/")[2] in text for name in one.changed)]
             found = named or found
     return [one for one in found if one.arguments] or found
 

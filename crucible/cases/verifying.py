@@ -9,7 +9,8 @@ import re
 
 from crucible.acts.model import Deed
 from crucible.cases.model import Verification
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Timeline
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
