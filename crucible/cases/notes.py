@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from crucible.cases.model import (
-    Body,
     Case,
     CaseType,
     Delegation,
@@ -26,26 +25,26 @@ from crucible.cases.note_blocks import (
     render_text,
     render_turns,
 )
+from crucible.cases.texts import names_of
 from crucible.errors import BadSessionId, EditRefused
 from crucible.knowledge.model import Attribution
+from crucible.knowledge.properties import property_of
 from crucible.note.contain import FORMAT, contain_line, cut, normal_line
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.wikilinks import (
     render_link,
     strip_heading_for_link,
-    without_links,
 )
 from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
 from crucible.vault.stamping import stamped
 
 __all__ = [
-    "LISTS",
+    "FIELDS",
     "SECTIONS",
     "STAMP",
     "STAMP_BESIDES",
-    "TEXTS",
     "Form",
     "Section",
     "render_case",
@@ -53,9 +52,15 @@ __all__ = [
 ]
 
 _TITLE = 80
-TEXTS = ("title", "finding", "agent", "model", "channel", "project", "digest")
-LISTS = ("tools", "tags", "problems")
-"""Properties that are fields of a case as they are."""
+_KEYS = (
+    "type", "case", "case_type", "status", "session", "phase", "phase_name", "line", "title", "finding", "agent", "model", "channel", "project", "digest",
+    "tools", "tags", "problems", "started", "difficulty", "tokens", "fault", "verified", "verification", "complete", "category", "root_cause",
+    "preventable_with", "confidence", "judge", "delegate", "used", "redactions", "format",
+)  # fmt: skip
+FIELDS = (
+    "title", "finding", "agent", "model", "channel", "project", "digest", "tools", "tags", "problems", "started", "difficulty", "tokens", "fault", "complete",
+)  # fmt: skip
+"""Properties that are called as the fields of a case that they are."""
 STAMP, STAMP_BESIDES = "written", ("session", "status")
 """The property by which an edit is known, and those that change when a session is renamed, and when the case is reviewed."""
 _ORIGIN = "From [["
@@ -131,41 +136,27 @@ def without_origin(text: str) -> str:
 
 def _properties(case: Case) -> dict[str, Value]:
     """What is empty is left out."""
-    found: dict[str, Value] = {
+    place, body = case.place, case.body
+    parts: dict[str, Any] = {
         "type": "case",
         "case": case.id,
-        "case_type": case.type.value,
-        "status": case.review.value,
-        "session": _session_link(case.place.session),
-        "phase": case.place.phase,
-        "phase_name": case.place.phase_name,
-        "line": case.place.line,
-        **{name: getattr(case, name) for name in TEXTS},
-        **{name: [*getattr(case, name)] for name in LISTS},
-        "started": case.started.isoformat().replace("+00:00", "Z") if case.started else "",
-        "difficulty": case.difficulty.value,
-        "tokens": case.tokens,
-        "fault": case.fault.value,
+        "case_type": case.type,
+        "status": case.review,
+        "phase": place.phase,
+        "phase_name": place.phase_name,
+        "line": place.line,
         "verified": case.verification.verified,
         "verification": case.verification.command,
-        "complete": case.complete,
-        **_of_body(case.body),
-        "redactions": [f"{count} {rule}" for rule, count in case.redactions.items()],
+        "redactions": tuple(f"{count} {rule}" for rule, count in case.redactions.items()),
         "format": FORMAT,
     }
-    told = {key: value for key, value in found.items() if value not in ("", [])}
-    return {key: value if key == "session" else _no_link(value) for key, value in told.items()}
-
-
-def _no_link(value: Value) -> Value:
-    """Foreign text leads nowhere."""
-    if isinstance(value, list):
-        return [_no_link(one) for one in value]
-    return without_links(value) if isinstance(value, str) else value
-
-
-def _session_link(session: str) -> str:
-    return f"[[{session}]]" if _can_be_linked(session) else without_links(session)
+    if isinstance(body, Puzzle) and body.attribution:
+        parts |= {name: getattr(body.attribution, name) for name in names_of(Attribution)}
+    if isinstance(body, Delegation):
+        parts |= {"delegate": body.agent, "used": body.used}
+    shown = {key: property_of(parts[key] if key in parts else getattr(case, key, None)) for key in _KEYS}
+    shown["session"] = f"[[{place.session}]]" if _can_be_linked(place.session) else property_of(place.session)
+    return {key: value for key, value in shown.items() if value not in (None, "", [])}
 
 
 def _can_be_linked(session: str) -> bool:
@@ -173,25 +164,6 @@ def _can_be_linked(session: str) -> bool:
         return check_session_id(session) == session
     except BadSessionId:
         return False
-
-
-def _of_body(body: Body) -> dict[str, Value]:
-    """The parts of a case that are no text of their own."""
-    if isinstance(body, Puzzle):
-        return _of_attribution(body.attribution) if body.attribution else {}
-    if isinstance(body, Delegation):
-        return {"delegate": body.agent, **({} if body.used is None else {"used": body.used})}
-    return {}
-
-
-def _of_attribution(found: Attribution) -> dict[str, Value]:
-    return {
-        "category": found.category.value,
-        "root_cause": found.root_cause,
-        "preventable_with": found.preventable_with,
-        "confidence": float(found.confidence),
-        "judge": found.judge,
-    }
 
 
 # --- the text --------------------------------------------------------------------------------------------------------

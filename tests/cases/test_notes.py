@@ -283,9 +283,9 @@ def test_a_review_and_a_renamed_session_are_no_edits_of_the_content() -> None:
     [
         ("\n## Rationale", "\n## Ideas\n\nmine\n\n## Rationale", "unknown-section"),
         ("\n## Outcome", "\n## Choice\n\nx\n\n## Outcome", "section-twice"),
-        ("tokens: 120", "tokens: many", "bad-value"),
-        ("started: ", "started: on ", "bad-value"),
-        ("complete: true", "complete: almost", "bad-value"),
+        ("tokens: 120", "tokens: many", "bad-field"),
+        ("started: ", "started: on ", "bad-field"),
+        ("complete: true", "complete: almost", "bad-field"),
     ],
 )
 def test_what_is_not_understood_is_told_and_harms_nothing_else(old: str, new: str, code: str) -> None:
