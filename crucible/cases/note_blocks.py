@@ -18,6 +18,7 @@ from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
 
 __all__ = [
+    "NO_PART",
     "Part",
     "parts_of",
     "read_items",
@@ -43,6 +44,9 @@ class Part(NamedTuple):
     title: str
     lines: list[str]
     line: int
+
+
+NO_PART = Part("", [], 1)
 
 
 def parts_of(lines: Sequence[str], line: int = 1) -> list[Part]:

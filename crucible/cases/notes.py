@@ -6,20 +6,16 @@ Owns the form; `notes_reading.read_case(render_case(case))` is the case again, w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from crucible.cases.model import (
-    Case,
-    CaseType,
-    Delegation,
-    Place,
-    Puzzle,
-)
+from crucible.cases.model import BODIES, Body, Case, CaseType, Delegation, Place, Puzzle
 from crucible.cases.note_blocks import (
+    read_items,
+    read_text,
+    read_turns,
     render_exact,
     render_items,
     render_text,
@@ -45,9 +41,10 @@ __all__ = [
     "SECTIONS",
     "STAMP",
     "STAMP_BESIDES",
-    "Form",
     "Section",
     "render_case",
+    "render_sections",
+    "sections_of",
     "without_origin",
 ]
 
@@ -67,13 +64,16 @@ _ORIGIN = "From [["
 _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
 
 
-class Form(Enum):
-    """How a part is written: a text as prose where that can be, a text that is never prose, texts, or turns."""
+class Form(NamedTuple):
+    """How a part is written, and read back."""
 
-    TEXT = "text"
-    EXACT = "exact"
-    ITEMS = "items"
-    TURNS = "turns"
+    render: Callable[[Any], str]
+    read: Callable[[Sequence[str]], object]
+
+
+_TEXT, _EXACT = Form(render_text, read_text), Form(render_exact, read_text)
+"""Prose where that can be, and never."""
+_ITEMS, _TURNS = Form(render_items, read_items), Form(render_turns, read_turns)
 
 
 class Section(NamedTuple):
@@ -81,7 +81,7 @@ class Section(NamedTuple):
 
     heading: str
     field: str
-    form: Form = Form.TEXT
+    form: Form = _TEXT
 
 
 SECTIONS: Mapping[CaseType, tuple[Section, ...]] = MappingProxyType(
@@ -89,22 +89,22 @@ SECTIONS: Mapping[CaseType, tuple[Section, ...]] = MappingProxyType(
         CaseType.PUZZLE: (
             Section("Goal", "goal"),
             Section("State", "state"),
-            Section("Tried", "tried", Form.TURNS),
-            Section("Failure", "failure", Form.EXACT),
-            Section("Hints", "hints", Form.ITEMS),
+            Section("Tried", "tried", _TURNS),
+            Section("Failure", "failure", _EXACT),
+            Section("Hints", "hints", _ITEMS),
             Section("Expected", "expected"),
-            Section("Solution", "solution", Form.TURNS),
+            Section("Solution", "solution", _TURNS),
         ),
         CaseType.CORRECTION: (
             Section("Goal", "goal"),
-            Section("What the agent did", "did", Form.TURNS),
-            Section("Rejected", "rejected", Form.EXACT),
+            Section("What the agent did", "did", _TURNS),
+            Section("Rejected", "rejected", _EXACT),
             Section("The user's words", "words"),
-            Section("What followed", "then", Form.TURNS),
+            Section("What followed", "then", _TURNS),
         ),
         CaseType.DECISION: (
             Section("Situation", "situation"),
-            Section("Options", "options", Form.ITEMS),
+            Section("Options", "options", _ITEMS),
             Section("Choice", "choice"),
             Section("Rationale", "rationale"),
             Section("Outcome", "outcome"),
@@ -114,14 +114,14 @@ SECTIONS: Mapping[CaseType, tuple[Section, ...]] = MappingProxyType(
             Section("Result", "result"),
             Section("Evidence", "evidence"),
         ),
-        CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", Form.TURNS)),
+        CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", _TURNS)),
     }
 )
 
 
 def render_case(case: Case, heading: str = "") -> str:
     """The whole note.  `heading` is that of the phase as its session's note has it, to link to; without one the session is linked."""
-    parts = [f"# {_title(case)}", _origin(case.place, heading), *_sections(case)]
+    parts = [f"# {_title(case)}", _origin(case.place, heading), *render_sections(sections_of(case.body))]
     text = render_frontmatter(_properties(case)) + "\n" + "\n\n".join(parts) + "\n"
     return stamped(text, STAMP, STAMP_BESIDES, without_origin)
 
@@ -185,16 +185,12 @@ def _origin(place: Place, heading: str) -> str:
     return f"{link}, line {place.line}."
 
 
-def _sections(case: Case) -> Iterator[str]:
-    for section in SECTIONS[case.type]:
-        block = _WRITERS[section.form](getattr(case.body, section.field))
-        if block:
-            yield f"## {section.heading}\n\n{block}"
+def sections_of(body: Body) -> dict[str, str]:
+    """The blocks of a body by their headings, "" for what is empty."""
+    type_ = next(one for one, kind in BODIES.items() if isinstance(body, kind))
+    return {one.heading: one.form.render(getattr(body, one.field)) for one in SECTIONS[type_]}
 
 
-_WRITERS: Mapping[Form, Callable[[Any], str]] = {
-    Form.TEXT: render_text,
-    Form.EXACT: render_exact,
-    Form.ITEMS: render_items,
-    Form.TURNS: render_turns,
-}
+def render_sections(sections: Mapping[str, str]) -> Iterator[str]:
+    """Each block under its heading."""
+    return (f"## {heading}\n\n{block}" for heading, block in sections.items() if block)

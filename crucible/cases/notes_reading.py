@@ -5,7 +5,7 @@ What is no part of a case is reported and left out; a note whose content was cha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from crucible.cases.making import measured
@@ -18,14 +18,8 @@ from crucible.cases.model import (
     Review,
     Verification,
 )
-from crucible.cases.note_blocks import (
-    Part,
-    parts_of,
-    read_items,
-    read_text,
-    read_turns,
-)
-from crucible.cases.notes import FIELDS, SECTIONS, STAMP, STAMP_BESIDES, Form, Section, without_origin
+from crucible.cases.note_blocks import NO_PART, Part, parts_of
+from crucible.cases.notes import FIELDS, SECTIONS, STAMP, STAMP_BESIDES, Section, without_origin
 from crucible.errors import UsageError
 from crucible.knowledge.model import Attribution, Category
 from crucible.knowledge.properties import Properties, linktext_of
@@ -152,12 +146,7 @@ def _read_body(type_: CaseType, told: Properties, lines: list[str], first: int) 
             told.tell("section-twice", f"{shown} stands here again; only the first counts", part.line - 1)
         else:
             parts[key] = part
-    fields: dict[str, Any] = {
-        section.field: _read_section(
-            section, parts.get(section.heading.lower(), Part(section.heading, [], 1)), told
-        )
-        for section in SECTIONS[type_]
-    }
+    fields = {section.field: _read_section(section, parts, told) for section in SECTIONS[type_]}
     if type_ is CaseType.PUZZLE:
         fields["attribution"] = _attribution(told)
     if type_ is CaseType.DELEGATION:
@@ -165,13 +154,10 @@ def _read_body(type_: CaseType, told: Properties, lines: list[str], first: int) 
     return BODIES[type_](**fields)
 
 
-def _read_section(section: Section, part: Part, told: Properties) -> object:
-    if section.form is Form.ITEMS:
-        return read_items(part.lines)
-    if section.form is not Form.TURNS:
-        return read_text(part.lines)
+def _read_section(section: Section, parts: Mapping[str, Part], told: Properties) -> Any:
+    part = parts.get(section.heading.lower(), NO_PART)
     try:
-        return read_turns(part.lines)
+        return section.form.read(part.lines)
     except UsageError as error:
         told.tell("bad-turns", str(error), part.line)
         return ()
