@@ -43,7 +43,7 @@ def find_choices(timeline: Timeline) -> Iterator[Case]:
         if finding.source == Source.PLAN or _is_unclear(asked):
             continue
         found = verification_after(timeline, moment.at)
-        outcome = f"`{found.command}` passed afterwards." if found.command else ""
+        outcome = f"`{found}` passed afterwards." if found else ""
         # In alphabetical order their place does not tell which one was chosen.
         options = tuple(sorted(_told(asked), key=str.casefold)) if asked.others else ()
         # What was said before a reply in the user's own words is part of the situation.

@@ -38,26 +38,20 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
         if not isinstance(entry, Subagent) or _has_failed(entry):
             continue
         child = children.get(entry.link) if entry.link else None
-        task, result = _plain(_task(timeline, moment, entry, child)), _result(entry, child)
+        task, result = (
+            untagged(_task(timeline, moment, entry, child)).strip().removeprefix("Task:").strip(),
+            _result(entry, child),
+        )
         used, evidence = _use(timeline, moment, task, result)
         body = Delegation(entry.agent.name, brief(task, SIDE // 2), brief(result, SIDE), used, evidence)
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
-        verification = verification_after(timeline, moment.at) if used else None
+        verification = verification_after(timeline, moment.at) if used else ""
         yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)
-
-
-_FAILED = "the subagent failed"
 
 
 def _has_failed(entry: Subagent) -> bool:
     """Whether a note says that the subagent came to no answer; what stands as its result is an error then."""
-    return any(line.strip(" .").casefold() == _FAILED for line in entry.text.split("\n"))
-
-
-def _plain(task: str) -> str:
-    """A task without what a client or a note writes before and behind it."""
-    lines = [line for line in task.strip().split("\n") if line.strip(" .").casefold() != _FAILED]
-    return untagged("\n".join(lines)).strip().removeprefix("Task:").strip()
+    return any(line.strip(" .").casefold() == "the subagent failed" for line in entry.text.split("\n"))
 
 
 def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | None) -> str:

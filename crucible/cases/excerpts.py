@@ -12,6 +12,7 @@ from itertools import accumulate
 
 from crucible.acts.model import Deed
 from crucible.cases.model import Role, Turn
+from crucible.cases.texts import mapped
 from crucible.cases.timeline import Timeline, turns_of
 from crucible.knowledge.moments import CHANGES, Moment
 from crucible.patterns import ANSI, late_pattern
@@ -106,19 +107,8 @@ def _acknowledged(moment: Moment) -> Moment:
 
 
 def _shortened(turn: Turn, longest: int) -> Turn:
-    def value(given: object) -> object:
-        if isinstance(given, str):
-            return brief(given, longest)
-        if isinstance(given, Mapping):
-            return {name: value(one) for name, one in given.items()}
-        return [value(one) for one in given[:8]] if isinstance(given, list | tuple) else given
-
     text = brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, _SAID)
-    calls = tuple(
-        replace(call, arguments={name: value(one) for name, one in call.arguments.items()})
-        for call in turn.calls
-    )
-    return replace(turn, text=text, calls=calls)
+    return replace(turn, text=text, calls=mapped(turn.calls, lambda given: brief(given, longest)))
 
 
 def _size(turn: Turn) -> int:

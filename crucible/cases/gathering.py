@@ -49,7 +49,7 @@ class Wanted(NamedTuple):
             case.type in self.types
             and (self.least is None or case.tokens >= self.least)
             and (self.most is None or case.tokens <= self.most)
-            and (not self.verified or case.verification.verified)
+            and (not self.verified or bool(case.verification))
             and (not self.accepted or case.review is Review.ACCEPTED)
         )
 

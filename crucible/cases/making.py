@@ -22,7 +22,6 @@ from crucible.cases.model import (
     Puzzle,
     Trajectory,
     Turn,
-    Verification,
 )
 from crucible.cases.texts import names_of, texts_of
 from crucible.cases.timeline import Timeline
@@ -47,7 +46,7 @@ def make_case(
     anchor: str,
     *,
     finding: Finding | None = None,
-    verification: Verification | None = None,
+    verification: str = "",
 ) -> Case:
     """The case of a body, not yet `measured`.
 
@@ -73,7 +72,7 @@ def make_case(
         tools=tuple(sorted({call.name for turn in turns for call in turn.calls})),
         tags=tuple(tag for tag in session.tags if tag != "session"),
         difficulty=difficulty_of(turns),
-        verification=verification or Verification(),
+        verification=verification,
         complete=timeline.complete
         and not any(CUT in text for text in texts_of([one.calls for one in turns])),
         problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),

@@ -145,8 +145,7 @@ def _properties(case: Case) -> dict[str, Value]:
         "phase": place.phase,
         "phase_name": place.phase_name,
         "line": place.line,
-        "verified": case.verification.verified,
-        "verification": case.verification.command,
+        "verified": bool(case.verification),
         "redactions": tuple(f"{count} {rule}" for rule, count in case.redactions.items()),
         "format": FORMAT,
     }

@@ -16,7 +16,6 @@ from crucible.cases.model import (
     CaseType,
     Place,
     Review,
-    Verification,
 )
 from crucible.cases.note_blocks import NO_PART, Part, parts_of
 from crucible.cases.notes import FIELDS, SECTIONS, STAMP, STAMP_BESIDES, Section, without_origin
@@ -124,7 +123,7 @@ def _read_case(told: Properties, found: Frontmatter, ident: str, session: str) -
         type=type_,
         place=Place(session, told.line("phase"), told.line("phase_name"), told.count("line") or 0),
         body=body,
-        verification=Verification(told.line("verification") if passed else ""),
+        verification=told.line("verification") if passed else "",
         redactions=dict(_counted(told.texts("redactions"))),
         review=told.word("status", Review) or Review.PROPOSED,
         **told.fields_of(Case, FIELDS),

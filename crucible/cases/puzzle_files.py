@@ -121,8 +121,8 @@ def render_solution_file(case: Case) -> str:
         "case": case.id,
         "session": f"[[{case.place.session}]]",
     }
-    if case.verification.verified:
-        properties["verification"] = without_links(case.verification.command)
+    if case.verification:
+        properties["verification"] = without_links(case.verification)
     rubric = rubric_json(rubric_of(puzzle), indent=2, plain=True)
     shown = sections_of(puzzle)
     sections = {

@@ -26,7 +26,7 @@ from crucible.cases.excerpts import (
     with_words,
 )
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, Puzzle, Turn, Verification
+from crucible.cases.model import Case, Puzzle, Turn
 from crucible.cases.texts import mapped, texts_of
 from crucible.cases.timeline import Timeline, placed, placed_at, turns_of
 from crucible.cases.verifying import verification_after, verified_by
@@ -117,8 +117,8 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
     recorded = placed_at(before, finding.rows[:1])
     if recorded and not recorded.call:  # the user's words, with a log
         return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : told.at])
-    quoting = (one for one in reversed(calls) if _quotes(finding, one))
     failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
+    quoting = (one for one in reversed(calls) if _quotes(finding, one))
     red = recorded or next(quoting, None) or next(failed, None)
     if red is None:
         return _Fixed(finding, told, None, None, _turn(timeline, told))
@@ -229,22 +229,14 @@ def _failure(fixed: _Fixed) -> str:
 
 
 def _fix(fixed: _Fixed) -> list[Moment]:
-    """The changes up to the next run of the command; of many those of the files that the failure or the finding names."""
+    """The changes up to the next run of the command."""
     found = [one for one in fixed.later if one.changed]
-    if len(found) > _FEW:
-        for text in (_failure(fixed), fixed.finding.resolution):
-            named = [one for one in found if any(name.rpartition("/")[2] in text for name in one.changed)]
-            found = named or found
     return [one for one in found if one.arguments] or found
 
 
-_FEW = 8
-"""Maximum changes that are all shown."""
-
-
-def _verification(timeline: Timeline, fixed: _Fixed) -> Verification:
-    proof = verified_by(fixed.passed) if fixed.passed else Verification()
-    return proof if proof.verified else verification_after(timeline, (fixed.passed or fixed.told).at)
+def _verification(timeline: Timeline, fixed: _Fixed) -> str:
+    proof = verified_by(fixed.passed) if fixed.passed else ""
+    return proof or verification_after(timeline, (fixed.passed or fixed.told).at)
 
 
 # --- hints -----------------------------------------------------------------------------------------------------------

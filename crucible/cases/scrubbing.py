@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crucible.cases.model import Call, Case, Verification
+from crucible.cases.model import Call, Case
 from crucible.cases.texts import mapped
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
@@ -67,7 +67,7 @@ _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".
 
 
 _NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
-_ONE = ("title", "agent", "model", "channel", "project")
+_ONE = ("title", "verification", "agent", "model", "channel", "project")
 _SEVERAL = ("tools", "tags", "problems")
 
 
@@ -94,7 +94,6 @@ class Scrubber:
         clean = replace(
             case,
             body=mapped(case.body, self.text, self._call),
-            verification=Verification(self.text(case.verification.command)),
             place=case.place._replace(phase_name=self.text(case.place.phase_name)),
             **changed,
         )

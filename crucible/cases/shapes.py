@@ -84,7 +84,7 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
     }
     told |= {
         "rubric": rubric_json(rubric_of(case.body)),
-        "verified": case.verification.verified,
+        "verified": bool(case.verification),
         "category": why.category if why else "",
         "problems": "; ".join(case.problems),
         "redactions": sum(case.redactions.values()),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crucible.cases.chat import quoted, without_marks
 from crucible.cases.exporting import Export, export_stream
-from crucible.cases.model import Case, Delegation, Role, Turn, Verification
+from crucible.cases.model import Case, Delegation, Role, Turn
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import read_case
 from crucible.cases.scrubbing import Scrubber
@@ -139,7 +139,7 @@ def test_a_reason_that_stands_in_the_choice_is_told_once() -> None:
 
 
 def test_a_puzzle_nobody_confirmed_prefers_nothing() -> None:
-    assert _row(case_of(PUZZLE, verification=Verification()), Shape.PREFERENCE) is None
+    assert _row(case_of(PUZZLE, verification=""), Shape.PREFERENCE) is None
 
 
 def test_a_call_that_the_user_rejected_without_a_word_says_so() -> None:
