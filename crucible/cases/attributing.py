@@ -47,7 +47,7 @@ def judge_case(
     if report is None:
         return case, ""
     came = judge_fully(report, asker=asker, redact=redact, template=template)
-    return _with(case, came.attribution), came.problem
+    return _with(case, came.value), came.problem
 
 
 def _with(case: Case, found: Attribution | None) -> Case:

@@ -108,7 +108,7 @@ def _acknowledged(moment: Moment) -> Moment:
 
 def _shortened(turn: Turn, longest: int) -> Turn:
     text = brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, _SAID)
-    return replace(turn, text=text, calls=mapped(turn.calls, lambda given: brief(given, longest)))
+    return replace(turn, text=text, calls=mapped(turn.calls, lambda given, _: brief(given, longest)))
 
 
 def _size(turn: Turn) -> int:

@@ -102,7 +102,8 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
     if fixed.failed is None:
         return ()
     return mapped(
-        turns_of([replace(fixed.failed, result=failure)]), lambda text: brief(text, SIDE // 2 + len(CUT) + 1)
+        turns_of([replace(fixed.failed, result=failure)]),
+        lambda text, _: brief(text, SIDE // 2 + len(CUT) + 1),
     )
 
 
