@@ -32,6 +32,7 @@ __all__ = [
     "Role",
     "Trajectory",
     "Turn",
+    "type_of",
 ]
 
 
@@ -184,6 +185,11 @@ BODIES: Mapping[CaseType, type[Body]] = {
     CaseType.DELEGATION: Delegation,
     CaseType.WORKFLOW: Trajectory,
 }
+
+
+def type_of(body: Body) -> CaseType:
+    """What a body is one of."""
+    return next(one for one, kind in BODIES.items() if isinstance(body, kind))
 
 
 @dataclass(frozen=True, slots=True)

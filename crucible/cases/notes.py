@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from crucible.cases.model import BODIES, Body, Case, CaseType, Delegation, Place, Puzzle
+from crucible.cases.model import Body, Case, CaseType, Delegation, Place, Puzzle, type_of
 from crucible.cases.note_blocks import (
     read_items,
     read_text,
@@ -84,39 +83,37 @@ class Section(NamedTuple):
     form: Form = _TEXT
 
 
-SECTIONS: Mapping[CaseType, tuple[Section, ...]] = MappingProxyType(
-    {
-        CaseType.PUZZLE: (
-            Section("Goal", "goal"),
-            Section("State", "state"),
-            Section("Tried", "tried", _TURNS),
-            Section("Failure", "failure", _EXACT),
-            Section("Hints", "hints", _ITEMS),
-            Section("Expected", "expected"),
-            Section("Solution", "solution", _TURNS),
-        ),
-        CaseType.CORRECTION: (
-            Section("Goal", "goal"),
-            Section("What the agent did", "did", _TURNS),
-            Section("Rejected", "rejected", _EXACT),
-            Section("The user's words", "words"),
-            Section("What followed", "then", _TURNS),
-        ),
-        CaseType.DECISION: (
-            Section("Situation", "situation"),
-            Section("Options", "options", _ITEMS),
-            Section("Choice", "choice"),
-            Section("Rationale", "rationale"),
-            Section("Outcome", "outcome"),
-        ),
-        CaseType.DELEGATION: (
-            Section("Task", "task"),
-            Section("Result", "result"),
-            Section("Evidence", "evidence"),
-        ),
-        CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", _TURNS)),
-    }
-)
+SECTIONS: Mapping[CaseType, tuple[Section, ...]] = {
+    CaseType.PUZZLE: (
+        Section("Goal", "goal"),
+        Section("State", "state"),
+        Section("Tried", "tried", _TURNS),
+        Section("Failure", "failure", _EXACT),
+        Section("Hints", "hints", _ITEMS),
+        Section("Expected", "expected"),
+        Section("Solution", "solution", _TURNS),
+    ),
+    CaseType.CORRECTION: (
+        Section("Goal", "goal"),
+        Section("What the agent did", "did", _TURNS),
+        Section("Rejected", "rejected", _EXACT),
+        Section("The user's words", "words"),
+        Section("What followed", "then", _TURNS),
+    ),
+    CaseType.DECISION: (
+        Section("Situation", "situation"),
+        Section("Options", "options", _ITEMS),
+        Section("Choice", "choice"),
+        Section("Rationale", "rationale"),
+        Section("Outcome", "outcome"),
+    ),
+    CaseType.DELEGATION: (
+        Section("Task", "task"),
+        Section("Result", "result"),
+        Section("Evidence", "evidence"),
+    ),
+    CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", _TURNS)),
+}
 
 
 def render_case(case: Case, heading: str = "") -> str:
@@ -186,8 +183,7 @@ def _origin(place: Place, heading: str) -> str:
 
 def sections_of(body: Body) -> dict[str, str]:
     """The blocks of a body by their headings, "" for what is empty."""
-    type_ = next(one for one, kind in BODIES.items() if isinstance(body, kind))
-    return {one.heading: one.form.render(getattr(body, one.field)) for one in SECTIONS[type_]}
+    return {one.heading: one.form.render(getattr(body, one.field)) for one in SECTIONS[type_of(body)]}
 
 
 def render_sections(sections: Mapping[str, str]) -> Iterator[str]:
