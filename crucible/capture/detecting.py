@@ -173,9 +173,12 @@ def _is_self_correction(report: FailureReport) -> bool:
 
 
 def _records(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """A record once, where it was changed first, with the text that was written last."""
+    """A record once, where it was changed first, with the text that was written last; none that was deleted again."""
     found: dict[str, Candidate] = {}
     for moment in moments:
+        for act in moment.acts if moment.passed else ():
+            if act.deed is Deed.DELETE:
+                found.pop(act.what, None)
         for path in records_of(moment):
             title = f"Decision record: {subject_of(path)}"
             one = found.setdefault(

@@ -102,7 +102,7 @@ class Failures:
         for run in self._open:
             if run.is_over:
                 continue
-            run.change = run.change if run.files else call.approach
+            run.change = run.change or call.approach
             names = dict.fromkeys(map(base_name, call.files[: _MOST - len(run.files)]))
             run.files |= {name: None for name in names if run.pattern is not CONFLICT or name in run.parts}
         return self._settle(
@@ -145,7 +145,7 @@ class Failures:
         if not self._story.now.edits:
             self._story.now.red = True
         for run in same:
-            run.runs += 1
+            run.runs, run.change = run.runs + 1, ""  # what was announced did not fix it
         if is_named:  # the same failure, told in full
             self._open = [run for run in self._open if run.is_named or run.files]
         tests = frozenset(_TEST.findall(result.text))
@@ -234,21 +234,22 @@ def _pasted(prompt: str) -> str:
 def _told(run: _Run) -> Failure:
     cause = run.cause if run.cause.text else run.thought
     files = ", ".join(list(run.files)[:6])
-    passed = f"; {run.key} passed after {run.runs + 1} runs" if run.pattern in (FIXED, PIPED) else ""
-    change = next(
-        (
-            what
-            for one in prose(run.change)
-            if not asks(one) and (what := _CLAUSE.split(announced(one), 1)[0]) and _is_about(what, run)
-        ),
-        "",
-    )
+    if run.pattern in (FIXED, PIPED):
+        fix = f"{_announced(run)}fixed in {files}; {run.key} passed after {run.runs + 1} runs"
+    else:  # nothing shows that it was the fix, but for a merge
+        fix = f"fixed in {files}" if run.pattern is CONFLICT else f"changed {files}"
     return Failure(
         shortened(run.text, SUMMARY),
-        f"{change + '; ' if change else ''}fixed in {files}{passed}",
+        fix,
         cause.text or None,
         run.pattern.on(run.row, cause.row if cause.text else ""),
     )
+
+
+def _announced(run: _Run) -> str:
+    """What the agent said that it would do, if it names something of the failure or the code."""
+    told = (_CLAUSE.split(announced(one), 1)[0] for one in prose(run.change) if not asks(one))
+    return next((f"{what}; " for what in told if what and _is_about(what, run)), "")
 
 
 def _why(text: str, run: _Run) -> str:

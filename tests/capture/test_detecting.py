@@ -305,6 +305,13 @@ def test_a_record_made_in_the_shell_counts_and_one_refused_or_read_does_not() ->
 # --- outside APIs ----------------------------------------------------------------------------------------------------
 
 
+def test_a_record_that_was_deleted_again_is_none() -> None:
+    path = "docs/adr/0007-use-sqlite.md"
+    assert kinds_of(passed(f"Write {path}"), passed(f"Bash rm {path} && git add -A")) == []
+    moved = kinds_of(passed(f"Write {path}"), passed(f"Bash git mv {path} docs/adr/0008-use-sqlite.md"))
+    assert moved == [Kind.ADR]
+
+
 def test_code_that_calls_an_outside_api_is_a_pattern_at_seven_tenths() -> None:
     call, evidence = written(
         "shop/pay.py", 'answer = httpx.post("https://api.stripe.com/v1/refunds", json=order)\n'

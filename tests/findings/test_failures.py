@@ -128,6 +128,19 @@ def test_the_cause_leaves_out_what_the_agent_does_next() -> None:
     )
 
 
+def test_what_was_announced_before_it_failed_again_did_not_fix_it() -> None:
+    played = Played().you("fix it").run("go test ./...", RED, CallEnd.FAILED)
+    played.agent("Let me round in add_tax():").edit("shop/tax.go").run("go test ./...", RED, CallEnd.FAILED)
+    (found,) = played.agent("Let me round in total_of():").edit("shop/tax.go").run("go test ./...").failures
+    assert found.resolution == "Round in total_of(); fixed in tax.go; go test passed after 3 runs"
+
+
+def test_that_a_pasted_failure_is_fixed_is_not_said() -> None:
+    log = "I got this:\n$ shop import\nError: no such table: orders"
+    played = Played().you(log).agent("Let me add logging to migrate.py:").edit("migrate.py")
+    assert played.failures[0].resolution == "changed migrate.py"
+
+
 def test_temporary_folders_and_times_are_no_part_of_a_failure() -> None:
     red = "panic: open /tmp/run-4711/data/orders.db: no such file (12.3s)"
     played = Played().you("go").run("go run ./shop", red, CallEnd.FAILED).agent(CAUSE).edit()
