@@ -43,7 +43,7 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
             _result(entry, child),
         )
         used, evidence = _use(timeline, moment, task, result)
-        body = Delegation(entry.agent.name, brief(task, SIDE // 2), brief(result, SIDE), used, evidence)
+        body = Delegation(entry.agent.name, brief(task, 2 * SIDE), brief(result, 4 * SIDE), used, evidence)
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
         verification = verification_after(timeline, moment.at) if used else ""
         yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)

@@ -107,7 +107,11 @@ def _acknowledged(moment: Moment) -> Moment:
 
 
 def _shortened(turn: Turn, longest: int) -> Turn:
-    text = brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, _SAID)
+    text = (
+        brief(message_of(turn.text), _RESULT)
+        if turn.role is Role.TOOL
+        else brief(turn.text, max(_SAID, longest // 2))
+    )
     return replace(turn, text=text, calls=mapped(turn.calls, lambda given, _: brief(given, longest)))
 
 

@@ -68,7 +68,7 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
         return None
     goal = timeline.goal_of(_top(first))
     steps = _steps(timeline, part)
-    turns = brief_turns(steps, SIDE * 3, SIDE // 3)
+    turns = brief_turns(steps, SIDE * 6, SIDE)
     if not any(one.changed for one in steps) or sum(len(one.calls) for one in turns) < sum(
         bool(one.call) for one in steps
     ):
