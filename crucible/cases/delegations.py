@@ -38,10 +38,8 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
         if not isinstance(entry, Subagent) or _has_failed(entry):
             continue
         child = children.get(entry.link) if entry.link else None
-        task, result = (
-            untagged(_task(timeline, moment, entry, child)).strip().removeprefix("Task:").strip(),
-            _result(entry, child),
-        )
+        task = untagged(_task(entry, child)).strip().removeprefix("Task:").strip()
+        result = _result(entry, child)
         used, evidence = _use(timeline, moment, task, result)
         body = Delegation(entry.agent.name, brief(task, 2 * SIDE), brief(result, 4 * SIDE), used, evidence)
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
@@ -54,20 +52,13 @@ def _has_failed(entry: Subagent) -> bool:
     return any(line.strip(" .").casefold() == "the subagent failed" for line in entry.text.split("\n"))
 
 
-def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | None) -> str:
-    """The words that the subagent was given: its note's, the callout's, or the call's that gave it away."""
+def _task(entry: Subagent, child: Session | None) -> str:
+    """The words that the subagent was given: its note's, else the callout's."""
     if child is not None:
         told = next((one.text for one in child.preamble if isinstance(one, Prose)), "")
         if told.strip():
             return told
-    if entry.task and entry.task.strip():
-        return entry.task
-    before = timeline.moments[moment.at - 1] if moment.at else None
-    if before is not None and before.arguments:
-        prompt = before.arguments.get("prompt") or before.arguments.get("message")
-        if isinstance(prompt, str) and prompt.strip():
-            return prompt
-    return entry.text or (child.title if child else "")
+    return entry.task or entry.text or (child.title if child else "")
 
 
 def _result(entry: Subagent, child: Session | None) -> str:

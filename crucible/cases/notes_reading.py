@@ -76,7 +76,7 @@ def read_case(source: Source, name: str) -> Read:
     ident, session = told.line("case") or name, _session_of(told)
     if not is_case(source, found):
         told.tell("no-case", "its type is not case")
-        return Read(None, tuple(told.problems), ident, session)
+        return Read(None, tuple(told.problems), name, session)
     case = _read_case(told, found, ident, session)
     as_written = is_as_written(source, found)
     problems = tuple(sorted(told.problems, key=lambda one: one.line))

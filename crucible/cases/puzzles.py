@@ -40,8 +40,6 @@ __all__ = ["find_puzzles"]
 
 _BACK = 400
 """How many moments before a callout are searched for its failed call."""
-_STRETCH = 40
-"""Maximum moments around a failure without a command that are searched for its fix."""
 _CONFLICT = "CONFLICT ("
 """Git's own word, in any language, for a merge that it leaves to a person."""
 
@@ -160,18 +158,10 @@ _DIGITS = late_pattern(r"\d+")
 
 def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
     """What was done about a failure that no command shows: around its callout, between two messages of the user."""
-    start = end = told.at
-    while (
-        start
-        and told.at - start < _STRETCH
-        and not isinstance(timeline.moments[start - 1].entry, Intervention)
-    ):
-        start -= 1
-    for moment in timeline.moments[told.at + 1 : told.at + _STRETCH]:
-        if isinstance(moment.entry, Intervention):
-            break
-        end = moment.at
-    return timeline.moments[start : end + 1]
+    breaks = [one.at for one in timeline.moments if isinstance(one.entry, Intervention)]
+    start = max((at for at in breaks if at < told.at), default=-1)
+    end = min((at for at in breaks if at > told.at), default=len(timeline.moments))
+    return timeline.moments[start + 1 : end]
 
 
 def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
@@ -268,8 +258,6 @@ def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
     acts = [act for moment in solution for act in moment.acts]
     if changed := _names(act.what for act in acts if act.deed in CHANGES):
         yield f"The fix changed {changed}."
-    elif acts:
-        yield "No file had to be changed; it was done in another way."
 
 
 def _names(names: Iterable[str]) -> str:
