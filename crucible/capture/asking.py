@@ -70,22 +70,17 @@ class Typed(NamedTuple):
     why: str = ""
 
 
-_WORDS = {
+_LETTERS = {
     "s": Act.SAVE,
-    "save": Act.SAVE,
     "e": Act.EDIT,
-    "edit": Act.EDIT,
     "k": Act.SKIP,
-    "skip": Act.SKIP,
     "p": Act.PREFERENCES,
-    "prefs": Act.PREFERENCES,
-    "preferences": Act.PREFERENCES,
     "d": Act.DEFER,
-    "defer": Act.DEFER,
     "q": Act.LATER,
-    "quit": Act.LATER,
-    "later": Act.LATER,
 }
+_WORDS = (
+    _LETTERS | {act.value: act for act in _LETTERS.values()} | {"prefs": Act.PREFERENCES, "quit": Act.LATER}
+)
 _SPLIT = late_pattern(r"[\s,;]+")
 _RANGE = late_pattern(r"(\d{1,6})(?:-(\d{1,6}))?")
 

@@ -17,8 +17,8 @@ from crucible.capture.model import PRESELECTED, PROPOSED, Candidate, Kind
 from crucible.capture.records_of_decisions import read_record, records_of, subject_of
 from crucible.knowledge.classifying import does_not_compile, says_nothing
 from crucible.knowledge.model import FailureReport
+from crucible.knowledge.moments import Moment, moments_of
 from crucible.knowledge.reporting import FailedRun, reports_of
-from crucible.knowledge.steps import Step, steps_of
 from crucible.session import findings
 from crucible.session.findings import Finding, Source, findings_by_phase
 from crucible.session.model import Intervention, Session
@@ -53,8 +53,8 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 
     `evidence` is what its event log knows, for code that calls outside APIs and for whole results.
     """
-    steps = steps_of(session, evidence)
-    found = [*_found(session, steps), *_records(steps), *apis_in(steps), *proofs_in(steps)]
+    moments = moments_of(session, evidence)
+    found = [*_found(session, moments), *_records(moments), *apis_in(moments), *proofs_in(moments)]
     kept = [one for one in found if one.confidence >= PROPOSED]
     return sorted(kept, key=lambda one: (one.line, -one.confidence))
 
@@ -70,9 +70,9 @@ class _Told(NamedTuple):
     sure: float = 1.0
 
 
-def _found(session: Session, steps: Sequence[Step]) -> Iterator[Candidate]:
-    reports = reports_of(session, steps)
-    said = ((step.phase, step.entry) for step in reversed(steps))
+def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
+    reports = reports_of(session, moments)
+    said = ((moment.phase, moment.entry) for moment in reversed(moments))
     words = {phase: " ".join(one.words.split()) for phase, one in said if isinstance(one, Intervention)}
     for phase, found in findings_by_phase(session).items():
         done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
@@ -172,19 +172,19 @@ def _is_self_correction(report: FailureReport) -> bool:
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
-def _records(steps: Sequence[Step]) -> Iterator[Candidate]:
+def _records(moments: Sequence[Moment]) -> Iterator[Candidate]:
     """A record once, where it was changed first, with the text that was written last; none that was deleted again."""
     found: dict[str, Candidate] = {}
-    for step in steps:
-        for act in step.acts if step.passed else ():
+    for moment in moments:
+        for act in moment.acts if moment.passed else ():
             if act.deed is Deed.DELETE:
                 found.pop(act.what, None)
-        for path in records_of(step):
+        for path in records_of(moment):
             title = f"Decision record: {subject_of(path)}"
             one = found.setdefault(
-                path, Candidate(Kind.ADR, 0.95, title, step.phase, step.line, path, "path", path)
+                path, Candidate(Kind.ADR, 0.95, title, moment.phase, moment.line, path, "path", path)
             )
-            content = (step.arguments or {}).get("content")
+            content = (moment.arguments or {}).get("content")
             if isinstance(content, str) and content.strip():
                 record = read_record(content, path)
                 found[path] = one._replace(summary=record.title or title, detail=record.text)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple, Self
 
 from crucible.lifecycle_settings import FrictionSettings
@@ -29,13 +28,11 @@ class Interaction(StrEnum):
     FAILURE_REVIEW = "failure_review"
 
 
-COSTS: Mapping[Interaction, int] = MappingProxyType(
-    {
-        Interaction.CAPTURE_PROMPT: 1,
-        Interaction.MID_SESSION_PROMPT: 2,
-        Interaction.FAILURE_REVIEW: 1,
-    }
-)
+COSTS: Mapping[Interaction, int] = {
+    Interaction.CAPTURE_PROMPT: 1,
+    Interaction.MID_SESSION_PROMPT: 2,
+    Interaction.FAILURE_REVIEW: 1,
+}
 """What each costs; an interruption costs more than a question at the end.  A briefing asks nobody anything, so that it costs nothing."""
 
 

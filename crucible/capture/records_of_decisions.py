@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crucible.acts.model import Deed
-from crucible.knowledge.steps import Step
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import cut, normal
 from crucible.patterns import late_pattern
 from crucible.session.entries import fenced_lines
@@ -52,13 +52,13 @@ def is_decision_record(path: str) -> bool:
     return bool(_RECORD.search(low)) and not _NO_RECORD.search(low)
 
 
-def records_of(step: Step) -> Iterator[str]:
+def records_of(moment: Moment) -> Iterator[str]:
     """The records that a call made or changed, seen from the project."""
-    if not step.passed:
+    if not moment.passed:
         return
-    put = [datum.name for act in step.acts for datum in act.writes]
-    is_made = any(_TOOL.search(act.what) for act in step.acts if act.deed is Deed.RUN)
-    made = [path.rstrip(".") for path in _PATH.findall(step.result[:1000])] if is_made else []
+    put = [datum.name for act in moment.acts for datum in act.writes]
+    is_made = any(_TOOL.search(act.what) for act in moment.acts if act.deed is Deed.RUN)
+    made = [path.rstrip(".") for path in _PATH.findall(moment.result[:1000])] if is_made else []
     yield from dict.fromkeys(filter(is_decision_record, (*put, *made)))
 
 

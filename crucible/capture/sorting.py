@@ -186,7 +186,7 @@ def judge_of(asker: Asker | None, settings: VaultSettings, redact: Redact) -> Ju
         came = judging.judge_fully(report, asker=asker, redact=redact, template=template)
         if came.problem and not came.answers:
             left = 0
-        return came.attribution
+        return came.value
 
     return judge
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 from crucible.cases.excerpts import SIDE, brief, request_of
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Choice
-from crucible.cases.timeline import Moment, Timeline, placed, placed_at
+from crucible.cases.timeline import Timeline, placed, placed_at
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
 from crucible.findings.replies import is_go_ahead
+from crucible.knowledge.moments import Moment
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind, Source
 from crucible.session.model import Intervention, Prose
@@ -42,7 +43,7 @@ def find_choices(timeline: Timeline) -> Iterator[Case]:
         if finding.source == Source.PLAN or _is_unclear(asked):
             continue
         found = verification_after(timeline, moment.at)
-        outcome = f"`{found.command}` passed afterwards." if found.command else ""
+        outcome = f"`{found}` passed afterwards." if found else ""
         # In alphabetical order their place does not tell which one was chosen.
         options = tuple(sorted(_told(asked), key=str.casefold)) if asked.others else ()
         # What was said before a reply in the user's own words is part of the situation.

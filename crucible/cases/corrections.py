@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from crucible.cases.excerpts import CHANGES, RUNS, SIDE, brief, brief_turns, is_change, request_of, with_words
+from crucible.cases.excerpts import SIDE, brief, brief_turns, request_of, with_words
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Correction
 from crucible.cases.texts import texts_of
-from crucible.cases.timeline import Moment, Timeline, said_at
+from crucible.cases.timeline import Timeline, said_at
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
+from crucible.knowledge.moments import CHANGES, RUNS, Moment
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Source
 from crucible.session.model import Intervention, Outcome, Prose
@@ -124,7 +125,7 @@ def _what_was_done(timeline: Timeline, until: int) -> list[Moment]:
         if isinstance(moment.entry, Intervention) and any(one.call for one in turn):
             break
         turn.insert(0, moment)
-    changes = [one for one in turn if is_change(one)][-_DID:]
+    changes = [one for one in turn if one.changed][-_DID:]
     calls = changes or [one for one in turn if one.call][-1:]
     said = [one for one in turn[-1:] if isinstance(one.entry, Prose)]
     return [*calls, *said]
@@ -142,8 +143,8 @@ def _what_followed(timeline: Timeline, at: int) -> list[Moment]:
 
 def _changes(then: Sequence[Moment]) -> list[Moment]:
     """What the agent said at once, the first changes or commands that succeeded, and its last words."""
-    runs = [one for one in then if one.outcome is Outcome.OK and any(act.deed in RUNS for act in one.acts)]
-    done = [one for one in then if is_change(one)] or runs
+    runs = [one for one in then if one.passed and one.commands]
+    done = [one for one in then if one.changed] or runs
     sizes = accumulate(len(str(one.arguments)) for one in done)
     done = [one for one, size in zip(done, sizes, strict=True) if size <= 2 * SIDE]  # a call is shown whole
     said = [one for one in then if isinstance(one.entry, Prose)]

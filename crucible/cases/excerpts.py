@@ -12,21 +12,20 @@ from itertools import accumulate
 
 from crucible.acts.model import Deed
 from crucible.cases.model import Role, Turn
-from crucible.cases.timeline import Moment, Timeline, turns_of
+from crucible.cases.texts import mapped
+from crucible.cases.timeline import Timeline, turns_of
+from crucible.knowledge.moments import CHANGES, Moment
 from crucible.patterns import ANSI, late_pattern
 from crucible.session.model import Intervention, Outcome, Prose
 
 __all__ = [
-    "CHANGES",
     "CUT",
-    "RUNS",
     "SENTENCE",
     "SIDE",
     "TELLING",
     "brief",
     "brief_turns",
     "files_before",
-    "is_change",
     "message_of",
     "request_of",
     "telling",
@@ -36,8 +35,6 @@ __all__ = [
 SIDE = 3200
 """Code points of a part of a case."""
 CUT = "[… cut …]"
-CHANGES = (Deed.EDIT, Deed.WRITE, Deed.DELETE)
-RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)
 _SAID, _RESULT, _ARGUMENT = 700, 400, 1600
 TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
@@ -78,11 +75,6 @@ def telling(text: str, most: int = SIDE // 2) -> str:
     return "\n".join([CUT, *shown[len(shown) - fits :]])
 
 
-def is_change(moment: Moment) -> bool:
-    """True if a call changed a file."""
-    return moment.outcome is Outcome.OK and any(act.deed in CHANGES for act in moment.acts)
-
-
 def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[Turn, ...]:
     """The turns of some moments, each shortened, and of those the last ones that fit; an argument has up to `longest` code points."""
     turns = [_shortened(turn, longest) for turn in turns_of(map(_acknowledged, moments))]
@@ -111,23 +103,16 @@ def _acknowledged(moment: Moment) -> Moment:
     """A change without the excerpt of the new file that a client sends back, a refused call without the client's sentence."""
     if moment.outcome is Outcome.REJECTED:
         return replace(moment, result="")
-    return replace(moment, result=moment.result.partition("\n")[0][:120]) if is_change(moment) else moment
+    return replace(moment, result=moment.result.partition("\n")[0][:120]) if moment.changed else moment
 
 
 def _shortened(turn: Turn, longest: int) -> Turn:
-    def value(given: object) -> object:
-        if isinstance(given, str):
-            return brief(given, longest)
-        if isinstance(given, Mapping):
-            return {name: value(one) for name, one in given.items()}
-        return [value(one) for one in given[:8]] if isinstance(given, list | tuple) else given
-
-    text = brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, _SAID)
-    calls = tuple(
-        replace(call, arguments={name: value(one) for name, one in call.arguments.items()})
-        for call in turn.calls
+    text = (
+        brief(message_of(turn.text), _RESULT)
+        if turn.role is Role.TOOL
+        else brief(turn.text, max(_SAID, longest // 2))
     )
-    return replace(turn, text=text, calls=calls)
+    return replace(turn, text=text, calls=mapped(turn.calls, lambda given, _: brief(given, longest)))
 
 
 def _size(turn: Turn) -> int:

@@ -35,7 +35,7 @@ from crucible.cases.trajectories import find_trajectories
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
 from crucible.session.findings import Source, findings_of
-from crucible.session.model import Session, Subagent
+from crucible.session.model import Session
 
 __all__ = ["extract", "is_teachable"]
 
@@ -48,14 +48,15 @@ def extract(
 ) -> tuple[Case, ...]:
     """The cases of a session: the same ones in the same order for the same note and records.
 
-    `children` are its subagents' sessions by id, None where a note is gone; others among them do not count.  `evidence` gives what the records of a
+    `children` are its subagents' sessions by id, None where a note is gone.  `evidence` gives what the records of a
     session say, by its id, anew each time.
     """
     timeline = build_timeline(session, evidence(session.id))
-    own = {link: children.get(link) for link in _links(timeline)}
     scrubber = Scrubber(redact, personal=False)
     told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
-    found = [case for case in _found(timeline, own) if is_teachable(case.body, told=case.finding in told)]
+    found = [
+        case for case in _found(timeline, children) if is_teachable(case.body, told=case.finding in told)
+    ]
     found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
     found.sort(key=lambda case: case.place.line)  # a stable order within a line
     return tuple(measured(scrubber.clean(case)) for case in distinct(found))
@@ -63,12 +64,6 @@ def extract(
 
 _UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
 """What is learned as it is, without an answer to be graded."""
-
-
-def _links(timeline: Timeline) -> Iterator[str]:
-    for moment in timeline.moments:
-        if isinstance(moment.entry, Subagent) and moment.entry.link:
-            yield moment.entry.link
 
 
 def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:

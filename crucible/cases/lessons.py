@@ -29,7 +29,6 @@ from crucible.cases.model import (
     Role,
     Trajectory,
     Turn,
-    Verification,
 )
 
 __all__ = ["REFUSED", "Lesson", "lesson_of"]
@@ -69,7 +68,7 @@ def lesson_of(case: Case) -> Lesson | None:
             assert_never(case.body)
 
 
-def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson | None:
+def _of_puzzle(body: Puzzle, place: Place, verification: str) -> Lesson | None:
     if body.is_open:
         return None
     state = quoted("The files as they were", body.state) if body.state.strip() else ""
@@ -81,7 +80,7 @@ def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson
     right = body.solution
     if not any(one.role is Role.ASSISTANT for one in right):
         right += (Turn(Role.ASSISTANT, body.expected),)
-    is_wrong = verification.verified and any(one.calls for one in body.tried)
+    is_wrong = bool(verification) and any(one.calls for one in body.tried)
     return Lesson(before, right, body.tried if is_wrong else ())
 
 

@@ -13,26 +13,24 @@ from typing import NamedTuple
 from crucible.acts.kinds import is_test_file
 from crucible.acts.model import Deed
 from crucible.cases.excerpts import (
-    CHANGES,
     CUT,
-    RUNS,
     SENTENCE,
     SIDE,
     TELLING,
     brief,
     brief_turns,
     files_before,
-    is_change,
     message_of,
     request_of,
     telling,
     with_words,
 )
 from crucible.cases.making import make_case
-from crucible.cases.model import Case, Puzzle, Turn, Verification
+from crucible.cases.model import Case, Puzzle, Turn
 from crucible.cases.texts import mapped, texts_of
-from crucible.cases.timeline import Moment, Timeline, placed, placed_at, turns_of
+from crucible.cases.timeline import Timeline, placed, placed_at, turns_of
 from crucible.cases.verifying import verification_after, verified_by
+from crucible.knowledge.moments import CHANGES, RUNS, Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding, Kind
@@ -42,8 +40,6 @@ __all__ = ["find_puzzles"]
 
 _BACK = 400
 """How many moments before a callout are searched for its failed call."""
-_STRETCH = 40
-"""Maximum moments around a failure without a command that are searched for its fix."""
 _CONFLICT = "CONFLICT ("
 """Git's own word, in any language, for a merge that it leaves to a person."""
 
@@ -104,7 +100,8 @@ def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
     if fixed.failed is None:
         return ()
     return mapped(
-        turns_of([replace(fixed.failed, result=failure)]), lambda text: brief(text, SIDE // 2 + len(CUT) + 1)
+        turns_of([replace(fixed.failed, result=failure)]),
+        lambda text, _: brief(text, SIDE // 2 + len(CUT) + 1),
     )
 
 
@@ -119,8 +116,8 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
     recorded = placed_at(before, finding.rows[:1])
     if recorded and not recorded.call:  # the user's words, with a log
         return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : told.at])
-    quoting = (one for one in reversed(calls) if _quotes(finding, one))
     failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
+    quoting = (one for one in reversed(calls) if _quotes(finding, one))
     red = recorded or next(quoting, None) or next(failed, None)
     if red is None:
         return _Fixed(finding, told, None, None, _turn(timeline, told))
@@ -128,7 +125,7 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
     runs = [one for one in calls if one.at > red.at and aims & _aims(one, key)]
     for run in runs:
         changes = timeline.moments[red.at + 1 : run.at]
-        changed = {name.rpartition("/")[2] for one in changes for name in _changed(one)}
+        changed = {name.rpartition("/")[2] for one in changes for name in one.changed}
         if _lines(run) & _lines(red):  # not fixed yet
             red = run
         elif changed and not (run.outcome is Outcome.FAILED and any(map(_message(run).count, changed))):
@@ -161,18 +158,10 @@ _DIGITS = late_pattern(r"\d+")
 
 def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
     """What was done about a failure that no command shows: around its callout, between two messages of the user."""
-    start = end = told.at
-    while (
-        start
-        and told.at - start < _STRETCH
-        and not isinstance(timeline.moments[start - 1].entry, Intervention)
-    ):
-        start -= 1
-    for moment in timeline.moments[told.at + 1 : told.at + _STRETCH]:
-        if isinstance(moment.entry, Intervention):
-            break
-        end = moment.at
-    return timeline.moments[start : end + 1]
+    breaks = [one.at for one in timeline.moments if isinstance(one.entry, Intervention)]
+    start = max((at for at in breaks if at < told.at), default=-1)
+    end = min((at for at in breaks if at > told.at), default=len(timeline.moments))
+    return timeline.moments[start + 1 : end]
 
 
 def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
@@ -213,14 +202,10 @@ def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
         name
         for one in timeline.moments[: fixed.failed.at]
         if one.phase == fixed.failed.phase
-        for name in _changed(one)
+        for name in one.changed
     }
-    after = {name for one in fixed.later for name in _changed(one)}
+    after = {name for one in fixed.later for name in one.changed}
     return bool(before) and all(map(is_test_file, before)) and not any(map(is_test_file, after))
-
-
-def _changed(moment: Moment) -> list[str]:
-    return [act.what for act in moment.acts if act.deed in CHANGES] if is_change(moment) else []
 
 
 # --- the puzzle ------------------------------------------------------------------------------------------------------
@@ -235,22 +220,14 @@ def _failure(fixed: _Fixed) -> str:
 
 
 def _fix(fixed: _Fixed) -> list[Moment]:
-    """The changes up to the next run of the command; of many those of the files that the failure or the finding names."""
-    found = [one for one in fixed.later if is_change(one)]
-    if len(found) > _FEW:
-        for text in (_failure(fixed), fixed.finding.resolution):
-            named = [one for one in found if any(name.rpartition("/")[2] in text for name in _changed(one))]
-            found = named or found
+    """The changes up to the next run of the command."""
+    found = [one for one in fixed.later if one.changed]
     return [one for one in found if one.arguments] or found
 
 
-_FEW = 8
-"""Maximum changes that are all shown."""
-
-
-def _verification(timeline: Timeline, fixed: _Fixed) -> Verification:
-    proof = verified_by(fixed.passed) if fixed.passed else Verification()
-    return proof if proof.verified else verification_after(timeline, (fixed.passed or fixed.told).at)
+def _verification(timeline: Timeline, fixed: _Fixed) -> str:
+    proof = verified_by(fixed.passed) if fixed.passed else ""
+    return proof or verification_after(timeline, (fixed.passed or fixed.told).at)
 
 
 # --- hints -----------------------------------------------------------------------------------------------------------
@@ -281,8 +258,6 @@ def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
     acts = [act for moment in solution for act in moment.acts]
     if changed := _names(act.what for act in acts if act.deed in CHANGES):
         yield f"The fix changed {changed}."
-    elif acts:
-        yield "No file had to be changed; it was done in another way."
 
 
 def _names(names: Iterable[str]) -> str:

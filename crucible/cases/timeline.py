@@ -1,8 +1,4 @@
-"""A session as one line of moments, in the order of its note, with what its flight recorder knows of each.
-
-Owns what everybody who looks for cases walks along: each entry a moment, each tool call one of its own, and the turns of a
-conversation that a stretch of them makes.  What an inline subagent did is its own and no moment here, nor is a note's preamble.
-"""
+"""A session's moments as those who look for cases walk along them: with goals, findings in their places, and the turns that a stretch of them makes."""
 
 from __future__ import annotations
 
@@ -10,15 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from crucible.acts.evidence import Evidence, Said
-from crucible.acts.model import Act
-from crucible.acts.reading import SHELLS, Files, acts_of
+from crucible.acts.evidence import Evidence
+from crucible.acts.reading import SHELLS
 from crucible.cases.model import Call, Role, Turn
+from crucible.knowledge.moments import Moment, moments_of
 from crucible.note.source import NOWHERE
 from crucible.session.findings import Finding, Kind, findings_by_phase, findings_of, is_said_in
 from crucible.session.model import (
     Decision,
-    Entry,
     Failure,
     Intervention,
     Outcome,
@@ -26,43 +21,10 @@ from crucible.session.model import (
     Prose,
     Session,
     Subagent,
-    ToolCall,
-    ToolCalls,
 )
 from crucible.session.titles import untagged
 
-__all__ = ["Moment", "Timeline", "build_timeline", "outcome_of", "placed", "placed_at", "said_at", "turns_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """One entry, or one call of a list of calls.
-
-    `at` is its place in the timeline, from 0; `phase` the id of its phase or sub-phase; `line` the note's, from 1, or 0 where it stands
-    in no note.  `acts` and `arguments` are a call's (`arguments` None where they were not recorded), `result` its whole text as the flight
-    recorder has it, else as the note cuts it.
-    """
-
-    at: int
-    phase: str
-    phase_name: str
-    line: int
-    entry: Entry
-    call: ToolCall | None = None
-    acts: tuple[Act, ...] = ()
-    arguments: Mapping[str, object] | None = None
-    result: str = ""
-    name: str = ""
-    """A call's tool, as its client names it."""
-    row: str = ""
-    """The transcript's row with the result of a call, or with the user's words; "" where it was not recorded."""
-    expansion: str = ""
-    """What the slash command stands for that the user typed."""
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """How a call ended; None for what is none."""
-        return self.call.outcome if self.call else None
+__all__ = ["Timeline", "build_timeline", "outcome_of", "placed", "placed_at", "said_at", "turns_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,49 +50,11 @@ class Timeline:
 
 
 def build_timeline(session: Session, evidence: Evidence) -> Timeline:
-    """The timeline of a session.  Evidence is asked call by call, in order; build one timeline of it."""
-    phases = dict(_phases(session))
-    moments: list[Moment] = []
-    files = Files()
-    for name, phase in phases.items():
-        for entry in phase.entries:
-            if not isinstance(entry, ToolCalls):
-                line = entry.lines.first + 1
-                said = evidence.said(entry.words) if isinstance(entry, Intervention) else Said()
-                place = (len(moments), name, phase.name, line)
-                moments.append(Moment(*place, entry, row=said.row, expansion=said.expansion))
-                continue
-            for call in entry.calls:
-                where = (len(moments), name, phase.name, call.lines.first + 1)
-                moments.append(_called(where, entry, call, evidence, files))
+    """The timeline of a session; build one of each evidence."""
+    moments = tuple(moments_of(session, evidence))
+    phases = {phase.id: phase for phase in session.all_phases()}
     complete = evidence.whole and not any(one.call and one.arguments is None for one in moments)
-    return Timeline(session, tuple(moments), complete, phases, dict(_goals(session, phases)))
-
-
-def _phases(session: Session) -> Iterator[tuple[str, Phase]]:
-    for number, phase in enumerate(session.phases, 1):
-        own = phase.id or f"phase-{number}"
-        yield own, phase
-        for inner, sub in enumerate(phase.subphases, 1):
-            yield sub.id or f"{own}.{inner}", sub
-
-
-def _called(
-    where: tuple[int, str, str, int], entry: Entry, call: ToolCall, evidence: Evidence, files: Files
-) -> Moment:
-    acts = acts_of(call, evidence, files)
-    result = evidence.result(call)
-    whole = call.result if result is None else result
-    return Moment(
-        *where,
-        entry,
-        call,
-        acts,
-        evidence.arguments(call),
-        whole,
-        evidence.name(call),
-        evidence.row(call),
-    )
+    return Timeline(session, moments, complete, phases, dict(_goals(session, phases)))
 
 
 def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str, str]]:
@@ -179,7 +103,7 @@ def _exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
     arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}
-    call = Call(f"call-{moment.at}", moment.name or tool, arguments)
+    call = Call(f"call-{moment.at}", moment.tool or tool, arguments)
     failed = moment.outcome in (Outcome.FAILED, Outcome.REJECTED, Outcome.INTERRUPTED)
     return (
         Turn(Role.ASSISTANT, words, (call,)),

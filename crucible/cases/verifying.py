@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from crucible.acts.model import Deed
-from crucible.cases.model import Verification
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Timeline
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
@@ -31,7 +31,7 @@ _READ = 4000
 _LONGEST = 300
 
 
-def verification_after(timeline: Timeline, at: int) -> Verification:
+def verification_after(timeline: Timeline, at: int) -> str:
     """The first test, check or build that passed after a moment in its phase, else a program that ended well there.
 
     Sub-phases count as one with their phase.  One that failed in between ends the search: what passed before it proved nothing.
@@ -49,13 +49,13 @@ def verification_after(timeline: Timeline, at: int) -> Verification:
             return verified_by(moment)
         runs = (act.what for act in moment.acts if act.deed is Deed.RUN and not is_proof)
         ran = ran or next((_line(one) for one in runs if one and not _SHOWS.match(one)), "")
-    return Verification(ran)
+    return ran
 
 
-def verified_by(moment: Moment) -> Verification:
+def verified_by(moment: Moment) -> str:
     """A call that passed, as a proof; nothing where no command was run, or a test that ran nothing."""
     is_proof = _deeds(moment) & {*_PROOFS, Deed.RUN} and not _is_empty(moment)
-    return Verification(_command_of(moment)) if is_proof else Verification()
+    return _command_of(moment) if is_proof else ""
 
 
 def _is_empty(moment: Moment) -> bool:

@@ -135,7 +135,7 @@ def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
         and (agent is None or agent in (case.agent, case.agent.partition("@")[0]))
         and (project is None or case.project == project)
         and (tag is None or tag.removeprefix("#") in case.tags)
-        and (not wishes["verified"] or case.verification.verified)
+        and (not wishes["verified"] or bool(case.verification))
     )
 
 
@@ -165,7 +165,7 @@ def _known(case: Case) -> dict[str, Any]:
         "started": case.started.isoformat() if case.started else None,
         "tags": [*case.tags],
         "tokens": case.tokens,
-        "verified": case.verification.verified,
+        "verified": bool(case.verification),
         "fault": case.fault.value,
         "category": why.category.value if why else None,
     }

@@ -7,7 +7,6 @@ Owns which heading holds which part, and both directions of a text: as prose, co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.note.contain import (
@@ -29,13 +28,11 @@ __all__ = ["HEADINGS", "TEXT", "Body", "Chunk", "read_body", "render_body", "ren
 TEXT = "text"
 """The part that has no heading."""
 
-HEADINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "root_cause": "Root cause",
-        "preventable_with": "What would have prevented it",
-        "resolution": "Resolution",
-    }
-)
+HEADINGS: Mapping[str, str] = {
+    "root_cause": "Root cause",
+    "preventable_with": "What would have prevented it",
+    "resolution": "Resolution",
+}
 """Parts of a note, in order, and their level-2 headings."""
 
 _PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}

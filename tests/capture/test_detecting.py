@@ -16,7 +16,7 @@ from crucible.capture.from_calls import apis_in
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
 from crucible.flight.reading import Record
-from crucible.knowledge.steps import steps_of
+from crucible.knowledge.moments import moments_of
 from crucible.session.calls import call_line
 from crucible.session.findings import Source, findings_of
 from crucible.session.model import (
@@ -324,7 +324,7 @@ def test_code_that_calls_an_outside_api_is_a_pattern_at_seven_tenths() -> None:
 
 def _calls(path: str, content: str) -> int:
     call, evidence = written(path, content)
-    return len([*apis_in(steps_of(session_of(call), evidence))])
+    return len([*apis_in(moments_of(session_of(call), evidence))])
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.cases.chat import quoted, without_marks
+from crucible.cases.excerpts import CUT
 from crucible.cases.exporting import Export, export_stream
-from crucible.cases.model import Case, Delegation, Role, Turn, Verification
+from crucible.cases.model import Case, Delegation, Role, Turn
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import read_case
 from crucible.cases.scrubbing import Scrubber
@@ -75,6 +76,18 @@ def test_a_puzzle_as_messages_teaches_what_mended_it_and_not_what_failed() -> No
     call = messages[3]["tool_calls"][0]
     assert call["id"] == messages[4]["tool_call_id"] == "call00002"
     assert orjson.loads(call["function"]["arguments"])["path"] == "app.py"
+
+
+def test_what_is_not_shown_whole_is_not_taught() -> None:
+    cut = replace(
+        WORKFLOW, turns=(*WORKFLOW.turns, Turn(Role.USER, "And now?"), said(f"Done.\n{CUT}\nAll of it."))
+    )
+    taught = [one for one in _row(case_of(cut), Shape.MESSAGES)["messages"] if one.get("weight")]
+    assert taught
+    assert CUT not in str(taught)
+    assert _row(case_of(cut), Shape.SHAREGPT) is None
+    for shape in Shape:
+        assert _row(case_of(replace(DELEGATION, result=f"Found it.\n{CUT}\nThere.")), shape) is None
 
 
 def test_a_failure_that_no_turn_tells_is_told_as_data() -> None:
@@ -139,7 +152,7 @@ def test_a_reason_that_stands_in_the_choice_is_told_once() -> None:
 
 
 def test_a_puzzle_nobody_confirmed_prefers_nothing() -> None:
-    assert _row(case_of(PUZZLE, verification=Verification()), Shape.PREFERENCE) is None
+    assert _row(case_of(PUZZLE, verification=""), Shape.PREFERENCE) is None
 
 
 def test_a_call_that_the_user_rejected_without_a_word_says_so() -> None:

@@ -36,8 +36,15 @@ def test_each_call_of_a_list_is_a_moment_and_each_other_entry_too() -> None:
 
 
 def test_sub_phases_come_after_what_their_phase_has_and_the_preamble_is_none() -> None:
-    phase = Phase("A", entries=(says("one"),), subphases=(Phase("B", entries=(says("two"),)),))
-    session = Session("s", preamble=(says("before"),), phases=(phase, Phase("C", entries=(says("three"),))))
+    phase = Phase(
+        "A",
+        entries=(says("one"),),
+        id="phase-1",
+        subphases=(Phase("B", entries=(says("two"),), id="phase-1.1"),),
+    )
+    session = Session(
+        "s", preamble=(says("before"),), phases=(phase, Phase("C", entries=(says("three"),), id="phase-2"))
+    )
     moments = build_timeline(session, evidence_of([])).moments
     assert [(one.phase, one.entry.text) for one in moments if isinstance(one.entry, Prose)] == [
         ("phase-1", "one"), ("phase-1.1", "two"), ("phase-2", "three"),

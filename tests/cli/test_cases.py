@@ -174,11 +174,13 @@ def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     result = cru("cases", "check", "choice")
     assert result.exit_code == 3
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("cases/choice.md:5: bad-value: status: one of proposed, accepted, rejected")
+    assert lines[0].startswith(
+        "cases/choice.md:5: bad-field: status: 'perhaps' is not one of proposed, accepted, rejected"
+    )
     assert ": unknown-section: “Out” is no part of a decision" in lines[1]
     assert lines[2].startswith("cases/choice.md:1: no-session: its session 2026-05-05-0900-limiter")
     rows = json.loads(cru("cases", "check", "choice", "--format", "json").stdout)
-    assert [row["code"] for row in rows] == ["bad-value", "unknown-section", "no-session"]
+    assert [row["code"] for row in rows] == ["bad-field", "unknown-section", "no-session"]
 
 
 # --- play ------------------------------------------------------------------------------------------------------------
