@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crucible.findings.calls import Call
+from crucible.findings.layout import plan_of
 from crucible.findings.replies import concedes
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Said, Story
-from crucible.findings.texts import asks, line, plan_title, said, words_in
+from crucible.findings.texts import asks, line, said, words_in
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
 from crucible.session.paths import relative
@@ -73,7 +74,7 @@ class Corrections:
 
     def sent_back(self, plan: str, row: str) -> None:
         """The next prompt sends a plan back that no call handed over."""
-        self._stopped = (REFUSED, f"refused: plan {plan_title(plan)}", row)
+        self._stopped = (REFUSED, f"refused: plan {plan_of(plan).title}", row)
 
     def interrupted(self, row: str) -> None:
         """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
@@ -152,7 +153,7 @@ def _is_short(text: str) -> bool:
 def _shown(call: Call, roots: tuple[str, ...]) -> str:
     """A call in a few words: a plan by its title, a command by its first line, paths relative to the project."""
     if call.told.lstrip().startswith("#"):
-        return f"{call.tool} {plan_title(call.told)}"
+        return f"{call.tool} {plan_of(call.told).title}"
     told = call.told.strip().partition("\n")[0]
     for root in roots:
         told = relative(told, root)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from crucible.findings.offers import Asked, Option, asked_in, options, plan_choice, says_what
+from crucible.findings.layout import Asked, Option, asked_in, options, plan_of
 from crucible.findings.replies import (
     LONG,
     beyond_yes,
@@ -26,7 +26,7 @@ from crucible.findings.replies import (
 )
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Story, Turn
-from crucible.findings.texts import asks, line, plan_text, plan_title, words_in
+from crucible.findings.texts import asks, line, says_what, words_in
 from crucible.patterns import late_pattern
 from crucible.session.findings import Source
 from crucible.session.model import Decision
@@ -53,8 +53,6 @@ _REPLY = 80
 _TO = " → "
 _TWO, _FEW = 2, 4
 _LONG_WORD, _LONGER_WORD = 5, 8
-_LISTS = 8
-"""How many lists of options are kept for later replies."""
 
 
 _QUOTED = late_pattern(r"[\"`\u201c]([^\"`\n\u201d]{3,80})[\"`\u201d]")
@@ -79,7 +77,6 @@ class Decisions:
         self._story = story
         self._waiting: list[_Waiting] = []
         self._plans: set[str] = set()
-        self._lists: list[Mapping[str, Option]] = []
 
     # --- recorded by the client ----------------------------------------------------------------------------------
 
@@ -98,11 +95,10 @@ class Decisions:
         return self._plan(APPROVED if event.approved else LEFT_PLAN, event.text, event.at.row)
 
     def _plan(self, pattern: Pattern, plan: str, row: str) -> list[Decision]:
-        title = plan_title(plan)
+        title, choice, reason = plan_of(plan)
         if not title or title.casefold() in self._plans:
             return []
         self._plans.add(title.casefold())
-        choice, reason = plan_choice(plan), plan_text(plan)
         told = None if reason.partition(". ")[0].rstrip(".:") in choice else reason
         return [Decision(choice, told, by=_USER, grounds=pattern.on(row))]
 
@@ -131,13 +127,12 @@ class Decisions:
     def _picked(self, text: str, offered: str, asked: Asked | None) -> Iterator[_Waiting]:
         """The options that a reply names, or what it says about each; several numbers may be those of an earlier list."""
         lists = options(offered)
-        self._lists = [*(each.by_mark for each in lists), *self._lists][:_LISTS]
         if asked and lists and (told := one_by_one(text)) and told.keys() <= lists[0].by_mark.keys():
             yield from _each(told, lists[0].by_mark)
         elif lists and lists[0].is_last and takes_all(text, len(lists[0].by_mark)):
             yield from _choice(text, lists[0].by_mark, list(lists[0].by_mark), asked)
         elif asked or len(text.split()) <= _FEW:
-            for at, by_mark in enumerate(self._lists):
+            for at, by_mark in enumerate(self._story.lists):
                 marks = picked(text, by_mark)
                 if marks and (at < len(lists) or len(marks) > 1):
                     yield from _choice(text, by_mark, marks, asked)

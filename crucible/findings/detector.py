@@ -138,7 +138,6 @@ class Detector:
             said = self._story.replied(event.text, event.at.row)
             self._corrections.replied(said)
             self._failures.replied(said)
-            self._open_ends.replied(said.text)
         return self._decisions.ended() if event.final else []
 
     def _used(self, event: ToolUsed) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crucible.findings.calls import Call
+from crucible.findings.layout import Option, options
 from crucible.findings.texts import trimmed, words_in
 from crucible.transcript.events import PromptKind
 
 __all__ = ["NOTHING", "Said", "Story", "Turn"]
 
-_MOST_FILES, _MOST_LINES, _MOST_TURNS = 400, 2000, 200
+_MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
 """The share of a turn's lines that must be left for it to count."""
 
@@ -119,6 +120,8 @@ class Story:
         self.calls: dict[str, Call] = {}
         self._traces = [self.now.trace]
         self._said_now = NOTHING
+        self.lists: list[Mapping[str, Option]] = []
+        """The lists of options that the agent's last texts of a turn gave, the last one first."""
         self.held: Said | None = None
         """A slash command; it becomes a turn when the agent starts to work on it."""
 
@@ -126,6 +129,7 @@ class Story:
         """Begin a new turn."""
         old = self.now
         answers = NOTHING if old.worked or old.interrupted else old.last
+        self.lists = [*(each.by_mark for each in options(answers.text)), *self.lists][:_LISTS]
         self.before = old
         self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
         self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
