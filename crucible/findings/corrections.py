@@ -79,7 +79,7 @@ class Corrections:
     def interrupted(self, row: str) -> None:
         """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
         turn = self._story.now
-        if self._stopped is None and (turn.calls or turn.first.text):
+        if self._stopped is None and (turn.worked or turn.first.text):
             doing = line(turn.last.text, _THEN) if turn.last.text else "a call"
             self._stopped = (STOPPED, f"interrupted: {doing}", row)
 
@@ -106,7 +106,7 @@ class Corrections:
         """True if a prompt says the stopped one again."""
         before = self._story.before.prompt.text
         words = words_in(before)
-        return text == before or bool(words and len(words & words_in(text)) >= _SAME * len(words))
+        return bool(words and len(words & words_in(text)) >= _SAME * len(words))
 
     def went_on(self) -> None:
         """The agent goes on: without a new prompt nobody explains the stop."""

@@ -59,8 +59,6 @@ class _Run:
     row: str
     signature: frozenset[str]
     turn: int
-    is_named: bool = True
-    """False if the output names neither a test nor a message."""
     parts: frozenset[str] = frozenset()
     """The tests that failed, or the files with a conflict."""
     runs: int = 1
@@ -141,28 +139,23 @@ class Failures:
 
     def _red(self, call: Call, key: str, result: ToolReturned) -> None:
         same, lines = self._of([key]), red_lines(result.text)
-        said, is_named = signature(lines), not all(map(_SUMS_UP.match, lines))
+        said = signature(lines)
         if not self._story.now.edits:
             self._story.now.red = True
         for run in same:
             run.runs += 1
-        if is_named:  # the same failure, told in full
-            self._open = [run for run in self._open if run.is_named or run.files]
+        if all(map(_SUMS_UP.match, lines)):
+            return  # another run tells what failed
         tests = frozenset(_TEST.findall(result.text))
         if any(run.signature & said or (run.parts & tests and not run.files) for run in self._open):
             return
-        if same and not (is_named or same[-1].files):
-            return
         if _BY_SHELL.match(result.text) and not is_red(result.text):
             return  # the command did not even start
-        self._open = [
-            run for run in self._open if run not in same or run.files
-        ]  # nothing was done: it is another failure
         for run in same:
             run.is_over = True
         pattern = FIXED if result.end is CallEnd.FAILED else PIPED
         text = f"{key}: {_verdict(call, result.text)}"
-        self._add(_Run(pattern, key, text, result.at.row, said, self._story.now.number, is_named, tests))
+        self._add(_Run(pattern, key, text, result.at.row, said, self._story.now.number, tests))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
@@ -182,7 +175,7 @@ class Failures:
 
     def _settle(self, runs: list[_Run]) -> list[Failure]:
         self._open = [run for run in self._open if run not in runs]
-        return [_told(run) for run in runs if run.files and run.is_named]
+        return [_told(run) for run in runs if run.files]
 
 
 _SUMS_UP = late_pattern(r"(?:FAIL|ok|exit status|\d+ issues:|\* \w+: \d+)(?=\s|\Z)")
@@ -197,17 +190,11 @@ _PATH = late_pattern(r"\S+[/.]\S+")
 
 
 def _verdict(call: Call, text: str) -> str:
-    """What the call's line in the note says, without what differs from run to run; with the first message if it names nothing of the output."""
-    told = _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
-    lines = [one for one in red_lines(text) if " " in one and not _SUMS_UP.match(one)]
-    message = next((one for one in lines if ":" in one), next(iter(lines), ""))
-    names = {base_name(name) for one in (*lines, *_TEST.findall(text)) for name in _NAME.findall(one)}
-    return told if not message or any(name in told for name in names or told) else f"{told}: {_tidy(message)}"
+    """What the call's line in the note says, without what differs from run to run."""
+    return _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
 
 
 _TEST = late_pattern(r"^[ \t]*(?:--- FAIL:|FAILED|\u2715)[ \t]+(\S+)", re.MULTILINE)
-_NAME = late_pattern(r"[\w./\\]*\w\.\w+|\w+[_A-Z]\w+")
-"""A file, or a name in the code such as that of a test."""
 
 
 def _tidy(text: str) -> str:
@@ -239,7 +226,7 @@ def _told(run: _Run) -> Failure:
         (
             what
             for one in prose(run.change)
-            if not asks(one) and (what := _CLAUSE.split(announced(one), 1)[0]) and _is_about(what, run)
+            if (what := _CLAUSE.split(announced(one), 1)[0]) and _is_about(what, run)
         ),
         "",
     )

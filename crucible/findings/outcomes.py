@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from crucible.findings.calls import Call, base_name, checks_in, is_red, red_in
 from crucible.findings.closing import key_of, told
 from crucible.findings.sources import Pattern
-from crucible.findings.story import NOTHING, Said, Story, Trace, Turn
+from crucible.findings.story import NOTHING, Said, Story, Trace
 from crucible.findings.texts import line, words_in
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind, Source
@@ -164,8 +164,8 @@ class Outcomes:
 
     def _of_turn(self) -> _Found:
         turn = self._story.now
-        said = _closing(turn)
-        if not said.text:
+        said = turn.closing
+        if not (turn.edits and said.text):
             return self._now
         is_last = said is turn.last and not turn.is_recorded
         goes_on = said.text.endswith(":") or (is_last and turn.calls_since > 0)
@@ -221,18 +221,7 @@ def _proof(found: _Found, head: str) -> Iterator[str]:
 
 def commits_in(text: str) -> list[tuple[str, str, str]]:
     """Branch, short id and subject of each commit that `git commit` reported."""
-    return _COMMIT.findall(text[-20_000:]) if "] " in text else []
-
-
-def _closing(turn: Turn) -> Said:
-    """The last text after the last edit; the longest one instead if the last only introduces a call."""
-    last, longest = turn.closing, turn.longest
-    if not turn.edits:
-        return NOTHING
-    weak = turn.worked or last.text.endswith(":") or len(last.text) < 150
-    if weak and len(longest.text) > 2 * len(last.text):
-        return longest
-    return last
+    return _COMMIT.findall(text[-20_000:])
 
 
 def _is_same(one: str, other: str) -> bool:

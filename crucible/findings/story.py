@@ -69,7 +69,7 @@ class Trace:
 class Turn:
     """A prompt and what the agent did with it.
 
-    `closing` is the last text after the last edit, `longest` the longest one after it.  `approach` is what the agent said right
+    `closing` is the last text after the last edit.  `approach` is what the agent said right
     before its first edit.  `red` is true if a command failed before the first edit.
     """
 
@@ -82,12 +82,9 @@ class Turn:
     last: Said = NOTHING
     approach: Said = NOTHING
     closing: Said = NOTHING
-    longest: Said = NOTHING
     files: set[str] = field(default_factory=set)
     trace: Trace = field(default_factory=Trace)
     edits: int = 0
-    edit_row: str = ""
-    calls: int = 0
     calls_since: int = 0
     """The calls after the last text."""
     red: bool = False
@@ -145,8 +142,6 @@ class Story:
         turn.first = turn.first if turn.first.text else said
         turn.last = turn.closing = self._said_now = said
         turn.worked, turn.calls_since = False, 0
-        if len(said.text) > len(turn.longest.text):
-            turn.longest = said
         return said
 
     def used(self, key: str, call: Call) -> None:
@@ -156,7 +151,6 @@ class Story:
             self._said_now = NOTHING
         elif not self.now.approach.text:
             self.now.approach, self._said_now = self._said_now, NOTHING
-        self.now.calls += 1
         self.now.calls_since += 1
         self.now.worked = True
         self.now.last_was_edit = bool(call.files)
@@ -169,8 +163,7 @@ class Story:
         turn = self.now
         turn.edits += 1
         turn.is_recorded = False
-        turn.edit_row = call.row
-        turn.closing = turn.longest = NOTHING
+        turn.closing = NOTHING
         for trace in self._traces:
             trace.change(call)
         turn.trace.add(call)
