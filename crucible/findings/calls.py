@@ -61,7 +61,7 @@ _MOST = 40
 """The most files and keys that are kept of one call."""
 _LONGEST = 20_000
 """Code points of a script that are read."""
-_MOST_LINES, _SHORT = 400, 4
+_MOST_LINES = 400
 
 
 Lines = frozenset[tuple[str, str]]
@@ -146,9 +146,9 @@ def _changes(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, 
 
 
 def _lines(told: Iterable[tuple[str, str]]) -> Lines:
-    """The lines of texts; short ones are in every file."""
+    """The lines of texts."""
     found = ((path, line.strip()) for path, text in told for line in text.split("\n"))
-    return frozenset(islice((one for one in found if len(one[1]) > _SHORT), _MOST_LINES))
+    return frozenset(islice(found, _MOST_LINES))
 
 
 _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
@@ -191,33 +191,26 @@ def _script(arguments: Mapping[str, object]) -> str:
 
 
 def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
-    files = (
-        tuple(path for part in take_apart(script) for path in _written(part))
-        if _WRITES.search(script)
-        else ()
-    )
-    gone, restored = (
-        tuple(
-            path for part in take_apart(script) for name in told(part) for path in _places(name, part, roots)
-        )
-        if _UNDOES.search(script)
-        else ()
-        for told in (_deleted, _restored)
-    )
+    parts = take_apart(script)
+    undone = [
+        (what, path)
+        for part in parts
+        for what, names in _undone(part)
+        for path in _places(names, part, roots)
+    ]
     return Call(
         row,
         name,
         script[:300],
         is_shell=True,
-        files=_own(files[:_MOST], roots),
-        gone=gone,
-        restored=restored,
+        files=_own(tuple(path for part in parts for path in _written(part))[:_MOST], roots),
+        gone=tuple(path for what, path in undone if what is Deed.DELETE),
+        restored=tuple(path for what, path in undone if what is Deed.REVERT),
         commits=bool(_COMMITS.search(script)),
         script=script,
     )
 
 
-_WRITES = late_pattern(r"\bapply_patch\b|\bsed\b[^\n|;&]{0,80} -i|<<")
 _COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh pr|glab mr)\b")
 """Commands that record finished work in the repository."""
 
@@ -232,33 +225,31 @@ def _written(part: Part) -> Iterator[str]:
         yield from part.gives
 
 
-_UNDOES = late_pattern(r"\brm\b|\bgit\b[^\n|;&]{0,80}\b(?:checkout|restore|reset)\b")
+_UNDO = (
+    (("rm",), Deed.DELETE),
+    (("git", "rm"), Deed.DELETE),
+    (("git", "checkout", "--"), Deed.REVERT),
+    (("git", "restore"), Deed.REVERT),
+    (("git", "reset", "--hard"), Deed.REVERT),
+)
+"""Commands that delete files, or set them back to what is committed."""
 
 
-def _deleted(part: Part) -> Sequence[str]:
-    words = part.words[1:] if part.words[:1] == ("git",) else part.words
-    return [word for word in words[1:] if not word.startswith("-")] if words[:1] == ("rm",) else ()
+def _undone(part: Part) -> Iterator[tuple[Deed, Sequence[str]]]:
+    """What a command does to which files, `.` for all."""
+    for words, deed in _UNDO:
+        if part.words[: len(words)] == words:
+            rest = part.words[len(words) :]
+            names = [word for word in rest if not word.startswith("-")]
+            if deed is Deed.DELETE or len(names) == len(rest):  # with `--staged` the files stay as they are
+                yield deed, ["."] if words[-1] == "--hard" else names
 
 
-def _restored(part: Part) -> Sequence[str]:
-    """The files that git sets back to what is committed, `.` for all."""
-    if part.words[:1] != ("git",):
-        return ()
-    words = part.words[1:]
-    if words[:2] == ("reset", "--hard"):
-        return (".",)
-    if words[:2] == ("checkout", "--"):
-        return words[2:]
-    return words[1:] if words[:1] == ("restore",) and not any(word.startswith("-") for word in words) else ()
-
-
-def _places(name: str, part: Part, roots: tuple[str, ...]) -> Iterator[str]:
-    """Where a file of a command may be, since a script may begin in any folder of the session; "" for the whole project."""
-    if name == ".":
-        yield ""
-        return
-    yield normpath(name)
-    yield from (normpath(join(root, part.folder, name)) for root in roots)
+def _places(names: Iterable[str], part: Part, roots: tuple[str, ...]) -> Iterator[str]:
+    """Where files of a command may be, since a script may begin in any folder of the session; "" for the whole project."""
+    for name in names:
+        yield "" if name == "." else normpath(name)
+        yield from (normpath(join(root, part.folder, name)) for root in roots)
 
 
 def keys_of(call: Call) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ class Corrections:
         turn, stopped = self._story.now, self._stopped
         self._stopped = self._unanswered = self._doubt = None
         text = turn.prompt.text
-        if turn.kind is not PromptKind.TYPED or not _is_short(text) or text == self._story.before.prompt.text:
+        if turn.kind is not PromptKind.TYPED or not _is_short(text):
             return
         if stopped and not asks(text) and not self._is_rephrased(text):
             self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
@@ -151,10 +151,8 @@ def _is_short(text: str) -> bool:
 
 
 def _shown(call: Call, roots: tuple[str, ...]) -> str:
-    """A call in a few words: a plan by its title, a command by its first line, paths relative to the project."""
-    if call.told.lstrip().startswith("#"):
-        return f"{call.tool} {plan_of(call.told).title}"
-    told = call.told.strip().partition("\n")[0]
+    """A call in a few words: a plan or a command by its first line, paths relative to the project."""
+    told = call.told.strip("# \n").partition("\n")[0]
     for root in roots:
         told = relative(told, root)
     return shortened(plain(f"{call.tool} {told}"), _THEN)

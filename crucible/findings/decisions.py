@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.findings.layout import Asked, Option, asked_in, options, plan_of
+from crucible.findings.layout import Asked, Option, asked_in, plan_of
 from crucible.findings.replies import (
     LONG,
     beyond_yes,
@@ -118,14 +118,14 @@ class Decisions:
     def _reply(self, text: str, offered: str) -> Iterator[_Waiting]:
         """What a prompt decides about the agent's offer right before it."""
         asked = asked_in(offered)
-        if found := list(self._picked(text, offered, asked)):
+        if found := list(self._picked(text, asked)):
             yield from found
         elif asked and len(text) <= LONG and not asks(text):
             yield from _answered(text, offered, asked)
 
-    def _picked(self, text: str, offered: str, asked: Asked | None) -> Iterator[_Waiting]:
+    def _picked(self, text: str, asked: Asked | None) -> Iterator[_Waiting]:
         """The options that a reply names, or what it says about each; several numbers may be those of an earlier list."""
-        lists = options(offered)
+        lists = self._story.offered
         if asked and lists and (told := one_by_one(text)) and told.keys() <= lists[0].by_mark.keys():
             yield from _each(told, lists[0].by_mark)
         elif lists and lists[0].is_last and takes_all(text, len(lists[0].by_mark)):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crucible.findings.calls import Call
-from crucible.findings.layout import Option, options
+from crucible.findings.layout import Option, Options, options
 from crucible.findings.texts import trimmed, words_in
 from crucible.transcript.events import PromptKind
 
@@ -117,8 +117,10 @@ class Story:
         self.calls: dict[str, Call] = {}
         self._traces = [self.now.trace]
         self._said_now = NOTHING
+        self.offered: Sequence[Options] = ()
+        """The lists of options that the prompt may pick from."""
         self.lists: list[Mapping[str, Option]] = []
-        """The lists of options that the agent's last texts of a turn gave, the last one first."""
+        """These and those of earlier turns, the last one first."""
         self.held: Said | None = None
         """A slash command; it becomes a turn when the agent starts to work on it."""
 
@@ -126,7 +128,8 @@ class Story:
         """Begin a new turn."""
         old = self.now
         answers = NOTHING if old.worked or old.interrupted else old.last
-        self.lists = [*(each.by_mark for each in options(answers.text)), *self.lists][:_LISTS]
+        self.offered = options(answers.text)
+        self.lists = [*(each.by_mark for each in self.offered), *self.lists][:_LISTS]
         self.before = old
         self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
         self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
