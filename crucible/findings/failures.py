@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from crucible.findings.calls import (
     Call,
@@ -23,7 +23,7 @@ from crucible.findings.calls import (
 )
 from crucible.findings.replies import announced, narrates
 from crucible.findings.sources import Pattern
-from crucible.findings.story import NOTHING, Said, Story
+from crucible.findings.story import NOTHING, Said, Story, Turn
 from crucible.findings.texts import asks, line, prose
 from crucible.patterns import late_pattern
 from crucible.session.calls import one_line
@@ -49,7 +49,7 @@ _CONFLICT = late_pattern(r"^CONFLICT \(.*$", re.MULTILINE)
 _REMOTE = late_pattern(r"^\S[^\n]{0,300}?Z[ \t]+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Run:
     """A command that failed: its first output, and what was said and edited since."""
 
@@ -57,10 +57,10 @@ class _Run:
     key: str
     text: str
     row: str
-    signature: frozenset[str]
-    turn: int
+    signature: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     """The tests that failed, or the files with a conflict."""
+    turn: Turn = field(default_factory=Turn)
     runs: int = 1
     cause: Said = NOTHING
     thought: Said = NOTHING
@@ -87,7 +87,7 @@ class Failures:
 
     def _is_open(self, run: _Run) -> bool:
         """True if what the agent says now may be the cause."""
-        return not run.files and run.turn == self._story.now.number
+        return not run.files and run.turn is self._story.now
 
     def reasoned(self, text: str, row: str) -> None:
         """Keep the first thought about a failure."""
@@ -115,8 +115,7 @@ class Failures:
             if not run.files and not turn.answers.text.endswith("?"):  # it came to nothing in the turn before
                 run.cause = NOTHING
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
-            text = _pasted(turn.prompt.text)
-            self._add(_Run(PASTED, "", text, turn.prompt.row, frozenset(), turn.number))
+            self._add(_Run(PASTED, "", _pasted(turn.prompt.text), turn.prompt.row))
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """Take the result of a shell command."""
@@ -155,21 +154,20 @@ class Failures:
             run.is_over = True
         pattern = FIXED if result.end is CallEnd.FAILED else PIPED
         text = f"{key}: {_verdict(call, result.text)}"
-        self._add(_Run(pattern, key, text, result.at.row, said, self._story.now.number, tests))
+        self._add(_Run(pattern, key, text, result.at.row, said, tests))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
             files = dict.fromkeys(map(_conflicting, found))
-            text = f"merge conflict in {', '.join(files)}"
-            run = _Run(CONFLICT, "merge", text, result.at.row, frozenset(), self._story.now.number)
-            self._add(replace(run, parts=frozenset(files)))
+            told = f"merge conflict in {', '.join(files)}"
+            self._add(_Run(CONFLICT, "merge", told, result.at.row, parts=frozenset(files)))
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
-            text = f"remote run: {_tidy(found[0])}"
-            self._add(_Run(REMOTE, "remote run", text, result.at.row, frozenset(), self._story.now.number))
+            self._add(_Run(REMOTE, "remote run", f"remote run: {_tidy(found[0])}", result.at.row))
 
     def _add(self, run: _Run) -> None:
+        run.turn = self._story.now
         self._open.append(run)
         del self._open[:-_MOST]
 

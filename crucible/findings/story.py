@@ -74,7 +74,6 @@ class Turn:
     """
 
     prompt: Said = NOTHING
-    number: int = 0
     kind: PromptKind = PromptKind.TYPED
     answers: Said = NOTHING
     """The agent's last text before the prompt, if no call followed it."""
@@ -131,7 +130,7 @@ class Story:
         self.offered = options(answers.text)
         self.lists = [*(each.by_mark for each in self.offered), *self.lists][:_LISTS]
         self.before = old
-        self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
+        self.now = Turn(Said(trimmed(text), row), kind, answers)
         self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
         self._said_now = NOTHING
 
