@@ -13,13 +13,13 @@ from typing import NamedTuple
 from crucible.findings.layout import Asked, Option, asked_in, plan_of
 from crucible.findings.replies import (
     LONG,
+    SHORT,
     beyond_yes,
     concedes,
     has_alternatives,
     is_bare,
     is_go_ahead,
     is_no,
-    is_short,
     offered_in,
     one_by_one,
     picked,
@@ -175,12 +175,11 @@ def _choice(
     text: str, offers: Mapping[str, Option], marks: list[str], asked: Asked | None
 ) -> Iterator[_Waiting]:
     """The options with these marks; for one that asks, such as `Something else?`, what the reply says."""
-    asking = [mark for mark, one in offers.items() if one.label.endswith("?")]
-    if set(marks) & set(asking) and len(asking) < len(offers):
-        if asked and says_what(text, _LONG_WORD):
+    if any(asks(offers[mark].label) for mark in marks):
+        if asked:
             yield _Waiting(PICKED, _pair(asked.question, text))
         return
-    chosen = " + ".join(offers[mark].label.rstrip("?") for mark in marks)
+    chosen = " + ".join(offers[mark].label for mark in marks)
     rest = "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW])
     about = f"{asked.question}{_TO}" if asked else f"{text.strip()}: "
     # A question as short as `Which one?` adds nothing.
@@ -208,7 +207,7 @@ def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
         is_about = (is_open or not offered_in(whole)) and _shares(text, offered)
         if len(words_in(text)) <= _TWO or _shares(text, whole):
             yield _Waiting(IN_ITS_WORDS, _pair(whole, text), asked.context)
-        elif not is_short(text) and (is_about or any(said in offered for said in _QUOTED.findall(text))):
+        elif len(text) > SHORT and (is_about or any(said in offered for said in _QUOTED.findall(text))):
             yield _Waiting(LONGER, _pair(whole, text), asked.context)
 
 
