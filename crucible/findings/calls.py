@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 from posixpath import join, normpath
 
@@ -91,28 +90,28 @@ class Call:
     script: str = field(default="", repr=False)
 
 
-@lru_cache(maxsize=256)
-def _plain(name: str) -> str:
-    return name.casefold().replace("-", "_").replace(".", "_")
-
-
 def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> Call:
     """Read a call; never raises."""
-    tool = _plain(name)
+    tool = name.casefold().replace("-", "_").replace(".", "_")
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
-    if tool in _EDITS and arguments.get("command") != "view":
-        files = tuple(_edited(arguments))
-        own = _own(files, roots)
-        changes = list(_changes(_text(arguments, *_PATHS), arguments))
-        old, new = _lines((one[0], one[1]) for one in changes), _lines((one[0], one[2]) for one in changes)
-        gone = tuple(_DELETED.findall(_text(arguments, *_PATCHES)))
-        is_whole = any(name in arguments for name in _WHOLE)
-        names = ", ".join(map(base_name, files[:3]))[:300]
-        return Call(
-            row, name, names, files=own, added=new - old, removed=old - new, gone=gone, is_whole=is_whole
-        )
-    return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
+    if tool not in _EDITS or arguments.get("command") == "view":
+        told = next((value[:300] for value in arguments.values() if isinstance(value, str)), "")
+        return Call(row, name, told)
+    path, patch = _text(arguments, *_PATHS), _text(arguments, *_PATCHES)
+    files = (path,) if path else tuple(_PATCHED.findall(patch)[:_MOST])
+    changes = list(_edits(path, arguments) if path else _patches(patch))
+    old, new = _lines(changes, 1), _lines(changes, 2)
+    return Call(
+        row,
+        name,
+        ", ".join(map(base_name, files[:3]))[:300],
+        files=_own(files, roots),
+        added=new - old,
+        removed=old - new,
+        gone=tuple(_DELETED.findall(patch)),
+        is_whole=not arguments.keys().isdisjoint(_WHOLE),
+    )
 
 
 def _text(arguments: Mapping[str, object], *names: str) -> str:
@@ -120,34 +119,30 @@ def _text(arguments: Mapping[str, object], *names: str) -> str:
     return next((value for value in found if isinstance(value, str) and value.strip()), "")
 
 
-def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
-    path = _text(arguments, *_PATHS)
-    if path:
-        yield path
-    else:
-        yield from _PATCHED.findall(_text(arguments, *_PATCHES))[:_MOST]
-
-
 _OLD = ("old_string", "oldString", "old_str", "old_text")
 _WHOLE = ("content", "file_text")
 _NEW = ("new_string", "newString", "new_str", "new_text", *_WHOLE)
 
 
-def _changes(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+def _edits(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
     """The file, the old and the new text of each part of an edit."""
     edits = arguments.get("edits")
     for edit in edits if isinstance(edits, list) else [arguments]:
-        if path and isinstance(edit, Mapping):
+        if isinstance(edit, Mapping):
             yield path, _text(edit, *_OLD), _text(edit, *_NEW)
-    parts = [] if path else _PATCHED.split(_text(arguments, *_PATCHES))[1:]
-    for name, body in zip(parts[::2], parts[1::2], strict=False):
+
+
+def _patches(patch: str) -> Iterator[tuple[str, str, str]]:
+    """The same of each file of a patch."""
+    parts = _PATCHED.split(patch)[1:]
+    for path, body in zip(parts[::2], parts[1::2], strict=True):
         old, new = ("\n".join(one[1:] for one in body.split("\n") if one[:1] == mark) for mark in "-+")
-        yield name, old, new
+        yield path, old, new
 
 
-def _lines(told: Iterable[tuple[str, str]]) -> Lines:
-    """The lines of texts."""
-    found = ((path, line.strip()) for path, text in told for line in text.split("\n"))
+def _lines(changes: Sequence[tuple[str, str, str]], at: int) -> Lines:
+    """The old or the new lines."""
+    found = ((one[0], line.strip()) for one in changes for line in one[at].split("\n"))
     return frozenset(islice(found, _MOST_LINES))
 
 
