@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from crucible.findings.texts import asks, said
@@ -179,7 +179,7 @@ def options(text: str) -> Sequence[Options]:
         if mark:
             lead = "" if block.mark.isalnum() else block.mark
             same = lists.setdefault((lead, word, mark.isdigit()), [{}])
-            if same[-1] and (len(mark), mark) <= max((len(each), each) for each in same[-1]):
+            if any((len(mark), mark) <= (len(one), one) for one in same[-1]):
                 same.append({})
             same[-1][mark] = at
     runs = [run for same in lists.values() for run in same if len(run) > 1]
@@ -187,18 +187,16 @@ def options(text: str) -> Sequence[Options]:
 
 
 def _options(blocks: Sequence[Block], run: Mapping[str, int]) -> Options:
-    ends = [*list(run.values())[1:], len(blocks)]
-    below = {
-        mark: list(takewhile(lambda one: not one.is_apart, blocks[at + 1 : end]))
-        for (mark, at), end in zip(run.items(), ends, strict=True)
-    }
+    below = [
+        list(takewhile(lambda one: not one.is_apart, blocks[at + 1 : end]))
+        for at, end in pairwise([*run.values(), len(blocks)])
+    ]
     by_mark = {
-        mark: _option(blocks[at], below[mark])
-        for mark, at in run.items()
+        mark: _option(blocks[at], more)
+        for (mark, at), more in zip(run.items(), below, strict=True)
         if not _DONE.search(blocks[at].text)
     }
-    last = max(run.values())
-    rest = blocks[last + 1 + len(below[max(run, key=run.__getitem__)]) :]
+    rest = blocks[max(run.values()) + 1 + len(below[-1]) :]
     return Options(by_mark, sum(block.kind is Part.PROSE for block in rest) < _TWO)
 
 
