@@ -123,7 +123,7 @@ class Failures:
         self._look_elsewhere(call, result)
         failed = result.end is CallEnd.FAILED
         red = failed or is_red(result.text)
-        if result.end not in (CallEnd.OK, CallEnd.FAILED) or not (red or self._open):
+        if result.end not in (CallEnd.OK, CallEnd.FAILED):
             return settled
         if not red:
             return settled + self._settle(self._of(keys_of(call)))
@@ -148,7 +148,7 @@ class Failures:
         tests = frozenset(_TEST.findall(result.text))
         if any(run.signature & said or (run.parts & tests and not run.files) for run in self._open):
             return
-        if _BY_SHELL.match(result.text) and not is_red(result.text):
+        if _BY_SHELL.match(result.text):
             return  # the command did not even start
         for run in same:
             run.is_over = True
@@ -159,7 +159,7 @@ class Failures:
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
-        if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
+        if found := _CONFLICT.findall(text):
             files = dict.fromkeys(map(_conflicting, found))
             told = f"merge conflict in {', '.join(files)}"
             self._add(_Run(CONFLICT, "merge", told, result.at.row, parts=frozenset(files)))

@@ -145,7 +145,7 @@ class Outcomes:
         if known:
             for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
                 proof = known.get(line(subject, SUMMARY))
-                if proof and not name.startswith(proof.name[: len(name)]):
+                if proof:
                     proof.name = name[:9]
 
     def failed(self, call: Call, text: str) -> None:
@@ -172,7 +172,7 @@ class Outcomes:
         said = turn.closing
         if not (turn.edits and said.text):
             return self._now
-        goes_on = said.text.endswith(":") or (turn.worked and not turn.is_recorded)
+        goes_on = said.text.endswith(":") or (turn.calls_since > 0 and not turn.is_recorded)
         written = "\n".join(text for _, text in turn.trace.left)
         files, asked = self._story.edited, turn.prompt.text
         head, rest = told(said.text, files, asked, self._told, written=written, goes_on=goes_on)
@@ -193,7 +193,7 @@ def _noted(found: _Found) -> Noted:
     """An item of the block: a line that says the same as its head is left out."""
     proofs, words = found.proofs, found.words
     # What git itself writes says nothing; what is closest to the closing text says most.
-    named = [proof.text for proof in proofs if proof.text and not proof.text.startswith("Merge ")]
+    named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
     subject = max(named, key=lambda text: len(words_in(text) & words), default="")
     head = line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
     told = [line(one, SUMMARY) for one in (found.head, *found.points)]

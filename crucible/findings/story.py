@@ -84,6 +84,8 @@ class Turn:
     files: set[str] = field(default_factory=set)
     trace: Trace = field(default_factory=Trace)
     edits: int = 0
+    calls_since: int = 0
+    """The calls after the last text."""
     red: bool = False
     interrupted: bool = False
     worked: bool = False
@@ -141,7 +143,7 @@ class Story:
         turn, said = self.now, Said(trimmed(text), row)
         turn.first = turn.first if turn.first.text else said
         turn.last = turn.closing = self._said_now = said
-        turn.worked = False
+        turn.worked, turn.calls_since = False, 0
         return said
 
     def used(self, key: str, call: Call) -> None:
@@ -151,6 +153,7 @@ class Story:
             self._said_now = NOTHING
         elif not self.now.approach.text:
             self.now.approach, self._said_now = self._said_now, NOTHING
+        self.now.calls_since += 1
         self.now.worked = True
         self.now.last_was_edit = bool(call.files)
         self.calls[key] = call
