@@ -69,7 +69,7 @@ class Trace:
 class Turn:
     """A prompt and what the agent did with it.
 
-    `closing` is the last text after the last edit.  `approach` is what the agent said right
+    `closing` is the last text after the last edit that is not much shorter than the one before.  `approach` is what the agent said right
     before its first edit.  `red` is true if a command failed before the first edit.
     """
 
@@ -142,7 +142,9 @@ class Story:
         """Record a text of the agent."""
         turn, said = self.now, Said(trimmed(text), row)
         turn.first = turn.first if turn.first.text else said
-        turn.last = turn.closing = self._said_now = said
+        turn.last = self._said_now = said
+        if len(turn.closing.text) <= 2 * len(said.text):
+            turn.closing = said
         turn.worked, turn.calls_since = False, 0
         return said
 
