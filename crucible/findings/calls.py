@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 from posixpath import join, normpath
 
@@ -61,7 +60,7 @@ _MOST = 40
 """The most files and keys that are kept of one call."""
 _LONGEST = 20_000
 """Code points of a script that are read."""
-_MOST_LINES, _SHORT = 400, 4
+_MOST_LINES = 400
 
 
 Lines = frozenset[tuple[str, str]]
@@ -91,28 +90,28 @@ class Call:
     script: str = field(default="", repr=False)
 
 
-@lru_cache(maxsize=256)
-def _plain(name: str) -> str:
-    return name.casefold().replace("-", "_").replace(".", "_")
-
-
 def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> Call:
     """Read a call; never raises."""
-    tool = _plain(name)
+    tool = name.casefold().replace("-", "_").replace(".", "_")
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
-    if tool in _EDITS and arguments.get("command") != "view":
-        files = tuple(_edited(arguments))
-        own = _own(files, roots)
-        changes = list(_changes(_text(arguments, *_PATHS), arguments))
-        old, new = _lines((one[0], one[1]) for one in changes), _lines((one[0], one[2]) for one in changes)
-        gone = tuple(_DELETED.findall(_text(arguments, *_PATCHES)))
-        is_whole = any(name in arguments for name in _WHOLE)
-        names = ", ".join(map(base_name, files[:3]))[:300]
-        return Call(
-            row, name, names, files=own, added=new - old, removed=old - new, gone=gone, is_whole=is_whole
-        )
-    return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
+    if tool not in _EDITS or arguments.get("command") == "view":
+        told = next((value[:300] for value in arguments.values() if isinstance(value, str)), "")
+        return Call(row, name, told)
+    path, patch = _text(arguments, *_PATHS), _text(arguments, *_PATCHES)
+    files = (path,) if path else tuple(_PATCHED.findall(patch)[:_MOST])
+    changes = list(_edits(path, arguments) if path else _patches(patch))
+    old, new = _lines(changes, 1), _lines(changes, 2)
+    return Call(
+        row,
+        name,
+        ", ".join(map(base_name, files[:3]))[:300],
+        files=_own(files, roots),
+        added=new - old,
+        removed=old - new,
+        gone=tuple(_DELETED.findall(patch)),
+        is_whole=not arguments.keys().isdisjoint(_WHOLE),
+    )
 
 
 def _text(arguments: Mapping[str, object], *names: str) -> str:
@@ -120,35 +119,31 @@ def _text(arguments: Mapping[str, object], *names: str) -> str:
     return next((value for value in found if isinstance(value, str) and value.strip()), "")
 
 
-def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
-    path = _text(arguments, *_PATHS)
-    if path:
-        yield path
-    else:
-        yield from _PATCHED.findall(_text(arguments, *_PATCHES))[:_MOST]
-
-
 _OLD = ("old_string", "oldString", "old_str", "old_text")
 _WHOLE = ("content", "file_text")
 _NEW = ("new_string", "newString", "new_str", "new_text", *_WHOLE)
 
 
-def _changes(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+def _edits(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
     """The file, the old and the new text of each part of an edit."""
     edits = arguments.get("edits")
     for edit in edits if isinstance(edits, list) else [arguments]:
-        if path and isinstance(edit, Mapping):
+        if isinstance(edit, Mapping):
             yield path, _text(edit, *_OLD), _text(edit, *_NEW)
-    parts = [] if path else _PATCHED.split(_text(arguments, *_PATCHES))[1:]
-    for name, body in zip(parts[::2], parts[1::2], strict=False):
+
+
+def _patches(patch: str) -> Iterator[tuple[str, str, str]]:
+    """The same of each file of a patch."""
+    parts = _PATCHED.split(patch)[1:]
+    for path, body in zip(parts[::2], parts[1::2], strict=True):
         old, new = ("\n".join(one[1:] for one in body.split("\n") if one[:1] == mark) for mark in "-+")
-        yield name, old, new
+        yield path, old, new
 
 
-def _lines(told: Iterable[tuple[str, str]]) -> Lines:
-    """The lines of texts; short ones are in every file."""
-    found = ((path, line.strip()) for path, text in told for line in text.split("\n"))
-    return frozenset(islice((one for one in found if len(one[1]) > _SHORT), _MOST_LINES))
+def _lines(changes: Sequence[tuple[str, str, str]], at: int) -> Lines:
+    """The old or the new lines."""
+    found = ((one[0], line.strip()) for one in changes for line in one[at].split("\n"))
+    return frozenset(islice(found, _MOST_LINES))
 
 
 _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
@@ -191,33 +186,26 @@ def _script(arguments: Mapping[str, object]) -> str:
 
 
 def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
-    files = (
-        tuple(path for part in take_apart(script) for path in _written(part))
-        if _WRITES.search(script)
-        else ()
-    )
-    gone, restored = (
-        tuple(
-            path for part in take_apart(script) for name in told(part) for path in _places(name, part, roots)
-        )
-        if _UNDOES.search(script)
-        else ()
-        for told in (_deleted, _restored)
-    )
+    parts = take_apart(script)
+    undone = [
+        (what, path)
+        for part in parts
+        for what, names in _undone(part)
+        for path in _places(names, part, roots)
+    ]
     return Call(
         row,
         name,
         script[:300],
         is_shell=True,
-        files=_own(files[:_MOST], roots),
-        gone=gone,
-        restored=restored,
+        files=_own(tuple(path for part in parts for path in _written(part))[:_MOST], roots),
+        gone=tuple(path for what, path in undone if what is Deed.DELETE),
+        restored=tuple(path for what, path in undone if what is Deed.REVERT),
         commits=bool(_COMMITS.search(script)),
         script=script,
     )
 
 
-_WRITES = late_pattern(r"\bapply_patch\b|\bsed\b[^\n|;&]{0,80} -i|<<")
 _COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh pr|glab mr)\b")
 """Commands that record finished work in the repository."""
 
@@ -232,33 +220,31 @@ def _written(part: Part) -> Iterator[str]:
         yield from part.gives
 
 
-_UNDOES = late_pattern(r"\brm\b|\bgit\b[^\n|;&]{0,80}\b(?:checkout|restore|reset)\b")
+_UNDO = (
+    (("rm",), Deed.DELETE),
+    (("git", "rm"), Deed.DELETE),
+    (("git", "checkout", "--"), Deed.REVERT),
+    (("git", "restore"), Deed.REVERT),
+    (("git", "reset", "--hard"), Deed.REVERT),
+)
+"""Commands that delete files, or set them back to what is committed."""
 
 
-def _deleted(part: Part) -> Sequence[str]:
-    words = part.words[1:] if part.words[:1] == ("git",) else part.words
-    return [word for word in words[1:] if not word.startswith("-")] if words[:1] == ("rm",) else ()
+def _undone(part: Part) -> Iterator[tuple[Deed, Sequence[str]]]:
+    """What a command does to which files, `.` for all."""
+    for words, deed in _UNDO:
+        if part.words[: len(words)] == words:
+            rest = part.words[len(words) :]
+            names = [word for word in rest if not word.startswith("-")]
+            if deed is Deed.DELETE or len(names) == len(rest):  # with `--staged` the files stay as they are
+                yield deed, ["."] if words[-1] == "--hard" else names
 
 
-def _restored(part: Part) -> Sequence[str]:
-    """The files that git sets back to what is committed, `.` for all."""
-    if part.words[:1] != ("git",):
-        return ()
-    words = part.words[1:]
-    if words[:2] == ("reset", "--hard"):
-        return (".",)
-    if words[:2] == ("checkout", "--"):
-        return words[2:]
-    return words[1:] if words[:1] == ("restore",) and not any(word.startswith("-") for word in words) else ()
-
-
-def _places(name: str, part: Part, roots: tuple[str, ...]) -> Iterator[str]:
-    """Where a file of a command may be, since a script may begin in any folder of the session; "" for the whole project."""
-    if name == ".":
-        yield ""
-        return
-    yield normpath(name)
-    yield from (normpath(join(root, part.folder, name)) for root in roots)
+def _places(names: Iterable[str], part: Part, roots: tuple[str, ...]) -> Iterator[str]:
+    """Where files of a command may be, since a script may begin in any folder of the session; "" for the whole project."""
+    for name in names:
+        yield "" if name == "." else normpath(name)
+        yield from (normpath(join(root, part.folder, name)) for root in roots)
 
 
 def keys_of(call: Call) -> tuple[str, ...]:

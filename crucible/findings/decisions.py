@@ -7,26 +7,27 @@ what followed, since permission to commit is not a decision.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
-from crucible.findings.offers import Asked, Option, asked_in, options, plan_choice, says_what
+from crucible.findings.layout import Asked, Option, asked_in, plan_of
 from crucible.findings.replies import (
     LONG,
+    SHORT,
     beyond_yes,
     concedes,
     has_alternatives,
     is_bare,
     is_go_ahead,
     is_no,
-    is_short,
     offered_in,
     one_by_one,
     picked,
     takes_all,
 )
 from crucible.findings.sources import Pattern
-from crucible.findings.story import Story, Turn
-from crucible.findings.texts import asks, line, plan_text, plan_title, words_in
+from crucible.findings.story import Story
+from crucible.findings.texts import asks, line, says_what, words_in
 from crucible.patterns import late_pattern
 from crucible.session.findings import Source
 from crucible.session.model import Decision
@@ -53,23 +54,18 @@ _REPLY = 80
 _TO = " → "
 _TWO, _FEW = 2, 4
 _LONG_WORD, _LONGER_WORD = 5, 8
-_LISTS = 8
-"""How many lists of options are kept for later replies."""
 
 
 _QUOTED = late_pattern(r"[\"`\u201c]([^\"`\n\u201d]{3,80})[\"`\u201d]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A possible decision of the current turn; `needs_edit` if only edits prove it."""
+class _Waiting(NamedTuple):
+    """A possible decision of the current turn."""
 
     pattern: Pattern
     text: str
-    rows: tuple[str, ...]
     reason: str = ""
     alternatives: str = ""
-    needs_edit: bool = True
 
 
 class Decisions:
@@ -78,8 +74,9 @@ class Decisions:
     def __init__(self, story: Story) -> None:
         self._story = story
         self._waiting: list[_Waiting] = []
+        self._rows: tuple[str, ...] = ()
+        """The rows of the last reply and of what it replies to."""
         self._plans: set[str] = set()
-        self._lists: list[Mapping[str, Option]] = []
 
     # --- recorded by the client ----------------------------------------------------------------------------------
 
@@ -98,11 +95,10 @@ class Decisions:
         return self._plan(APPROVED if event.approved else LEFT_PLAN, event.text, event.at.row)
 
     def _plan(self, pattern: Pattern, plan: str, row: str) -> list[Decision]:
-        title = plan_title(plan)
+        title, choice, reason = plan_of(plan)
         if not title or title.casefold() in self._plans:
             return []
         self._plans.add(title.casefold())
-        choice, reason = plan_choice(plan), plan_text(plan)
         told = None if reason.partition(". ")[0].rstrip(".:") in choice else reason
         return [Decision(choice, told, by=_USER, grounds=pattern.on(row))]
 
@@ -114,30 +110,28 @@ class Decisions:
         settled = self.ended()
         if plan:
             return settled + self._plan(HANDED_OVER, plan, turn.prompt.row)
-        self._waiting = [] if turn.kind is not PromptKind.TYPED else list(self._reply(turn))
+        self._rows = (turn.prompt.row, turn.answers.row)
+        is_reply = turn.kind is PromptKind.TYPED and turn.answers.text and not self._story.before.interrupted
+        self._waiting = list(self._reply(turn.prompt.text, turn.answers.text)) if is_reply else []
         return settled
 
-    def _reply(self, turn: Turn) -> Iterator[_Waiting]:
+    def _reply(self, text: str, offered: str) -> Iterator[_Waiting]:
         """What a prompt decides about the agent's offer right before it."""
-        text, offered = turn.prompt.text, turn.answers
-        if not offered.text or self._story.before.interrupted:
-            return
-        asked, rows = asked_in(offered.text), (turn.prompt.row, offered.row)
-        if found := list(self._picked(text, offered.text, asked)):
-            yield from (replace(one, rows=rows) for one in found)
+        asked = asked_in(offered)
+        if found := list(self._picked(text, asked)):
+            yield from found
         elif asked and len(text) <= LONG and not asks(text):
-            yield from _answered(text, offered.text, asked, rows)
+            yield from _answered(text, offered, asked)
 
-    def _picked(self, text: str, offered: str, asked: Asked | None) -> Iterator[_Waiting]:
+    def _picked(self, text: str, asked: Asked | None) -> Iterator[_Waiting]:
         """The options that a reply names, or what it says about each; several numbers may be those of an earlier list."""
-        lists = options(offered)
-        self._lists = [*(each.by_mark for each in lists), *self._lists][:_LISTS]
+        lists = self._story.offered
         if asked and lists and (told := one_by_one(text)) and told.keys() <= lists[0].by_mark.keys():
             yield from _each(told, lists[0].by_mark)
         elif lists and lists[0].is_last and takes_all(text, len(lists[0].by_mark)):
             yield from _choice(text, lists[0].by_mark, list(lists[0].by_mark), asked)
         elif asked or len(text.split()) <= _FEW:
-            for at, by_mark in enumerate(self._lists):
+            for at, by_mark in enumerate(self._story.lists):
                 marks = picked(text, by_mark)
                 if marks and (at < len(lists) or len(marks) > 1):
                     yield from _choice(text, by_mark, marks, asked)
@@ -148,7 +142,7 @@ class Decisions:
     def edited(self) -> list[Decision]:
         """Files changed: what waits is certain."""
         waiting, self._waiting = self._waiting, []
-        return [] if concedes(self._story.now.first.text) else list(map(_settled, waiting))
+        return [] if concedes(self._story.now.first.text) else list(map(self._settled, waiting))
 
     def committed(self) -> None:
         """The user only asked for or allowed a commit."""
@@ -157,11 +151,15 @@ class Decisions:
     def ended(self) -> list[Decision]:
         """The turn ended without an edit since the reply."""
         waiting, self._waiting = self._waiting, []
-        return [_settled(one) for one in waiting if not one.needs_edit]
+        return [self._settled(one) for one in waiting if one.pattern is not LONGER]
 
     def stopped(self) -> None:
         """The user stopped the agent or took a prompt back: nothing was decided."""
         self._waiting = []
+
+    def _settled(self, one: _Waiting) -> Decision:
+        grounds = one.pattern.on(*self._rows)
+        return Decision(one.text, one.reason or None, one.alternatives or None, _USER, grounds)
 
 
 def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Waiting]:
@@ -170,19 +168,18 @@ def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Wa
         one = offers[mark]
         about = f"{one.label}: {one.said}" if one.said else one.label
         if reply and not asks(reply) and (asks(about) or not (is_go_ahead(reply) and is_bare(reply))):
-            yield _Waiting(EACH, _pair(about, reply), (), needs_edit=False)
+            yield _Waiting(EACH, _pair(about, reply))
 
 
 def _choice(
     text: str, offers: Mapping[str, Option], marks: list[str], asked: Asked | None
 ) -> Iterator[_Waiting]:
     """The options with these marks; for one that asks, such as `Something else?`, what the reply says."""
-    asking = [mark for mark, one in offers.items() if one.label.endswith("?")]
-    if set(marks) & set(asking) and len(asking) < len(offers):
-        if asked and says_what(text, _LONG_WORD):
-            yield _Waiting(PICKED, _pair(asked.question, text), (), needs_edit=False)
+    if any(asks(offers[mark].label) for mark in marks):
+        if asked:
+            yield _Waiting(PICKED, _pair(asked.question, text))
         return
-    chosen = " + ".join(offers[mark].label.rstrip("?") for mark in marks)
+    chosen = " + ".join(offers[mark].label for mark in marks)
     rest = "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW])
     about = f"{asked.question}{_TO}" if asked else f"{text.strip()}: "
     # A question as short as `Which one?` adds nothing.
@@ -190,12 +187,10 @@ def _choice(
     more = f'"{line(text, 120)}"' if asked and text.count(" ") >= _FEW else ""
     reason = ". ".join(part for mark in marks[:_TWO] if (part := offers[mark].said.rstrip(".")))
     reason = " — ".join(filter(None, (reason, more)))
-    yield _Waiting(
-        PICKED, line(chosen if is_long else f"{about}{chosen}", SUMMARY), (), reason, rest, needs_edit=False
-    )
+    yield _Waiting(PICKED, line(chosen if is_long else f"{about}{chosen}", SUMMARY), reason, rest)
 
 
-def _answered(text: str, offered: str, asked: Asked, rows: tuple[str, ...]) -> Iterator[_Waiting]:
+def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
     """A reply to the question at the end of a text, if both together say what was decided."""
     whole = f"{asked.first} {asked.question}".strip()
     is_open = asked.first or has_alternatives(whole)
@@ -204,16 +199,16 @@ def _answered(text: str, offered: str, asked: Asked, rows: tuple[str, ...]) -> I
         what = offered_in(question)
         if says_what(question) and not has_alternatives(question) and (what or not asked.first):
             told = what if what and not is_no(text) else _pair(question, text)
-            yield _Waiting(GO_AHEAD, line(told, SUMMARY), rows, asked.context, needs_edit=False)
+            yield _Waiting(GO_AHEAD, line(told, SUMMARY), asked.context)
     elif is_go_ahead(text):
         if says_what(beyond_yes(text), _LONG_WORD) or says_what(whole, LONG if is_open else _LONGER_WORD):
-            yield _Waiting(GO_AHEAD, _pair(whole, text), rows, asked.context, needs_edit=False)
+            yield _Waiting(GO_AHEAD, _pair(whole, text), asked.context)
     elif says_what(f"{whole} {text}" if is_open else text, _LONG_WORD) or says_what(whole):
         is_about = (is_open or not offered_in(whole)) and _shares(text, offered)
         if len(words_in(text)) <= _TWO or _shares(text, whole):
-            yield _Waiting(IN_ITS_WORDS, _pair(whole, text), rows, asked.context, needs_edit=False)
-        elif not is_short(text) and (is_about or any(said in offered for said in _QUOTED.findall(text))):
-            yield _Waiting(LONGER, _pair(whole, text), rows, asked.context)
+            yield _Waiting(IN_ITS_WORDS, _pair(whole, text), asked.context)
+        elif len(text) > SHORT and (is_about or any(said in offered for said in _QUOTED.findall(text))):
+            yield _Waiting(LONGER, _pair(whole, text), asked.context)
 
 
 def _shares(text: str, other: str) -> bool:
@@ -225,13 +220,3 @@ def _pair(about: str, reply: str) -> str:
     """A question, and the reply to it."""
     told = shortened(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
     return f"{told}{_TO}{line(reply, SUMMARY - len(told) - len(_TO))}"
-
-
-def _settled(waiting: _Waiting) -> Decision:
-    return Decision(
-        waiting.text,
-        waiting.reason or None,
-        waiting.alternatives or None,
-        _USER,
-        waiting.pattern.on(*waiting.rows),
-    )

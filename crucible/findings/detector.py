@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crucible.findings.calls import Call, is_red, read_call
+from crucible.findings.calls import is_red, read_call
 from crucible.findings.corrections import Corrections
 from crucible.findings.decisions import Decisions
 from crucible.findings.failures import Failures
@@ -35,7 +35,6 @@ from crucible.transcript.events import (
     TasksListed,
     ToolReturned,
     ToolUsed,
-    UsageCounted,
 )
 
 __all__ = ["Detector"]
@@ -64,8 +63,6 @@ class Detector:
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
         """Take the next event; return the callouts that it completes."""
-        if isinstance(event, UsageCounted):  # a quarter of all events
-            return ()
         held = self._story.held
         if not held:
             return self._add(event)
@@ -138,7 +135,6 @@ class Detector:
             said = self._story.replied(event.text, event.at.row)
             self._corrections.replied(said)
             self._failures.replied(said)
-            self._open_ends.replied(said.text)
         return self._decisions.ended() if event.final else []
 
     def _used(self, event: ToolUsed) -> None:
@@ -152,7 +148,7 @@ class Detector:
         call = self._story.calls.pop(event.call, None)
         self._story.now.worked = True
         if event.end is CallEnd.REJECTED:
-            self._refused(call, event)
+            self._corrections.refused(call, event.feedback.strip(), event.at.row)
             return []
         settled: list[Decision | Failure] = []
         if call and call.is_shell:
@@ -172,7 +168,3 @@ class Detector:
             settled += decided
             settled += self._failures.edited(call)
         return settled
-
-    def _refused(self, call: Call | None, event: ToolReturned) -> None:
-        words = event.feedback.strip()
-        self._corrections.refused(call, words, event.at.row)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from crucible.findings.calls import (
     Call,
@@ -23,7 +23,7 @@ from crucible.findings.calls import (
 )
 from crucible.findings.replies import announced, narrates
 from crucible.findings.sources import Pattern
-from crucible.findings.story import NOTHING, Said, Story
+from crucible.findings.story import NOTHING, Said, Story, Turn
 from crucible.findings.texts import asks, line, prose
 from crucible.patterns import late_pattern
 from crucible.session.calls import one_line
@@ -49,7 +49,7 @@ _CONFLICT = late_pattern(r"^CONFLICT \(.*$", re.MULTILINE)
 _REMOTE = late_pattern(r"^\S[^\n]{0,300}?Z[ \t]+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Run:
     """A command that failed: its first output, and what was said and edited since."""
 
@@ -57,12 +57,10 @@ class _Run:
     key: str
     text: str
     row: str
-    signature: frozenset[str]
-    turn: int
-    is_named: bool = True
-    """False if the output names neither a test nor a message."""
+    signature: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     """The tests that failed, or the files with a conflict."""
+    turn: Turn = field(default_factory=Turn)
     runs: int = 1
     cause: Said = NOTHING
     thought: Said = NOTHING
@@ -89,7 +87,7 @@ class Failures:
 
     def _is_open(self, run: _Run) -> bool:
         """True if what the agent says now may be the cause."""
-        return not run.files and run.turn == self._story.now.number
+        return not run.files and run.turn is self._story.now
 
     def reasoned(self, text: str, row: str) -> None:
         """Keep the first thought about a failure."""
@@ -117,8 +115,7 @@ class Failures:
             if not run.files and not turn.answers.text.endswith("?"):  # it came to nothing in the turn before
                 run.cause = NOTHING
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
-            text = _pasted(turn.prompt.text)
-            self._add(_Run(PASTED, "", text, turn.prompt.row, frozenset(), turn.number))
+            self._add(_Run(PASTED, "", _pasted(turn.prompt.text), turn.prompt.row))
 
     def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
         """Take the result of a shell command."""
@@ -126,7 +123,7 @@ class Failures:
         self._look_elsewhere(call, result)
         failed = result.end is CallEnd.FAILED
         red = failed or is_red(result.text)
-        if result.end not in (CallEnd.OK, CallEnd.FAILED) or not (red or self._open):
+        if result.end not in (CallEnd.OK, CallEnd.FAILED):
             return settled
         if not red:
             return settled + self._settle(self._of(keys_of(call)))
@@ -141,48 +138,42 @@ class Failures:
 
     def _red(self, call: Call, key: str, result: ToolReturned) -> None:
         same, lines = self._of([key]), red_lines(result.text)
-        said, is_named = signature(lines), not all(map(_SUMS_UP.match, lines))
+        said = signature(lines)
         if not self._story.now.edits:
             self._story.now.red = True
         for run in same:
             run.runs, run.change = run.runs + 1, ""  # what was announced did not fix it
-        if is_named:  # the same failure, told in full
-            self._open = [run for run in self._open if run.is_named or run.files]
+        if all(map(_SUMS_UP.match, lines)):
+            return  # another run tells what failed
         tests = frozenset(_TEST.findall(result.text))
         if any(run.signature & said or (run.parts & tests and not run.files) for run in self._open):
             return
-        if same and not (is_named or same[-1].files):
-            return
-        if _BY_SHELL.match(result.text) and not is_red(result.text):
+        if _BY_SHELL.match(result.text):
             return  # the command did not even start
-        self._open = [
-            run for run in self._open if run not in same or run.files
-        ]  # nothing was done: it is another failure
         for run in same:
             run.is_over = True
         pattern = FIXED if result.end is CallEnd.FAILED else PIPED
         text = f"{key}: {_verdict(call, result.text)}"
-        self._add(_Run(pattern, key, text, result.at.row, said, self._story.now.number, is_named, tests))
+        self._add(_Run(pattern, key, text, result.at.row, said, tests))
 
     def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
-        if "CONFLICT (" in text and (found := _CONFLICT.findall(text)):
+        if found := _CONFLICT.findall(text):
             files = dict.fromkeys(map(_conflicting, found))
-            text = f"merge conflict in {', '.join(files)}"
-            run = _Run(CONFLICT, "merge", text, result.at.row, frozenset(), self._story.now.number)
-            self._add(replace(run, parts=frozenset(files)))
+            told = f"merge conflict in {', '.join(files)}"
+            self._add(_Run(CONFLICT, "merge", told, result.at.row, parts=frozenset(files)))
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
-            text = f"remote run: {_tidy(found[0])}"
-            self._add(_Run(REMOTE, "remote run", text, result.at.row, frozenset(), self._story.now.number))
+            self._add(_Run(REMOTE, "remote run", f"remote run: {_tidy(found[0])}", result.at.row))
 
     def _add(self, run: _Run) -> None:
+        run.turn = self._story.now
         self._open.append(run)
         del self._open[:-_MOST]
 
     def _settle(self, runs: list[_Run]) -> list[Failure]:
         self._open = [run for run in self._open if run not in runs]
-        return [_told(run) for run in runs if run.files and run.is_named]
+        return [_told(run) for run in runs if run.files]
 
 
 _SUMS_UP = late_pattern(r"(?:FAIL|ok|exit status|\d+ issues:|\* \w+: \d+)(?=\s|\Z)")
@@ -197,17 +188,11 @@ _PATH = late_pattern(r"\S+[/.]\S+")
 
 
 def _verdict(call: Call, text: str) -> str:
-    """What the call's line in the note says, without what differs from run to run; with the first message if it names nothing of the output."""
-    told = _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
-    lines = [one for one in red_lines(text) if " " in one and not _SUMS_UP.match(one)]
-    message = next((one for one in lines if ":" in one), next(iter(lines), ""))
-    names = {base_name(name) for one in (*lines, *_TEST.findall(text)) for name in _NAME.findall(one)}
-    return told if not message or any(name in told for name in names or told) else f"{told}: {_tidy(message)}"
+    """What the call's line in the note says, without what differs from run to run."""
+    return _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
 
 
 _TEST = late_pattern(r"^[ \t]*(?:--- FAIL:|FAILED|\u2715)[ \t]+(\S+)", re.MULTILINE)
-_NAME = late_pattern(r"[\w./\\]*\w\.\w+|\w+[_A-Z]\w+")
-"""A file, or a name in the code such as that of a test."""
 
 
 def _tidy(text: str) -> str:
@@ -248,7 +233,7 @@ def _told(run: _Run) -> Failure:
 
 def _announced(run: _Run) -> str:
     """What the agent said that it would do, if it names something of the failure or the code."""
-    told = (_CLAUSE.split(announced(one), 1)[0] for one in prose(run.change) if not asks(one))
+    told = (_CLAUSE.split(announced(one), 1)[0] for one in prose(run.change))
     return next((f"{what}; " for what in told if what and _is_about(what, run)), "")
 
 

@@ -5,19 +5,18 @@ They describe the current end of the transcript; the next event may change them.
 
 from __future__ import annotations
 
-import re
-from collections import deque
 from collections.abc import Iterator
 
 from crucible.findings.closing import told
+from crucible.findings.layout import Asked, asked_in, options, plan_of
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Said, Story
-from crucible.findings.texts import Asked, asks, filled, line, plan_text, plan_title, question, said
+from crucible.findings.texts import asks, filled, line, prose, said, says_what
 from crucible.patterns import late_pattern
-from crucible.session.blocks import Part, blocks_of
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
-from crucible.session.sentences import SUMMARY, clipped, leads_on, plain
+from crucible.session.sentences import SUMMARY, clipped, meaningful
+from crucible.session.titles import shortened
 from crucible.transcript.events import PlanSettled, PromptKind, TaskChanged, TaskState
 
 __all__ = ["OpenEnds"]
@@ -29,8 +28,7 @@ LISTED = Pattern("task not ticked", Source.STATE, 6, 8)
 
 _DONE = frozenset({"completed", "deleted", "cancelled", "done"})
 _MOST = 8
-_LISTS, _LONGEST, _ITEM = 8, 20_000, 80
-_NUMBERED = late_pattern(r"^(?:#{1,6} )?\**(\d{1,2})[.)]\**[ \t]+(\S.*)$", re.MULTILINE)
+_REASON, _LONG_WORD, _FEW = 300, 6, 2
 _NUMBER = late_pattern(r"(?<![\w./#-])\d{1,2}(?![\w./%-])")
 _ASKED, _TASKS = "Asked, no answer: ", "Open tasks: "
 
@@ -42,14 +40,6 @@ class OpenEnds:
         self._story = story
         self._plan: tuple[str, str] | None = None
         self._tasks: dict[str, tuple[str, str, str]] = {}
-        self._items: deque[dict[str, str]] = deque(maxlen=_LISTS)
-        """The numbered lists that the agent gave, the last one first."""
-
-    def replied(self, text: str) -> None:
-        """The agent gave a list whose numbers a later question may name."""
-        items = {number: clipped(item, _ITEM) for number, item in _NUMBERED.findall(text[:_LONGEST])}
-        if len(items) > 1:
-            self._items.appendleft(items)
 
     def planned(self, event: PlanSettled) -> None:
         """A plan that was not approved is open until something is edited."""
@@ -83,16 +73,11 @@ class OpenEnds:
         if turn.last.text and not turn.worked and asks(turn.last.text):
             yield self._question(turn.last)
         if self._plan:
-            yield (
-                PLANNED,
-                f"Planned, not carried out: {plan_title(self._plan[0])}",
-                plan_text(self._plan[0]),
-                self._plan[1],
-            )
+            plan, row = plan_of(self._plan[0]), self._plan[1]
+            yield PLANNED, f"Planned, not carried out: {plan.title}", plan.reason, row
         elif self._is_begun():
-            begun = (
-                plan_title(turn.prompt.text) if turn.kind is PromptKind.PLAN else line(turn.prompt.text, 170)
-            )
+            prompt = turn.prompt.text
+            begun = plan_of(prompt).title if turn.kind is PromptKind.PLAN else line(prompt, 170)
             yield BEGUN, f"Begun, not finished: {begun}", said(turn.last.text, 200), turn.prompt.row
         left = [
             (line(content, 160), row)
@@ -104,18 +89,20 @@ class OpenEnds:
             yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
 
     def _question(self, last: Said) -> tuple[Pattern, str, str, str]:
-        """The last question; it takes along what it offers, or the items that it names by number, or what was said last."""
-        asked = question(last.text, SUMMARY - len(_ASKED))
-        offered = [plain(item) for _, item in _NUMBERED.findall(last.text)]
-        lead = [plain(block.text) for block in blocks_of(last.text) if block.kind is Part.PROSE][-1:]
-        if offered and all(map(asks, offered)) and any(map(leads_on, lead)):
-            asked = Asked(line(f"{lead[0]} {' '.join(offered)}", SUMMARY - len(_ASKED)), asked.context)
-        numbers = _NUMBER.findall(asked.question)
-        known = next((one for one in self._items if len(numbers) > 1 and one.keys() >= set(numbers)), {})
-        named = "; ".join(f"{number}. {known[number]}" for number in numbers if known)
-        done = told(last.text, ()).head
-        details = named or asked.context or ("" if done in asked.question else done)
-        return QUESTION, f"{_ASKED}{asked.question}", details, last.row
+        """The last question with what it is about; besides the items that it names by number, or what was said last."""
+        asked = asked_in(last.text) or Asked(line(last.text.rpartition("\n")[2], SUMMARY), "", ())
+        done = told(last.text, ())[0]
+        question, near = asked.question, [one for one in asked.near if one.count(" ") > _FEW]
+        if asked.first or not (question.count(" ") > _MOST or says_what(question, _LONG_WORD)):
+            about = asked.first or (near.pop() if near else "")
+            question = f"{shortened(about, SUMMARY - len(_ASKED) - len(question) - 1)} {question}".strip()
+        numbers = _NUMBER.findall(question)
+        lists = (*(each.by_mark for each in options(last.text)), *self._story.lists)
+        known = next((one for one in lists if len(numbers) > 1 and one.keys() >= set(numbers)), {})
+        named = "; ".join(f"{number}. {known[number].label}" for number in numbers if known)
+        far = [one for one in meaningful(prose(last.text)) if one not in question]
+        details = named or clipped(" ".join(near or far), _REASON) or done
+        return QUESTION, f"{_ASKED}{shortened(question, SUMMARY - len(_ASKED))}", details, last.row
 
     def _is_begun(self) -> bool:
         """True if the transcript ends in a call that commits nothing, or in a prompt without an answer."""

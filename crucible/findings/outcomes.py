@@ -7,13 +7,13 @@ A commit right after the turn that it records belongs to that turn's outcome.  W
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from crucible.findings.calls import Call, base_name, checks_in, is_red, red_in
 from crucible.findings.closing import key_of, told
 from crucible.findings.sources import Pattern
-from crucible.findings.story import NOTHING, Said, Story, Trace, Turn
+from crucible.findings.story import Story, Trace
 from crucible.findings.texts import line, words_in
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind, Source
@@ -42,6 +42,7 @@ _RESETS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\breset\b[^\n|;&]{0,40} HEAD(?:~(\
 class _Proof:
     """What was recorded in a turn: `text` is a commit's subject or a pull request's title, `name` its id or address."""
 
+    pattern: Pattern
     text: str
     name: str
     row: str
@@ -55,23 +56,30 @@ class _Proof:
 class _Found:
     """The outcome of one turn."""
 
-    closing: Said = NOTHING
-    commits: tuple[_Proof, ...] = ()
-    requests: tuple[_Proof, ...] = ()
-    checks: tuple[str, ...] = ()
+    recorded: tuple[_Proof, ...] = ()
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """Checks since the last edit: "" if the last run passed, else the script that failed and did not pass since."""
+    row: str = ""
+    """The row of the closing text."""
     head: str = ""
-    """What the closing text says first."""
+    """What it says first."""
     points: tuple[str, ...] = ()
     trace: Trace = field(default_factory=Trace)
 
     @property
     def proofs(self) -> tuple[_Proof, ...]:
-        return tuple(one for one in (*self.commits, *self.requests) if not one.is_undone)
+        """What is not undone."""
+        return tuple(one for one in self.recorded if not one.is_undone)
+
+    @property
+    def words(self) -> set[str]:
+        """The words of the closing text."""
+        return words_in(" ".join((self.head, *self.points)))
 
     @property
     def is_told(self) -> bool:
         """False if nothing is recorded and the edits were undone."""
-        is_lost = self.trace.is_lost or any(one.is_lost for one in self.commits)
+        is_lost = self.trace.is_lost or any(one.is_lost for one in self.recorded)
         return bool(self.proofs or (self.head and not is_lost))
 
 
@@ -95,26 +103,31 @@ class Outcomes:
 
     def edited(self) -> None:
         """Files changed: what passed before proves nothing."""
-        self._now = replace(self._now, checks=())
+        self._now = replace(self._now, checks={})
 
     def returned(self, call: Call, text: str, row: str) -> None:
         """Take the output of a shell command that succeeded."""
         now = self._now
-        if self._story.now.edits and len(now.checks) < _CHECKS and not is_red(text):
-            now = replace(now, checks=tuple(dict.fromkeys((*now.checks, *checks_in(call)))))
+        if is_red(text):
+            self.failed(call, text)
+            now = self._now
+        elif self._story.now.edits:
+            # A run of other tests does not make up for those that failed.
+            passed = {key: "" for key in checks_in(call) if now.checks.get(key, "") in ("", call.script)}
+            now = replace(now, checks={**now.checks, **passed})
+        made: list[_Proof] = []
         if _CREATES.search(call.script) and (address := _REQUEST.search(text)):
             title = _TITLED.search(call.script)
-            opened = _Proof(line(title[2], SUMMARY) if title else "", address[0].strip(), row)
-            now = replace(now, requests=(*now.requests, opened)[:_MOST])
+            made.append(_Proof(REQUEST, line(title[2], SUMMARY) if title else "", address[0].strip(), row))
         if "git init" not in call.script:
-            made = [
-                _Proof(line(subject, SUMMARY), name[:9], row)
+            commits = [
+                _Proof(COMMIT, line(subject, SUMMARY), name[:9], row)
                 for place, name, subject in commits_in(text)
                 if "root-commit" not in place
             ]
-            self._undo(call.script, made)
-            now = replace(now, commits=(*now.commits, *made)[:_MOST])
-        self._now = now
+            self._undo(call.script, commits)
+            made += commits
+        self._now = replace(now, recorded=(*now.recorded, *made)[:_MOST])
         self._rename(text)
 
     def _undo(self, script: str, made: list[_Proof]) -> None:
@@ -138,13 +151,13 @@ class Outcomes:
         if known:
             for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
                 proof = known.get(line(subject, SUMMARY))
-                if proof and not name.startswith(proof.name[: len(name)]):
+                if proof:
                     proof.name = name[:9]
 
     def failed(self, call: Call, text: str) -> None:
         """A command failed: it does not count that it passed before."""
         red, _ = red_in(call, text)
-        self._now = replace(self._now, checks=tuple(check for check in self._now.checks if check != red))
+        self._now = replace(self._now, checks={**self._now.checks, red: call.script})
 
     def noted(self) -> list[Noted]:
         """The outcomes so far, including that of the current turn."""
@@ -154,85 +167,64 @@ class Outcomes:
         """The outcomes with that of the current turn."""
         turn, now = self._story.now, self._of_turn()
         last = self._found[-1] if self._found else None
-        if last and now.proofs and not turn.edits and _records(now, last):
-            checks = tuple(dict.fromkeys((*last.checks, *now.checks)))
-            merged = replace(
-                last, commits=now.commits, requests=(*last.requests, *now.requests), checks=checks
-            )
+        if last and not turn.edits and _records(now, last):
+            checks = {**last.checks, **now.checks}
+            merged = replace(last, recorded=(*last.recorded, *now.recorded), checks=checks)
             return [*self._found[:-1], merged]
         return [*self._found, now] if now.head or now.proofs else self._found
 
     def _of_turn(self) -> _Found:
         turn = self._story.now
-        said = _closing(turn)
-        if not said.text:
+        said = turn.closing
+        if not (turn.edits and said.text):
             return self._now
-        is_last = said is turn.last and not turn.is_recorded
-        goes_on = said.text.endswith(":") or (is_last and turn.calls_since > 0)
+        goes_on = said.text.endswith(":") or (
+            said is turn.last and turn.calls_since > 0 and not turn.is_recorded
+        )
         written = "\n".join(text for _, text in turn.trace.left)
         files, asked = self._story.edited, turn.prompt.text
         head, rest = told(said.text, files, asked, self._told, written=written, goes_on=goes_on)
         if not head and not goes_on:
             head = f"Changed {', '.join(sorted(map(base_name, turn.files))[:8])}"
-        return replace(self._now, closing=said, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)
+        return replace(self._now, row=said.row, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)
 
 
 def _records(now: _Found, last: _Found) -> bool:
     """True if commits are about what an outcome says that has none."""
-    if not all(proof.is_undone for proof in last.commits):
+    if any(proof.pattern is COMMIT for proof in last.proofs):
         return False
-    words = words_in(" ".join((last.head, *last.points)))
-    return any(len(words & words_in(proof.text)) >= _LIKE * len(words_in(proof.text)) for proof in now.proofs)
+    shared = ((words_in(proof.text), words_in(proof.text) & last.words) for proof in now.proofs)
+    return any(len(same) >= _LIKE * len(words) for words, same in shared)
 
 
 def _noted(found: _Found) -> Noted:
     """An item of the block: a line that says the same as its head is left out."""
-    proofs = found.proofs
-    head = line(_subject(found) or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
-    told = [line(one, SUMMARY) for one in (found.head, *found.points) if one]
+    proofs, words = found.proofs, found.words
+    # What git itself writes says nothing; what is closest to the closing text says most.
+    named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
+    subject = max(named, key=lambda text: len(words_in(text) & words), default="")
+    head = line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
+    told = [line(one, SUMMARY) for one in (found.head, *found.points)]
     rest = tuple(dict.fromkeys(one for one in told if not _is_same(one, head)))
-    pattern = COMMIT if any(one in found.commits for one in proofs) else REQUEST if proofs else CLOSING
-    rows = (*((found.closing.row,) if found.closing.row else ()), *(proof.row for proof in proofs))
-    return Noted(
-        Kind.OUTCOME,
-        head,
-        "; ".join(_proof(found, head)) or None,
-        pattern.on(*rows),
-        rest,
-    )
-
-
-def _subject(found: _Found) -> str:
-    """The subject of the commit or the title of the request that is closest to the closing text; what git itself writes is none."""
-    named = [proof.text for proof in found.proofs if proof.text and not proof.text.startswith("Merge ")]
-    words = words_in(" ".join((found.head, *found.points)))
-    return max(named, key=lambda text: len(words_in(text) & words), default="")
+    patterns = {proof.pattern for proof in proofs}
+    pattern = COMMIT if COMMIT in patterns else REQUEST if proofs else CLOSING
+    grounds = pattern.on(found.row, *(proof.row for proof in proofs))
+    return Noted(Kind.OUTCOME, head, "; ".join(_proof(found, head)) or None, grounds, rest)
 
 
 def _proof(found: _Found, head: str) -> Iterator[str]:
     """Commits, pull requests, and what passed after the last edit."""
     for proof in found.proofs:
         if proof.name not in head:
-            kind = "commit" if proof in found.commits else "PR"
-            yield f"{kind} {proof.name}" + (f" {proof.text}" if proof.text not in ("", head) else "")
-    if found.checks:
-        yield f"passed: {', '.join(found.checks[:_CHECKS])}"
+            told = proof.text if proof.text != head else ""
+            yield f"{'commit' if proof.pattern is COMMIT else 'PR'} {proof.name} {told}".rstrip()
+    if passed := [check for check, failed in found.checks.items() if not failed]:
+        yield f"passed: {', '.join(passed[:_CHECKS])}"
 
 
 def commits_in(text: str) -> list[tuple[str, str, str]]:
     """Branch, short id and subject of each commit that `git commit` reported."""
-    return _COMMIT.findall(text[-20_000:]) if "] " in text else []
-
-
-def _closing(turn: Turn) -> Said:
-    """The last text after the last edit; the longest one instead if the last only introduces a call."""
-    last, longest = turn.closing, turn.longest
-    if not turn.edits:
-        return NOTHING
-    weak = turn.worked or last.text.endswith(":") or len(last.text) < 150
-    if weak and len(longest.text) > 2 * len(last.text):
-        return longest
-    return last
+    return _COMMIT.findall(text[-20_000:])
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -13,6 +13,7 @@ from crucible.patterns import late_pattern
 
 __all__ = [
     "LONG",
+    "SHORT",
     "announced",
     "beyond_yes",
     "concedes",
@@ -20,7 +21,6 @@ __all__ = [
     "is_bare",
     "is_go_ahead",
     "is_no",
-    "is_short",
     "narrates",
     "offered_in",
     "one_by_one",
@@ -72,21 +72,19 @@ SHORT, LONG = 60, 200
 """Maximum code points of a short reply, and of a reply that may name an option."""
 
 
-def is_short(text: str) -> bool:
-    """True if a reply is one short line and not a question."""
-    return len(text) <= SHORT and "\n" not in text.strip() and not text.rstrip().endswith("?")
-
-
 def is_go_ahead(text: str) -> bool:
     """True if a reply begins with a yes or a no."""
-    found = _WORD.search(text)
-    return found is not None and found[0].casefold() in _GO_AHEAD
+    return _first(text) in _GO_AHEAD
 
 
 def is_no(text: str) -> bool:
     """True if a reply begins with a no."""
+    return _first(text) in _NO
+
+
+def _first(text: str) -> str:
     found = _WORD.search(text)
-    return found is not None and found[0].casefold() in _NO
+    return found[0].casefold() if found else ""
 
 
 def beyond_yes(text: str) -> str:
@@ -167,7 +165,8 @@ def takes_all(text: str, count: int) -> bool:
     """True if a short reply takes all of so many things that were offered."""
     words = {word.casefold() for word in _WORD.findall(text)}
     return (
-        is_short(text)
+        len(text) <= SHORT
+        and not text.endswith("?")
         and bool(_ALL & words)
         and all(word == str(count) for word in words if word.isdecimal())
     )

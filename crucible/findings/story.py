@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crucible.findings.calls import Call
+from crucible.findings.layout import Option, Options, options
 from crucible.findings.texts import trimmed, words_in
 from crucible.transcript.events import PromptKind
 
 __all__ = ["NOTHING", "Said", "Story", "Turn"]
 
-_MOST_FILES, _MOST_LINES, _MOST_TURNS = 400, 2000, 200
+_MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
 """The share of a turn's lines that must be left for it to count."""
 
@@ -68,12 +69,11 @@ class Trace:
 class Turn:
     """A prompt and what the agent did with it.
 
-    `closing` is the last text after the last edit, `longest` the longest one after it.  `approach` is what the agent said right
+    `closing` is the last text after the last edit that is not much shorter than the one before.  `approach` is what the agent said right
     before its first edit.  `red` is true if a command failed before the first edit.
     """
 
     prompt: Said = NOTHING
-    number: int = 0
     kind: PromptKind = PromptKind.TYPED
     answers: Said = NOTHING
     """The agent's last text before the prompt, if no call followed it."""
@@ -81,12 +81,9 @@ class Turn:
     last: Said = NOTHING
     approach: Said = NOTHING
     closing: Said = NOTHING
-    longest: Said = NOTHING
     files: set[str] = field(default_factory=set)
     trace: Trace = field(default_factory=Trace)
     edits: int = 0
-    edit_row: str = ""
-    calls: int = 0
     calls_since: int = 0
     """The calls after the last text."""
     red: bool = False
@@ -119,6 +116,10 @@ class Story:
         self.calls: dict[str, Call] = {}
         self._traces = [self.now.trace]
         self._said_now = NOTHING
+        self.offered: Sequence[Options] = ()
+        """The lists of options that the prompt may pick from."""
+        self.lists: list[Mapping[str, Option]] = []
+        """These and those of earlier turns, the last one first."""
         self.held: Said | None = None
         """A slash command; it becomes a turn when the agent starts to work on it."""
 
@@ -126,8 +127,10 @@ class Story:
         """Begin a new turn."""
         old = self.now
         answers = NOTHING if old.worked or old.interrupted else old.last
+        self.offered = options(answers.text)
+        self.lists = [*(each.by_mark for each in self.offered), *self.lists][:_LISTS]
         self.before = old
-        self.now = Turn(Said(trimmed(text), row), old.number + 1, kind, answers)
+        self.now = Turn(Said(trimmed(text), row), kind, answers)
         self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
         self._said_now = NOTHING
 
@@ -139,10 +142,10 @@ class Story:
         """Record a text of the agent."""
         turn, said = self.now, Said(trimmed(text), row)
         turn.first = turn.first if turn.first.text else said
-        turn.last = turn.closing = self._said_now = said
+        turn.last = self._said_now = said
+        if len(turn.closing.text) <= 2 * len(said.text):
+            turn.closing = said
         turn.worked, turn.calls_since = False, 0
-        if len(said.text) > len(turn.longest.text):
-            turn.longest = said
         return said
 
     def used(self, key: str, call: Call) -> None:
@@ -152,7 +155,6 @@ class Story:
             self._said_now = NOTHING
         elif not self.now.approach.text:
             self.now.approach, self._said_now = self._said_now, NOTHING
-        self.now.calls += 1
         self.now.calls_since += 1
         self.now.worked = True
         self.now.last_was_edit = bool(call.files)
@@ -165,8 +167,7 @@ class Story:
         turn = self.now
         turn.edits += 1
         turn.is_recorded = False
-        turn.edit_row = call.row
-        turn.closing = turn.longest = NOTHING
+        turn.closing = NOTHING
         for trace in self._traces:
             trace.change(call)
         turn.trace.add(call)

@@ -345,3 +345,12 @@ def test_a_longer_reply_that_quotes_the_offer_answers_it() -> None:
 def test_a_plan_decides_what_it_states_first_or_its_steps(plan: str, told: str) -> None:
     (found,) = Played().plan(plan, approved=True).decisions
     assert found.text == told
+
+
+def test_a_list_that_ends_a_text_may_be_what_is_asked() -> None:
+    offer = (
+        "Before I begin, what shall the cache be:\n\nA) One file\nB) A file for each user\nC) Something else?"
+    )
+    (found,) = Played().you("go").agent(offer).you("B").agent("Fine.", final=True).decisions
+    assert found.text == "Before I begin, what shall the cache be: → A file for each user"
+    assert not Played().you("go").agent(offer.rstrip("?")).you("what would B cost?").edit().decisions

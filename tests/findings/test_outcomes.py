@@ -306,3 +306,15 @@ def test_a_commit_that_is_rebased_has_the_id_that_git_shows() -> None:
         "git rebase main && git log --oneline -2", "9e8d7c6 (HEAD) Skip empty lines of orders\n0000000 x"
     )
     assert played.noted(Kind.OUTCOME)[0].details == "commit 9e8d7c6"
+
+
+def test_a_check_did_not_pass_while_some_of_its_tests_fail() -> None:
+    def played() -> Played:
+        told = Played().you("add tests for the two bugs").edit("tax_test.go")
+        told.run("go test -run Tax ./...", "--- FAIL: TestTax", CallEnd.FAILED).run("go test -run Cart ./...")
+        return told.run("golangci-lint run", "0 issues.")
+
+    said = "Both tests stand in tax_test.go now."
+    assert played().agent(said).noted(Kind.OUTCOME)[0].details == "passed: golangci-lint run"
+    again = played().run("go test -run Tax ./...").agent(said)
+    assert again.noted(Kind.OUTCOME)[0].details == "passed: go test, golangci-lint run"
